@@ -1,4 +1,4 @@
-"""Triggers that make the database refuse changes to and deletions from append-only tables."""
+"""Triggers that prevent updates and deletions of rows in append-only tables."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def drop_triggers(connection: Connection) -> None:
 
 
 def refuse_change(connection: Connection, tables: Sequence[str]) -> None:
-    """Make UPDATE and DELETE on these tables fail; for migrations after the first."""
+    """Make UPDATE and DELETE on these tables fail. Migrations after the first one call this."""
     for table in tables:
         for verb in ("UPDATE", "DELETE"):
             name = f"{table}_no_{verb.lower()}"
@@ -61,10 +61,10 @@ def allow_change(connection: Connection, tables: Sequence[str]) -> None:
 
 
 def refuse_ways_round(connection: Connection, keys: Mapping[str, Sequence[str]]) -> None:
-    """Refuse statements that bypass the triggers on UPDATE and DELETE; ``keys`` are primary keys by table.
+    """Refuse statements that bypass the triggers on UPDATE and DELETE.
 
     SQLite's INSERT OR REPLACE removes the old row without firing a DELETE trigger. PostgreSQL's TRUNCATE
-    fires no row trigger.
+    fires no row trigger. ``keys`` contains the columns of each table's primary key.
     """
     for table, columns in keys.items():
         if _is_sqlite(connection):

@@ -1,4 +1,4 @@
-"""Errors of the database as messages, without the statement and its values, which may be patient data."""
+"""Converts database errors to messages. Statements and values are omitted: they may contain patient data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from domain.errors import NotNow
 
-#: Errors of SQLAlchemy, and of SQLite's driver where it is used directly.
+#: Errors of SQLAlchemy, and of SQLite's driver, which some modules use directly.
 DATABASE_ERRORS = (SQLAlchemyError, sqlite3.Error)
 DatabaseError: TypeAlias = SQLAlchemyError | sqlite3.Error
 #: PostgreSQL's codes for damaged tables and indexes.
@@ -30,7 +30,7 @@ class DatabaseDamaged(NotNow):
 
 
 def find_cause(error: DatabaseError) -> str:
-    """Return the first line of the driver's message; for errors of SQLAlchemy itself, their type."""
+    """Return the first line of the driver's message; for errors of SQLAlchemy itself, the type's name."""
     if isinstance(error, SQLAlchemyError) and not isinstance(error, DBAPIError):
         return type(error).__name__
     driver_error = getattr(error, "orig", error)
@@ -52,11 +52,11 @@ def is_damaged(error: DatabaseError) -> bool:
 
 
 def to_domain_error(error: DatabaseError, *, problem: str) -> NotNow:
-    """Return the error with a message that can be shown.
+    """Convert a database error to an error whose message can be shown.
 
     Args:
-        error: of the database.
-        problem: begins the message, such as "No backup was written".
+        error: the database error.
+        problem: the beginning of the message, such as "No backup was written".
     """
     if is_damaged(error):
         return DatabaseDamaged(find_cause(error))

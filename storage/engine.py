@@ -16,9 +16,9 @@ from sqlmodel import create_engine
 from storage.database_errors import MALFORMED
 from storage.workspace import current_workspace
 
-#: Milliseconds that a writer waits for another one before "database is locked".
+#: Milliseconds that a writer waits for another writer before it fails with "database is locked".
 BUSY_TIMEOUT_MS = 30_000
-#: Timeouts in seconds: for connecting to a server, and for a free connection of the pool.
+#: Timeouts in seconds for connecting to a server, and for getting a free connection from the pool.
 _CONNECT_TIMEOUT, _POOL_TIMEOUT = 5, 10
 #: Milliseconds until sent data must be acknowledged, and how an idle connection is probed. Without these, a
 #: query on an open connection waits a quarter of an hour if the server becomes unreachable.
@@ -37,8 +37,8 @@ def make_engine(url: str) -> Engine:
     On SQLite: write-ahead log, synchronous=FULL (an acknowledged commit survives a power cut), foreign
     keys on, and every transaction begins with BEGIN IMMEDIATE, because a plain BEGIN that reads first and
     writes later fails with "database is locked" if another writer commits in between.
-    A connection with ``execution_options(overread_read_only=True)`` only reads and blocks no writer; one with
-    ``overread_patience_ms`` waits for other writers at most that long.
+    A connection with ``execution_options(overread_read_only=True)`` only reads and blocks no writer. A
+    connection with ``overread_patience_ms`` waits for other writers at most that many milliseconds.
     """
     if make_url(url).get_backend_name() != "sqlite":
         return create_engine(
@@ -52,7 +52,7 @@ def make_engine(url: str) -> Engine:
     database = make_url(url).database
     if database and database != ":memory:":
         Path(database).parent.mkdir(parents=True, exist_ok=True)
-    # A waiting writer holds a connection, so the pool needs further ones for readers.
+    # A waiting writer holds a connection, so the pool needs additional connections for readers.
     engine = create_engine(
         url,
         pool_size=20,
@@ -71,7 +71,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     try:
         cursor.execute("PRAGMA journal_mode = WAL")
-    except UnicodeDecodeError as error:  # SQLite's message about the damage quotes a damaged name
+    except UnicodeDecodeError as error:  # SQLite's error message quotes a name that is damaged
         raise sqlite3.DatabaseError(MALFORMED) from error
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
@@ -79,10 +79,10 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _serialize_writers(engine: Engine) -> None:
-    """Queue this process's writers for SQLite's single write lock; each starts when the last one ends.
+    """Queue this process's writers for SQLite's single write lock. Each starts when the previous one ends.
 
-    SQLite itself retries after pauses of up to 100 ms, in no order: among forty writers some wait for seconds
-    while others overtake them. Between processes SQLite's own retries still apply.
+    SQLite itself retries after pauses of up to 100 ms, in no particular order. Among forty writers some would
+    wait for seconds while others overtake them. Between processes SQLite's own retries still apply.
     """
     write_lock = threading.Lock()
 
@@ -99,7 +99,7 @@ def _serialize_writers(engine: Engine) -> None:
         connection.exec_driver_sql(f"PRAGMA busy_timeout = {remaining_ms}")
         try:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
-        except BaseException:  # of any kind: a lock that is not released blocks all writers
+        except BaseException:  # any error, because a lock that is not released blocks all writers
             end(None, connection)
             raise
         finally:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 _SLOT, _STUDY = "study_slot", "reader_study"
-#: The frozen columns: all except the state, since a study may be opened and closed.
+#: The frozen columns: all except the state, because a study can be closed and reopened.
 _FROZEN_COLUMNS = ("name", "dataset_id", "source_kind", "source_name", "design", "simulated")
 _MESSAGE = "the reader study is frozen: its first reading is in"
 
 
 def freeze_when_read(connection: Connection) -> None:
-    """Refuse changes of orders and design after the first reading. Imported readings do not count here."""
+    """Refuse changes to orders and design after the first reading. Imported readings do not count here."""
     if connection.dialect.name == "sqlite":
         for verb, row in (("INSERT", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")):
             connection.exec_driver_sql(

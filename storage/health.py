@@ -19,7 +19,7 @@ from storage.schema_check import describe_remedy, find_schema_differences
 from storage.unit_of_work import read_only_session
 from storage.workspace import Workspace
 
-#: With fewer free bytes, saving may fail at any moment: SQLite's log alone can grow by hundreds of MB.
+#: With less free space, saving may fail at any moment: SQLite's log alone can grow by hundreds of MB.
 MIN_FREE_BYTES = 1 << 30
 
 
@@ -33,7 +33,7 @@ class HealthCheck:
 
 
 def run_health_checks(workspace: Workspace) -> list[HealthCheck]:
-    """Run all checks, thorough ones included. Failures are returned, never raised."""
+    """Run all checks, including the thorough ones. Failures are returned, never raised."""
     return [run_health_check(workspace, name) for name in (*CHECKS, *THOROUGH_CHECKS)]
 
 
@@ -51,7 +51,7 @@ def run_health_check(workspace: Workspace, name: str) -> HealthCheck:
 
 
 class _CheckFailed(DomainError):
-    """A check failed."""
+    """A check did not pass; the message is its detail."""
 
 
 def _check_database(workspace: Workspace) -> str:
@@ -69,7 +69,7 @@ def _check_tables(workspace: Workspace) -> str:
         differences = find_schema_differences(connection)
     if differences:
         raise _CheckFailed("\n".join([*map(str, differences), describe_remedy(differences)]))
-    return "those of this version"
+    return "the tables match this version"
 
 
 def _check_disk(workspace: Workspace) -> str:
@@ -104,5 +104,5 @@ CHECKS: dict[str, Callable[[Workspace], str]] = {
     "disk": _check_disk,
     "images": _check_images,
 }
-#: Checks that read the whole database; too slow for monitoring, which asks every few seconds.
+#: Checks that read the whole database. They are too slow for monitoring, which runs every few seconds.
 THOROUGH_CHECKS: dict[str, Callable[[Workspace], str]] = {"integrity": _check_integrity}

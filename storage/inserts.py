@@ -1,4 +1,4 @@
-"""INSERT with ON CONFLICT DO NOTHING, which is specific to each database's dialect."""
+"""INSERT with ON CONFLICT, which SQLAlchemy provides separately for each dialect."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def insert_into(db: Session, table: type[TableRow]) -> sqlite.Insert | postgresql.Insert:
-    """Return the INSERT of the session's dialect; both have ``on_conflict_do_nothing``."""
+    """Return an INSERT of the session's dialect. Both dialects support ``on_conflict_do_nothing``."""
     if db.get_bind().dialect.name == "sqlite":
-        from sqlalchemy.dialects import sqlite  # noqa: PLC0415 - each import takes longer than a small command
+        from sqlalchemy.dialects import sqlite  # noqa: PLC0415 - importing both dialects would slow down the start
 
         return sqlite.insert(table)
-    from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - the same
+    from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - as above
 
     return postgresql.insert(table)

@@ -18,14 +18,14 @@ BACK_UP = "back up the workspace"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceFigures:
-    """Sign-ins that are not revoked and were in use since a given time; the last backup, None if never."""
+    """The number of active sign-ins, and the time of the last backup; None if there was none."""
 
     sign_ins: int
     last_backup_at: datetime | None
 
 
 def load_workspace_figures(engine: Engine, *, used_since: datetime) -> WorkspaceFigures:
-    """Load the figures.
+    """Load the figures. A sign-in counts if it is not revoked and was used at or after ``used_since``.
 
     Raises:
         NotNow: the database cannot be read.

@@ -1,8 +1,8 @@
 """Migration of a database to the tables of this version, with Alembic.
 
-Importing Alembic takes a quarter of a second, so it is imported only where a migration runs. Whether one is
-needed is determined without it: a database stores its revision in one row, and each migration's file begins
-with its revision.
+Importing Alembic takes a quarter of a second, so it is imported only where a migration runs. Whether a
+migration is needed is determined without Alembic: the database stores its revision in one row, and the name
+of each migration file begins with its revision.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def alembic_config(target: Engine | Connection) -> Config:
 
 
 def upgrade(target: Engine | Connection, revision: str = "head") -> None:
-    """Upgrade the database to that revision, if it is at an older one.
+    """Upgrade the database to that revision, if its revision is older.
 
-    On an engine the upgrade is a transaction of its own, and concurrent upgrades wait for it. On a connection
-    it is part of the caller's transaction.
+    With an engine the upgrade is a transaction of its own, and concurrent upgrades wait for it. With a
+    connection it is part of the caller's transaction.
 
     Raises:
         Refused: the database is at a revision that this version does not know.
@@ -65,14 +65,15 @@ def downgrade(target: Engine | Connection, revision: str) -> None:
 def prepare_workspace(
     *, before_migration: Callable[[str], object] | None = None, checks_tables: bool = True
 ) -> None:
-    """Create the workspace's folder and, if there are none, its tables; check that they are as expected.
+    """Create the workspace's folder, and its tables if there are none. Check that the tables are as expected.
 
     This runs at every start of the app and before each command. The folder is always needed, even if
-    database and images are elsewhere, because it has the releases, refusal lists and cache.
+    database and images are elsewhere, because it contains the releases, refusal lists and cache.
 
     Args:
-        before_migration: called with the revision of tables of an older version before they are upgraded; it
-            makes a backup. None refuses them. Only the start of the app and ``cli.py migrate`` set it.
+        before_migration: a function that makes a backup before tables of an older version are upgraded; its
+            argument is their revision. With None, older tables are refused. Only the start of the app and
+            ``cli.py migrate`` pass a function.
         checks_tables: False for the verification of the audit trail, which reports altered tables itself.
 
     Raises:
@@ -116,7 +117,7 @@ def _migrate(engine: Engine, before_migration: Callable[[str], object] | None) -
 
 
 def describe_other_revision(revision: str | None) -> str:
-    """Return what to do about tables that are older or newer than this version."""
+    """Return a message about tables that are older or newer than this version, with the remedy."""
     if revision is None or revision in list_revisions():
         return (
             f"The tables are of an older version of Overread ({revision or 'none'}; this version needs "
@@ -125,7 +126,7 @@ def describe_other_revision(revision: str | None) -> str:
         )
     return (
         f"The workspace was made by a newer version of Overread (its tables are {revision}; this version has "
-        f"{list_revisions()[-1]}). Use that version, or restore a backup that was made before it came."
+        f"{list_revisions()[-1]}). Use that version, or restore a backup that was made before the upgrade."
     )
 
 

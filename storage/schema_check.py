@@ -1,8 +1,8 @@
 """Comparison of a database's tables, columns, constraints, indexes and triggers with the expected ones.
 
 The expected schema is a committed file per kind of database, ``storage/migrations/expected/*.json``. It is
-written from a database that the migrations created (``make landed``), and a test compares the two. Reading a
-database takes some 40 ms; running the migrations to compare with would take ten times as long at each start.
+written from a database that the migrations created (``make landed``), and a test compares the two. Reading
+the schema of a database takes about 40 ms. Running the migrations at each start would take ten times as long.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MAX_LISTED = 5
 
 
 class ObjectKind(StrEnum):
-    """The kinds of schema objects, with the words that messages use."""
+    """The kinds of schema objects. The values are the terms used in messages."""
 
     TABLE = "table"
     COLUMN = "column"
@@ -42,8 +42,8 @@ class ObjectKind(StrEnum):
     FUNCTION = "function"
 
 
-#: The kinds of objects that hold rows. A backup has all rows; restoring it recreates the other objects. The
-#: search index holds no rows of its own, because it is filled from the questions.
+#: The kinds of objects that hold rows. A backup contains all rows; restoring it recreates the other objects.
+#: The search index has no rows of its own, because it is filled from the questions.
 _HOLDS_ROWS = (ObjectKind.TABLE, ObjectKind.COLUMN)
 
 
@@ -108,7 +108,7 @@ def check_schema(engine: Engine) -> None:
 
 
 def find_schema_differences(connection: Connection) -> list[SchemaDifference]:
-    """Return the differences from the expected schema by table, without writing anything.
+    """Return the differences from the expected schema, ordered by table. Nothing is written.
 
     The database must be at the newest revision. Tables, plain indexes and functions that are not Overread's
     are ignored.
@@ -145,7 +145,7 @@ def describe_remedy(differences: Iterable[SchemaDifference]) -> str:
 
 
 def compare_schemas(*, expected: Schema, actual: Schema) -> list[SchemaDifference]:
-    """Return the differences by table. A missing table is one difference, without its columns and so on."""
+    """Return the differences ordered by table. Columns and constraints of a missing table are not listed."""
     tables = {item.table for item in expected}
     absent = {item.table for item in expected if item.kind is ObjectKind.TABLE and item not in actual}
     differences = []
@@ -184,7 +184,7 @@ def expected_schema_path(dialect: str) -> Path:
 
 
 def read_schema(connection: Connection) -> Schema:
-    """Return the schema of the database, without Alembic's table."""
+    """Read the schema of the database, without Alembic's table."""
     sqlite = connection.dialect.name == "sqlite"
     inspector = inspect(connection)
     own = {name for name in inspector.get_table_names() if name != _ALEMBIC}
@@ -214,7 +214,7 @@ def schema_from_json(tables: dict[str, Any]) -> Schema:
 
 
 def compute_schema_digest(schema: Schema) -> str:
-    """Return the SHA-256 of the schema. It is equal if :func:`compare_schemas` finds no difference."""
+    """Return the SHA-256 of the schema. Equal schemas have equal digests."""
     return hashlib.sha256(json.dumps(schema_to_json(schema), sort_keys=True).encode()).hexdigest()
 
 

@@ -23,7 +23,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError("a datetime without a zone")
+            raise ValueError("the datetime has no time zone")
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002  # SQLAlchemy's signature
@@ -33,7 +33,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-#: A SELECT of any columns, for functions that add conditions to one.
+#: A SELECT of any columns, for functions that add conditions to a query.
 AnySelect = Select[*tuple[Any, ...]]
 #: A result row of any columns, read by name.
 AnyRow = Row[*tuple[Any, ...]]

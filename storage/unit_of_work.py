@@ -30,7 +30,7 @@ _FULL = (
     "Not saved: the disk of the workspace is full. Free up space or inform the server's administrator, then "
     "try again."
 )
-#: Messages to the user by text in the database's error. In every case the transaction was rolled back.
+#: Messages to the user, by a fragment of the database's error. The transaction has always been rolled back.
 _MESSAGES = (
     ("database is locked", _LOCKED),
     ("lock timeout", _LOCKED),
@@ -49,10 +49,10 @@ _NOT_READ = (
 def unit_of_work(engine: Engine | None = None, *, lock_timeout_ms: int | None = None) -> Iterator[Session]:
     """Open a session that is committed when the block ends and rolled back on an error.
 
-    ``lock_timeout_ms`` is how long it waits for other writers; None means the engine's default.
+    ``lock_timeout_ms`` is the time that the session waits for other writers; None means the engine's default.
 
     Raises:
-        AlreadyThere: a constraint of the database was violated, and no service handled it before.
+        AlreadyThere: a constraint of the database was violated, and no service handled the error.
         NotNow: the database was locked for too long, is full, is damaged or cannot be reached; nothing was
             written.
     """
@@ -67,12 +67,14 @@ def unit_of_work(engine: Engine | None = None, *, lock_timeout_ms: int | None = 
             session.commit()
         except IntegrityError as error:
             session.rollback()
-            raise AlreadyThere(f"The database refused a double or a loose reference: {error.orig}") from error
+            raise AlreadyThere(
+                f"Not saved: a row already exists, or it refers to a row that is missing: {error.orig}"
+            ) from error
         except SQLAlchemyError as error:
             session.rollback()
             if not _is_unavailable(error):
                 raise
-            _LOG.warning("the database did not do it: %s", find_cause(error))
+            _LOG.warning("a transaction failed and was rolled back: %s", find_cause(error))
             raise _to_domain_error(error) from error
         except BaseException:  # rolled back on any error, including an interrupted script
             session.rollback()

@@ -13,12 +13,12 @@ from domain.errors import InvalidValue
 
 #: Name of the SQLite database in the workspace.
 DATABASE_FILE = "overread.sqlite"
-#: The umask of the app and of the commands: only the user who runs them reads the files that they make.
+#: The umask of the app and of the commands: only the user who runs them can read the files that they create.
 PRIVATE_UMASK = 0o077
 _DEFAULT_CACHE_GIB = 2.0
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.)[A-Za-z0-9!_.*'()-]+)*/?")
-#: What a backup includes from ``home`` besides database and images. The rest is temporary (uploads) or can be
-#: computed again (cache).
+#: The files and folders of ``home`` that a backup includes besides database and images. The others are
+#: temporary (uploads) or can be computed again (cache).
 BACKED_UP = ("releases", "refusals", "mappings", "audit", "demo", "demo.json")
 _DEFAULT_HOME = Path(__file__).resolve().parent.parent / "workspace"
 
@@ -36,7 +36,7 @@ class Workspace:
 
     @property
     def images(self) -> Path:
-        """Folder of the original image files, named by their SHA-256, unless they are in a bucket."""
+        """Folder of the original image files, named by their SHA-256; unused if they are in a bucket."""
         return self.home / "images"
 
     @property
@@ -71,7 +71,7 @@ class Workspace:
 
 
 def current_workspace() -> Workspace:
-    """Return the workspace of the environment.
+    """Return the workspace that the environment variables configure.
 
     The variables are ``OVERREAD_HOME``, ``OVERREAD_DATABASE_URL`` and ``OVERREAD_IMAGES``.
 
@@ -103,7 +103,7 @@ def close_to_others(home: Path) -> None:
 
 
 def cache_limit() -> int:
-    """Return the limit of the folder ``cache`` in bytes: ``OVERREAD_CACHE_GIB``, by default 2 GiB.
+    """Return the size limit of the folder ``cache`` in bytes: ``OVERREAD_CACHE_GIB``, by default 2 GiB.
 
     Raises:
         InvalidValue: the value is not a number above 0.
@@ -119,7 +119,7 @@ def cache_limit() -> int:
 
 
 def driver_url(url: str) -> str:
-    """Return the URL with the project's driver: psycopg 3 for PostgreSQL."""
+    """Return the URL with the project's database driver: psycopg 3 for PostgreSQL."""
     for prefix in ("postgresql://", "postgres://"):
         if url.startswith(prefix):
             return "postgresql+psycopg://" + url.removeprefix(prefix)

@@ -33,20 +33,22 @@ def insert_person(
         name=name, display_name=display_name, password_hash=password_hash, demo=demo, created_at=now
     )
     try:
-        with db.begin_nested():  # a savepoint: a name that exists must not roll back the caller's other work
+        with (
+            db.begin_nested()
+        ):  # a savepoint, because a name that exists must not undo the caller's other work
             db.add(row)
             db.flush()
     except IntegrityError as error:
-        raise AlreadyThere(f"Somebody is called {name!r} already. Choose another sign-in name.") from error
+        raise AlreadyThere(f"The sign-in name {name!r} is already in use. Choose another one.") from error
     _insert_roles(db, person_id=_require_id(row), roles=roles)
     return _person_from_row(row, roles)
 
 
 def load_person(db: Session, *, person_id: int) -> Person:
-    """Return the person with that number.
+    """Return the person with that id.
 
     Raises:
-        NotFound: no person has that number.
+        NotFound: no person has that id.
     """
     row = db.get(PersonRow, person_id)
     if row is None:
@@ -57,7 +59,7 @@ def load_person(db: Session, *, person_id: int) -> Person:
 def lock_person_and_admins(db: Session, *, person_id: int) -> None:
     """Lock the rows of a person and of all admins until the transaction ends.
 
-    Two transactions that each remove one of the last two admins therefore run one after the other. The rows
+    Two transactions that each remove one of the last two admins then run one after the other. The rows
     are locked in the order of their ids, which prevents deadlocks.
     """
     admins = select(PersonRoleRow.person_id).where(PersonRoleRow.role == Role.ADMIN.value)
@@ -163,5 +165,5 @@ def _person_from_row(row: PersonRow, roles: frozenset[Role]) -> Person:
 
 def _require_id(row: PersonRow) -> int:
     if row.id is None:
-        raise ValueError("a person that was not flushed")
+        raise ValueError("the person has not been flushed")
     return row.id

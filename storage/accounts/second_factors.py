@@ -14,7 +14,7 @@ from storage.rows.second_factors import PendingSignInRow, RecoveryCodeRow, Secon
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondFactor:
-    """A person's authenticator app; in use once it is confirmed."""
+    """A person's authenticator app. It is in use once it is confirmed."""
 
     secret: str
     made_at: datetime
@@ -23,7 +23,10 @@ class SecondFactor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingSignIn:
-    """A browser that gave the right password (``way``) and has yet to give a code."""
+    """A browser in which the correct password was entered and a code is still required.
+
+    ``way`` is the method of the first step, such as "password".
+    """
 
     person_id: int
     way: str
@@ -38,13 +41,13 @@ def find_second_factor(db: Session, *, person_id: int) -> SecondFactor | None:
 
 
 def list_confirmed_people(db: Session) -> frozenset[int]:
-    """Return the numbers of the people whose authenticator app is confirmed."""
+    """Return the ids of the people whose authenticator app is confirmed."""
     confirmed = select(col(SecondFactorRow.person_id)).where(col(SecondFactorRow.confirmed_at).is_not(None))
     return frozenset(db.execute(confirmed).scalars())
 
 
 def insert_second_factor(db: Session, *, person_id: int, secret: str, now: datetime) -> None:
-    """Store a secret that is yet to be confirmed. It replaces the person's previous one."""
+    """Store a secret that is not confirmed yet. It replaces the person's previous secret."""
     delete_second_factor(db, person_id=person_id)
     db.add(SecondFactorRow(person_id=person_id, secret=secret, made_at=now))
     db.flush()
@@ -66,7 +69,7 @@ def confirm_second_factor(db: Session, *, person_id: int, secret: str, now: date
 
 
 def use_step(db: Session, *, person_id: int, step: int) -> bool:
-    """Record that the code of that step was accepted. Return False if it or a later one was used before."""
+    """Record that the code of that step was accepted. Return False if it or a later code was used before."""
     used = db.execute(
         update(SecondFactorRow)
         .where(col(SecondFactorRow.person_id) == person_id, col(SecondFactorRow.last_step) < step)

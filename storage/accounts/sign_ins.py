@@ -15,7 +15,7 @@ from storage.rows.second_factors import PendingSignInRow
 
 _PERSON = ("id", "name", "display_name", "demo", "disabled_at")
 _SIGN_IN = ("token_sha256", "person_id", "signed_in_at", "last_seen_at", "revoked_at", "browser", "way")
-#: The person of a token, one row per role. Built once, because every request and every click runs it.
+#: The person of a token, one row per role. Built once, because every request and every click executes it.
 _SIGN_IN_AND_PERSON = (
     select(
         *(getattr(SignInRow, name) for name in _SIGN_IN),
@@ -79,7 +79,10 @@ def find_sign_in_and_person(db: Session, *, token_sha256: str) -> tuple[SignIn, 
 
 
 def list_unrevoked_sign_ins(db: Session, *, person_id: int) -> list[SignIn]:
-    """Return a person's sign-ins that were not revoked, the latest active first; some may have expired."""
+    """Return a person's sign-ins that were not revoked, the most recently active first.
+
+    Some of them may have expired.
+    """
     rows = db.execute(
         select(SignInRow)
         .where(col(SignInRow.person_id) == person_id, col(SignInRow.revoked_at).is_(None))
@@ -98,7 +101,7 @@ def update_last_seen(db: Session, *, token_sha256: str, now: datetime) -> None:
 
 
 def revoke_sign_in(db: Session, *, token_sha256: str, now: datetime) -> None:
-    """Revoke one sign-in. One that was revoked before keeps its time."""
+    """Revoke one sign-in. If it was revoked before, the earlier time is kept."""
     db.execute(
         update(SignInRow)
         .where(SignInRow.token_sha256 == token_sha256, col(SignInRow.revoked_at).is_(None))
@@ -107,8 +110,10 @@ def revoke_sign_in(db: Session, *, token_sha256: str, now: datetime) -> None:
 
 
 def revoke_sign_ins_of(db: Session, *, person_id: int, now: datetime, except_token: str | None = None) -> int:
-    """Revoke every sign-in of a person, except the one with the SHA-256 ``except_token``; return their
-    number. Browsers that have yet to give a code must give the password again.
+    """Revoke every sign-in of a person and return how many were revoked.
+
+    A sign-in whose token has the SHA-256 ``except_token`` is kept. Browsers in which a code is still required
+    must enter the password again.
     """
     db.execute(delete(PendingSignInRow).where(col(PendingSignInRow.person_id) == person_id))
     statement = update(SignInRow).where(
@@ -121,7 +126,7 @@ def revoke_sign_ins_of(db: Session, *, person_id: int, now: datetime, except_tok
 
 
 def delete_ended_sign_ins(db: Session, *, before: datetime) -> int:
-    """Delete sign-ins that were revoked or last active before that time; return their number."""
+    """Delete sign-ins that were revoked or last active before that time; return how many were deleted."""
     deleted = db.execute(
         delete(SignInRow)
         .where(or_(col(SignInRow.last_seen_at) < before, col(SignInRow.revoked_at) < before))

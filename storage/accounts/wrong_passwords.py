@@ -1,6 +1,6 @@
 """Counts of wrong passwords, shared by all processes of the app.
 
-Callers name several counts in the same order everywhere, so that transactions never wait in a circle.
+Callers lock several counts always in the same order, which prevents deadlocks.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from storage.rows.sign_in_security import WrongPasswordRow
 def lock_count(db: Session, *, counted_for: str, now: datetime) -> tuple[int, datetime]:
     """Lock the count of wrong passwords until the commit; return it with the time of the last one.
 
-    A missing row is created with 0. One statement does both: between two, another transaction could delete
-    the row.
+    A missing row is created with 0. Both happen in one statement, because another transaction could delete
+    the row between two statements.
     """
     inserted = insert_into(db, WrongPasswordRow).values(counted_for=counted_for, count=0, last_at=now)
     statement = inserted.on_conflict_do_update(
@@ -30,7 +30,7 @@ def lock_count(db: Session, *, counted_for: str, now: datetime) -> tuple[int, da
 
 
 def set_count(db: Session, *, counted_for: str, count: int, last_at: datetime) -> None:
-    """Store the count, with the time of the last wrong password, or of a budget's last refill."""
+    """Store the count with the time of the last wrong password, or of the last refill of a budget."""
     db.execute(
         update(WrongPasswordRow)
         .where(col(WrongPasswordRow.counted_for) == counted_for)
@@ -49,13 +49,13 @@ def decrement_counts(db: Session, *, counted_for: Iterable[str]) -> None:
 
 
 def delete_counts(db: Session, *, counted_for: Iterable[str]) -> None:
-    """Delete the counts after a right password."""
+    """Delete the counts after a correct password."""
     for key in counted_for:
         db.execute(delete(WrongPasswordRow).where(col(WrongPasswordRow.counted_for) == key))
 
 
 def delete_counts_before(db: Session, *, moment: datetime) -> None:
-    """Delete counts that no longer delay any sign-in. Those that another transaction has locked stay."""
+    """Delete counts older than ``moment``. Counts that another transaction has locked are kept."""
     old_keys = (
         select(col(WrongPasswordRow.counted_for))
         .where(col(WrongPasswordRow.last_at) < moment)

@@ -1,4 +1,4 @@
-"""Checkpoints of the audit trail: entries with the digests of the covered tables, and what changed since."""
+"""Checkpoints of the audit trail: entries with digests of the covered tables, and the changes since then."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _SUBJECT_PART = re.compile(r"[a-z]+ \S+")
 class Checkpoint:
     """The last checkpoint of a trail.
 
-    ``through`` is the number of the last entry before its digests were taken; entries after that account for
-    changes. ``digests`` is the SHA-256 of its file.
+    ``through`` is the number of the last entry before its digests were computed; only later entries account
+    for changes. ``digests`` is the SHA-256 of its file of digests.
     """
 
     number: int
@@ -54,7 +54,7 @@ class AccountedChanges:
 
     def __init__(self) -> None:
         self._entries: set[tuple[str, str]] = set()
-        self._roles: dict[str, frozenset[str]] = {}  # the last recorded ones, by "person 7"
+        self._roles: dict[str, frozenset[str]] = {}  # the last recorded roles by subject, such as "person 7"
 
     def add(self, entry: AuditEntry) -> None:
         """Add an entry: "batch 3 question 17" accounts for "batch 3 question 17" and for "question 17"."""
@@ -73,13 +73,13 @@ class AccountedChanges:
             return False
         if not (difference.added or (table.may_vanish if difference.deleted else table.may_change)):
             return False
-        if difference.table == "person_role":  # the entry has the roles themselves
+        if difference.table == "person_role":  # the entry contains the roles, which can be compared
             roles = self._roles.get(f"person {difference.values['person_id']}")
             return roles is not None and (difference.values["role"] in roles) is difference.added
         for action, template in table.accounted_by.items():
             try:
                 subject = template.format_map(difference.values)
-            except KeyError:  # a deleted row has only its key
+            except KeyError:  # of a deleted row only the primary key is known
                 subject = ANY
             if (action, subject) in self._entries:
                 return True
@@ -92,7 +92,7 @@ def find_unaccounted_changes(
     """Yield the rows that differ from the checkpoint although no entry since then accounts for it.
 
     Raises:
-        DigestsMissing: the file of digests does not exist, or is not the checkpoint's.
+        DigestsMissing: the file of digests does not exist, or is not the one that the checkpoint recorded.
     """
     differences: Iterable[RowDifference] = find_row_differences(
         db.connection(), workspace, sha256=checkpoint.digests

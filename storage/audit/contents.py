@@ -1,4 +1,4 @@
-"""What the audit trail records about judgements: verdicts, own answers, skips, adjudications and readings.
+"""The content of audit entries on judgements: verdicts, own answers, skips, adjudications and readings.
 
 An entry holds every column of the row, so a row that was altered outside the app differs from its entry.
 """
@@ -48,7 +48,7 @@ def skip_to_plain(*, number: int, reason: str, skipped_at: datetime) -> dict[str
 def report_opening_to_plain(
     *, image_alignment: int, opened_at: datetime, image: ImageDisplay | None
 ) -> dict[str, Any]:
-    """Return the image alignment that the opening locks, and the time of the opening."""
+    """Return the image alignment, which can't be changed after the opening, and the time of the opening."""
     return {"image_alignment": image_alignment, "opened_at": opened_at, **image_display_to_plain(image)}
 
 

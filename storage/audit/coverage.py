@@ -1,4 +1,4 @@
-"""The tables that a checkpoint of the audit trail covers, and those that it leaves out, with the reasons.
+"""The tables that a checkpoint of the audit trail covers, and those that it omits, with the reasons.
 
 Gold questions and study results depend on the covered tables. A row of a covered table may differ from the
 last checkpoint only if an entry of the trail since then accounts for the difference.
@@ -14,18 +14,18 @@ _BATCH = "batch {batch_id}"
 _STUDY = "study {study_id}"
 _READER = "reader {reader_id}"
 _RULE = "rule {rule_id}"
-#: Any subject: the row does not name what the entry is about.
+#: Matches any subject, for rows that do not contain the subject of their entry.
 ANY = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoveredTable:
-    """How rows of a table may change.
+    """A covered table, and the entries that account for differences of its rows.
 
     ``reason`` states what depends on the table. ``accounted_by`` maps actions of the trail to the subject
     that the entry must have, with columns of the row in braces; :data:`ANY` is any subject. Such an entry
-    accounts for a new row, and with ``may_change`` or ``may_vanish`` for a changed or deleted one.
-    ``not_compared`` are columns that change without an effect on what the table is covered for.
+    accounts for a new row, with ``may_change`` for a changed row, and with ``may_vanish`` for a deleted one.
+    ``not_compared`` are columns that may change without any effect on the reason.
     """
 
     reason: str
@@ -134,7 +134,7 @@ COVERED: Mapping[str, CoveredTable] = {
     ),
     "adjudication": CoveredTable(reason="decides disputed questions", accounted_by={"adjudicate": _QUESTION}),
     "question_comment": CoveredTable(
-        reason="comments on which verdicts may rest", accounted_by={"write comment": _QUESTION}
+        reason="comments that may have influenced verdicts", accounted_by={"write comment": _QUESTION}
     ),
     "adjudication_rules": CoveredTable(
         reason="what counts as a dispute",
@@ -197,7 +197,7 @@ COVERED: Mapping[str, CoveredTable] = {
         reason="the readers' answers", accounted_by={"give reading": _READER, "import readings": _STUDY}
     ),
     "study_exclusion": CoveredTable(
-        reason="what the analysis leaves out", accounted_by={"exclude from study": _STUDY}
+        reason="exclusions from the analysis", accounted_by={"exclude from study": _STUDY}
     ),
     "model": CoveredTable(
         reason="the models that are compared", accounted_by={"import predictions": "model {id}"}
@@ -239,9 +239,9 @@ NOT_COVERED: Mapping[str, str] = {
     "first_admin_code": "one-time code; the role that it gives is covered",
     "input_preferences": "keys and mouse button of a person; no judgement depends on them",
     "job": "progress of background work; its results are covered",
-    "look": "time on screen so far; a verdict holds its own times",
+    "look": "viewing time so far; a verdict has its own times",
     "pending_sign_in": "sign-ins that await a code",
-    "pixel_text": "ranking that helps people to look; their decisions are covered",
+    "pixel_text": "ranking that helps people to inspect images; their decisions are covered",
     "pool_member": "who takes questions from a shared queue; verdicts and assignments are covered",
     "problem": "computed from the questions by the checks",
     "reading_draft": "unsaved input",

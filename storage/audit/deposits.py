@@ -1,8 +1,8 @@
 """Deposits of the audit trail's head outside the workspace: files in a folder, or objects in a bucket.
 
 A deposit is a JSON file with number and hash of an entry. It shows later that the trail up to that entry was
-neither rewritten nor cut off. A signature with a key outside the workspace shows that nobody who can write to
-the place of the deposits has replaced them. Deposits are never overwritten.
+neither rewritten nor truncated. A signature with a key outside the workspace shows that nobody who can write
+to the location of the deposits has replaced them. Deposits are never overwritten.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TIMEOUT = {
 
 
 class _Content(msgspec.Struct, kw_only=True):
-    """The content of a deposit; ``signature`` is hexadecimal, "" without a key."""
+    """The content of a deposit. ``signature`` is hexadecimal; it is "" if there is no key."""
 
     format: str
     number: int
@@ -54,9 +54,9 @@ class _Content(msgspec.Struct, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deposit:
-    """A deposited head: the hash of entry ``number``; ``name`` is that of its file.
+    """A deposited head: the hash of the entry ``number``. ``name`` is the name of the deposit's file.
 
-    ``fault`` states why the deposit cannot be trusted, None if it can.
+    ``fault`` states why the deposit cannot be trusted; it is None if the deposit can be trusted.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Deposit:
 
 class _Place(Protocol):
     def write(self, name: str, content: bytes, *, now: datetime) -> None:
-        """Store a file; an existing one is left as it is."""
+        """Store a file. An existing file is not changed."""
 
     def read_all(self) -> Iterator[tuple[str, bytes]]:
         """Yield names and contents of all deposits."""
@@ -77,7 +77,7 @@ class _Place(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deposits:
-    """The deposits of a workspace, with the keys to sign and to check them; None without a key."""
+    """The deposits of a workspace, with the keys that sign and verify them; None if a key is not set."""
 
     address: str
     place: _Place
@@ -85,7 +85,7 @@ class Deposits:
     public_key: Ed25519PublicKey | None
 
     def add(self, *, number: int, head: str, now: datetime) -> str:
-        """Deposit the hash of an entry; return the name of the file.
+        """Deposit the hash of an entry and return the name of the file.
 
         Raises:
             NotNow: the file cannot be written.
@@ -130,10 +130,10 @@ class Deposits:
 
 
 def current_deposits(workspace: Workspace) -> Deposits | None:
-    """Return the deposits that the environment names; None without ``OVERREAD_AUDIT_DEPOSIT``.
+    """Return the deposits that the environment configures; None without ``OVERREAD_AUDIT_DEPOSIT``.
 
     Raises:
-        InvalidValue: a setting is wrong, a key can't be read, or place or key are inside the workspace.
+        InvalidValue: a setting is not valid, a key can't be read, or location or key are in the workspace.
     """
     address = os.environ.get(_PLACE, "").strip()
     if not address:
@@ -183,12 +183,12 @@ def _lock_days() -> int | None:
     if not value:
         return None
     if not value.isdecimal() or not int(value):
-        raise InvalidValue(_LOCK_DAYS, f"{value!r} is not a number of days above 0")
+        raise InvalidValue(_LOCK_DAYS, f"must be a whole number of days above 0, not {value!r}")
     return int(value)
 
 
 class _Folder:
-    """Deposits in a folder, such as one of another system."""
+    """Deposits in a folder, such as a network folder of another system."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -220,7 +220,7 @@ class _Folder:
 
 
 class _Bucket:
-    """Deposits in a bucket. With ``lock_days`` nobody can delete or replace them for that time.
+    """Deposits in a bucket. With ``lock_days`` nobody can delete or replace them for that many days.
 
     The bucket must have object lock, which keeps all versions of an object.
     """

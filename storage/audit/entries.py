@@ -19,7 +19,7 @@ _COLUMNS = tuple(getattr(AuditRow, name) for name in AuditEntry.__slots__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFilter:
-    """A filter by person (sign-in name), action, subject (with the subjects below it) and time.
+    """A filter by person (sign-in name), action (``what``), subject (with the subjects below it) and time.
 
     ``since`` is inclusive, ``before`` is exclusive. A filter without any value matches all entries.
     """
@@ -56,7 +56,7 @@ def iterate_entries(db: Session, *, criteria: AuditFilter | None = None) -> Iter
 
 
 def find_last_entry(db: Session, *, actions: Collection[str], subjects: Collection[str]) -> AuditHead | None:
-    """Return the newest entry with one of the actions about one of the subjects, or below one."""
+    """Return the newest entry with one of the actions about one of the subjects, or about a subject below."""
     about = or_(*(_is_about(subject) for subject in subjects))
     newest = select(AuditRow.number, AuditRow.hash).where(AuditRow.what.in_(actions), about)
     row = db.execute(newest.order_by(AuditRow.number.desc()).limit(1)).first()
@@ -64,7 +64,7 @@ def find_last_entry(db: Session, *, actions: Collection[str], subjects: Collecti
 
 
 def count_entries(db: Session, *, criteria: AuditFilter | None = None) -> int:
-    """Return the number of entries."""
+    """Return the number of entries that match the filter."""
     return int(db.execute(select(func.count()).where(*_conditions(criteria or AuditFilter()))).scalar_one())
 
 

@@ -45,9 +45,9 @@ JUDGEMENT_ACTIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedJudgement:
-    """A row of one of the tables, with the action and the new value that its entry should have.
+    """A saved judgement, with the action (``what``) and the new value that its audit entry must have.
 
-    ``why`` is the reason that the entry should have, None where the new value contains it.
+    ``why`` is the reason that the entry must have; it is None if the new value contains the reason.
     """
 
     what: str
@@ -63,7 +63,7 @@ def iterate_saved_judgements(db: Session) -> Generator[SavedJudgement]:
     for row in _iterate_rows(db, VerdictRow):
         try:
             new = verdict_to_plain(verdict_from_row(row))
-        except (DomainError, ValueError, KeyError) as error:  # the row was altered and is no valid verdict
+        except (DomainError, ValueError, KeyError) as error:  # the row was altered and is not a valid verdict
             new = {"unreadable": str(error)}
         yield _saved_judgement(GIVE_VERDICT, row, new, row.given_at)
     for row in _iterate_rows(db, OwnAnswerRow):
@@ -102,7 +102,7 @@ def iterate_saved_judgements(db: Session) -> Generator[SavedJudgement]:
 
 
 def _iterate_readings(db: Session) -> Iterator[SavedJudgement]:
-    """Yield the readings in the app. The entry of imported ones has their file, not each of them."""
+    """Yield the readings in the app. Imported readings have one entry per file, so they are not compared."""
     statement = (
         select(*ReadingRow.__table__.columns, CaseRow.number.label("case_number"), StudyReaderRow.person_id)
         .join(CaseRow, CaseRow.id == ReadingRow.case_id)

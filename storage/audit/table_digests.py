@@ -1,9 +1,9 @@
 """Digests of the covered tables: written to a file by a checkpoint, and compared with the tables later.
 
 The file is compressed JSON Lines. For each table it has a line with name, key and columns, then one line per
-row in the order of the primary key: the key, and a text of hexadecimal digits. The first 32 digits are the
-row's digest (BLAKE2b, 128 bits); each column follows with 4 digits (CRC-32, the lower half). The digest
-detects a change. The column digests show which columns changed.
+row in the order of the primary key: the key, and a string of hexadecimal digits. The first 32 digits are the
+row's digest (BLAKE2b, 128 bits). They are followed by 4 digits for each column (the lower half of a CRC-32).
+The row's digest detects a change. The column digests show which columns changed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TableDigest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestFile:
-    """A file of digests. ``sha256`` is that of its uncompressed content, and its name."""
+    """A file of digests. ``sha256`` is the hash of its uncompressed content, and is part of its name."""
 
     sha256: str
     tables: Mapping[str, TableDigest]
@@ -50,8 +50,8 @@ class DigestFile:
 class RowDifference:
     """A row that differs from its digest.
 
-    ``columns`` are those that changed; None for an added or deleted row. ``values`` are the row's current
-    ones by column, or only its key if it was deleted.
+    ``columns`` are the changed columns; empty for an added or deleted row. ``values`` are the row's current
+    values by column; of a deleted row they contain only the primary key.
     """
 
     table: str
@@ -71,7 +71,7 @@ class RowDifference:
 
 
 class DigestsMissing(Exception):
-    """The file of a checkpoint does not exist, or has other content; the message states which."""
+    """The file of a checkpoint does not exist, or its content has changed; the message states which."""
 
 
 def write_digests(connection: Connection, workspace: Workspace) -> DigestFile:
@@ -111,7 +111,7 @@ def write_digests(connection: Connection, workspace: Workspace) -> DigestFile:
 
 
 def remove_other_digests(workspace: Workspace, *, keep: Iterable[str]) -> None:
-    """Delete the files of earlier checkpoints, which nothing is compared with any more."""
+    """Delete the files of earlier checkpoints, which are no longer used for comparisons."""
     kept = {digest_path(workspace, sha256) for sha256 in keep}
     for path in workspace.audit.glob("*.jsonl.gz"):
         if path not in kept:
@@ -182,8 +182,8 @@ def _covered_shapes(connection: Connection) -> list[TableShape]:
     """Return the covered tables by name, without the columns that are not compared."""
     shapes = []
     for shape in sorted(inspect_tables(connection, include=set(COVERED)), key=lambda shape: shape.name):
-        left_out = COVERED[shape.name].not_compared
-        kept = {name: kind for name, kind in shape.columns.items() if name not in left_out}
+        not_compared = COVERED[shape.name].not_compared
+        kept = {name: kind for name, kind in shape.columns.items() if name not in not_compared}
         shapes.append(TableShape(name=shape.name, columns=kept, key=shape.key))
     return shapes
 
@@ -193,13 +193,13 @@ def _iterate_digests(
 ) -> Iterator[tuple[tuple[Any, ...], dict[str, Any], str]]:
     """Yield key, values and digests of each row."""
     names = tuple(shape.columns)
-    places = [names.index(name) for name in columns]
-    key_places = [names.index(name) for name in shape.key]
+    column_indices = [names.index(name) for name in columns]
+    key_indices = [names.index(name) for name in shape.key]
     for values in iterate_values(connection, shape):
-        fields = [_encoder.encode(values[place]) for place in places]
+        fields = [_encoder.encode(values[index]) for index in column_indices]
         row = hashlib.blake2b(b",".join(fields), digest_size=_ROW_DIGITS // 2).hexdigest()
         text = row + "".join([f"{zlib.crc32(field) & 0xFFFF:04x}" for field in fields])
-        yield tuple([values[place] for place in key_places]), dict(zip(names, values, strict=True)), text
+        yield tuple([values[index] for index in key_indices]), dict(zip(names, values, strict=True)), text
 
 
 def _check_content(path: Path, sha256: str) -> None:

@@ -38,8 +38,8 @@ class PendingEntry:
 def add_entry(db: Session, entry: PendingEntry) -> None:
     """Add the entry to the transaction. It is written when the transaction commits, not earlier.
 
-    On PostgreSQL the lock of the chain is held from the write to the end of the transaction, so a late write
-    keeps it short. No other lock is taken after it, which prevents deadlocks.
+    On PostgreSQL the lock of the chain is held from the write until the transaction ends. Writing late keeps
+    that time short. No other lock is acquired after it, which prevents deadlocks.
     """
     db.info.setdefault(_PENDING, []).append((db.get_nested_transaction(), entry))
 
@@ -65,7 +65,7 @@ def find_last_entry_time(db: Session, *, person_name: str, since: datetime) -> d
 
 @event.listens_for(AnySession, "before_commit")
 def _append_pending_entries(db: Session) -> None:
-    """Write the waiting entries when the outer transaction commits, not when a savepoint does."""
+    """Write the waiting entries when the outer transaction commits, not when a savepoint is released."""
     pending = db.info.get(_PENDING)
     if not pending or db.in_nested_transaction():
         return

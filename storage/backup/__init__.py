@@ -1,4 +1,4 @@
-"""Backup of a whole workspace to one file during use, and its restoration; both are verified with hashes."""
+"""Backup of a whole workspace to one file while it is in use, and its restoration. Hashes verify both."""
 
 from storage.backup.archive import BackupDamaged
 from storage.backup.backup_writer import BackupResult, make_backup

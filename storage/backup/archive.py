@@ -1,7 +1,7 @@
-"""The file format of a backup: a plain tar, followed by one line with the hash of every byte before it.
+"""The file format of a backup: a plain tar, followed by one line (the seal) with the hash of the tar.
 
-A tar of any size is written and read as a stream. Its own checksums cover only the headers, so the last line
-is ``overread-backup <SHA-256 of all bytes before>``. It shows whether the file was truncated or altered.
+A tar of any size is written and read as a stream. The checksums of a tar cover only the headers. The last
+line, ``overread-backup <SHA-256 of all bytes before it>``, shows whether the file was truncated or altered.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SEAL = b"overread-backup "
 _SEAL_LENGTH = len(_SEAL) + 64 + 1
 _BLOCK = 1 << 20
-#: The errors of tarfile at an invalid header.
+#: The errors that tarfile raises for an invalid header.
 _UNREADABLE = (tarfile.TarError, EOFError, OSError, ValueError, RecursionError)
 
 
@@ -44,7 +44,7 @@ class ArchiveWriter:
 
     def write(self, content: bytes) -> int:
         """Write and hash the bytes that the tar passes on."""
-        if self._file.closed:  # the backup was aborted, and the tar still writes its end
+        if self._file.closed:  # the backup was aborted, but tarfile still writes the end of the tar
             return len(content)
         with add_filename_to_errors(self._path):
             self._file.write(content)
@@ -77,7 +77,7 @@ class ArchiveWriter:
         return digest
 
     def close(self) -> None:
-        """Close the file in any state."""
+        """Close the file, whether or not it is complete."""
         self._file.close()
 
 
@@ -152,7 +152,7 @@ def _iterate_members(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def _clear_member_list(tar: tarfile.TarFile) -> None:
-    """Free the member list that tarfile collects and that is not used here."""
+    """Free the list of members, which tarfile collects and which is not used here."""
     tar.members.clear()  # type: ignore[attr-defined]  # missing in typeshed
 
 

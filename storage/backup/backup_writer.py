@@ -1,4 +1,4 @@
-"""Creating a backup: a snapshot of the database during use, with all files that belong to it."""
+"""Creation of a backup: a snapshot of the database while it is in use, with all files that belong to it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from storage.schema import list_revisions, read_revision
 from storage.schema_check import describe_differences, find_schema_differences, list_expected_tables
 from storage.workspace import BACKED_UP, Workspace
 
-#: Lines of a table are compressed in parts of about this many bytes.
+#: The lines of a table are compressed in parts of about this size in bytes.
 _PART_BYTES = 4 << 20
 _STALE_AFTER_SECONDS = 24 * 3600
 #: Called with the current step, the amount done and the total.
@@ -74,17 +74,17 @@ def make_backup(
     Args:
         workspace: the workspace; its database may have any revision.
         path: the file to write.
-        with_images: False leaves the images out, if they are backed up in another way.
+        with_images: whether the backup contains the images; False if they are backed up in another way.
         replace: whether an existing file may be replaced, once the new one is complete.
         now: the current time.
-        progress: called with the progress.
+        progress: a function that is called with the progress.
 
     Raises:
-        AlreadyThere: ``path`` exists.
+        AlreadyThere: ``path`` exists and may not be replaced.
         NotNow: the database is damaged or cannot be read, or there is no space for its copy.
         OSError: the file cannot be written.
-        Refused: there is no workspace; or a table or column is not as expected, so that the backup could not
-            be restored.
+        Refused: there is no workspace, or the backup could not be restored because a table or column is not
+            as expected.
     """
     path = path.resolve()  # a symbolic link is kept, and its target is replaced
     if path.exists() and not path.is_file():  # /dev/stdout would be replaced by a file
@@ -189,8 +189,8 @@ def _copy_sqlite(engine: Engine, target: Path, progress: Progress) -> None:
         if is_damaged(error):
             raise
         raise NotNow(
-            f"The database could not be opened: {find_cause(error)}. SQLite writes beside it even to read"
-            " it: see that the workspace can be written, or back up a copy of the folder."
+            f"The database could not be opened: {find_cause(error)}. SQLite must write files next to the"
+            " database even to read it. Make the workspace writable, or back up a copy of the folder."
         ) from error
     source = cast("sqlite3.Connection", connection.driver_connection)
     try:
@@ -244,7 +244,7 @@ def _add_files(writer: ArchiveWriter, home: Path, progress: Progress) -> Iterato
         try:
             file = path.open("rb")
         except FileNotFoundError:
-            continue  # a list that was removed meanwhile
+            continue  # the file was removed in the meantime
         with file:
             length = os.fstat(file.fileno()).st_size
             reader = _HashingReader(file)
@@ -254,7 +254,7 @@ def _add_files(writer: ArchiveWriter, home: Path, progress: Progress) -> Iterato
 
 
 def _files_below(home: Path) -> Iterator[Path]:
-    """Yield the complete files. Files that are still being written and symbolic links are left out."""
+    """Yield the complete files. Files that are still being written and symbolic links are omitted."""
     for name in BACKED_UP:
         top = home / name
         paths = [top] if top.is_file() else sorted(top.rglob("*"))

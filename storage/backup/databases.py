@@ -1,4 +1,4 @@
-"""The database that a backup is restored to: filled in one transaction and put in place on success only."""
+"""The database that a backup is restored to. It is filled in one transaction and put in place on success."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def has_database(workspace: Workspace) -> bool:
 def list_filled_tables(workspace: Workspace) -> list[str]:
     """Return the tables of the workspace's database that have more rows than in a new database.
 
-    A damaged database counts as one with all tables filled.
+    If the database is damaged, all tables are returned.
 
     Raises:
         NotNow: a database on a server cannot be reached.
@@ -58,10 +58,10 @@ def list_filled_tables(workspace: Workspace) -> list[str]:
 
 @contextmanager
 def open_new_database(workspace: Workspace, *, previous_files: Path) -> Iterator[Connection]:
-    """Open a transaction on a database without tables, which becomes the workspace's when the block ends.
+    """Open a transaction on a database without tables, which replaces the workspace's when the block ends.
 
-    An error leaves the old database unchanged. On SQLite the new database is a new file, and an old one moves
-    to the folder ``previous_files``. On a server the old tables are dropped in the same transaction.
+    An error leaves the old database unchanged. On SQLite the new database is a new file, and the old file is
+    moved to the folder ``previous_files``. On a server the old tables are dropped in the same transaction.
     """
     file = _sqlite_file(workspace)
     if file is None:
@@ -82,7 +82,7 @@ def open_new_database(workspace: Workspace, *, previous_files: Path) -> Iterator
                 with connection.begin():
                     yield connection
                     if violation := connection.exec_driver_sql("PRAGMA foreign_key_check").first():
-                        raise ValueError(f"table {violation[0]} refers to a row that is not there")
+                        raise ValueError(f"table {violation[0]} refers to a row that does not exist")
         finally:
             engine.dispose()  # closing the last connection checkpoints the write-ahead log into the file
         _fsync(new_file)
@@ -115,7 +115,7 @@ def _open_server_database(workspace: Workspace) -> Iterator[Connection]:
 def _drop_everything(connection: Connection) -> None:
     """Drop Overread's tables and trigger functions, in any state.
 
-    Downgrade migrations are not used. They refuse if an older version could not distinguish hidden questions
+    Downgrade migrations are not used: they stop if an older version could not distinguish hidden questions
     from others, and they fail if a table is missing.
 
     Raises:
@@ -154,14 +154,14 @@ def _count_initial_rows(revision: str | None) -> dict[str, int]:
 
 
 def _check_unused(file: Path) -> None:
-    """Raise Refused if another process has the database open, because it would continue with the old file."""
+    """Raise Refused if another process has the database open; it would continue to write to the old file."""
     connection = sqlite3.connect(file, timeout=1)
     try:
         # SQLite can leave write-ahead mode only if no other connection is open.
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     except sqlite3.OperationalError as error:
         raise Refused(f"The database {file} is in use. Stop the app first, then restore.") from error
-    except sqlite3.DatabaseError:  # it is damaged, and set aside as it is
+    except sqlite3.DatabaseError:  # the database is damaged; it is set aside unchanged
         return
     finally:
         connection.close()

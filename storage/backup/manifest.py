@@ -13,7 +13,7 @@ NAME = "manifest.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableInBackup:
-    """A table: its number of rows, and the SHA-256 of all its lines in the order of the primary key."""
+    """A table: its columns, its number of rows, and the SHA-256 of its lines in primary key order."""
 
     name: str
     columns: dict[str, str]
@@ -23,10 +23,10 @@ class TableInBackup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagesInBackup:
-    """The image files. ``sha256`` is that of their sorted names, one per line; the names are hashes.
+    """The image files. ``sha256`` is the hash of their sorted names, one per line; the names are hashes.
 
-    ``missing`` files did not exist or had changed when the backup was made. With ``left_out`` the backup has
-    no images.
+    ``missing`` files did not exist or had changed when the backup was made. ``left_out`` is True if the
+    backup was made without images.
     """
 
     count: int
@@ -47,7 +47,7 @@ class FileInBackup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The manifest. ``revision`` is Alembic's for the tables, ``home`` the folder of the workspace."""
+    """The manifest. ``revision`` is the Alembic revision of the tables, ``home`` the workspace's folder."""
 
     format: str
     made_at: datetime
@@ -70,7 +70,7 @@ class Manifest:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Manifest:
-        """The inverse of :meth:`to_bytes`.
+        """Return the manifest that :meth:`to_bytes` wrote.
 
         Raises:
             ValueError: the text is not a manifest.

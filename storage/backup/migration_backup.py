@@ -16,10 +16,10 @@ _KEPT = 3
 def back_up_before_migration(revision: str, *, now: datetime) -> Path:
     """Write a backup to the folder ``backups`` of the workspace, and keep the newest three.
 
-    The images are left out, because no migration changes them.
+    The backup has no images, because no migration changes them.
 
     Args:
-        revision: of the tables.
+        revision: the revision of the tables before the upgrade.
         now: the current time.
 
     Raises:
@@ -28,7 +28,7 @@ def back_up_before_migration(revision: str, *, now: datetime) -> Path:
     workspace = current_workspace()
     folder = workspace.home / "backups"
     folder.mkdir(mode=0o700, exist_ok=True)
-    # Several processes may start at the same time, so the name has the number of the process.
+    # Several processes may start at the same time, so the name contains the process id.
     path = folder / f"before-migration-from-{revision}-{now:%Y%m%dT%H%M%SZ}-{os.getpid()}.backup"
     make_backup(workspace, path, with_images=False, now=now)
     backups = sorted(folder.glob("before-migration-*.backup"), key=lambda file: file.stat().st_mtime)

@@ -1,4 +1,4 @@
-"""Restoring a backup: it is verified, written to an empty workspace, and compared with its hashes again."""
+"""Restoration of a backup: it is verified, written to an empty workspace, and compared with its hashes."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ from storage.schema_check import find_schema_differences
 from storage.workspace import BACKED_UP, Workspace
 
 Progress = Callable[[str, int, int], None]
-#: The errors of a database that does not accept the backup.
+#: The errors that mean that the database does not accept the content of the backup.
 _DATABASE_ERRORS = (SQLAlchemyError, ValueError)
-#: Tables that a backup of these revisions may lack: migration 0007 was changed after it had been used.
+#: Tables that may be missing in a backup of these revisions, because they were added to migration 0007 after
+#: databases had already been upgraded to it.
 _OPTIONAL_TABLES = {"second_opinions": ("0007", "0008", "0009")}
 
 
@@ -63,7 +64,7 @@ def check_backup(path: Path, *, progress: Progress = lambda *_: None) -> Manifes
     """Prove that the backup restores, without a workspace.
 
     The whole file is read and compared with its hashes. Then all tables are restored into a temporary SQLite
-    database, read back, and compared with the backup's row counts and digests, just as a restore does it.
+    database, read back, and compared with the backup's row counts and digests, exactly as in a restore.
     Images and other files are not written anywhere.
 
     Raises:
@@ -104,10 +105,10 @@ def restore_backup(
     Args:
         path: the backup.
         workspace: the target; its kind of database may differ from that of the backup.
-        replace: whether a workspace that is not empty may be replaced: its files and an SQLite database are
-            set aside, a database on a server is emptied.
+        replace: whether a workspace that is not empty may be replaced. Its files and an SQLite database are
+            then set aside; a database on a server is emptied.
         now: the current time.
-        progress: called with the progress.
+        progress: a function that is called with the progress.
 
     Raises:
         BackupDamaged: the backup was truncated or altered; nothing was written.
@@ -183,7 +184,7 @@ def _restore_tables(
     upgrade(connection, manifest.revision)
     tables = inspect_tables(connection)
     _check_tables(tables, manifest)
-    # The backup's order of columns, because a database that was altered by hand may have another one.
+    # The backup's order of columns is used, because the backed-up database may have been altered by hand.
     columns = {table.name: table.columns for table in manifest.tables}
     shapes = {
         shape.name: replace(shape, columns=columns[shape.name]) for shape in tables if shape.name in columns
@@ -205,7 +206,7 @@ def _restore_tables(
         progress("comparing", done, len(manifest.tables))
     upgrade(connection)
     if differences := find_schema_differences(connection):
-        raise ValueError(f"its tables are not those of this version: {'; '.join(map(str, differences))}")
+        raise ValueError(f"its tables do not match this version: {'; '.join(map(str, differences))}")
 
 
 def _check_tables(tables: Sequence[TableShape], manifest: Manifest) -> None:
@@ -219,7 +220,7 @@ def _check_tables(tables: Sequence[TableShape], manifest: Manifest) -> None:
         and not (name not in in_backup and manifest.revision in _OPTIONAL_TABLES.get(name, ()))
     ]
     if differing:
-        raise ValueError(f"these tables of the backup are not those of its revision: {', '.join(differing)}")
+        raise ValueError(f"these tables of the backup do not match its revision: {', '.join(differing)}")
 
 
 def _store_member(name: str, content: IO[bytes], *, store: ImageStore, staged: Path) -> None:
@@ -239,7 +240,7 @@ def _compare_table(connection: Connection, shape: TableShape, stated: TableInBac
         rows += 1
     if (rows, digest.hexdigest()) != (stated.rows, stated.sha256):
         raise ValueError(
-            f"table {shape.name} has {rows:,} rows now, of {stated.rows:,}, or other ones than the backup"
+            f"table {shape.name} has {rows:,} of {stated.rows:,} rows, or its rows differ from the backup"
         )
 
 
@@ -279,10 +280,10 @@ def _update_restored_rows(
     }
     connection.execute(job.update().where(job.c.finished_at.is_(None)).values(interrupted))
     old, new = f"{manifest.home}/releases/", f"{workspace.home}/releases/"
-    for number, folder in connection.execute(select(release.c.id, release.c.folder)).all():
+    for release_id, folder in connection.execute(select(release.c.id, release.c.folder)).all():
         if folder.startswith(old):
             new_folder = new + folder.removeprefix(old)
-            connection.execute(release.update().where(release.c.id == number).values(folder=new_folder))
+            connection.execute(release.update().where(release.c.id == release_id).values(folder=new_folder))
 
 
 def _write_file(path: Path, content: IO[bytes]) -> None:
@@ -293,9 +294,7 @@ def _write_file(path: Path, content: IO[bytes]) -> None:
 
 
 def _move_into_place(staged: Path, home: Path, previous_files: Path) -> None:
-    """Move the restored files into the workspace. Existing files with the same names move to
-    ``previous_files``.
-    """
+    """Move the restored files into the workspace, and files that they replace to ``previous_files``."""
     for name in BACKED_UP:
         if _has_content(home / name):
             previous_files.mkdir(exist_ok=True)
@@ -307,7 +306,7 @@ def _move_into_place(staged: Path, home: Path, previous_files: Path) -> None:
 
 
 def _find_missing_images(workspace: Workspace) -> Iterator[str]:
-    """Yield the images that rows refer to and the image store does not have."""
+    """Return the images that are in the table of images but not in the image store."""
     engine = make_engine(workspace.database_url)
     store = get_image_store(workspace)
     try:

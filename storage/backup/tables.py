@@ -1,8 +1,8 @@
 """Conversion of tables to and from lines of JSON that are identical on both databases.
 
-A line is the list of a row's values in the order of its columns: numbers, text, true and false, null; a time
-is ISO 8601 in UTC, bytes are base64. Lines are in the order of the primary key, with text ordered by its
-UTF-8 bytes. Equal rows therefore give equal lines and the same SHA-256 on both databases.
+A line is the list of a row's values in the order of its columns. Times are ISO 8601 in UTC, bytes are base64.
+Lines are in the order of the primary key, with text ordered by its UTF-8 bytes. Equal rows therefore have
+equal lines and the same SHA-256 on both databases.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (types.String, "text"),
 )
 _ROWS_AT_ONCE = 2_000
-#: The search index. Each database has its own form of it, and it is rebuilt from the questions.
+#: The search index. Its format differs between the databases, and it is rebuilt from the questions.
 DERIVED_TABLES = ("question_words",)
 _encoder = msgspec.json.Encoder()
 
@@ -42,10 +42,10 @@ class TableShape:
 
 
 def inspect_tables(connection: Connection, *, include: Collection[str] | None = None) -> list[TableShape]:
-    """Return the tables of the database, or ``include`` these. Each table follows the tables that it refers
-    to.
+    """Return the tables of the database, or only those in ``include``.
 
-    Alembic's table and derived tables (:data:`DERIVED_TABLES`) are left out.
+    Each table comes after the tables that it refers to. Alembic's table and derived tables
+    (:data:`DERIVED_TABLES`) are omitted.
     """
     inspector = inspect(connection)
     names = [name for name, _ in inspector.get_sorted_table_and_fkc_names() if name]
@@ -62,13 +62,13 @@ def count_rows(connection: Connection, table: str) -> int:
 
 
 def iterate_lines(connection: Connection, shape: TableShape) -> Iterator[bytes]:
-    """Yield the rows as lines, with newlines. At most some thousands are in memory."""
+    """Yield the rows as lines, with newlines. At most a few thousand are in memory."""
     for values in iterate_values(connection, shape):
         yield _encoder.encode(values) + b"\n"
 
 
 def iterate_values(connection: Connection, shape: TableShape) -> Iterator[list[Any]]:
-    """Yield the values of the rows, as lines have them; some may still be times or bytes."""
+    """Yield the values of the rows as in lines, except that times and bytes may not be text yet."""
     sqlite = connection.dialect.name == "sqlite"
     converters = [
         _FROM_SQLITE.get(kind) if sqlite else _FROM_POSTGRES.get(kind) for kind in shape.columns.values()
@@ -104,7 +104,9 @@ def insert_lines(connection: Connection, shape: TableShape, lines: Iterable[byte
         for line in lines:
             values = decode(line)
             if len(values) != len(shape.columns):
-                raise ValueError(f"a line of table {shape.name} with {len(values)} values")
+                raise ValueError(
+                    f"a line of table {shape.name} has {len(values)} values instead of {len(shape.columns)}"
+                )
             for index, convert in conversions:
                 if values[index] is not None:
                     values[index] = convert(values[index])
@@ -127,7 +129,7 @@ def insert_lines(connection: Connection, shape: TableShape, lines: Iterable[byte
 
 
 def reset_sequence(connection: Connection, shape: TableShape) -> None:
-    """Set PostgreSQL's sequence to the highest number. SQLite does so by itself."""
+    """Set PostgreSQL's sequence to the highest id. SQLite needs no sequence."""
     if connection.dialect.name == "sqlite" or len(shape.key) != 1:
         return
     [column] = shape.key
@@ -153,18 +155,19 @@ def _is_excluded(name: str) -> bool:
 
 def _inspect_table(inspector: Inspector, name: str) -> TableShape:
     columns = {
-        column["name"]: _kind(name, column["name"], column["type"]) for column in inspector.get_columns(name)
+        column["name"]: _column_kind(name, column["name"], column["type"])
+        for column in inspector.get_columns(name)
     }
     return TableShape(
         name=name, columns=columns, key=tuple(inspector.get_pk_constraint(name)["constrained_columns"])
     )
 
 
-def _kind(table: str, column: str, column_type: types.TypeEngine[Any]) -> str:
+def _column_kind(table: str, column: str, column_type: types.TypeEngine[Any]) -> str:
     for sql_type, kind in _KINDS:
         if isinstance(column_type, sql_type):
             return kind
-    raise ValueError(f"{table}.{column} is {column_type!r}, which no backup knows how to write")
+    raise ValueError(f"{table}.{column} has the type {column_type!r}, which a backup cannot store")
 
 
 def _to_utc(value: datetime) -> datetime:

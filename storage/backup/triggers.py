@@ -1,8 +1,8 @@
 """A context manager that disables all triggers of the database.
 
-Triggers refuse forbidden changes to existing rows during use. A restore fills one table after the other with
-rows that were accepted before, so triggers must not check them. For example, a study's orders are inserted
-after its readings.
+In normal use triggers refuse forbidden changes to existing rows. A restore fills one table after the other
+with rows that were accepted before, so triggers must not check them again. For example, a study's orders are
+inserted after its readings.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def verify_archive(file: IO[bytes], *, progress: Callable[[int], None] = lambda 
 
     Args:
         file: the open file; it is read from its beginning.
-        progress: called with the number of bytes read.
+        progress: a function that is called with the number of bytes read.
 
     Raises:
         BackupDamaged: the file was truncated or altered, or has a member that Overread does not write; the
@@ -165,13 +165,13 @@ def _read_file(contents: _Contents, path: str, content: IO[bytes]) -> None:
 
 
 def _compare_with_manifest(contents: _Contents, manifest: Manifest) -> None:
-    stated = {table.name: (table.rows, table.sha256) for table in manifest.tables if table.rows}
+    expected = {table.name: (table.rows, table.sha256) for table in manifest.tables if table.rows}
     actual = {name: (lines.rows, lines.sha256) for name, lines in contents.tables.items()}
     images = (contents.count, contents.bytes, contents.images.hexdigest())
-    stated_images = manifest.images
+    expected_images = manifest.images
     if (
-        actual != stated
-        or images != (stated_images.count, stated_images.bytes, stated_images.sha256)
+        actual != expected
+        or images != (expected_images.count, expected_images.bytes, expected_images.sha256)
         or contents.files != {file.path: file for file in manifest.files}
     ):
         raise BackupDamaged("The content of the backup does not match its manifest.")

@@ -29,7 +29,10 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedRule:
-    """A rule with its person, reason and number of questions; ``reverted_at`` is when it was reverted."""
+    """A rule: who applied it, why, and to how many questions.
+
+    ``number`` is its database id. ``reverted_at`` is the time at which it was reverted, or None.
+    """
 
     number: int
     dataset: str
@@ -56,11 +59,11 @@ def add_rule(
     by: int | None,
     now: datetime,
 ) -> int:
-    """Append a rule and the questions that it applies to; return its number."""
-    number = (db.execute(select(func.max(AppliedRuleRow.id))).scalar_one() or 0) + 1
+    """Append a rule with the questions that it applies to; return its id."""
+    rule_id = (db.execute(select(func.max(AppliedRuleRow.id))).scalar_one() or 0) + 1
     db.add(
         AppliedRuleRow(
-            id=number,
+            id=rule_id,
             dataset_id=dataset_id,
             what=action,
             search=to_json(search),
@@ -72,20 +75,20 @@ def add_rule(
         )
     )
     db.flush()
-    values = [{"rule_id": number, "question_id": question} for question in questions]
+    values = [{"rule_id": rule_id, "question_id": question_id} for question_id in questions]
     if values:
         db.execute(insert(AppliedQuestionRow), values)
-    return number
+    return rule_id
 
 
 def revert_rule(db: Session, *, rule: int, reason: str, by: int | None, now: datetime) -> None:
-    """Revert the rule from ``now`` on."""
+    """Record that the rule is reverted from ``now`` on."""
     db.add(RuleReversalRow(rule_id=rule, reason=reason, person_id=by, taken_back_at=now))
     db.flush()
 
 
 def list_rules(db: Session, *, dataset_id: int | None = None, number: int | None = None) -> list[AppliedRule]:
-    """Return all rules, those of one dataset, or the one with that number; the newest first."""
+    """Return the rules, the newest first; filtered by dataset or by the rule's id (``number``) if given."""
     statement = (
         select(AppliedRuleRow, DatasetRow.name, BatchRow.name, PersonRow.name, RuleReversalRow)
         .join(DatasetRow, DatasetRow.id == AppliedRuleRow.dataset_id)
@@ -117,10 +120,10 @@ def list_rules(db: Session, *, dataset_id: int | None = None, number: int | None
 
 
 def load_rule(db: Session, *, number: int) -> AppliedRule:
-    """Return the rule with that number.
+    """Return the rule with that id.
 
     Raises:
-        NotFound: there is none.
+        NotFound: no rule has that id.
     """
     rules = list_rules(db, number=number)
     if not rules:
@@ -138,7 +141,7 @@ def list_rejection_times(db: Session, *, dataset_id: int) -> list[datetime]:
 
 
 def select_rejected(*, dataset_id: int) -> AnySelect:
-    """Return a query for the numbers of the dataset's questions that a rule in force rejects."""
+    """Return a query for the ids of the dataset's questions that a rule in force rejects."""
     return (
         select(AppliedQuestionRow.question_id)
         .join(AppliedRuleRow, AppliedRuleRow.id == AppliedQuestionRow.rule_id)
@@ -158,7 +161,10 @@ def count_rejected(db: Session, *, dataset_id: int) -> int:
 
 
 def load_exclusion_reasons(db: Session, *, numbers: Sequence[int]) -> dict[int, str]:
-    """Return, for each of these questions that a rule cannot use, the last reason that applies."""
+    """Return {question id: reason} for those of these questions to which no rule can be applied.
+
+    If several reasons apply to a question, the last one in the order of the queries is returned.
+    """
     reasons = (
         (
             "drawn",
@@ -244,7 +250,7 @@ def add_queued_batch(
 
 
 def load_batches_from_search(db: Session) -> set[int]:
-    """Return the numbers of batches whose questions were found by a search. They are no random samples."""
+    """Return the ids of batches whose questions were found by a search. They are not random samples."""
     statement = select(AppliedRuleRow.batch_id).where(AppliedRuleRow.batch_id.is_not(None))
     return {batch_id for batch_id in db.execute(statement).scalars() if batch_id is not None}
 

@@ -26,7 +26,7 @@ _JudgementTable = type[OwnAnswerRow] | type[VerdictRow] | type[SkipRow] | type[A
 
 
 def load_events(db: Session, *, question_number: int) -> list[QuestionEvent]:
-    """Return all events, unordered. Problems have the time of the import, because the checks ran then."""
+    """Return all events, unordered. The import event lists the problems, because the checks run then."""
     return [
         *_load_import_events(db, question_number),
         *_load_draw_events(db, question_number),
@@ -40,18 +40,18 @@ def load_events(db: Session, *, question_number: int) -> list[QuestionEvent]:
     ]
 
 
-def _load_import_events(db: Session, number: int) -> list[QuestionEvent]:
+def _load_import_events(db: Session, question_id: int) -> list[QuestionEvent]:
     row = db.execute(
         select(ImportRow.file_name, ImportRow.file_format, ImportRow.imported_at, PersonRow.display_name,
                DatasetRow.name.label("dataset"))
         .join(QuestionRow, QuestionRow.import_id == ImportRow.id)
         .join(DatasetRow, DatasetRow.id == ImportRow.dataset_id)
         .outerjoin(PersonRow, PersonRow.id == ImportRow.imported_by)
-        .where(QuestionRow.id == number)
+        .where(QuestionRow.id == question_id)
     ).one()  # fmt: skip
     problems = db.execute(
         select(ProblemRow.check_name, ProblemRow.field, ProblemRow.reason)
-        .where(ProblemRow.question_id == number)
+        .where(ProblemRow.question_id == question_id)
         .order_by(ProblemRow.check_name, ProblemRow.field)
     ).all()
     return [
@@ -69,9 +69,9 @@ def _load_import_events(db: Session, number: int) -> list[QuestionEvent]:
     ]
 
 
-def _load_rule_events(db: Session, number: int) -> list[QuestionEvent]:
+def _load_rule_events(db: Session, question_id: int) -> list[QuestionEvent]:
     """Return the rules that rejected or queued the question, and their reversals."""
-    of_question = AppliedQuestionRow.question_id == number
+    of_question = AppliedQuestionRow.question_id == question_id
     applied = db.execute(
         select(AppliedRuleRow.id, AppliedRuleRow.what, AppliedRuleRow.search, AppliedRuleRow.reason,
                AppliedRuleRow.applied_at, BatchRow.name, PersonRow.display_name)
@@ -115,14 +115,14 @@ def _load_rule_events(db: Session, number: int) -> list[QuestionEvent]:
     ]
 
 
-def _load_draw_events(db: Session, number: int) -> list[QuestionEvent]:
+def _load_draw_events(db: Session, question_id: int) -> list[QuestionEvent]:
     rows = db.execute(
         select(BatchRow.name, DrawRow.drawn_at, PersonRow.display_name, BatchQuestionRow.stratum,
                BatchQuestionRow.inclusion_probability)
         .join(DrawRow, DrawRow.id == BatchQuestionRow.draw_id)
         .join(BatchRow, BatchRow.id == BatchQuestionRow.batch_id)
         .outerjoin(PersonRow, PersonRow.id == DrawRow.drawn_by)
-        .where(BatchQuestionRow.question_id == number)
+        .where(BatchQuestionRow.question_id == question_id)
     )  # fmt: skip
     return [
         QuestionEvent(
@@ -136,12 +136,12 @@ def _load_draw_events(db: Session, number: int) -> list[QuestionEvent]:
     ]
 
 
-def _load_assignment_events(db: Session, number: int) -> list[QuestionEvent]:
+def _load_assignment_events(db: Session, question_id: int) -> list[QuestionEvent]:
     rows = db.execute(
         select(BatchRow.name, AssignmentRow.assigned_at, AssignmentRow.state, PersonRow.display_name)
         .join(BatchRow, BatchRow.id == AssignmentRow.batch_id)
         .join(PersonRow, PersonRow.id == AssignmentRow.person_id)
-        .where(AssignmentRow.question_id == number)
+        .where(AssignmentRow.question_id == question_id)
     )
     return [
         QuestionEvent(
@@ -152,67 +152,74 @@ def _load_assignment_events(db: Session, number: int) -> list[QuestionEvent]:
     ]  # fmt: skip
 
 
-def _load_own_answer_events(db: Session, number: int) -> list[QuestionEvent]:
+def _load_own_answer_events(db: Session, question_id: int) -> list[QuestionEvent]:
     return [
         _event_by_person(
             row,
-            what="own answer",
-            when=row.committed_at,
-            more={
+            kind="own answer",
+            occurred_at=row.committed_at,
+            details={
                 "answer": None if row.answer is None else from_json(row.answer),
                 "confidence": row.confidence,
                 "image": image_display_from_column(row.image),
             },
         )
-        for row in _load_rows(db, OwnAnswerRow, number)
+        for row in _load_rows(db, OwnAnswerRow, question_id)
     ]
 
 
-def _load_verdict_events(db: Session, number: int) -> list[QuestionEvent]:
-    return [
-        _event_by_person(row, what="verdict", when=row.given_at, more={"verdict": verdict_from_row(row)})
-        for row in _load_rows(db, VerdictRow, number)
-    ]
-
-
-def _load_skip_events(db: Session, number: int) -> list[QuestionEvent]:
-    return [
-        _event_by_person(row, what="skipped", when=row.skipped_at, more={"why": row.reason})
-        for row in _load_rows(db, SkipRow, number)
-    ]
-
-
-def _load_adjudication_events(db: Session, number: int) -> list[QuestionEvent]:
+def _load_verdict_events(db: Session, question_id: int) -> list[QuestionEvent]:
     return [
         _event_by_person(
-            row, what="adjudication", when=row.given_at, more={"adjudication": adjudication_from_row(row)}
+            row, kind="verdict", occurred_at=row.given_at, details={"verdict": verdict_from_row(row)}
         )
-        for row in _load_rows(db, AdjudicationRow, number)
+        for row in _load_rows(db, VerdictRow, question_id)
     ]
 
 
-def _load_rows(db: Session, table: _JudgementTable, number: int) -> Iterable[Row[Any]]:
+def _load_skip_events(db: Session, question_id: int) -> list[QuestionEvent]:
+    return [
+        _event_by_person(row, kind="skipped", occurred_at=row.skipped_at, details={"why": row.reason})
+        for row in _load_rows(db, SkipRow, question_id)
+    ]
+
+
+def _load_adjudication_events(db: Session, question_id: int) -> list[QuestionEvent]:
+    return [
+        _event_by_person(
+            row,
+            kind="adjudication",
+            occurred_at=row.given_at,
+            details={"adjudication": adjudication_from_row(row)},
+        )
+        for row in _load_rows(db, AdjudicationRow, question_id)
+    ]
+
+
+def _load_rows(db: Session, table: _JudgementTable, question_id: int) -> Iterable[Row[Any]]:
     """Return the table's rows on the question, each with the names of the batch and the person."""
     return db.execute(
         select(*table.__table__.c, BatchRow.name.label("batch"), PersonRow.display_name)
         .join(BatchRow, BatchRow.id == table.batch_id)
         .join(PersonRow, PersonRow.id == table.person_id)
-        .where(table.question_id == number)
+        .where(table.question_id == question_id)
     )
 
 
-def _event_by_person(row: Row[Any], *, what: str, when: datetime, more: dict[str, Any]) -> QuestionEvent:
+def _event_by_person(
+    row: Row[Any], *, kind: str, occurred_at: datetime, details: dict[str, Any]
+) -> QuestionEvent:
     return QuestionEvent(
-        kind=what, occurred_at=when, person_name=row.display_name, place=row.batch, details=more
+        kind=kind, occurred_at=occurred_at, person_name=row.display_name, place=row.batch, details=details
     )
 
 
-def _load_release_events(db: Session, number: int) -> list[QuestionEvent]:
+def _load_release_events(db: Session, question_id: int) -> list[QuestionEvent]:
     rows = db.execute(
         select(ReleaseRow.name, ReleaseRow.made_at, ReleaseItemRow.side, PersonRow.display_name)
         .join(ReleaseItemRow, ReleaseItemRow.release_id == ReleaseRow.id)
         .outerjoin(PersonRow, PersonRow.id == ReleaseRow.made_by)
-        .where(ReleaseItemRow.question_id == number)
+        .where(ReleaseItemRow.question_id == question_id)
     )
     return [
         QuestionEvent(

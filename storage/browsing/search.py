@@ -1,9 +1,9 @@
-"""Full-text search over millions of questions, by an index that is filled after the import.
+"""Full-text search over millions of questions, with an index that is filled after the import.
 
 SQLite uses FTS5 (https://sqlite.org/fts5.html), PostgreSQL tsvector and GIN. A question is indexed by its
-words (id, stem, options, explanation) and by facets such as ``tpresence``. A value that comes from the file
-is encoded in hexadecimal in its facet, so that it remains one token. Imported questions never change, so the
-index only gains new ones, in the order of their numbers.
+words (id, stem, options, explanation) and by facets such as ``tpresence``. In its facet, a value from the
+file is encoded in hexadecimal, so that it is one token. Imported questions never change, so the index only
+grows, in the order of the database ids. "Number" means the database id in this module.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ FACETS = {
     "prompt_version": "p",
     "import_id": "i",
 }
-_UNENCODED = {"dataset_id", "format", "task", "difficulty", "import_id"}  # their values are words of ours
-_FEW_ROWS = 3_000  # numbers; a look-up of one takes some 30 us, a scan of a million 200 ms
-# Hidden questions are in no list, and no message mentions that they cannot be found.
+_UNENCODED = {"dataset_id", "format", "task", "difficulty", "import_id"}  # ids and enum values
+_FEW_ROWS = 3_000  # looking up one question takes about 30 us, scanning a million takes 200 ms
+# Hidden questions are never listed, and no message reveals that they cannot be found.
 _ORDINARY = "dataset_id NOT IN (SELECT dataset_id FROM hidden_set)"
 #: The facet of questions that have boxes.
 WITH_BOXES = "b1"
-# A star marks a prefix. The last word is not a prefix by default: the index would collect all words with a
-# common prefix before it returns the first result, and "no" would match every nodule.
+# A star marks a prefix. The last word is not a prefix by default, because the index would collect all words
+# with that prefix before it returns the first result, and "no" would match every "nodule".
 _WORD = re.compile(r"(\w+)(\*?)")
 
 
@@ -52,7 +52,7 @@ class IndexState:
 
 
 def encode_facet(column: str, value: str | int | None) -> str:
-    """Return the facet of a column's value, as the index holds it."""
+    """Return the facet of a column's value, as stored in the index."""
     letter = FACETS[column]
     if value is None:
         return f"{letter}none"
@@ -60,7 +60,7 @@ def encode_facet(column: str, value: str | int | None) -> str:
 
 
 def load_index_state(db: Session) -> IndexState:
-    """Return which questions the index holds."""
+    """Return how far the index has been filled."""
     key = "rowid" if _is_sqlite(db) else "question_id"
     through = db.execute(text(f"SELECT max({key}) FROM question_words")).scalar_one()  # noqa: S608 - our own name
     newest = db.execute(
@@ -120,7 +120,7 @@ def find_matching_questions(
         query: words; text in quotation marks is a phrase, a word followed by a star is a prefix.
         facets: facets as :func:`encode_facet` returns them.
         dataset_id: the dataset to search.
-        condition: a further SQL condition on the question's number, which is called ``number``.
+        condition: an additional SQL condition on the question's number, which it calls ``number``.
         allowed_sql: SQL that selects the permitted numbers.
         values: bound parameters of ``condition`` and ``allowed_sql``.
         after: return only higher numbers.
@@ -130,7 +130,7 @@ def find_matching_questions(
     sqlite = _is_sqlite(db)
     where, parameters = [], {**(values or {}), "after": after, "before": before, "most": limit}
     if query or facets:
-        # With a single dataset its facet matches every question, and only makes the query slower.
+        # If there is only one dataset, its facet matches every question and only makes the query slower.
         other_datasets = db.execute(text("SELECT 1 FROM dataset WHERE id <> :id LIMIT 1"), {"id": dataset_id})
         facets = [*facets, encode_facet("dataset_id", dataset_id)] if other_datasets.first() else list(facets)
     index_query = fts_query(query, facets) if sqlite else ts_query(query, facets)
@@ -140,19 +140,20 @@ def find_matching_questions(
         parameters["query"] = index_query
         where.append("question_words MATCH :query" if sqlite else "words @@ CAST(:query AS tsquery)")
     if not index_query:
-        # The plus keeps SQLite from using the index on datasets, whose other order would require a sort.
+        # The plus prevents SQLite from using the index on datasets, which is in another order and requires a
+        # sort.
         where.append(f"{'+' if sqlite else ''}question.dataset_id = :dataset_id")
         parameters["dataset_id"] = dataset_id
     where.append(f"{number} > :after")
     if before is not None:
         where.append(f"{number} < :before")
     if condition:
-        # Qualified, because a table of the condition has numbers too. The plus makes SQLite scan the index
-        # once instead of looking up each number of a set.
+        # The column is qualified, because tables in the condition may have a column of the same name. The
+        # plus makes SQLite scan the index once instead of looking up each number.
         qualified = f"{'+' if sqlite and index_query else ''}{table}.{number}"
         where.append(re.sub(r"\bnumber\b", qualified, condition))
     if allowed_sql:
-        # A few numbers are looked up in the index one by one; many are matched during one scan.
+        # A few numbers are looked up in the index one by one. Many numbers are matched during one scan.
         one_by_one = not (sqlite and index_query) or _has_few_rows(db, allowed_sql, parameters)
         where.append(f"{'' if one_by_one else '+'}{table}.{number} IN ({allowed_sql})")
     order = "DESC" if before is not None else "ASC"

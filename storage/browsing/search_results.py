@@ -16,7 +16,10 @@ from storage.rows.verdicts import VerdictRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """One row of the list. ``decisions`` are those of each person's latest verdict, unordered."""
+    """One row of the list. ``decisions`` has the decision of each person's latest verdict, unordered.
+
+    ``number`` and ``exam_number`` are database ids; ``id`` and ``exam_id`` come from the imported file.
+    """
 
     number: int
     id: str
@@ -32,7 +35,7 @@ class SearchResult:
 
 
 def load_search_results(db: Session, *, numbers: Sequence[int]) -> list[SearchResult]:
-    """Return these questions by ascending number; ``radiograph`` is the frontal one with an image."""
+    """Return these questions by ascending number. ``radiograph`` is preferably a frontal one."""
     columns = select(
         QuestionRow.id,
         QuestionRow.key,
@@ -85,7 +88,7 @@ def count_values(db: Session, *, dataset_id: int, column: str) -> list[tuple[str
 
 
 def find_question_number(db: Session, *, dataset_id: int, key: str) -> int | None:
-    """Return the number of the question with that id; None if there is none."""
+    """Return the database id of the question with the file's id ``key``; None if there is none."""
     statement = select(QuestionRow.id).where(QuestionRow.dataset_id == dataset_id, QuestionRow.key == key)
     return db.execute(statement).scalars().first()
 

@@ -23,10 +23,11 @@ def count_questions(db: Session, *, dataset_id: int) -> tuple[int, int]:
 
 
 def count_kinds(db: Session, *, dataset_id: int) -> dict[tuple[str, ...], dict[int, int]]:
-    """Count questions by kind and number of boxes: {values of :data:`COLUMNS`: {boxes: questions}}.
+    """Count questions by kind and number of boxes: {kind: {boxes: questions}}.
 
-    A missing value is "". All counts by a column are derived from this single scan of the dataset, because a
-    scan of a hundred thousand questions is slow and there are few kinds.
+    A kind is a tuple of the values of :data:`COLUMNS`; a missing value is "". The counts of each column are
+    derived from this single scan of the dataset, because a scan of a hundred thousand questions is slow and
+    there are few kinds.
     """
     columns = ", ".join(f"coalesce({column}, '')" for column in COLUMNS)
     length = "json_array_length(boxes)" if _is_sqlite(db) else "json_array_length(CAST(boxes AS json))"
@@ -45,7 +46,7 @@ def count_kinds(db: Session, *, dataset_id: int) -> dict[tuple[str, ...], dict[i
 
 
 def count_observations(db: Session, *, dataset_id: int, limit: int) -> list[tuple[str, int, int]]:
-    """Return (label, questions with such a box, boxes) by box label, the most questions first."""
+    """Return (label, questions with such a box, boxes) for the most frequent box labels."""
     if _is_sqlite(db):
         label, boxes = "json_extract(b.value, '$.label')", "json_each(q.boxes) AS b"
     else:
@@ -61,7 +62,10 @@ def count_observations(db: Session, *, dataset_id: int, limit: int) -> list[tupl
 
 
 def count_by_split(db: Session, *, dataset_id: int, column: str) -> dict[tuple[str, str], int]:
-    """Count questions of the newest release by side and a column's value; empty if there is no release."""
+    """Count questions of the newest release by side (public or private) and by a column's value.
+
+    The result is empty if there is no release.
+    """
     if column not in COLUMNS:
         raise ValueError(f"no such column: {column}")
     rows = db.execute(
@@ -77,7 +81,8 @@ def count_by_split(db: Session, *, dataset_id: int, column: str) -> dict[tuple[s
 
 def iterate_texts(db: Session, *, dataset_id: int) -> Iterator[list[tuple[str, str]]]:
     """Yield (question, explanation) of every question, in blocks, in the order of import."""
-    # By the connection, because the session's bookkeeping takes longer than the database at this many rows.
+    # Executed on the connection: with this many rows the session's bookkeeping takes longer than the
+    # database.
     connection: Connection = db.connection()
     result = connection.execute(
         text("SELECT stem, explanation FROM question WHERE dataset_id = :d ORDER BY id"),
@@ -89,13 +94,13 @@ def iterate_texts(db: Session, *, dataset_id: int) -> Iterator[list[tuple[str, s
 
 
 def load_newest_release(db: Session, *, dataset_id: int) -> int:
-    """Return the highest number of a release of the dataset; 0 if there is none."""
+    """Return the id of the newest release of the dataset; 0 if there is none."""
     result = db.execute(text("SELECT max(id) FROM release WHERE dataset_id = :d"), {"d": dataset_id})
     return result.scalar_one() or 0
 
 
 def load_newest_question(db: Session, *, dataset_id: int) -> int:
-    """Return the highest number of a question of the dataset, for use as a cache key of the counts."""
+    """Return the id of the newest question of the dataset, which can be part of a cache key of the counts."""
     result = db.execute(text("SELECT max(id) FROM question WHERE dataset_id = :d"), {"d": dataset_id})
     return result.scalar_one() or 0
 

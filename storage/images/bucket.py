@@ -1,6 +1,6 @@
-"""Image files in S3-compatible storage: Amazon's, or another server with the same protocol.
+"""Image files in S3-compatible storage: Amazon S3, or another server with the same protocol.
 
-Keys and server are set by the usual environment variables: ``AWS_ACCESS_KEY_ID``,
+Access keys and server are set by the usual environment variables: ``AWS_ACCESS_KEY_ID``,
 ``AWS_SECRET_ACCESS_KEY``, ``AWS_ENDPOINT_URL``, ``AWS_DEFAULT_REGION``.
 """
 
@@ -23,8 +23,8 @@ from storage.images.folder import validate_sha256, verify_content
 _LOG = logging.getLogger(__name__)
 #: Seconds for one attempt: until the server accepts the connection, and until its next byte.
 _CONNECT_TIMEOUT, _READ_TIMEOUT = 3, 5
-#: Seconds for a request in total, including retries; this also ends requests to a server that sends a byte
-#: now and then. An upload, for which no user waits, gets one second more for each MiB.
+#: Seconds for a request in total, including retries. This limit also ends requests to a server that answers
+#: very slowly. An upload, for which no user waits, gets one more second per MiB.
 _REQUEST_TIMEOUT = 8.0
 _CONNECTIONS = 32
 _PROBE = ".overread-check"
@@ -36,7 +36,7 @@ class BucketStore:
     def __init__(
         self, address: str, *, timeout: float = _REQUEST_TIMEOUT, breaker: CircuitBreaker | None = None
     ) -> None:
-        """``seconds`` is the time limit of a request, including retries."""
+        """``timeout`` is the time limit of a request in seconds, including retries."""
         self._timeout, self._breaker = timeout, breaker or CircuitBreaker()
         self._root = address.removeprefix("s3://").strip("/")
         self._files = s3fs.S3FileSystem(
@@ -69,7 +69,7 @@ class BucketStore:
 
     @contextmanager
     def local_file(self, sha256: str) -> Iterator[Path]:
-        """Yield a temporary copy that is deleted after the block. Only derived images are cached on disk."""
+        """Yield a temporary copy that is deleted after the block. Originals are not cached on disk."""
         content = self.read(sha256)
         with tempfile.NamedTemporaryFile(prefix="overread-image-") as file:
             file.write(content)
@@ -97,11 +97,11 @@ class BucketStore:
         return f"{self._root}/{validate_sha256(sha256)[:2]}/{sha256}"
 
     def _run_request(self, request: Callable[..., Awaitable[Any]], *args: object, extra: float = 0.0) -> Any:  # noqa: ANN401 - whatever the library answers
-        """Run one of the library's asynchronous requests, within the limit plus ``extra`` seconds.
+        """Run one of the library's asynchronous requests, within the time limit plus ``extra`` seconds.
 
         Raises:
-            FileNotFoundError: no such object, or no such bucket.
-            NotNow: the server cannot be reached, does not answer in time, or refuses the keys.
+            FileNotFoundError: the object or the bucket does not exist.
+            NotNow: the server cannot be reached, does not answer in time, or rejects the access keys.
         """
         timeout = self._timeout + extra
 
@@ -117,13 +117,13 @@ class BucketStore:
         except PermissionError as error:
             _LOG.warning("s3://%s: %s", self._root, error)
             raise NotNow(
-                f"The image store s3://{self._root} refused its access keys. Inform the server's "
+                f"The image store s3://{self._root} rejected its access keys. Inform the server's "
                 "administrator."
             ) from error
         except CircuitOpen as error:
             raise NotNow(
-                f"The image store s3://{self._root} has stopped answering. It is tried again in "
-                f"{max(1, round(error.seconds))} s. Try again then. If the error persists, inform the "
+                f"The image store s3://{self._root} has stopped answering. Try again in "
+                f"{max(1, round(error.seconds))} s. If the error persists, inform the "
                 "server's administrator; the server log gives the reason."
             ) from error
         except Exception as error:  # the library's connection errors have no other base in common

@@ -1,6 +1,6 @@
-"""A circuit breaker: a service that does not answer is not called for a while, and then tried once.
+"""A circuit breaker: after repeated failures a service is not called for a while, and then tried once.
 
-Without it every caller waits for the full timeout and occupies a thread meanwhile.
+Without a circuit breaker every caller waits for the full timeout and occupies a thread meanwhile.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class CircuitOpen(Exception):
-    """The service was not called, because its last calls failed; ``seconds`` until it is tried again."""
+    """The service was not called, because its last calls failed. It is tried again after ``seconds``."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"not called for another {seconds:.0f} seconds")
@@ -22,7 +22,7 @@ class CircuitOpen(Exception):
 
 
 class CircuitBreaker:
-    """Counts consecutive failures. Threads may share it; calls run side by side."""
+    """Counts consecutive failures. It is thread-safe; calls run concurrently."""
 
     def __init__(
         self, *, failures: int = 3, pause: float = 10.0, clock: Callable[[], float] = time.monotonic
@@ -36,7 +36,7 @@ class CircuitBreaker:
         self._lock = threading.Lock()
 
     def call(self, work: Callable[[], T], *, expected_errors: tuple[type[Exception], ...] = ()) -> T:
-        """Call ``work``. Its errors pass through; those in ``answers`` mean that the service does answer.
+        """Call ``work``. Its errors are raised; ``expected_errors`` do not count as failures of the service.
 
         Raises:
             CircuitOpen: ``work`` was not called.
@@ -60,7 +60,7 @@ class CircuitBreaker:
             remaining = self._next_call_at - self._clock()
             if remaining > 0:
                 raise CircuitOpen(remaining)
-            self._next_call_at = self._clock() + self._pause  # this call is the one of the next pause
+            self._next_call_at = self._clock() + self._pause  # this call is the only one until then
 
     def _note_success(self) -> None:
         with self._lock:

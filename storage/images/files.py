@@ -1,4 +1,4 @@
-"""Original image files, kept byte for byte under their SHA-256: in the workspace's folder, or in a bucket."""
+"""Original image files, stored unchanged under their SHA-256: in the workspace's folder, or in a bucket."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ImageStore(Protocol):
         """Return whether the store has the file."""
 
     def write(self, sha256: str, content: bytes) -> None:
-        """Store the bytes, completely or not at all; they are durable when this returns."""
+        """Store the bytes completely or not at all. They are durable when this returns."""
 
     def read(self, sha256: str) -> bytes:
         """Return the bytes after comparing them with the SHA-256.
@@ -33,7 +33,7 @@ class ImageStore(Protocol):
         """Yield the path of a local file with the bytes, which exists at least until the block ends.
 
         Raises:
-            NotFound, Refused: as ``read``; but a file in a folder is yielded without comparing its bytes.
+            NotFound, Refused: as in ``read``; but a file in a folder is yielded without comparing its bytes.
         """
 
     def remove(self, sha256: str) -> None:
@@ -48,7 +48,7 @@ class ImageStore(Protocol):
 
 
 def get_image_store(workspace: Workspace) -> ImageStore:
-    """Return the workspace's image store: the bucket of ``OVERREAD_IMAGES``, else a folder."""
+    """Return the workspace's image store: the bucket of ``OVERREAD_IMAGES``, or else a folder."""
     if workspace.bucket:
         return _bucket_store(workspace.bucket)
     return FolderStore(workspace.images)
@@ -65,7 +65,7 @@ def store_image(workspace: Workspace, *, content: bytes) -> str:
     """Store the bytes; equal bytes are stored once. They are durable when this returns.
 
     Returns:
-        Their SHA-256, lower-case hex.
+        The SHA-256 of the bytes, in lower-case hex.
     """
     sha256 = hashlib.sha256(content).hexdigest()
     store = get_image_store(workspace)

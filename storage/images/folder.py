@@ -16,7 +16,7 @@ SHA256_LENGTH = 64
 
 
 class FolderStore:
-    """An image store with paths ``folder/ab/ab…``: files are named by their SHA-256, in 256 folders."""
+    """An image store with paths ``folder/ab/ab…``: files are named by their SHA-256, in 256 subfolders."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -29,7 +29,7 @@ class FolderStore:
         return self.path(sha256).exists()
 
     def write(self, sha256: str, content: bytes) -> None:
-        """Write the file atomically, also against concurrent writers; it is on disk when this returns."""
+        """Write the file atomically, even with concurrent writers. It is on disk when this returns."""
         target = self.path(sha256)
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=".incoming-")
@@ -74,9 +74,9 @@ class FolderStore:
 
 
 def validate_sha256(sha256: str) -> str:
-    """Return the name if it is a SHA-256, which cannot lead to another folder."""
+    """Return the name if it is a SHA-256, and therefore cannot be a path to another folder."""
     if len(sha256) != SHA256_LENGTH or not set(sha256) <= set("0123456789abcdef"):
-        raise ValueError(f"no SHA-256: {sha256!r}")
+        raise ValueError(f"not a SHA-256: {sha256!r}")
     return sha256
 
 
@@ -84,7 +84,7 @@ def verify_content(sha256: str, content: bytes) -> bytes:
     """Return the bytes if they have that SHA-256.
 
     Raises:
-        Refused: they have another SHA-256.
+        Refused: they have a different SHA-256.
     """
     if hashlib.sha256(content).hexdigest() != sha256:
         raise Refused(

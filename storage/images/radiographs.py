@@ -31,7 +31,7 @@ def find_image(db: Session, *, exam_number: int, radiograph_key: str) -> tuple[s
 
 
 def list_radiograph_keys(db: Session, *, exam_numbers: Sequence[int]) -> tuple[tuple[int, str], ...]:
-    """Return (exam number, radiograph key) of every radiograph of those exams, in the order of the exam."""
+    """Return (exam id, radiograph id) of every radiograph of the exams, in the order of ``exam_numbers``."""
     rows = db.execute(_KEYS, {"exam_ids": list(exam_numbers)})
     return tuple(
         sorted(((row.exam_id, row.key) for row in rows), key=lambda item: exam_numbers.index(item[0]))

@@ -1,6 +1,6 @@
 """Bulk writing of millions of rows through the driver, in the session's transaction.
 
-The importer assigns the numbers of exams and questions in blocks, while it holds the import lock.
+The importer assigns the ids of exams and questions in blocks, while it holds the import lock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlmodel import Session
 from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
 
 _CHUNK = 500
-#: With fewer questions, rebuilding the index is faster than maintaining it during a large import.
+#: If the table has fewer questions, rebuilding the indexes is faster than updating them in a large import.
 REBUILD_INDEXES_BELOW = 50_000
 _CACHE_KIB = 32 * 1024
 
@@ -34,7 +34,7 @@ def lock_for_import(db: Session) -> None:
 
 
 def load_next_numbers(db: Session) -> tuple[int, int]:
-    """Return the next free numbers of exam and question."""
+    """Return the next free ids of exams and of questions."""
     exam = db.execute(select(func.max(ExamRow.id))).scalar_one()
     question = db.execute(select(func.max(QuestionRow.id))).scalar_one()
     return (exam or 0) + 1, (question or 0) + 1
@@ -103,7 +103,7 @@ def defer_indexes(db: Session, *, enabled: bool) -> Iterator[bool]:
 
 
 def load_record_hashes(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[str, bytes]:
-    """Return {key: hash of the record} for those keys that the dataset has."""
+    """Return {key: hash of the record} for those of the keys that exist in the dataset."""
     hashes: dict[str, bytes] = {}
     for chunk in _chunks(keys):
         statement = select(QuestionRow.key, QuestionRow.record_hash).where(
@@ -115,7 +115,7 @@ def load_record_hashes(db: Session, *, dataset_id: int, keys: Iterable[str]) -> 
 
 
 def load_draw_hashes(db: Session, *, dataset_id: int) -> list[int]:
-    """Return the hashes of all keys of the dataset; for datasets with few questions."""
+    """Return the draw hashes of all questions of the dataset. Use it only for datasets with few questions."""
     statement = select(QuestionRow.draw_hash).where(QuestionRow.dataset_id == dataset_id)
     return list(db.execute(statement).scalars())
 
@@ -126,7 +126,7 @@ def has_exams(db: Session, *, dataset_id: int) -> bool:
 
 
 def load_known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return number, facts and radiographs by key, for those exams that the dataset has.
+    """Return id, facts and radiographs by key, for those of the exams that exist in the dataset.
 
     A value is ``{id, patient, indication, age, sex, report, radiographs: {key: (file, view, sha256, rows,
     columns)}}``, with the radiographs in the order of the file.
@@ -142,20 +142,20 @@ def load_known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> di
             ExamRow.sex,
             ExamRow.report,
         ).where(ExamRow.dataset_id == dataset_id, ExamRow.key.in_(chunk))
-        by_number: dict[int, dict[str, Any]] = {}
+        by_id: dict[int, dict[str, Any]] = {}
         for row in db.execute(exams):
             facts = dict(row._mapping)
             known[facts.pop("key")] = facts
-            by_number[facts["id"]] = facts
+            by_id[facts["id"]] = facts
             facts["radiographs"] = {}
         radiographs = (
             select(RadiographRow, ImageRow.rows, ImageRow.columns)
             .outerjoin(ImageRow, ImageRow.sha256 == RadiographRow.image_sha256)
-            .where(RadiographRow.exam_id.in_(by_number))
+            .where(RadiographRow.exam_id.in_(by_id))
             .order_by(RadiographRow.exam_id, RadiographRow.position)
         )
         for radiograph, rows, columns in db.execute(radiographs):
-            by_number[radiograph.exam_id]["radiographs"][radiograph.key] = (
+            by_id[radiograph.exam_id]["radiographs"][radiograph.key] = (
                 radiograph.file, radiograph.view, radiograph.image_sha256, rows, columns,
             )  # fmt: skip
     return known
@@ -170,7 +170,11 @@ def load_known_images(db: Session, *, sha256: Iterable[str]) -> set[str]:
 
 
 def add_exam_facts(db: Session, *, facts: list[dict[str, Any]]) -> None:
-    """Add facts from later records to exams: ``{number, new_patient, …, new_report}``, all five facts."""
+    """Set the facts of exams from later records.
+
+    Each item is ``{number, new_patient, new_indication, new_age, new_sex, new_report}``; ``number`` is the
+    exam's database id.
+    """
     if facts:
         columns = ("patient", "indication", "age", "sex", "report")
         statement = update(ExamRow).where(ExamRow.id == bindparam("number"))

@@ -18,7 +18,7 @@ from storage.types import AnySelect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetSummary:
-    """A dataset with its counts; ``images`` counts distinct files, ``problems`` what the checks reported."""
+    """A dataset with its counts. ``images`` counts distinct files, ``problems`` the reported problems."""
 
     id: int
     name: str
@@ -32,7 +32,7 @@ class DatasetSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedFile:
-    """An imported file, with its time and the counts of its records."""
+    """An imported file: the time of import, and how many records were new, known and refused."""
 
     file_name: str
     file_sha256: str
@@ -44,12 +44,12 @@ class ImportedFile:
 
 
 def find_dataset_id(db: Session, *, name: str) -> int | None:
-    """Return the number of the dataset with that name, if there is one."""
+    """Return the id of the dataset with that name; None if there is none."""
     return db.execute(select(DatasetRow.id).where(DatasetRow.name == name)).scalar_one_or_none()
 
 
 def add_dataset(db: Session, *, name: str, minimum_explanation: int | None, now: datetime) -> int:
-    """Create an empty dataset; return its number. ``minimum_explanation`` None means the default."""
+    """Create an empty dataset and return its id. With ``minimum_explanation`` None it has the default."""
     row = DatasetRow(name=name, created_at=now)
     if minimum_explanation is not None:
         row.minimum_explanation = minimum_explanation
@@ -67,7 +67,10 @@ def load_minimum_explanation(db: Session, *, dataset_id: int) -> int:
 
 
 def set_minimum_explanation(db: Session, *, dataset_id: int, characters: int) -> None:
-    """Change that setting. Reported problems remain until the dataset is checked again."""
+    """Change the minimum length of an explanation.
+
+    Reported problems do not change until the dataset is checked again.
+    """
     db.execute(update(DatasetRow).where(DatasetRow.id == dataset_id).values(minimum_explanation=characters))
 
 
@@ -88,7 +91,8 @@ def load_dataset(db: Session, *, name: str) -> DatasetSummary:
         statement = select(DatasetRow.name).where(exclude_hidden_datasets()).order_by(DatasetRow.name)
         names = ", ".join(db.execute(statement).scalars())
         raise NotFound(
-            f"There is no dataset {name!r}. {f'There are: {names}.' if names else 'Import one first.'}"
+            f"There is no dataset {name!r}. "
+            f"{f'Existing datasets: {names}.' if names else 'Import one first.'}"
         )
     return summary
 
@@ -133,7 +137,7 @@ def add_import(
     by: int | None,
     now: datetime,
 ) -> int:
-    """Add the row of a file whose import begins, with counts of 0; return its number."""
+    """Add the row of a file whose import begins, with all counts 0; return its id."""
     row = ImportRow(
         dataset_id=dataset_id, file_name=file_name, file_sha256="", file_format=file_format,
         questions=0, known=0, refused=0, imported_by=by, imported_at=now,
@@ -147,7 +151,7 @@ def add_import(
 
 
 def load_expectations(db: Session, *, dataset_id: int) -> dict[int, Expectations]:
-    """Return what the format of each imported file of the dataset promises, by the number of its import."""
+    """Return the expectations of each imported file's format, by the id of the import."""
     statement = select(ImportRow.id, ImportRow.expectations).where(ImportRow.dataset_id == dataset_id)
     return {row.id: _expectations_from_json(row.expectations) for row in db.execute(statement)}
 
@@ -155,7 +159,7 @@ def load_expectations(db: Session, *, dataset_id: int) -> dict[int, Expectations
 def finish_import(
     db: Session, *, import_id: int, file_sha256: str, questions: int, known: int, refused: int
 ) -> None:
-    """Store the counts of the file's records after its import."""
+    """Store the hash of an imported file and the counts of its records, at the end of the import."""
     db.execute(
         update(ImportRow)
         .where(ImportRow.id == import_id)
@@ -164,7 +168,7 @@ def finish_import(
 
 
 def find_dataset_of_last_import(db: Session) -> str | None:
-    """Return the name of the dataset of the newest import; None without one."""
+    """Return the name of the dataset of the newest import; None if there is no import."""
     statement = (
         select(DatasetRow.name)
         .join(ImportRow, ImportRow.dataset_id == DatasetRow.id)

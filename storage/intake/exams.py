@@ -1,4 +1,4 @@
-"""Loading of exams. The column of the report is selected only on request."""
+"""Loading of exams. Reports are loaded only on request."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _RADIOGRAPHS = (
 
 
 def load_exam_number(db: Session, *, question_id: int) -> int:
-    """Return the number of the exam that a question is about.
+    """Return the id of the exam that a question is about.
 
     Raises:
-        NotFound: no question has that number.
+        NotFound: no question has that id.
     """
     number = db.execute(_EXAM_NUMBER, {"question_id": question_id}).scalar_one_or_none()
     if number is None:
@@ -49,10 +49,10 @@ def load_exam_number(db: Session, *, question_id: int) -> int:
 
 
 def load_exam(db: Session, *, exam_id: int, with_report: bool = False) -> Exam:
-    """Return the exam with its radiographs in the order of the file; ``report`` is None unless requested.
+    """Return the exam with its radiographs in the order of the file. ``report`` is None unless requested.
 
     Raises:
-        NotFound: no exam has that number.
+        NotFound: no exam has that id.
     """
     row = db.execute(_EXAM, {"exam_id": exam_id}).one_or_none()
     if row is None:
@@ -69,10 +69,10 @@ def load_exam(db: Session, *, exam_id: int, with_report: bool = False) -> Exam:
 
 
 def load_exam_without_information(db: Session, *, exam_id: int) -> Exam:
-    """Return the exam with its radiographs but without clinical information, and without the views.
+    """Return the exam with its radiographs, but without clinical information and without the views.
 
     Raises:
-        NotFound: no exam has that number.
+        NotFound: no exam has that id.
     """
     key = db.execute(select(ExamRow.key).where(ExamRow.id == exam_id)).scalar_one_or_none()
     if key is None:
@@ -89,7 +89,7 @@ def load_report(db: Session, *, exam_id: int) -> str | None:
 
 
 def exam_from_row(row: AnyRow, radiographs: Iterable[Radiograph]) -> Exam:
-    """Return the exam, without report, of a row with columns ``exam_key``, ``exam_patient`` and so on."""
+    """Return the exam, without report, from a row with columns ``exam_key``, ``exam_patient`` and so on."""
     return Exam(
         id=row.exam_key,
         patient=row.exam_patient,
@@ -101,7 +101,7 @@ def exam_from_row(row: AnyRow, radiographs: Iterable[Radiograph]) -> Exam:
 
 
 def radiograph_from_row(row: AnyRow) -> Radiograph:
-    """Return the radiograph of a row with :data:`RADIOGRAPH_COLUMNS`."""
+    """Return the radiograph from a row with :data:`RADIOGRAPH_COLUMNS`."""
     return Radiograph(
         id=row.radiograph_key,
         file=row.file,

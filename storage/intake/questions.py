@@ -17,7 +17,7 @@ from storage.rows.datasets import ExamRow, QuestionRow
 
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 
-# Columns of the table, not of the class, because the ORM would process every value of every row again.
+# Table columns are selected, because with mapped columns the ORM would process every value again.
 _QUESTION_TABLE, _EXAM_TABLE = QuestionRow.__table__, ExamRow.__table__
 _QUESTION, _EXAM = _QUESTION_TABLE.c, _EXAM_TABLE.c
 _ALL_COLUMNS = (
@@ -48,10 +48,10 @@ _BLIND = (
 
 
 def load_question(db: Session, *, question_id: int) -> Question:
-    """Return the question as imported, including its key.
+    """Return the question as imported, including its answer key.
 
     Raises:
-        NotFound: no question has that number.
+        NotFound: no question has that id.
     """
     for _, question in load_questions(db, question_ids=[question_id]):
         return question
@@ -59,18 +59,18 @@ def load_question(db: Session, *, question_id: int) -> Question:
 
 
 def load_questions(db: Session, *, question_ids: Iterable[int]) -> Iterator[tuple[int, Question]]:
-    """Yield (number, question) for each number that exists, ascending."""
-    numbers = sorted(set(question_ids))
-    db.flush()  # a select of tables does not flush by itself
-    for start in range(0, len(numbers), _CHUNK):
-        chunk = load_questions_with_exams(db.connection(), question_ids=numbers[start : start + _CHUNK])
-        yield from ((number, question) for number, _, question in chunk)
+    """Yield (question id, question) for each id that exists, in ascending order."""
+    sorted_ids = sorted(set(question_ids))
+    db.flush()  # a select of table columns does not flush the session
+    for start in range(0, len(sorted_ids), _CHUNK):
+        chunk = load_questions_with_exams(db.connection(), question_ids=sorted_ids[start : start + _CHUNK])
+        yield from ((question_id, question) for question_id, _, question in chunk)
 
 
 def load_questions_with_exams(
     connection: Connection, *, question_ids: Sequence[int]
 ) -> list[tuple[int, int, Question]]:
-    """Return (number, exam number, question) of at most 500 questions, by ascending number.
+    """Return (question id, exam id, question) of at most 500 questions, by ascending id.
 
     Rows that a session has not yet flushed to its connection are missing.
     """
@@ -79,10 +79,10 @@ def load_questions_with_exams(
 
 
 def load_blind_question(db: Session, *, question_id: int) -> BlindQuestion:
-    """Return stem and options only. The key is not loaded from the database.
+    """Return only stem and options. The answer key is not loaded from the database.
 
     Raises:
-        NotFound: no question has that number.
+        NotFound: no question has that id.
     """
     row = db.execute(_BLIND, {"question_id": question_id}).one_or_none()
     if row is None:

@@ -1,4 +1,4 @@
-"""Storage of jobs. A worker takes a job with a single UPDATE, so two processes never run the same one."""
+"""Storage of jobs. A worker claims a job with a single UPDATE, so two processes never run the same job."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_job(
     parameters: str,
     now: datetime,
 ) -> Job | None:
-    """Queue a new job. Return None if a job of that kind and subject is active."""
+    """Queue a new job. Return None if a job of that kind and subject is already active."""
     row = JobRow(
         kind=kind,
         subject=subject,
@@ -52,10 +52,10 @@ def find_job(db: Session, *, number: int) -> Job | None:
 
 
 def load_job(db: Session, *, number: int) -> Job:
-    """Return the job with that number.
+    """Return the job with that id.
 
     Raises:
-        NotFound: there is none.
+        NotFound: no job has that id.
     """
     job = find_job(db, number=number)
     if job is None:
@@ -88,7 +88,7 @@ def list_jobs(db: Session, *, actions: Sequence[Action], active_only: bool, limi
 
 
 def list_claimable_jobs(db: Session, *, now: datetime) -> list[tuple[int, str]]:
-    """Return (number, kind) of the jobs that a worker can take, the oldest first."""
+    """Return (id, kind) of the jobs that a worker can claim, the oldest first."""
     rows = db.execute(select(JobRow.id, JobRow.kind).where(_is_claimable(now)).order_by(JobRow.id))
     return [(row.id, row.kind) for row in rows]
 
@@ -115,7 +115,7 @@ def renew_lease(
     """Extend the worker's lease on the job and store its progress.
 
     Returns:
-        Whether its cancellation was requested; None if the job is no longer that worker's.
+        Whether its cancellation was requested; None if the job no longer belongs to that worker.
     """
     result = db.execute(
         update(JobRow)
@@ -134,7 +134,7 @@ def renew_lease(
 
 
 def save_checkpoint(db: Session, *, number: int, worker: str, checkpoint: str) -> bool:
-    """Store the point from which the job can continue; False if it is no longer that worker's."""
+    """Store the point from which the job can continue; False if it no longer belongs to that worker."""
     result = db.execute(update(JobRow).where(_is_run_by(number, worker)).values(checkpoint=checkpoint))
     return affected_rows(result) > 0
 
@@ -150,8 +150,8 @@ def finish_job(
     result: str | None,
     now: datetime,
 ) -> bool:
-    """Finish the job; False if it is no longer that worker's."""
-    done = db.execute(
+    """Finish the job; return False if it no longer belongs to that worker."""
+    update_result = db.execute(
         update(JobRow)
         .where(_is_run_by(number, worker))
         .values(
@@ -166,11 +166,11 @@ def finish_job(
             lease_until=None,
         )
     )
-    return affected_rows(done) > 0
+    return affected_rows(update_result) > 0
 
 
 def release_jobs(db: Session, *, worker: str, now: datetime) -> None:
-    """End the leases of that worker, so that another process can take its jobs at once."""
+    """End the leases of that worker, so that another process can claim its jobs immediately."""
     db.execute(
         update(JobRow)
         .where(JobRow.worker == worker, JobRow.status == JobStatus.RUNNING.value)
@@ -179,7 +179,7 @@ def release_jobs(db: Session, *, worker: str, now: datetime) -> None:
 
 
 def request_cancel(db: Session, *, number: int, now: datetime) -> None:
-    """Cancel the job if no worker runs it; otherwise request its worker to cancel it."""
+    """Cancel the job if no worker runs it; otherwise ask its worker to cancel it."""
     db.execute(
         update(JobRow)
         .where(JobRow.id == number, _is_claimable(now))
@@ -189,7 +189,7 @@ def request_cancel(db: Session, *, number: int, now: datetime) -> None:
 
 
 def dismiss_job(db: Session, *, number: int) -> None:
-    """Hide the job from the list. An active job remains."""
+    """Hide the job from the list. An active job stays listed."""
     db.execute(update(JobRow).where(JobRow.id == number, ~_is_active()).values(dismissed=True))
 
 

@@ -42,7 +42,7 @@ def change_rules(db: Session, *, rules: PatientDataRules) -> PatientDataRules:
     """Replace the rules of the same revision; return the stored rules with the next revision.
 
     Raises:
-        StaleRevision: the rules were changed since.
+        StaleRevision: somebody else has changed the rules since that revision.
     """
     result = db.execute(
         update(PatientDataRulesRow)
@@ -54,7 +54,7 @@ def change_rules(db: Session, *, rules: PatientDataRules) -> PatientDataRules:
         )
     )
     if result.rowcount != 1:  # type: ignore[attr-defined]  # an UPDATE's result counts its rows
-        raise StaleRevision("Somebody else changed these rules meanwhile. Look at them again.")
+        raise StaleRevision("Somebody else has changed these rules in the meantime. Check them again.")
     return load_rules(db)
 
 
@@ -67,7 +67,7 @@ def load_pseudonym_secret(db: Session) -> bytes:
 def list_undecided_images(
     db: Session, *, dataset_id: int, dicom_only: bool, first: int, count: int
 ) -> list[PixelCheck]:
-    """Return images of the dataset without a decision: unranked ones first, then those with most text."""
+    """Return images of the dataset without a decision: unranked images first, then by amount of text."""
     images = _select_images(dataset_id, dicom_only)
     statement = (
         select(images)
@@ -87,7 +87,7 @@ def list_decided_images(db: Session, *, dataset_id: int, decision: PixelDecision
 
 
 def count_images(db: Session, *, dataset_id: int, dicom_only: bool) -> tuple[int, int, int, int]:
-    """Return the numbers of images, ranked, decided and to be removed of the dataset."""
+    """Return the numbers of all images, ranked images, decided images and images to be removed."""
     images = _select_images(dataset_id, dicom_only)
     removed = func.count().filter(images.c.decision == PixelDecision.REMOVE.value)
     counts = select(func.count(), func.count(images.c.score), func.count(images.c.decision), removed)
@@ -124,7 +124,7 @@ def put_ranks(db: Session, *, ranks: Iterable[tuple[str, float, int]], method: s
 def add_decision(
     db: Session, *, sha256: str, decision: PixelDecision, by: int | None, now: datetime
 ) -> PixelDecision | None:
-    """Append a decision on an image; return the previous one. An unchanged decision is not appended."""
+    """Append a decision on an image and return the previous decision. An equal decision is not appended."""
     latest = db.execute(
         select(PixelDecisionRow.revision, PixelDecisionRow.decision)
         .where(PixelDecisionRow.image_sha256 == sha256)
@@ -169,7 +169,7 @@ def load_removed_images(db: Session) -> set[str]:
 
 
 def filter_undecided(db: Session, *, sha256: Sequence[str], dicom_only: bool) -> list[str]:
-    """Return those of these images that have no decision; with ``dicom_only`` only those from DICOM files."""
+    """Return the images without a decision; with ``dicom_only`` only those from DICOM files."""
     candidates = list(sha256)
     if dicom_only:
         candidates = []

@@ -23,7 +23,7 @@ _BLOCK = 2_000
 class QuestionTexts:
     """The texts of a question and its exam, by field.
 
-    ``texts`` are (field, text) as :class:`domain.patient_data.TextHit` names fields.
+    ``texts`` are pairs (field, text) with the field names of :class:`domain.patient_data.TextHit`.
     """
 
     question_number: int
@@ -43,7 +43,7 @@ class HitInText:
 
 
 def iterate_question_texts(db: Session, *, dataset_id: int) -> Iterator[QuestionTexts]:
-    """Yield all questions of the dataset by number. The exam's texts are part of its first question."""
+    """Yield all questions of the dataset in order. The exam's texts are part of its first question."""
     last = 0
     while True:
         rows = db.execute(
@@ -97,7 +97,7 @@ def list_exam_images(db: Session, *, dataset_id: int) -> list[tuple[int, str]]:
 
 
 def load_exam_numbers_by_key(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
-    """Return the numbers of exams by key."""
+    """Return the database ids of exams, by their ids in the file (``keys``)."""
     numbers: dict[str, int] = {}
     for start in range(0, len(keys), 500):
         statement = select(ExamRow.key, ExamRow.id).where(
@@ -110,7 +110,7 @@ def load_exam_numbers_by_key(db: Session, *, dataset_id: int, keys: Sequence[str
 def replace_hits(
     db: Session, *, dataset_id: int, hits: Iterable[tuple[int, TextHit]], kinds: Iterable[HitKind]
 ) -> None:
-    """Store (question number, hit). They replace earlier hits of these kinds."""
+    """Store hits, given as (database id of the question, hit). They replace earlier hits of these kinds."""
     db.execute(
         delete(TextHitRow).where(
             TextHitRow.dataset_id == dataset_id, TextHitRow.kind.in_([kind.value for kind in kinds])
@@ -228,7 +228,7 @@ def _load_files(db: Session, exams: Sequence[int]) -> dict[int, list[str]]:
 
 
 def _load_comments(db: Session, questions: Sequence[int]) -> dict[int, dict[int, str]]:
-    """The comments between reviewers and coordinators by question, each by its number."""
+    """Return the texts of comments between reviewers and coordinators: {question: {comment id: text}}."""
     comments: dict[int, dict[int, str]] = {}
     for start in range(0, len(questions), 500):
         statement = (

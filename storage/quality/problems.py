@@ -32,12 +32,12 @@ class ProblemExample:
 
 
 def remove_problems(db: Session, *, dataset_id: int, up_to: int) -> None:
-    """Delete the problems of the dataset's questions up to that number, which were checked again."""
+    """Delete the problems of the dataset's questions with ids up to ``up_to``, which were checked again."""
     db.execute(delete(ProblemRow).where(ProblemRow.dataset_id == dataset_id, ProblemRow.question_id <= up_to))
 
 
 def add_problems(db: Session, *, dataset_id: int, problems: Iterable[tuple[int, Problem]]) -> None:
-    """Add problems with the numbers of their questions."""
+    """Add problems, given as (database id of the question, problem)."""
     insert_rows(
         db,
         table="problem",
@@ -73,7 +73,7 @@ def count_questions_with_problems(db: Session, *, dataset_id: int) -> int:
 
 
 def count_questions_with_problems_by_dataset(db: Session) -> dict[int, int]:
-    """Return how many questions have a problem of any check, by number of the dataset."""
+    """Return how many questions have a problem of any check, by the id of their dataset."""
     statement = select(ProblemRow.dataset_id, func.count(ProblemRow.question_id.distinct())).group_by(
         ProblemRow.dataset_id
     )
@@ -83,7 +83,7 @@ def count_questions_with_problems_by_dataset(db: Session) -> dict[int, int]:
 def list_problem_examples(
     db: Session, *, dataset_id: int, check: Check, field: str | None, first: int, count: int
 ) -> list[ProblemExample]:
-    """Return ``count`` problems of a check (and field, if given) from index ``first``, by question number."""
+    """Return ``count`` problems of a check (and field, if given) from index ``first``, by question."""
     statement = (
         select(ProblemRow, QuestionRow.key)
         .join(QuestionRow, QuestionRow.id == ProblemRow.question_id)
@@ -105,7 +105,7 @@ def list_problem_examples(
 
 
 def list_question_imports(db: Session, *, dataset_id: int, after: int, count: int) -> dict[int, int]:
-    """Return the next ``count`` questions above number ``after``: the number of each and of its import."""
+    """Return {question id: import id} of the next ``count`` questions with ids above ``after``."""
     statement = (
         select(QuestionRow.id, QuestionRow.import_id)
         .where(QuestionRow.id > after, QuestionRow.dataset_id == dataset_id)

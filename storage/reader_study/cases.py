@@ -48,10 +48,10 @@ def add_cases(db: Session, *, study_id: int, cases: Sequence[Case]) -> None:
 
 
 def load_blind_case(db: Session, *, case_id: int) -> BlindCase:
-    """Return what a reader sees of the case. Its key is not loaded.
+    """Return the part of a case that readers see. The answer key is not loaded.
 
     Raises:
-        NotFound: no case has that number.
+        NotFound: no case has that id.
     """
     row = db.get(CaseRow, case_id)
     if row is None:
@@ -60,16 +60,16 @@ def load_blind_case(db: Session, *, case_id: int) -> BlindCase:
 
 
 def list_blind_cases(db: Session, *, study_id: int) -> tuple[BlindCase, ...]:
-    """Return every case of the study without its key, by number."""
+    """Return every case of the study without its answer key, ordered by number."""
     rows = db.execute(select(CaseRow).where(CaseRow.study_id == study_id).order_by(CaseRow.number)).scalars()
     return tuple(_blind_case_from_row(row) for row in rows)
 
 
 def load_case(db: Session, *, case_id: int) -> Case:
-    """Return the case with its key, for the analysis and for feedback on an answered training case.
+    """Return the case with its answer key, for the analysis and for feedback on an answered training case.
 
     Raises:
-        NotFound: no case has that number.
+        NotFound: no case has that id.
     """
     for case in _load_cases(db, CaseRow.id == case_id):
         return case
@@ -77,12 +77,12 @@ def load_case(db: Session, *, case_id: int) -> Case:
 
 
 def list_cases(db: Session, *, study_id: int) -> tuple[Case, ...]:
-    """Return every case of the study with its key, including training cases, by number."""
+    """Return every case of the study with its answer key, including training cases, ordered by number."""
     return _load_cases(db, CaseRow.study_id == study_id)
 
 
 def load_question_numbers(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
-    """Return the numbers of the dataset's questions by their ids.
+    """Return the database ids of the dataset's questions, by their ids in the imported file (``keys``).
 
     Raises:
         NotFound: the dataset has no question with one of these ids.
@@ -99,7 +99,8 @@ def load_question_numbers(db: Session, *, dataset_id: int, keys: Sequence[str]) 
     missing = [key for key in keys if key not in numbers]
     if missing:
         raise NotFound(
-            f"The dataset has no question {missing[0]!r}. It is of another one, or was never imported."
+            f"The dataset has no question {missing[0]!r}. Choose the dataset that contains the question, or "
+            "import the question first."
         )
     return numbers
 
@@ -153,7 +154,7 @@ def find_slot(db: Session, *, reader_id: int, position: int) -> Slot | None:
 
 
 def list_open_slots(db: Session, *, reader_id: int, limit: int = 1) -> tuple[Slot, ...]:
-    """Return the reader's first slots without a reading, at most ``limit``."""
+    """Return the reader's first slots without a reading; at most ``limit`` slots."""
     has_reading = (
         select(ReadingRow.reader_id)
         .where(

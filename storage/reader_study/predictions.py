@@ -20,7 +20,7 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRecord:
-    """A model with its number of predictions; ``failed`` counts those without an extractable answer."""
+    """A model with its number of predictions. ``failed`` counts predictions without an extractable answer."""
 
     id: int
     dataset: str
@@ -33,12 +33,12 @@ class ModelRecord:
 def get_or_add_model(
     db: Session, *, dataset_id: int, name: str, simulated: bool = False, now: datetime
 ) -> int:
-    """Return the number of the dataset's model with that name; a new model is added."""
-    number = db.execute(
+    """Return the id of the dataset's model with that name. If there is none, it is added."""
+    model_id = db.execute(
         select(ModelRow.id).where(ModelRow.dataset_id == dataset_id, ModelRow.name == name)
     ).scalar_one_or_none()
-    if number is not None:
-        return int(number)
+    if model_id is not None:
+        return int(model_id)
     row = ModelRow(dataset_id=dataset_id, name=name, simulated=simulated, created_at=now)
     db.add(row)
     db.flush()
@@ -46,7 +46,7 @@ def get_or_add_model(
 
 
 def list_models(db: Session, *, dataset_id: int | None = None) -> list[ModelRecord]:
-    """Return all models, or those of one dataset, by dataset and name."""
+    """Return all models, or those of one dataset, ordered by dataset and name."""
     counted = (
         select(
             PredictionRow.model_id,
@@ -96,7 +96,7 @@ def add_run(
     by: int | None,
     now: datetime,
 ) -> int:
-    """Record the import of a file of predictions; return its number."""
+    """Record the import of a file of predictions and return the id of the record."""
     row = PredictionRunRow(
         model_id=model_id,
         file_name=file_name,
@@ -113,7 +113,7 @@ def add_run(
 
 
 def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Prediction]) -> None:
-    """Append predictions. The model must not yet have any on these questions."""
+    """Append predictions. The model must not have predictions on these questions yet."""
     values = [
         {
             "model_id": prediction.model_id,
@@ -133,23 +133,23 @@ def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Predictio
 
 
 def load_predicted_questions(db: Session, *, model_id: int) -> frozenset[int]:
-    """Return the numbers of the questions with a prediction of the model."""
+    """Return the ids of the questions with a prediction of the model."""
     return frozenset(
         db.execute(select(PredictionRow.question_id).where(PredictionRow.model_id == model_id)).scalars()
     )
 
 
 def count_predicted_questions(db: Session, *, dataset_id: int, question_ids: Sequence[int]) -> dict[int, int]:
-    """Return on how many of these questions each model has predictions, by the number of the model."""
+    """Return {model id: number of these questions on which the model has predictions}."""
     counts: Counter[int] = Counter()
-    numbers = sorted(set(question_ids))
-    for start in range(0, len(numbers), _CHUNK):
+    sorted_ids = sorted(set(question_ids))
+    for start in range(0, len(sorted_ids), _CHUNK):
         statement = (
             select(PredictionRow.model_id, func.count().label("n"))
             .join(ModelRow, ModelRow.id == PredictionRow.model_id)
             .where(
                 ModelRow.dataset_id == dataset_id,
-                PredictionRow.question_id.in_(numbers[start : start + _CHUNK]),
+                PredictionRow.question_id.in_(sorted_ids[start : start + _CHUNK]),
             )
             .group_by(PredictionRow.model_id)
         )
@@ -160,15 +160,15 @@ def count_predicted_questions(db: Session, *, dataset_id: int, question_ids: Seq
 def iterate_predictions(
     db: Session, *, model_id: int, question_ids: Sequence[int] | None = None
 ) -> Iterator[Prediction]:
-    """Yield the model's predictions on those questions, or all of them, by question."""
+    """Yield the model's predictions on those questions, or all its predictions, ordered by question id."""
     statement = select(PredictionRow).where(PredictionRow.model_id == model_id)
     statement = statement.order_by(PredictionRow.question_id)
     if question_ids is None:
         yield from (_prediction_from_row(row) for row in db.execute(statement).scalars())
         return
-    numbers = sorted(set(question_ids))
-    for start in range(0, len(numbers), _CHUNK):
-        chunk_statement = statement.where(PredictionRow.question_id.in_(numbers[start : start + _CHUNK]))
+    sorted_ids = sorted(set(question_ids))
+    for start in range(0, len(sorted_ids), _CHUNK):
+        chunk_statement = statement.where(PredictionRow.question_id.in_(sorted_ids[start : start + _CHUNK]))
         yield from (_prediction_from_row(row) for row in db.execute(chunk_statement).scalars())
 
 

@@ -1,4 +1,4 @@
-"""Storage of the readers of a study, with their profiles at that time."""
+"""Storage of the readers of a study. Each study has its own copy of a reader's profile."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_reader(
     of_reference: bool = False,
     simulated: bool = False,
 ) -> Reader:
-    """Add a reader to the study. Neither the name nor the person may already be in it."""
+    """Add a reader to the study. The study must not already contain the name or the person."""
     row = StudyReaderRow(
         study_id=study_id,
         name=name,
@@ -71,10 +71,10 @@ def list_readers(db: Session, *, study_id: int) -> tuple[Reader, ...]:
 
 
 def count_readers_by_study(db: Session) -> dict[int, tuple[int, int]]:
-    """Return the numbers of readers and of finished readers by study.
+    """Return {study id: (number of readers, number of finished readers)}.
 
-    A finished reader has a reading of every case of their order; one without an order, whose readings were
-    imported, has a reading.
+    A reader is finished who has read every case of their order. A reader whose readings were imported has no
+    order, and is finished with any reading.
     """
     slot = SlotRow.reader_id == StudyReaderRow.id
     reading_of_slot = (

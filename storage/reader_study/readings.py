@@ -20,7 +20,7 @@ from storage.rows.studies import CaseRow, ReadingDraftRow, ReadingRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingDraft:
-    """A reader's unsaved input for a case, with the times; ``body`` is plain JSON."""
+    """A reader's unsaved input for a case, and the time spent so far; ``body`` is plain JSON."""
 
     revision: int
     body: dict[str, Any]
@@ -34,7 +34,7 @@ def add_reading(db: Session, *, reading: Reading) -> None:
     """Append a reading.
 
     Raises:
-        AlreadyThere: that revision of the reading exists.
+        AlreadyThere: that revision of the reading already exists.
     """
     add_readings(db, readings=[reading])
 
@@ -43,15 +43,15 @@ def add_readings(db: Session, *, readings: Sequence[Reading]) -> None:
     """Append all readings or none.
 
     Raises:
-        AlreadyThere: that revision of one of them exists.
+        AlreadyThere: that revision of one of the readings already exists.
     """
     if not readings:
         return
     try:
-        with db.begin_nested():  # a savepoint: a duplicate must not roll back the caller's other work
+        with db.begin_nested():  # a savepoint, because a duplicate must not undo the caller's other work
             db.execute(insert(ReadingRow), [_reading_values(reading) for reading in readings])
     except IntegrityError as error:
-        raise AlreadyThere("This reading is saved already.") from error
+        raise AlreadyThere("This reading has already been saved.") from error
 
 
 def _reading_values(reading: Reading) -> dict[str, object]:
@@ -96,9 +96,10 @@ def find_reading(db: Session, *, key: ReadingKey, revision: int) -> Reading | No
 def iterate_readings(
     db: Session, *, study_id: int, reader_id: int | None = None, all_revisions: bool = False
 ) -> Iterator[Reading]:
-    """Yield the readings of a study by reader, position and revision.
+    """Yield the readings of a study, ordered by reader, position and revision.
 
-    Hidden repeats and training cases are included. Without ``all_revisions`` only the last one is returned.
+    Hidden repeats and training cases are included. Without ``all_revisions`` only the last revision of each
+    reading is yielded.
     """
     statement = select(ReadingRow).where(ReadingRow.study_id == study_id)
     if reader_id is not None:
@@ -137,7 +138,7 @@ def count_readings(db: Session, *, study_id: int) -> int:
 
 
 def find_last_read_at(db: Session, *, reader_id: int, period: int) -> datetime | None:
-    """Return when the reader last answered in that period."""
+    """Return the time of the reader's last reading in that period; None if there is none."""
     return db.execute(
         select(ReadingRow.read_at)
         .where(ReadingRow.reader_id == reader_id, ReadingRow.period == period)
@@ -147,7 +148,7 @@ def find_last_read_at(db: Session, *, reader_id: int, period: int) -> datetime |
 
 
 def find_last_read_position(db: Session, *, reader_id: int) -> int | None:
-    """Return the position that the reader answered last; None if there is none."""
+    """Return the position of the reader's last reading; None if there is none."""
     return db.execute(
         select(ReadingRow.position)
         .where(ReadingRow.reader_id == reader_id)
@@ -157,7 +158,7 @@ def find_last_read_position(db: Session, *, reader_id: int) -> int | None:
 
 
 def find_draft(db: Session, *, key: ReadingKey) -> ReadingDraft | None:
-    """Return the draft of that key, if there is one."""
+    """Return the draft of that key; None if there is none."""
     row = _find_draft_row(db, key)
     if row is None:
         return None
@@ -188,7 +189,7 @@ def put_times(
     seconds_away: float,
     now: datetime,
 ) -> None:
-    """Store the times. A time never decreases, so a late message changes nothing."""
+    """Store the times. A time never decreases, so a message that arrives late changes nothing."""
     row = _find_draft_row(db, key) or _new_draft(key, now)
     row.seconds = max(row.seconds, seconds)
     row.seconds_looking = max(row.seconds_looking, seconds_looking)
@@ -199,7 +200,7 @@ def put_times(
 
 
 def clear_draft(db: Session, *, key: ReadingKey, revision: int) -> None:
-    """Delete the draft after its reading was saved. The times remain."""
+    """Empty the draft after its reading was saved. The times are kept."""
     row = _find_draft_row(db, key)
     if row is not None:
         row.revision, row.body = revision, "{}"
@@ -208,12 +209,12 @@ def clear_draft(db: Session, *, key: ReadingKey, revision: int) -> None:
 
 
 def delete_drafts(db: Session, *, reader_id: int) -> None:
-    """Delete all drafts of the reader, because their order is recreated."""
+    """Delete all drafts of the reader, before the reader's order is recreated."""
     db.execute(delete(ReadingDraftRow).where(ReadingDraftRow.reader_id == reader_id))
 
 
 def has_reading_on_exam(db: Session, *, reader_id: int, exam_number: int) -> bool:
-    """Return whether the reader has answered a case of that exam."""
+    """Return whether the reader has a reading of a case of that exam."""
     statement = (
         select(ReadingRow.case_id)
         .join(CaseRow, CaseRow.id == ReadingRow.case_id)

@@ -25,7 +25,7 @@ def find_report(workspace: Workspace, *, digest: str) -> str | None:
         text = path.read_text(encoding="utf-8")
     except OSError:
         return None
-    with suppress(OSError):  # for example, it was deleted meanwhile; its text is loaded
+    with suppress(OSError):  # for example, the file was deleted in the meantime; its text is already loaded
         os.utime(path)
     return text
 

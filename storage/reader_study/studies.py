@@ -38,7 +38,7 @@ def add_study(
     by: int | None,
     now: datetime,
 ) -> int:
-    """Add an open study without cases; return its number. The name must be new."""
+    """Add an open study without cases and return its id. The name must be new."""
     row = ReaderStudyRow(
         name=name,
         dataset_id=dataset_id,
@@ -56,7 +56,7 @@ def add_study(
 
 
 def find_study(db: Session, *, name: str) -> ReaderStudy | None:
-    """Return the study with that name, if there is one."""
+    """Return the study with that name; None if there is none."""
     row = db.execute(_select_studies().where(ReaderStudyRow.name == name)).one_or_none()
     return None if row is None else _study_from_row(row)
 
@@ -64,15 +64,15 @@ def find_study(db: Session, *, name: str) -> ReaderStudy | None:
 def load_study(
     db: Session, *, name: str | None = None, study_id: int | None = None, lock: bool = False
 ) -> ReaderStudy:
-    """Return the study with that name or number.
+    """Return the study with that name or id.
 
-    With ``lock`` no other transaction can change the study or start to read until this one ends.
+    With ``lock`` no other transaction can change the study or add its first reading until this one ends.
 
     Raises:
         NotFound: there is none. For a name, the message lists the existing studies.
     """
     if (name is None) == (study_id is None):
-        raise ValueError("a study is asked for by its name or by its number")
+        raise ValueError("give either the name or the id of the study")
     condition: ColumnElement[bool] = (
         ReaderStudyRow.name == name if name is not None else ReaderStudyRow.id == study_id
     )
@@ -84,14 +84,17 @@ def load_study(
             raise NotFound(f"There is no reader study number {study_id}.")
         names = db.execute(select(ReaderStudyRow.name).order_by(ReaderStudyRow.id).limit(20)).scalars().all()
         raise NotFound(
-            f"There is no reader study {name!r}. Those there are: "
+            f"There is no reader study {name!r}. Existing reader studies: "
             f"{', '.join(names) or 'none yet; create one first'}."
         )
     return _study_from_row(row)
 
 
 def lock_study_shared(db: Session, *, study_id: int) -> None:
-    """Prevent closing of the study and changes of its orders until the transaction ends; others may read."""
+    """Keep the study open and its orders unchanged until the transaction ends.
+
+    Other transactions may hold the same lock, so several readers can save readings at the same time.
+    """
     db.execute(select(ReaderStudyRow.id).where(ReaderStudyRow.id == study_id).with_for_update(read=True))
 
 
@@ -124,7 +127,7 @@ def add_protocol(db: Session, *, version: ProtocolVersion) -> None:
 
 
 def list_protocols(db: Session, *, study_id: int) -> tuple[ProtocolVersion, ...]:
-    """Return every version of the study's protocol, the first one first."""
+    """Return every version of the study's protocol, the oldest first."""
     rows = db.execute(
         select(ProtocolRow).where(ProtocolRow.study_id == study_id).order_by(ProtocolRow.version)
     ).scalars()
@@ -193,7 +196,7 @@ def design_to_plain(design: StudyDesign) -> dict[str, Any]:
 
 
 def design_from_plain(plain: dict[str, Any]) -> StudyDesign:
-    """The inverse of :func:`design_to_plain`."""
+    """Return the design that :func:`design_to_plain` converted."""
     other_fields = {name: value for name, value in plain.items() if name not in {"plan", "crossing", "arms"}}
     return StudyDesign(
         plan=plan_from_plain(plain["plan"]),
@@ -216,7 +219,7 @@ def _select_studies() -> AnySelect:
     ).join(DatasetRow, DatasetRow.id == ReaderStudyRow.dataset_id)
 
 
-def _study_from_row(result: Any) -> ReaderStudy:  # noqa: ANN401  # a row of _studies()
+def _study_from_row(result: Any) -> ReaderStudy:  # noqa: ANN401  # a row of _select_studies()
     row: ReaderStudyRow = result[0]
     return ReaderStudy(
         id=row.id or 0,

@@ -32,7 +32,7 @@ def count_unjudged(db: Session, *, batches: Sequence[Batch]) -> int:
 
 
 def compute_judged_version(db: Session, *, batches: Sequence[Batch]) -> tuple[int | datetime | None, ...]:
-    """Return a value that is unchanged as long as a release of these batches would be the same."""
+    """Return a cache key that stays the same as long as a release of these batches would be the same."""
     ids = [batch.id for batch in batches]
     counts: list[int | datetime | None] = []
     for table in (VerdictRow, AdjudicationRow, BatchQuestionRow):
@@ -65,9 +65,10 @@ def count_drawn_by_stratum(db: Session, *, batches: Sequence[Batch]) -> dict[str
 def load_strata(
     db: Session, *, batches: Sequence[Batch], numbers: NDArray[np.int64]
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Return the names of the strata and, for each question, the index of its stratum among them.
+    """Return the names of the strata, and the index of each question's stratum among them.
 
-    The stratum is that of the first batch that drew the question. ``numbers`` must be ascending.
+    A question belongs to the stratum of the first batch that drew it. ``numbers`` are question ids in
+    ascending order.
     """
     table = BatchQuestionRow.__table__.c
     statement = select(table.question_id, table.batch_id, table.stratum).where(
@@ -81,7 +82,7 @@ def load_strata(
 
 
 def load_reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, str]]:
-    """Return (sign-in name, display name) of all reviewers and adjudicators of these batches, by number."""
+    """Return {person id: (sign-in name, display name)} of all reviewers and adjudicators of these batches."""
     ids = [batch.id for batch in batches]
     judged = select(VerdictRow.person_id).where(
         VerdictRow.batch_id.in_(ids),
@@ -101,7 +102,7 @@ def load_reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[
 def load_exam_links(
     db: Session, *, batches: Sequence[Batch]
 ) -> list[tuple[str, str | None, tuple[str, ...]]]:
-    """Return (exam, patient, SHA-256 of its images) of every exam with a judged question of these batches."""
+    """Return (exam, patient, SHA-256 of each image) of all exams with a judged question of these batches."""
     judged = (
         select(QuestionRow.exam_id)
         .join(VerdictRow, VerdictRow.question_id == QuestionRow.id)
@@ -126,7 +127,7 @@ def load_exam_links(
 
 
 def find_last_verdict_time(db: Session, *, batches: Sequence[Batch]) -> datetime | None:
-    """Return the time of the last verdict in these batches."""
+    """Return the time of the last verdict in these batches; None if there is none."""
     statement = select(func.max(VerdictRow.given_at)).where(
         VerdictRow.batch_id.in_([batch.id for batch in batches]),
         exclude_hidden(VerdictRow.question_id),

@@ -1,7 +1,7 @@
 """The input of a release: judged questions with their exams and each person's latest verdict.
 
-A release may have hundreds of thousands of questions. Rows are therefore read as columns of the tables, in
-chunks, because the ORM would process every value of every row again.
+A release may have hundreds of thousands of questions. Table columns are therefore selected in chunks; with
+mapped columns the ORM would process every value again.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _RADIOGRAPHS = (
     .where(_RADIOGRAPH.exam_id.in_(_NUMBERS))
     .order_by(_RADIOGRAPH.exam_id, _RADIOGRAPH.position)
 )  # fmt: skip
-# There are few values and many rows, so each member is created once.
+# There are many rows but few distinct values, so each value is converted once.
 _decision_of, _view_of, _sex_of = cache(Decision), cache(View), cache(Sex)
 
 
@@ -77,9 +77,9 @@ def iterate_judged_questions(
 ) -> Iterator[JudgedQuestion]:
     """Yield the questions that were judged in these batches, in the order of import.
 
-    If ``include`` is given, other question numbers are left out. A person's latest verdict counts: the
-    highest
-    revision in a batch, and the latest by time among several batches. 500 questions are in memory at a time.
+    If ``include`` is given, only questions with these ids are yielded. A person's latest verdict counts: the
+    highest revision within a batch, and the latest by time among several batches. 500 questions are in memory
+    at a time.
     """
     batches_by_id = {batch.id: batch for batch in batches}
     judged = (
@@ -140,7 +140,7 @@ def _load_chunk(
 def _load_adjudications(
     db: Session, numbers: list[int], batches_by_id: dict[int, Batch]
 ) -> dict[int, Adjudication]:
-    """Return the latest adjudications by question; among several batches, the latest by time."""
+    """Return the latest adjudication of each question. Among several batches the latest by time counts."""
     latest: dict[int, Adjudication] = {}
     if not numbers:  # the usual case
         return latest
@@ -154,9 +154,9 @@ def _load_adjudications(
 def _load_judgements(
     connection: Connection, numbers: list[int], batches_by_id: dict[int, Batch], same_box: dict[int, float]
 ) -> tuple[dict[int, tuple[Judgement, ...]], dict[int, float]]:
-    """Return each person's latest verdict by question, and the overlap from which boxes count as the same.
+    """Return each person's latest verdict by question, and the minimum overlap of equal boxes by question.
 
-    The overlap is that of the first batch among those in which these verdicts were given.
+    The minimum overlap is the setting of the first of the batches in which these verdicts were given.
     """
     rows = connection.execute(_VERDICTS, {"numbers": numbers, "batches": list(batches_by_id)}).all()
     rows_by_question: dict[int, list[Any]] = defaultdict(list)
@@ -172,7 +172,7 @@ def _load_judgements(
 
 
 def _latest_per_person(rows: Sequence[Any]) -> list[Any]:
-    """Return each person's latest row, in the order of the people's numbers."""
+    """Return each person's latest row, in the order of person ids."""
     ordered = sorted(rows, key=itemgetter(1, 2, 3))  # by person, batch and revision; the highest one counts
     newest = {(row[1], row[2]): row for row in ordered}
     latest: dict[int, Any] = {}
@@ -207,7 +207,7 @@ def _parse_correction(text: str) -> Correction:
 
 # ------------------------------------------------------------------------------------------------- exams
 def _load_exams(connection: Connection, numbers: list[int], *, with_report: bool) -> dict[int, Exam]:
-    """Return the exams by number."""
+    """Return the exams by id."""
     radiographs: dict[int, list[Radiograph]] = defaultdict(list)
     for exam, key, file, view, rows, columns, sha256 in connection.execute(
         _RADIOGRAPHS, {"numbers": numbers}

@@ -21,7 +21,7 @@ _CHUNK = 500  # bound parameters in one IN (...)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseRecord:
-    """A release of ``items`` questions in ``folder``, with the SHA-256 of its manifest."""
+    """A release: the number of its questions (``items``), its folder and the SHA-256 of its manifest."""
 
     id: int
     dataset: str
@@ -45,7 +45,7 @@ def add_release(
     by: int | None,
     now: datetime,
 ) -> int:
-    """Record a release; return its number."""
+    """Record a release and return its id."""
     row = ReleaseRow(
         dataset_id=dataset_id,
         name=name,
@@ -68,7 +68,7 @@ def move_release(db: Session, *, release_id: int, folder: Path) -> None:
 
 
 def find_release(db: Session, *, dataset_id: int, name: str) -> ReleaseRecord | None:
-    """Return the dataset's release with that name, if there is one."""
+    """Return the dataset's release with that name; None if there is none."""
     row = db.execute(
         _select_releases().where(ReleaseRow.dataset_id == dataset_id, ReleaseRow.name == name)
     ).one_or_none()
@@ -76,10 +76,10 @@ def find_release(db: Session, *, dataset_id: int, name: str) -> ReleaseRecord | 
 
 
 def load_release(db: Session, *, release_id: int) -> ReleaseRecord:
-    """Return the release with that number.
+    """Return the release with that id.
 
     Raises:
-        NotFound: there is none.
+        NotFound: no release has that id.
     """
     row = db.execute(_select_releases().where(ReleaseRow.id == release_id)).one_or_none()
     if row is None:
@@ -125,13 +125,19 @@ def _release_from_row(row: AnyRow) -> ReleaseRecord:
 def add_release_items(
     db: Session, *, release_id: int, dataset_id: int, side: str, keys: Sequence[str]
 ) -> None:
-    """Record that the questions with these ids are in the release, on that side."""
+    """Record the questions of one side (public or private) of a release.
+
+    ``keys`` are the ids of the questions in the imported file.
+    """
     for start in range(0, len(keys), _CHUNK):
-        numbers = db.execute(
+        question_ids = db.execute(
             select(QuestionRow.id).where(
                 QuestionRow.dataset_id == dataset_id,
                 QuestionRow.key.in_(keys[start : start + _CHUNK]),
             )
         ).scalars()
-        rows = [{"release_id": release_id, "question_id": number, "side": side} for number in numbers]
+        rows = [
+            {"release_id": release_id, "question_id": question_id, "side": side}
+            for question_id in question_ids
+        ]
         db.execute(insert(ReleaseItemRow), rows)

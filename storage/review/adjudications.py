@@ -64,7 +64,7 @@ def put_rules(
     revision: int,
     now: datetime,
 ) -> None:
-    """Store the rules; ``person_ids`` are the adjudicators' numbers."""
+    """Store the rules. ``person_ids`` are the ids of the adjudicators."""
     row = db.get(AdjudicationRulesRow, batch_id) or AdjudicationRulesRow(batch_id=batch_id)
     row.hide_names, row.same_box, row.revision = rules.hide_names, rules.same_box_iou, revision
     db.add(row)
@@ -76,7 +76,7 @@ def put_rules(
 
 
 def list_batches_of_adjudicator(db: Session, *, person_id: int) -> list[int]:
-    """Return the numbers of the batches in which the person is an adjudicator."""
+    """Return the ids of the batches in which the person is an adjudicator."""
     statement = select(AdjudicatorRow.batch_id).where(AdjudicatorRow.person_id == person_id)
     return list(db.execute(statement.order_by(AdjudicatorRow.batch_id)).scalars())
 
@@ -94,25 +94,25 @@ def is_adjudicator_on_exam(db: Session, *, person_id: int, exam_number: int) -> 
 
 
 def list_possible_disputes(db: Session, *, batch_id: int) -> list[int]:
-    """Return the questions of the batch that may have a dispute, by position.
+    """Return the ids of the batch's questions that may have a dispute, by position.
 
-    These are the questions that at least two people have judged. Questions without adjudication that
-    everybody has always accepted unchanged are left out.
+    A question is returned if at least two people have judged it, and if it has an adjudication or any verdict
+    on it, of any revision, was not an acceptance.
     """
-    not_accepted = case((VerdictRow.decision != Decision.ACCEPT.value, 1), else_=0)
+    is_not_accepted = case((VerdictRow.decision != Decision.ACCEPT.value, 1), else_=0)
     adjudicated = select(AdjudicationRow.question_id).where(AdjudicationRow.batch_id == batch_id)
-    judged_by_several = (
+    possibly_disputed = (
         select(VerdictRow.question_id)
         .where(VerdictRow.batch_id == batch_id)
         .group_by(VerdictRow.question_id)
         .having(
             func.count(VerdictRow.person_id.distinct()) > 1,
-            or_(func.max(not_accepted) == 1, VerdictRow.question_id.in_(adjudicated)),
+            or_(func.max(is_not_accepted) == 1, VerdictRow.question_id.in_(adjudicated)),
         )
     )
     statement = (
         select(BatchQuestionRow.question_id)
-        .where(BatchQuestionRow.batch_id == batch_id, BatchQuestionRow.question_id.in_(judged_by_several))
+        .where(BatchQuestionRow.batch_id == batch_id, BatchQuestionRow.question_id.in_(possibly_disputed))
         .order_by(BatchQuestionRow.position)
     )
     return list(db.execute(statement).scalars())
@@ -121,11 +121,11 @@ def list_possible_disputes(db: Session, *, batch_id: int) -> list[int]:
 def load_latest_verdicts_by_question(
     db: Session, *, batch_id: int, question_ids: Sequence[int]
 ) -> dict[int, tuple[Verdict, ...]]:
-    """Return each person's latest verdict on these questions, in the order of the people's numbers."""
-    # Columns of the table, not of the class, because the ORM would process every value of every row again.
+    """Return {question id: each person's latest verdict}, in the order of person ids."""
+    # Table columns are selected, because with mapped columns the ORM would process every value again.
     table = VerdictRow.__table__.c
     question_index, person_index = VERDICT_COLUMNS.index("question_id"), VERDICT_COLUMNS.index("person_id")
-    db.flush()  # a connection does not flush by itself
+    db.flush()  # executing on the connection does not flush the session
     verdicts: dict[int, dict[int, Verdict]] = defaultdict(dict)
     for start in range(0, len(question_ids), 500):
         rows = db.connection().execute(
@@ -159,7 +159,7 @@ def add_adjudication(db: Session, *, adjudication: Adjudication) -> None:
     """Append an adjudication.
 
     Raises:
-        AlreadyThere: that revision exists.
+        AlreadyThere: that revision already exists.
     """
     row = AdjudicationRow(
         batch_id=adjudication.batch_id,
@@ -177,7 +177,7 @@ def add_adjudication(db: Session, *, adjudication: Adjudication) -> None:
         with db.begin_nested():
             db.add(row)
     except IntegrityError as error:
-        raise AlreadyThere("This adjudication is saved already.") from error
+        raise AlreadyThere("This adjudication has already been saved.") from error
 
 
 def adjudication_from_row(row: Any) -> Adjudication:  # noqa: ANN401 - a row with the table's columns

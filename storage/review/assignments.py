@@ -33,8 +33,8 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 #: The states of an assignment that was not withdrawn.
 _NOT_WITHDRAWN = (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
 
-# Built once: every verdict runs these several times, and building them takes longer than running them. The
-# states are literals in the statements, so that the index is searched state by state.
+# Built once: every verdict executes these several times, and building them takes longer than executing them.
+# The statements contain the states as literals, so that the index is searched state by state.
 _OF_PERSON = (
     AssignmentRow.person_id == bindparam("person_id"),
     AssignmentRow.batch_id == bindparam("batch_id"),
@@ -107,7 +107,7 @@ class AssignedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchMember:
-    """A question of a batch with its exam; ``position`` is that in the batch or in a person's queue."""
+    """A question of a batch with its exam, and its position in the batch or in a person's queue."""
 
     question_number: int
     exam_number: int
@@ -130,7 +130,7 @@ def list_skipped(db: Session, *, person_id: int, batch_id: int) -> tuple[Assigne
 def list_open_after(
     db: Session, *, person_id: int, batch_id: int, position: int, limit: int
 ) -> tuple[AssignedQuestion, ...]:
-    """Return the next open questions after ``position``, at most ``limit``."""
+    """Return the next open questions after ``position``; at most ``limit`` questions."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position, "most": limit}
     return tuple(_assignment_from_row(row) for row in db.execute(_OPEN_AFTER, values))
 
@@ -138,7 +138,7 @@ def list_open_after(
 def find_neighbours(
     db: Session, *, person_id: int, batch_id: int, position: int
 ) -> tuple[int | None, int | None]:
-    """Return the numbers of the person's nearest questions before and after ``position``, not withdrawn."""
+    """Return the ids of the nearest questions before and after ``position`` that are not withdrawn."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position}
     candidates = [(row.position, row.question_id) for row in db.execute(_NEIGHBOURS, values)]
     before = max((candidate for candidate in candidates if candidate[0] < position), default=None)
@@ -151,23 +151,27 @@ def find_assignment(
 ) -> AssignedQuestion | None:
     """Return the person's assignment to the question, even if withdrawn; None if there never was one.
 
-    With ``lock`` other writers of this assignment wait until the transaction ends (PostgreSQL; on SQLite
-    every writer waits anyway).
+    With ``lock`` other writers of this assignment wait until the transaction ends. On SQLite every writer
+    waits anyway.
     """
     values = {"person_id": person_id, "batch_id": batch_id, "question_id": question_id}
     return _find_assignment(db, _ASSIGNMENT_LOCKED if lock else _ASSIGNMENT, values)
 
 
 def lock_batch_shared(db: Session, *, batch_id: int) -> None:
-    """Prevent closing of the batch and changes of its settings until the transaction ends; others may judge.
+    """Keep the batch open and its settings unchanged until the transaction ends.
 
-    On SQLite every writer waits anyway.
+    Other transactions may hold the same lock, so several people can judge at the same time. On SQLite every
+    writer waits anyway.
     """
     db.execute(_LOCK_BATCH, {"batch_id": batch_id})
 
 
 def load_last_change(db: Session, *, batch_id: int) -> tuple[int | None, datetime | None]:
-    """Return who last changed the batch (None: the command line or nobody) and when (None: never)."""
+    """Return the id of the person who last changed the batch, and the time of the change.
+
+    The id is None for a change on the command line. Both are None if the batch was never changed.
+    """
     row = db.execute(select(BatchRow.changed_by, BatchRow.changed_at).where(BatchRow.id == batch_id)).one()
     return row.changed_by, row.changed_at
 
@@ -197,9 +201,9 @@ def set_state(
 def add_assignments(
     db: Session, *, batch_id: int, person_id: int, questions: Sequence[tuple[int, int]], now: datetime
 ) -> None:
-    """Add open assignments for (question number, position). None of them may exist.
+    """Add open assignments for (question id, position in the batch). None of them may exist.
 
-    ``position`` is that in the batch. In a batch with hidden questions there are gaps between positions.
+    In a batch with hidden questions the assignments have gaps between their positions.
     """
     if questions:
         step = POSITION_GAP if db.get(HiddenSetRow, batch_id) else 1
@@ -223,7 +227,7 @@ def add_assignments(
 def count_by_state(
     db: Session, *, person_id: int, batch_id: int, position: int = -1
 ) -> tuple[dict[AssignmentState, int], int]:
-    """Count the person's questions by state, and those not withdrawn that are at ``position`` or before.
+    """Count the person's questions by state, and those up to ``position`` that are not withdrawn.
 
     A state without questions has no entry.
     """
@@ -237,7 +241,7 @@ def count_by_state(
 
 
 def count_by_person(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentState, int]]:
-    """Count the questions of the batch by person (number) and state, including withdrawn ones.
+    """Count the questions of the batch by person id and state, including withdrawn questions.
 
     Hidden questions are not counted.
     """
@@ -253,7 +257,7 @@ def count_by_person(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentS
 
 
 def list_batches_of_person(db: Session, *, person_id: int) -> tuple[int, ...]:
-    """Return the numbers of the batches in which the person has questions, the oldest first."""
+    """Return the ids of the batches in which the person has questions, the oldest first."""
     return tuple(db.execute(_BATCHES_OF, {"person_id": person_id}).scalars())
 
 
@@ -288,21 +292,21 @@ def list_batch_members(db: Session, *, batch_id: int) -> tuple[BatchMember, ...]
 
 
 def iterate_assignments(db: Session, *, batch_id: int) -> Iterator[tuple[int, int, AssignmentState]]:
-    """Yield (question number, person number, state) of the batch's assignments, including withdrawn ones.
+    """Yield (question id, person id, state) of the batch's assignments, including withdrawn ones.
 
-    Hidden questions are left out.
+    Hidden questions are omitted.
     """
     rows = db.execute(
         select(AssignmentRow.question_id, AssignmentRow.person_id, AssignmentRow.state)
         .where(AssignmentRow.batch_id == batch_id, exclude_hidden(AssignmentRow.question_id))
         .order_by(AssignmentRow.position, AssignmentRow.person_id)
     )
-    for question_number, person_number, state in rows:
-        yield question_number, person_number, AssignmentState(state)
+    for question_id, person_id, state in rows:
+        yield question_id, person_id, AssignmentState(state)
 
 
 def load_exam_numbers(db: Session, *, question_ids: Iterable[int]) -> dict[int, int]:
-    """Return the exam's number by question number; intended for few questions."""
+    """Return {question id: exam id}; intended for few questions."""
     return {row.id: row.exam_id for row in db.execute(_EXAM_NUMBERS, {"question_ids": list(question_ids)})}
 
 

@@ -1,6 +1,6 @@
-"""Storage of claims: who temporarily holds which question of a shared queue.
+"""Storage of claims: temporary assignments of a shared queue's questions to people.
 
-On PostgreSQL, locked rows are skipped.
+On PostgreSQL, claims whose rows are locked by other transactions are skipped.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from storage.rows.batches import AssignmentRow
 from storage.rows.claims import ClaimRow
 from storage.types import AnySelect, affected_rows
 
-#: How often a queue is searched while other transactions hold locks on all claims in it.
+#: The number of times that a queue is searched if other transactions have locked all of its claims.
 _ATTEMPTS = 5
 
 
@@ -60,15 +60,14 @@ def take_claim(
     expires_at: datetime,
     now: datetime,
 ) -> Claim | None:
-    """Assign the next judgement of the queue to the person, and return it as it was before.
+    """Assign the next judgement of the queue to the person, and return the claim in its previous state.
 
-    The order of preference is: a judgement about the exam ``preferred_exam``; one about an exam on which
-    nobody
-    else is working; any other; an expired claim; last, one that the person held before and lost or returned.
-    The result is None if the person can take none now.
+    The order of preference is: a judgement about the exam ``preferred_exam``; a judgement about an exam on
+    which nobody else is working; any other free judgement; an expired claim; a judgement that the person had
+    claimed before and lost or returned. The result is None if there is nothing that the person can claim now.
 
-    Rows locked by other transactions are skipped, because waiting with a lock could cause a deadlock. If only
-    locked rows are left, the search is repeated a few times.
+    Rows locked by other transactions are skipped, because waiting while holding a lock could cause a
+    deadlock. If only locked rows are left, the search is repeated a few times.
     """
     ever_assigned = _has_assignment(person_id, batch_id)
     assigned_now = _has_assignment(person_id, batch_id, except_state=AssignmentState.WITHDRAWN)
@@ -118,7 +117,7 @@ def renew_claim(
 def reclaim_question(
     db: Session, *, batch_id: int, question_id: int, person_id: int, expires_at: datetime, now: datetime
 ) -> bool:
-    """Assign a free judgement of that question to the person, who held it before; False if none is free."""
+    """Assign a free judgement of a question to the person who claimed it before; False if none is free."""
     where = and_(
         ClaimRow.batch_id == batch_id,
         ClaimRow.question_id == question_id,
@@ -144,7 +143,7 @@ def finish_claim(db: Session, *, batch_id: int, question_id: int, person_id: int
 
 
 def release_claims(db: Session, *, batch_id: int, person_id: int, question_id: int | None = None) -> int:
-    """Return the person's claim on the question, or all their claims, to the queue; return their number."""
+    """Release the person's claim on the question, or all their claims; return how many were released."""
     conditions = [_is_claimed_by(batch_id, person_id)]
     if question_id is not None:
         conditions.append(ClaimRow.question_id == question_id)
@@ -153,7 +152,7 @@ def release_claims(db: Session, *, batch_id: int, person_id: int, question_id: i
 
 
 def list_claimed_questions(db: Session, *, batch_id: int, person_id: int) -> tuple[int, ...]:
-    """Return the numbers of the questions that the person has claimed, by position."""
+    """Return the ids of the questions that the person has claimed, by position."""
     rows = db.execute(
         select(ClaimRow.question_id).where(_is_claimed_by(batch_id, person_id)).order_by(ClaimRow.position)
     )
@@ -161,7 +160,7 @@ def list_claimed_questions(db: Session, *, batch_id: int, person_id: int) -> tup
 
 
 def find_next_expiry(db: Session, *, batch_id: int, person_id: int) -> datetime | None:
-    """Return the earliest expiry of others' claims that the person could then take; None if there is none."""
+    """Return the earliest expiry of a claim that the person could take over; None if there is none."""
     return db.execute(
         select(func.min(ClaimRow.expires_at)).where(
             ClaimRow.batch_id == batch_id,
@@ -182,7 +181,7 @@ def count_claims(db: Session, *, batch_id: int) -> ClaimCounts:
 
 
 def count_claimable(db: Session, *, batch_id: int, person_id: int) -> int:
-    """Return the number of free questions to which the person has no assignment, except a withdrawn one."""
+    """Return the number of free questions without an assignment to the person, except withdrawn ones."""
     return int(
         db.execute(
             select(func.count(func.distinct(ClaimRow.question_id))).where(
@@ -212,7 +211,7 @@ def has_free_on_exam(db: Session, *, batch_id: int, person_id: int, exam_number:
 
 
 def list_upcoming_exams(db: Session, *, batch_id: int, person_id: int, limit: int) -> tuple[int, ...]:
-    """Return the exam numbers of the next free judgements that the person can take, for preloading."""
+    """Return the exam ids of the next free judgements that the person can take, for preloading."""
     rows = db.execute(
         select(ClaimRow.exam_id)
         .where(
@@ -266,8 +265,9 @@ def _lock_first_claim(db: Session, where: ColumnElement[bool], order: Sequence[A
 def _has_assignment(
     person_id: int, batch_id: int, *, except_state: AssignmentState | None = None
 ) -> ColumnElement[bool]:
-    """Return the condition that the person has an assignment to the claim's question not in state
-    ``except_state``.
+    """Return the condition that the claim's question is assigned to the person.
+
+    Assignments in the state ``except_state`` do not count.
     """
     conditions = [
         AssignmentRow.batch_id == batch_id,

@@ -35,7 +35,7 @@ def add_comment(
     text: str,
     now: datetime,
 ) -> int:
-    """Append a comment; return its number."""
+    """Append a comment and return its id."""
     row = QuestionCommentRow(
         batch_id=batch_id,
         question_id=question_id,
@@ -50,8 +50,8 @@ def add_comment(
 
 
 def mark_read(db: Session, *, comments: Iterable[int], person_id: int, now: datetime) -> None:
-    """Store that the person has read these comments; the first time stays."""
-    values = [{"comment_id": number, "person_id": person_id, "read_at": now} for number in comments]
+    """Record that the person has read these comments. The time of the first reading is kept."""
+    values = [{"comment_id": comment_id, "person_id": person_id, "read_at": now} for comment_id in comments]
     if values:
         db.execute(insert_into(db, CommentReadRow).values(values).on_conflict_do_nothing())
 
@@ -69,16 +69,16 @@ def load_comments(db: Session, *, batch_id: int, question_id: int, reviewer_id: 
 def list_threads(
     db: Session, *, person_id: int, question_id: int | None = None, reviewer_id: int | None = None
 ) -> list[CommentThread]:
-    """Return threads with their comments, the one that was written to last first.
+    """Return threads with their comments, the thread with the newest comment first.
 
-    A question that the person has to judge, and has not judged, is left out unless the thread is theirs: the
-    comments of another reviewer would influence the judgement.
+    Other reviewers' threads on questions that the person still has to judge are omitted, because the comments
+    would influence the judgement.
 
     Args:
-        db: a session that reads.
-        person_id: who reads; unread comments are counted for this person.
-        question_id: only threads on this question.
-        reviewer_id: only threads of this reviewer.
+        db: a read-only session.
+        person_id: the person who reads the threads; unread comments are counted for this person.
+        question_id: limits the result to threads on this question.
+        reviewer_id: limits the result to threads of this reviewer.
     """
     statement = _select_comments().where(~_is_unjudged_by(person_id))
     if question_id is not None:
@@ -96,7 +96,7 @@ def list_threads(
 
 
 def count_unread(db: Session, *, person_id: int) -> int:
-    """Return how many comments of coordinators a reviewer has not read."""
+    """Return the number of comments that coordinators wrote to the person and the person has not read."""
     statement = (
         select(func.count())
         .select_from(QuestionCommentRow)
@@ -121,7 +121,7 @@ class QuestionReviewer:
 
 
 def list_reviewers(db: Session, *, question_id: int) -> list[QuestionReviewer]:
-    """Return everybody to whom the question is assigned, by batch and name."""
+    """Return everybody to whom the question is assigned, ordered by batch and name."""
     statement = (
         select(BatchRow.name.label("batch"), PersonRow.name, PersonRow.display_name)
         .select_from(AssignmentRow)
@@ -137,7 +137,7 @@ def list_reviewers(db: Session, *, question_id: int) -> list[QuestionReviewer]:
 
 
 def has_to_judge(db: Session, *, person_id: int, question_id: int) -> bool:
-    """Return whether the question is assigned to the person in any batch and not judged yet."""
+    """Return whether the person still has to judge the question in any batch."""
     statement = select(AssignmentRow.question_id).where(
         AssignmentRow.person_id == person_id,
         AssignmentRow.question_id == question_id,

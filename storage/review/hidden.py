@@ -23,16 +23,16 @@ from storage.rows.batches import AssignmentRow
 from storage.rows.datasets import QuestionRow
 from storage.rows.hidden import HiddenQuestionRow, HiddenSetRow
 
-#: The text that follows the source's key in a hidden question's key.
+#: The text between the source's key and the id in the key of a hidden question.
 HIDDEN_MARK = " (hidden "
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
-#: Built once, because every request of a reviewer runs it.
+#: Built once, because every request of a reviewer executes it.
 _ID_MASK = select(HiddenSetRow.veil).where(HiddenSetRow.batch_id == bindparam("batch_id"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenSet:
-    """The dataset of a batch's hidden questions, the mask of its question numbers, and the latest plan."""
+    """The dataset of a batch's hidden questions, the mask of its question ids, and the latest plan."""
 
     batch_id: int
     dataset_id: int
@@ -43,9 +43,10 @@ class HiddenSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionToHide:
-    """A question to be hidden. ``position`` is that among the person's assignments, None in a shared queue.
+    """A question to be hidden, as a copy of the question with the id ``source``.
 
-    ``altered`` is a planted question as the person will see it; None means the unchanged source.
+    ``position`` is its position among the person's assignments; None in a shared queue. ``altered`` is a
+    planted question as the person will see it; None means that the source is not changed.
     """
 
     person_id: int
@@ -58,7 +59,7 @@ class QuestionToHide:
 
 
 def find_id_mask(db: Session, *, batch_id: int) -> int | None:
-    """Return the mask of the batch's question numbers; None if it has no hidden questions."""
+    """Return the mask of the batch's question ids; None if the batch has no hidden questions."""
     return db.execute(_ID_MASK, {"batch_id": batch_id}).scalar_one_or_none()
 
 
@@ -77,7 +78,7 @@ def find_hidden_set(db: Session, *, batch_id: int) -> HiddenSet | None:
 
 
 def count_hidden_by_batch(db: Session) -> dict[int, int]:
-    """Return the number of hidden questions by batch. Removed ones are not counted."""
+    """Return the number of hidden questions by batch. Removed questions are not counted."""
     statement = (
         select(HiddenQuestionRow.batch_id, func.count())
         .where(HiddenQuestionRow.removed_at.is_(None))
@@ -91,7 +92,7 @@ def put_hidden_set(
 ) -> HiddenSet:
     """Store the plan. The first plan also creates the batch's dataset, mask and gaps between positions.
 
-    Later values of ``id_mask`` are ignored, so that a number that a reviewer has seen keeps its meaning.
+    Later values of ``id_mask`` are ignored, so that a masked id always refers to the same question.
     """
     row = db.get(HiddenSetRow, batch_id)
     if row is None:
@@ -124,7 +125,7 @@ def put_hidden_set(
 def add_hidden(
     db: Session, *, hidden: HiddenSet, requests: Sequence[QuestionToHide], now: datetime
 ) -> tuple[HiddenQuestion, ...]:
-    """Copy the sources to new question numbers, and assign those that have a position."""
+    """Add copies of the sources as new questions, and assign those that have a position."""
     if not requests:
         return ()
     lock_for_import(db)
@@ -150,7 +151,7 @@ def add_hidden(
 
 
 def assign_hidden(db: Session, *, hidden: HiddenQuestion, position: int, now: datetime) -> None:
-    """Add an open assignment of the hidden question; ``position`` is among the batch's assignments."""
+    """Add an open assignment of the hidden question at ``position`` in the person's queue."""
     db.add(
         AssignmentRow(
             batch_id=hidden.batch_id, question_id=hidden.number, person_id=hidden.person_id,
@@ -163,7 +164,7 @@ def assign_hidden(db: Session, *, hidden: HiddenQuestion, position: int, now: da
 def list_hidden_questions(
     db: Session, *, batch_id: int, person_id: int | None = None
 ) -> tuple[HiddenQuestion, ...]:
-    """Return the hidden questions of the batch or of one person in it, including removed ones, by number."""
+    """Return the hidden questions of the batch, or of one person in it, including removed ones, by id."""
     statement = select(HiddenQuestionRow).where(HiddenQuestionRow.batch_id == batch_id)
     if person_id is not None:
         statement = statement.where(HiddenQuestionRow.person_id == person_id)
@@ -174,7 +175,7 @@ def list_hidden_questions(
 
 
 def list_unassigned_hidden(db: Session, *, batch_id: int, person_id: int) -> tuple[HiddenQuestion, ...]:
-    """Return the hidden questions that a shared queue has yet to assign to the person, in order."""
+    """Return the hidden questions that a shared queue has not assigned to the person yet, in order."""
     assigned = (
         select(AssignmentRow.question_id)
         .where(
@@ -198,7 +199,7 @@ def list_unassigned_hidden(db: Session, *, batch_id: int, person_id: int) -> tup
 
 
 def remove_hidden(db: Session, *, numbers: Iterable[int], by: int | None, reason: str, now: datetime) -> None:
-    """Mark hidden questions as removed, so that they no longer count. Questions and judgements remain."""
+    """Mark hidden questions as removed, so that they no longer count. Questions and judgements are kept."""
     db.execute(
         update(HiddenQuestionRow)
         .where(HiddenQuestionRow.question_id.in_(list(numbers)))

@@ -23,9 +23,10 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenJudgement:
-    """A hidden question with its reviewer's first judgement; ``source_verdict`` is that of a repeat's source.
+    """A hidden question with its reviewer's first verdict.
 
-    ``source_key`` is the id of the source question. ``state`` is None until the question is assigned.
+    ``source_verdict`` is the reviewer's first verdict on the source of a repeat. ``source_key`` is the id of
+    the source question in the imported file. ``state`` is None until the question is assigned.
     """
 
     hidden: HiddenQuestion
@@ -37,7 +38,7 @@ class HiddenJudgement:
 
 
 def load_hidden_judgements(db: Session, *, batch_id: int) -> tuple[HiddenJudgement, ...]:
-    """Return every hidden question of the batch, including removed ones, by number."""
+    """Return every hidden question of the batch, including removed ones, ordered by id."""
     hidden = list_hidden_questions(db, batch_id=batch_id)
     numbers = {question.number for question in hidden} | {question.source_number for question in hidden}
     verdicts = _load_first_verdicts(db, batch_id, numbers)
@@ -59,7 +60,7 @@ def load_hidden_judgements(db: Session, *, batch_id: int) -> tuple[HiddenJudgeme
 
 
 def load_first_judgement_times(db: Session, *, batch_id: int) -> dict[int, list[datetime]]:
-    """Return the sorted times of first verdicts in the batch, by person, including hidden questions."""
+    """Return the sorted times of each person's first verdicts in the batch, including hidden questions."""
     rows = db.execute(
         select(VerdictRow.person_id, VerdictRow.given_at)
         .where(VerdictRow.batch_id == batch_id, VerdictRow.revision == 1)

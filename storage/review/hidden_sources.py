@@ -1,4 +1,4 @@
-"""Sources of hidden questions: a reviewer's queue, and sound questions that the reviewer never had."""
+"""Sources of hidden questions: a reviewer's queue, and sound questions that the reviewer never received."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from storage.rows.verdicts import VerdictRow
 _WINDOW = 2_000
 
 
-_assignment_state = cache(AssignmentState)  # few values and many rows, so each member is created once
+_assignment_state = cache(AssignmentState)  # many rows but few distinct values, so each is converted once
 
 
 def load_queue(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQuestion, ...]:
@@ -66,7 +66,7 @@ def load_queue(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQue
 
 
 def list_open_hidden(db: Session, *, batch_id: int, person_id: int) -> tuple[int, ...]:
-    """Return the numbers of the person's open hidden questions, by position."""
+    """Return the ids of the person's open hidden questions, by position."""
     statement = (
         select(AssignmentRow.question_id)
         .join(HiddenQuestionRow, HiddenQuestionRow.question_id == AssignmentRow.question_id)
@@ -81,7 +81,7 @@ def list_open_hidden(db: Session, *, batch_id: int, person_id: int) -> tuple[int
 
 
 def load_queue_position(db: Session, *, batch_id: int, person_id: int, question_id: int | None) -> int:
-    """Return the position of that question in the person's queue, or the highest position; 0 if empty."""
+    """Return the question's position in the person's queue, or else the last position; 0 if it is empty."""
     in_queue = (AssignmentRow.batch_id == batch_id, AssignmentRow.person_id == person_id)
     if question_id is not None:
         position = db.execute(
@@ -95,11 +95,11 @@ def load_queue_position(db: Session, *, batch_id: int, person_id: int, question_
 def load_sound_questions(
     db: Session, *, dataset_id: int, batch_id: int, start: float, person_id: int
 ) -> list[tuple[int, bool]]:
-    """Return (number, whether it is in the batch) of sound questions that the person never had.
+    """Return (question id, whether it is in the batch) of sound questions that the person never received.
 
     A question is sound if no check reported a problem, nobody reported an error, and no rule rejects it.
-    ``start``, 0 to 1, is the point in the dataset at which the search begins. If too few questions follow,
-    the search continues from the beginning.
+    ``start``, from 0 to 1, is the point in the dataset at which the search begins. If too few questions
+    follow, the search continues from the beginning of the dataset.
     """
     numbers = select(func.min(QuestionRow.id), func.max(QuestionRow.id))
     low, high = db.execute(numbers.where(QuestionRow.dataset_id == dataset_id)).one()
@@ -109,7 +109,7 @@ def load_sound_questions(
     of_batch = exists().where(
         BatchQuestionRow.batch_id == batch_id, BatchQuestionRow.question_id == QuestionRow.id
     )
-    # As subqueries that run once, because there is no index from a question to its assignments.
+    # These subqueries are executed once, because there is no index from a question to its assignments.
     assigned = select(AssignmentRow.question_id).where(AssignmentRow.person_id == person_id)
     copied = select(HiddenQuestionRow.source_id).where(HiddenQuestionRow.person_id == person_id)
     fault_found = exists().where(
@@ -136,7 +136,7 @@ def load_sound_questions(
 
 
 def load_reports(db: Session, *, numbers: Sequence[int]) -> dict[int, tuple[int, str]]:
-    """Return (exam number, report) by question number; "" if there is no report."""
+    """Return {question id: (exam id, report)}; the report is "" if there is none."""
     reports: dict[int, tuple[int, str]] = {}
     for start in range(0, len(numbers), 500):
         rows = db.execute(

@@ -1,4 +1,4 @@
-"""Loading of the latest verdicts of batches, as columns and without the ORM."""
+"""Loading of the latest verdicts of batches as columns, without the ORM."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _COLUMNS = (
     _VERDICT.errors,
     _VERDICT.difficulty,
     _VERDICT.correction,
-    # The driver's value: creating datetime objects would take as long as everything else.
+    # The driver's value is used, because creating datetime objects would take as long as everything else.
     type_coerce(_VERDICT.given_at, String),
     _VERDICT.seconds_looking,
 )
@@ -80,7 +80,7 @@ def load_latest_verdicts(db: Session, *, batch_ids: Sequence[int], ratings: bool
 
 
 def load_questions_with_errors(db: Session, *, batch_id: int) -> set[int]:
-    """Return the questions of the batch with a latest verdict that reports an error or does not accept."""
+    """Return the ids of questions with a latest verdict that reports an error or is not an acceptance."""
     verdicts = load_latest_verdicts(db, batch_ids=[batch_id])
     reports_error = np.array([bool(errors) for errors in verdicts.error_sets], dtype=bool)[verdicts.errors]
     selected = reports_error | (verdicts.decisions != DECISIONS.index(Decision.ACCEPT))
@@ -88,8 +88,8 @@ def load_questions_with_errors(db: Session, *, batch_id: int) -> set[int]:
 
 
 def read_columns(db: Session, statement: Select[Any]) -> list[list[Any]]:
-    """Return the result by column, without the ORM, which would process every value of every row again."""
-    db.flush()  # a connection does not flush by itself
+    """Return the result by column. The ORM is bypassed, because it would process every value again."""
+    db.flush()  # executing on the connection does not flush the session
     result = db.connection().execute(statement, execution_options={"yield_per": _BLOCK})
     columns: list[list[Any]] = [[] for _ in statement.selected_columns]
     for block in result.partitions(_BLOCK):
@@ -146,6 +146,6 @@ def _encode_flag(value: bool | None) -> int:
 def _map_distinct(
     values: Sequence[Hashable], convert: Callable[[Any], Any], dtype: type[np.generic]
 ) -> NDArray[Any]:
-    """Convert the values. There are few values and many rows, so each distinct value is converted once."""
+    """Convert the values. There are many rows but few distinct values, so each of these is converted once."""
     converted = {value: convert(value) for value in set(values)}
     return np.array(list(map(converted.__getitem__, values)), dtype=dtype)

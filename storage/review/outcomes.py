@@ -1,4 +1,4 @@
-"""Outcomes of the questions of batches, from which the whole dataset is estimated."""
+"""Outcomes of the questions of batches. Estimates for the whole dataset are computed from them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ FEATURES = ("task", "category", "generator", "prompt_version")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReviewedQuestionColumns:
-    """Drawn questions that somebody judged or skipped, by ascending ``numbers``.
+    """Drawn questions that somebody judged or skipped, ordered by id (``numbers``).
 
-    Tier and each of :data:`FEATURES` are stored as distinct values and each question's index into them. A
-    missing value is "", for the tier None.
+    The tier and each of :data:`FEATURES` are stored as (distinct values, index of each question's value). A
+    missing feature is "", a missing tier is None.
     """
 
     numbers: NDArray[np.int64]
@@ -39,11 +39,11 @@ class ReviewedQuestionColumns:
     features: Mapping[str, tuple[tuple[str, ...], NDArray[np.int64]]]
 
     def indices_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the indices of these questions."""
+        """Return the indices of the questions with these ids."""
         return np.searchsorted(self.numbers, numbers)
 
     def feature_by_question(self, name: str) -> dict[int, str]:
-        """Return the values of one of :data:`FEATURES` by question number."""
+        """Return the values of one of :data:`FEATURES` by question id."""
         values, codes = self.features[name]
         return {
             number: values[code]
@@ -77,7 +77,7 @@ def load_reviewed_questions(db: Session, *, batch_ids: Sequence[int]) -> Reviewe
 
 
 def load_adjudication_outcomes(db: Session, *, batch_ids: Sequence[int]) -> list[AdjudicationSummary]:
-    """Return every adjudication in these batches in order of time; the last one per question counts."""
+    """Return every adjudication in these batches in order of time. The last one of each question counts."""
     statement = (
         select(
             AdjudicationRow.question_id,
@@ -104,7 +104,7 @@ def load_adjudication_outcomes(db: Session, *, batch_ids: Sequence[int]) -> list
 
 
 def load_skipped_questions(db: Session, *, batch_ids: Sequence[int]) -> set[tuple[int, int]]:
-    """Return (batch, question) of questions that somebody has skipped and not reopened."""
+    """Return (batch id, question id) of questions that somebody has skipped and not reopened."""
     statement = (
         select(AssignmentRow.batch_id, AssignmentRow.question_id)
         .where(

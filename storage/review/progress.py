@@ -1,4 +1,4 @@
-"""Data from which a batch's progress is counted: its questions and their assignments."""
+"""Data from which a batch's progress is computed: its questions and their assignments."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def load_assignment_columns(db: Session, *, batch_id: int) -> AssignmentColumns:
 
 
 def count_assignments_by_state(db: Session) -> dict[int, dict[AssignmentState, int]]:
-    """Count assignments by state, by the batch's number."""
+    """Return {batch id: {state: number of assignments}}, without hidden questions."""
     counts: dict[int, dict[AssignmentState, int]] = {}
     rows = db.execute(
         select(AssignmentRow.batch_id, AssignmentRow.state, func.count())

@@ -1,7 +1,7 @@
 """One person's work on one question, loaded with few statements, because every verdict needs all of it.
 
-One row has the batch with the person's relation to it, one the work on the question, and one the question
-with its exam.
+One statement loads the batch with the person's relation to it, one the work on the question, and one the
+question with its exam.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ class BatchForPerson:
 
     Attributes:
         batch: the batch.
-        queue: its shared queue, if it has one.
-        shares: whether the person takes questions from that queue.
-        secret: the mask of its question numbers; None if it has no hidden questions.
+        queue: the batch's shared queue; None if it has none.
+        in_pool: whether the person is in the pool of that queue.
+        id_mask: the mask of the batch's question ids; None if it has no hidden questions.
     """
 
     batch: Batch
@@ -86,10 +86,10 @@ class BatchForPerson:
 def find_batch_for_person(
     db: Session, *, batch_id: int, person_id: int, lock: bool = False
 ) -> BatchForPerson | None:
-    """Return the batch with that number for the person; None if there is no such batch.
+    """Return the batch with that id for the person; None if there is no such batch.
 
-    ``lock`` prevents closing of the batch and changes of its settings until the transaction ends; others may
-    judge in it. On SQLite every writer waits anyway.
+    With ``lock`` the batch is not closed and its settings do not change until the transaction ends, but other
+    people can judge in it. On SQLite every writer waits anyway.
     """
     statement = _BATCH_LOCKED if lock else _BATCH_FOR_PERSON
     row = db.execute(statement, {"batch_id": batch_id, "person_id": person_id}).first()
@@ -173,14 +173,14 @@ class QuestionWork:
 
     Attributes:
         assigned: the assignment, which may be withdrawn.
-        exam_number: the exam that the question is about.
-        own_answer: the answer committed before the key was shown, if any.
-        fixed_alignment: image alignment as rated before the report was opened; None if it was not opened.
-        look: seconds in total, looking and away.
+        exam_number: the id of the exam that the question is about.
+        own_answer: the answer that was committed before the key was shown, if any.
+        locked_alignment: the image alignment rated before the report was opened; None if it was not opened.
+        viewing_seconds: the seconds in total, looking and away.
         has_drafts: whether there is unsaved input.
         has_verdicts: whether the person has judged the question in this batch.
         comments: the number of comments in the person's thread on the question.
-        unread_comments: those of them that coordinators wrote and the person has not read.
+        unread_comments: the number of these comments that coordinators wrote and the person has not read.
     """
 
     assigned: AssignedQuestion
@@ -199,8 +199,8 @@ def find_question_work(
 ) -> QuestionWork | None:
     """Return the person's work on the question; None if it was never assigned to the person.
 
-    With ``lock`` other writers of the assignment wait until the transaction ends (PostgreSQL; on SQLite
-    every writer waits anyway).
+    With ``lock`` other writers of the assignment wait until the transaction ends. On SQLite every writer
+    waits anyway.
     """
     values = {"batch_id": batch_id, "question_id": question_id, "person_id": person_id}
     row = db.execute(_WORK_LOCKED if lock else _WORK, values).first()
@@ -257,7 +257,7 @@ _WITH_KEY, _BLIND = _select_question_with_exam(_KEY_COLUMNS), _select_question_w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionWithExam:
-    """A question and its exam. ``question`` is None if the key was not loaded."""
+    """A question and its exam. ``question`` is None if the answer key was not loaded."""
 
     blind_question: BlindQuestion
     question: Question | None
@@ -265,12 +265,12 @@ class QuestionWithExam:
 
 
 def load_question_with_exam(db: Session, *, question_id: int, blind: bool) -> QuestionWithExam:
-    """Return the question with its exam; if ``blind``, no column that reveals the answer is loaded.
+    """Return the question with its exam. If ``blind``, no column that reveals the answer is loaded.
 
     Raises:
-        NotFound: no question has that number.
+        NotFound: no question has that id.
     """
-    db.flush()  # a select of tables does not flush by itself
+    db.flush()  # a select of table columns does not flush the session
     rows = db.execute(_BLIND if blind else _WITH_KEY, {"question_id": question_id}).all()
     if not rows:
         raise NotFound(f"There is no question number {question_id}.")
@@ -287,7 +287,7 @@ def load_question_with_exam(db: Session, *, question_id: int, blind: bool) -> Qu
     return QuestionWithExam(blind_question=blind_question, question=question, exam=exam)
 
 
-# -------------------------------------------------------------------------------------------- what comes next
+# ----------------------------------------------------------------------------------------- upcoming questions
 _OPEN = (
     select(AssignmentRow.question_id, AssignmentRow.position, QuestionRow.exam_id)
     .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)
@@ -310,7 +310,7 @@ _UPCOMING = union_all(
 def load_upcoming_questions(
     db: Session, *, person_id: int, batch_id: int, position: int, limit: int
 ) -> tuple[tuple[BatchMember, ...], BatchMember | None]:
-    """Return at most ``limit`` open questions after ``position``, and the first open question of all."""
+    """Return at most ``limit`` open questions after ``position``, and the queue's first open question."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position, "most": limit}
     following: list[BatchMember] = []
     first = None
@@ -374,7 +374,7 @@ _LOOKING_TIMES = select(VerdictRow.batch_id, VerdictRow.seconds_looking).where(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchCounts:
-    """A batch in which the person has questions, with their counts by state."""
+    """A batch in which the person has questions, with the number of questions by state."""
 
     batch: Batch
     in_pool: bool
@@ -386,7 +386,8 @@ def load_batch_counts(
 ) -> tuple[tuple[BatchCounts, ...], int]:
     """Return every batch in which the person has questions, including closed ones, the oldest first.
 
-    The second value counts their questions of batch ``batch_id`` at ``position`` or before, if not withdrawn.
+    The second value is the number of the person's questions in batch ``batch_id`` up to ``position`` that are
+    not withdrawn.
     """
     values = {"person_id": person_id, "batch_id": batch_id, "position": position}
     batches: dict[int, Batch] = {}
@@ -410,7 +411,7 @@ def load_batch_counts(
 
 
 def load_looking_times(db: Session, *, person_id: int, batch_ids: Sequence[int]) -> dict[int, list[float]]:
-    """Return the looking times in seconds of the person's first verdicts, by the number of the batch."""
+    """Return {batch id: looking times of the person's first verdicts, in seconds}."""
     times: dict[int, list[float]] = {}
     values = {"person_id": person_id, "batch_ids": list(batch_ids)}
     for row in db.execute(_LOOKING_TIMES, values):

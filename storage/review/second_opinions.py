@@ -37,7 +37,7 @@ def put_second_opinions(
 
 
 def load_question_ids(db: Session, *, batch_id: int) -> dict[int, str]:
-    """Return the ids of the batch's questions by number."""
+    """Return {database id: id in the imported file} of the batch's questions."""
     rows = db.execute(
         select(QuestionRow.id, QuestionRow.key)
         .join(BatchQuestionRow, BatchQuestionRow.question_id == QuestionRow.id)

@@ -16,7 +16,7 @@ from storage.rows.claims import ClaimRow, PoolMemberRow, SharedQueueRow
 from storage.rows.datasets import QuestionRow
 from storage.types import affected_rows
 
-# Built once, because every verdict runs these.
+# Built once, because every verdict executes these.
 _MEMBER = select(PoolMemberRow.person_id).where(
     PoolMemberRow.batch_id == bindparam("batch_id"),
     PoolMemberRow.person_id == bindparam("person_id"),
@@ -34,7 +34,7 @@ _POOLS_OF = (
 class SharedQueue:
     """The settings of a shared queue.
 
-    People per question, and ``idle_timeout``, after which a claim expires.
+    ``overlap`` is the number of people per question. A claim expires after ``idle_timeout``.
     """
 
     overlap: int
@@ -43,7 +43,10 @@ class SharedQueue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueQuestion:
-    """A question of a batch in its queue; ``free`` of its ``turns`` are not claimed."""
+    """A question in the queue of a batch.
+
+    ``turns`` is the number of requested judgements; ``free`` of them are not claimed.
+    """
 
     question_number: int
     exam_number: int
@@ -53,7 +56,7 @@ class QueueQuestion:
 
 
 def find_shared_queue(db: Session, *, batch_id: int) -> SharedQueue | None:
-    """Return the batch's shared queue, if it has one."""
+    """Return the batch's shared queue; None if it has none."""
     row = db.get(SharedQueueRow, batch_id)
     if row is None:
         return None
@@ -69,13 +72,13 @@ def put_queue(db: Session, *, batch_id: int, queue: SharedQueue) -> None:
 
 
 def is_member(db: Session, *, batch_id: int, person_id: int, lock: bool = False) -> bool:
-    """Return whether the person is in the batch's pool; ``lock`` allows one claim of theirs at a time."""
+    """Return whether the person is in the batch's pool. With ``lock`` other claims of the person wait."""
     values = {"batch_id": batch_id, "person_id": person_id}
     return db.execute(_MEMBER_LOCKED if lock else _MEMBER, values).first() is not None
 
 
 def list_pool_members(db: Session, *, batch_id: int) -> tuple[int, ...]:
-    """Return the numbers of the people in the batch's pool."""
+    """Return the ids of the people in the batch's pool."""
     rows = db.execute(
         select(PoolMemberRow.person_id)
         .where(PoolMemberRow.batch_id == batch_id, PoolMemberRow.left_at.is_(None))
@@ -110,18 +113,18 @@ def remove_pool_member(db: Session, *, batch_id: int, person_id: int, now: datet
 
 
 def list_pools_of_person(db: Session, *, person_id: int) -> tuple[int, ...]:
-    """Return the numbers of the batches whose pool has the person, the oldest first."""
+    """Return the ids of the batches whose pool contains the person, the oldest first."""
     return tuple(db.execute(_POOLS_OF, {"person_id": person_id}).scalars())
 
 
 def list_batches_with_pool(db: Session) -> frozenset[int]:
-    """Return the numbers of the batches whose pool is not empty."""
+    """Return the ids of the batches whose pool is not empty."""
     rows = db.execute(select(PoolMemberRow.batch_id).where(PoolMemberRow.left_at.is_(None)).distinct())
     return frozenset(rows.scalars())
 
 
 def pool_has_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
-    """Return whether a queue whose pool has the person requests a judgement about that exam."""
+    """Return whether the person is in the pool of a queue that requests a judgement about that exam."""
     statement = (
         select(ClaimRow.turn)
         .join(PoolMemberRow, PoolMemberRow.batch_id == ClaimRow.batch_id)
@@ -203,7 +206,7 @@ def count_free_by_question(db: Session, *, batch_id: int) -> dict[int, int]:
 
 
 def add_free_judgements(db: Session, *, batch_id: int, requests: Sequence[tuple[QueueQuestion, int]]) -> None:
-    """Add free judgements: (question, number of further judgements)."""
+    """Add free judgements to the queue, given as (question, number of additional judgements)."""
     rows = [
         {
             "batch_id": batch_id,

@@ -26,7 +26,7 @@ _OF_PERSON = (
     VerdictRow.batch_id == bindparam("batch_id"),
     VerdictRow.person_id == bindparam("person_id"),
 )
-# Built once, because every verdict runs these several times.
+# Built once, because every verdict executes these several times.
 _LAST_JUDGED = (
     select(VerdictRow.question_id)
     .where(*_OF_PERSON)
@@ -52,12 +52,12 @@ def add_verdict(db: Session, *, verdict: Verdict) -> Verdict:
         The verdict as stored.
 
     Raises:
-        AlreadyThere: that revision of this person's verdict on the question exists.
+        AlreadyThere: that revision of this person's verdict on the question already exists.
     """
     statement = insert_into(db, VerdictRow).values(**verdict_to_columns(verdict)).on_conflict_do_nothing()
     row = db.execute(statement.returning(*VerdictRow.__table__.columns)).first()
     if row is None:
-        raise AlreadyThere("This verdict is saved already.")
+        raise AlreadyThere("This verdict has already been saved.")
     return verdict_from_row(row)
 
 
@@ -74,7 +74,7 @@ def find_verdict(
 
 
 def find_last_judged_question(db: Session, *, batch_id: int, person_id: int) -> int | None:
-    """Return the number of the question of the person's latest verdict."""
+    """Return the id of the question that the person judged last; None if there is none."""
     return db.execute(_LAST_JUDGED, {"batch_id": batch_id, "person_id": person_id}).scalar_one_or_none()
 
 
@@ -87,7 +87,7 @@ def has_judgements(db: Session, *, batch_id: int) -> bool:
 
 
 def find_own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int) -> OwnAnswer | None:
-    """Return the person's own answer, given before the key was loaded, if there is one."""
+    """Return the person's own answer, which was given before the key was loaded; None if there is none."""
     row = db.get(OwnAnswerRow, (batch_id, question_id, person_id))
     if row is None:
         return None
@@ -105,7 +105,7 @@ def add_own_answer(
     """Append an own answer.
 
     Raises:
-        AlreadyThere: the person has already committed one.
+        AlreadyThere: the person has already committed an answer.
     """
     row = OwnAnswerRow(
         batch_id=batch_id,
@@ -170,7 +170,7 @@ def add_report_opening(
     image: ImageDisplay | None,
     now: datetime,
 ) -> None:
-    """Append the opening of the report, with the rating that it locks."""
+    """Append the opening of the report, with the image alignment, which can't be changed afterwards."""
     row = ReportOpeningRow(
         batch_id=batch_id,
         question_id=question_id,
@@ -183,7 +183,7 @@ def add_report_opening(
 
 
 def verdict_from_row(row: Any) -> Verdict:  # noqa: ANN401 - a VerdictRow, or a result row with its columns
-    """Return the verdict of a row that has all columns of the table."""
+    """Return the verdict from a row that has all columns of the table."""
     return verdict_from_columns([getattr(row, name) for name in VERDICT_COLUMNS])
 
 
@@ -199,9 +199,9 @@ def _find_verdict(
 
 
 def _append(db: Session, row: Any, noun: str) -> None:  # noqa: ANN401 - a row of one of the tables above
-    # A savepoint keeps the transaction's other work if the database refuses the row.
+    # A savepoint keeps the transaction's other work if the database rejects the row.
     try:
         with db.begin_nested():
             db.add(row)
     except IntegrityError as error:
-        raise AlreadyThere(f"This {noun} is saved already.") from error
+        raise AlreadyThere(f"This {noun} has already been saved.") from error

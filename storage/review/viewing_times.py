@@ -20,7 +20,7 @@ def put_viewing_times(
     seconds_away: float,
     now: datetime,
 ) -> None:
-    """Store the times. A time never decreases, so a late message changes nothing."""
+    """Store the times. A time never decreases, so a message that arrives late changes nothing."""
     row = db.get(ViewingTimeRow, (batch_id, question_id, person_id))
     if row is None:
         row = ViewingTimeRow(

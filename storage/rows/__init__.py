@@ -1,7 +1,7 @@
 """The database tables, one module per group. Rows never leave storage; its functions use domain objects.
 
 Building a table class takes about 3 ms, so other modules import only the groups that they use. SQLAlchemy
-looks up the tables that foreign keys refer to by name, so each group imports those groups.
-``from __future__ import annotations`` is left out in the groups, because pydantic would compile the text of
-each annotation.
+resolves foreign keys by table name, so each group imports the groups that its foreign keys refer to.
+The groups do not use ``from __future__ import annotations``, because pydantic would then have to evaluate
+each annotation from its text.
 """

@@ -11,7 +11,11 @@ from storage.types import BigKey, UtcDateTime
 
 
 class AdjudicationRow(TableRow, table=True):
-    """An adjudication; append-only by trigger. ``correction`` and ``follows`` are JSON."""
+    """An adjudication; append-only by trigger.
+
+    ``correction`` and ``follows`` are JSON. ``follows`` is a list of the ids of the reviewers whose verdict
+    is adopted.
+    """
 
     __tablename__ = "adjudication"
     __table_args__ = (Index("adjudication_question", "question_id"),)
@@ -31,7 +35,10 @@ class AdjudicationRow(TableRow, table=True):
 
 
 class AdjudicationRulesRow(TableRow, table=True):
-    """The adjudication rules of a batch. ``revision`` counts the changes, from 1."""
+    """The adjudication rules of a batch. ``revision`` counts the changes, from 1.
+
+    ``same_box`` is the minimum intersection over union at which two boxes count as equal.
+    """
 
     __tablename__ = "adjudication_rules"
 
@@ -42,7 +49,7 @@ class AdjudicationRulesRow(TableRow, table=True):
 
 
 class AdjudicatorRow(TableRow, table=True):
-    """An adjudicator of a batch."""
+    """An adjudicator of a batch. ``named_at`` is the time at which the person became its adjudicator."""
 
     __tablename__ = "adjudicator"
 
@@ -52,7 +59,7 @@ class AdjudicatorRow(TableRow, table=True):
 
 
 class SecondOpinionsRow(TableRow, table=True):
-    """A batch's rule for second opinions: ``way`` is "share" or "where found"; also the random share."""
+    """A batch's rule for second opinions: ``way`` is "share" or "where found"; ``share`` is random."""
 
     __tablename__ = "second_opinions"
 

@@ -1,4 +1,4 @@
-"""All tables together, for what needs the whole schema: migrations, backups and tests."""
+"""All tables together, for code that needs the whole schema: migrations, backups and tests."""
 
 from sqlmodel import SQLModel
 
@@ -21,5 +21,5 @@ from storage.rows import (  # noqa: F401 - importing a group adds its tables to 
     verdicts,
 )
 
-#: All tables of the project; the migrations are compared with it.
+#: All tables of the project. A test compares the migrations with them.
 metadata = SQLModel.metadata

@@ -11,9 +11,9 @@ from storage.types import BigKey, UtcDateTime
 
 
 class AppliedRuleRow(TableRow, table=True):
-    """Similar questions that were rejected or queued in one step; ``search`` is the search as JSON.
+    """A rule that rejected or queued similar questions. ``what`` is the bulk action, ``search`` is JSON.
 
-    ``batch_id`` is the batch into which they were queued, which is no random sample.
+    ``batch_id`` is the batch into which they were queued. Such a batch is not a random sample.
     """
 
     __tablename__ = "applied_rule"

@@ -35,7 +35,7 @@ class BatchRow(TableRow, table=True):
 
 
 class DrawRow(TableRow, table=True):
-    """One draw of a batch. Its frame is the questions with ids in (frame_after, frame_through]."""
+    """One draw of a batch. Its frame consists of the questions with ids in (frame_after, frame_through]."""
 
     __tablename__ = "draw"
     __table_args__ = (UniqueConstraint("batch_id", "number"),)
@@ -63,7 +63,7 @@ class StratumRow(TableRow, table=True):
 
 
 class BatchQuestionRow(TableRow, table=True):
-    """A question of a batch; questions of one exam have adjacent ``position``."""
+    """A question of a batch. Questions of one exam have adjacent positions."""
 
     __tablename__ = "batch_question"
 
@@ -78,7 +78,7 @@ class BatchQuestionRow(TableRow, table=True):
 
 
 class AssignmentRow(TableRow, table=True):
-    """A question assigned to a person. ``state`` depends on that person's verdicts and skips only."""
+    """A question assigned to a person. ``state`` depends only on that person's verdicts and skips."""
 
     __tablename__ = "assignment"
     __table_args__ = (

@@ -11,7 +11,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class SharedQueueRow(TableRow, table=True):
-    """A batch with a shared queue: ``overlap`` people per question; claims expire by ``idle_minutes``."""
+    """A batch with a shared queue: ``overlap`` people per question; claims expire after ``idle_minutes``."""
 
     __tablename__ = "shared_queue"
 
@@ -21,7 +21,10 @@ class SharedQueueRow(TableRow, table=True):
 
 
 class PoolMemberRow(TableRow, table=True):
-    """A person who takes questions from a shared queue. Each claim locks this row, so claims are serial."""
+    """A person who takes questions from a shared queue.
+
+    Each claim locks this row, so a person's claims are processed one after the other.
+    """
 
     __tablename__ = "pool_member"
 

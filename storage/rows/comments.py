@@ -11,7 +11,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class QuestionCommentRow(TableRow, table=True):
-    """A comment; append-only by trigger. ``reviewer_id`` names the thread, ``author_id`` who wrote it."""
+    """A comment; append-only by trigger. ``reviewer_id`` identifies the thread, ``author_id`` the author."""
 
     __tablename__ = "question_comment"
     __table_args__ = (
@@ -29,7 +29,7 @@ class QuestionCommentRow(TableRow, table=True):
 
 
 class CommentReadRow(TableRow, table=True):
-    """That a person has read a comment."""
+    """A record that a person has read a comment."""
 
     __tablename__ = "comment_read"
 

@@ -25,9 +25,10 @@ class DatasetRow(TableRow, table=True):
 
 
 class ImportRow(TableRow, table=True):
-    """One imported file, with its person and the counts of its records.
+    """One imported file: who imported it, and how many of its records were new, known and refused.
 
-    ``expectations`` is the JSON of what its format promises of each question; None for a complete one.
+    ``questions`` counts new records, ``known`` records that the dataset already had. ``expectations`` is
+    JSON: the fields that the file's format has for each question; None if it has all of them.
     """
 
     __tablename__ = "import_run"
@@ -46,7 +47,7 @@ class ImportRow(TableRow, table=True):
 
 
 class ImageRow(TableRow, table=True):
-    """An imported image file. Its bytes are in the image store, named by their SHA-256."""
+    """An imported image file. Its content is in the image store under its SHA-256; ``bytes`` is its size."""
 
     __tablename__ = "image"
 
@@ -60,7 +61,11 @@ class ImageRow(TableRow, table=True):
 
 
 class ExamRow(TableRow, table=True):
-    """An exam. The importer assigns ids in blocks while it holds its lock."""
+    """An exam. ``key`` is its id in the imported file.
+
+    The importer assigns the values of ``id`` in blocks while it holds the import lock, so the database does
+    not generate them.
+    """
 
     __tablename__ = "exam"
     __table_args__ = (UniqueConstraint("dataset_id", "key"),)
@@ -76,7 +81,7 @@ class ExamRow(TableRow, table=True):
 
 
 class RadiographRow(TableRow, table=True):
-    """A radiograph of an exam; ``position`` counts from 0 in the order of the file."""
+    """A radiograph of an exam. ``key`` is its id in the imported file; ``position`` counts from 0."""
 
     __tablename__ = "radiograph"
 
@@ -93,7 +98,8 @@ class RadiographRow(TableRow, table=True):
 class QuestionRow(TableRow, table=True):
     """A question as imported. Lists are JSON text; ``answer`` is JSON too (a list of indices, or a string).
 
-    ``draw_hash`` is a signed 64-bit hash of ``key`` that sampling mixes with its seed. ``record_hash`` is a
+    ``key`` is the question's id in the imported file. ``draw_hash`` is a signed 64-bit hash of ``key`` that
+    sampling mixes with its seed. ``record_hash`` is a
     128-bit hash of the record, by which an import recognises existing records.
     """
 

@@ -11,9 +11,9 @@ from storage.types import BigKey, UtcDateTime
 
 
 class HiddenSetRow(TableRow, table=True):
-    """A batch with hidden questions: the dataset of these questions, and the mask of the question numbers.
+    """A batch with hidden questions: the dataset of these questions, and the mask of the question ids.
 
-    ``plan`` is the latest one as JSON.
+    ``plan`` is the latest plan as JSON. ``veil`` is the mask.
     """
 
     __tablename__ = "hidden_set"
@@ -27,7 +27,11 @@ class HiddenSetRow(TableRow, table=True):
 
 
 class HiddenQuestionRow(TableRow, table=True):
-    """A hidden question of one person in one batch; ``source_id`` is the question that it is made from."""
+    """A hidden question of one person in one batch.
+
+    ``source_id`` is the question that it is made from. In a shared queue it is shown after the person has
+    judged ``after`` questions.
+    """
 
     __tablename__ = "hidden_question"
     __table_args__ = (Index("hidden_question_person", "batch_id", "person_id"),)

@@ -13,7 +13,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class JobRow(TableRow, table=True):
-    """A job; its fields are those of ``domain.jobs.Job``.
+    """A job with the fields of ``domain.jobs.Job``.
 
     Its migration also creates the unique index ``job_active`` on kind and subject of unfinished jobs. The
     index is not declared here, because SQLAlchemy would then load PostgreSQL's dialect on SQLite too.

@@ -11,7 +11,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class PatientDataRulesRow(TableRow, table=True):
-    """The rules of this workspace: one row, created with the table.
+    """The rules of this workspace: a single row, which is created with the table.
 
     ``pseudonym_key`` leaves storage only for the derivation of pseudonyms.
     """
@@ -39,7 +39,7 @@ class PixelTextRow(TableRow, table=True):
 
 
 class PixelDecisionRow(TableRow, table=True):
-    """A person's decision on text in an image's pixels; a changed decision is the next revision."""
+    """A person's decision on text in an image's pixels. A changed decision is a new revision."""
 
     __tablename__ = "pixel_decision"
 

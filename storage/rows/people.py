@@ -9,7 +9,7 @@ from storage.types import UtcDateTime
 
 
 class PersonRow(TableRow, table=True):
-    """An account. ``password_hash`` is argon2's, None for people who sign in by OIDC only."""
+    """An account. ``password_hash`` is an argon2 hash; None for people who sign in only by OIDC."""
 
     __tablename__ = "person"
 
@@ -45,7 +45,7 @@ class InputPreferencesRow(TableRow, table=True):
 class SignInRow(TableRow, table=True):
     """One signed-in browser. Only the SHA-256 of its cookie's token is stored.
 
-    ``browser`` is a recognisable name ("Firefox on Windows"), ``way`` the method of sign-in.
+    ``browser`` is a recognisable name ("Firefox on Windows"), ``way`` is the method of sign-in.
     """
 
     __tablename__ = "sign_in"

@@ -1,4 +1,4 @@
-"""Tables of the second step of signing in: a code of an authenticator app."""
+"""Tables of second factors: codes of an authenticator app, and recovery codes."""
 
 from datetime import datetime
 
@@ -10,10 +10,10 @@ from storage.types import UtcDateTime
 
 
 class SecondFactorRow(TableRow, table=True):
-    """A person's authenticator app (TOTP). ``confirmed_at`` is None until its first code was entered.
+    """A person's authenticator app (TOTP). ``confirmed_at`` is None until its first code is entered.
 
-    ``secret`` is base32. ``last_step`` is the 30-second step of the last code that was accepted, so that no
-    code works twice.
+    ``secret`` is base32. ``last_step`` is the 30-second step of the last accepted code, which must not be
+    accepted twice.
     """
 
     __tablename__ = "second_factor"
@@ -26,7 +26,7 @@ class SecondFactorRow(TableRow, table=True):
 
 
 class RecoveryCodeRow(TableRow, table=True):
-    """A one-time code for a person without their authenticator app. Only its SHA-256 is stored."""
+    """A one-time code that replaces a code of the authenticator app. Only its SHA-256 is stored."""
 
     __tablename__ = "recovery_code"
 
@@ -36,7 +36,7 @@ class RecoveryCodeRow(TableRow, table=True):
 
 
 class PendingSignInRow(TableRow, table=True):
-    """A browser that gave the right password and has yet to give a code."""
+    """A browser in which the correct password was entered and a code is still required."""
 
     __tablename__ = "pending_sign_in"
 

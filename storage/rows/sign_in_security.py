@@ -1,4 +1,4 @@
-"""Tables for signing in: wrong passwords, and the code of the first administrator."""
+"""Tables that protect sign-in: counts of wrong passwords, and the code of the first administrator."""
 
 from datetime import datetime
 
@@ -9,9 +9,10 @@ from storage.types import UtcDateTime
 
 
 class WrongPasswordRow(TableRow, table=True):
-    """Consecutive wrong passwords. ``counted_for`` is a hash of a name at an address, a name anywhere, ….
+    """A count of consecutive wrong passwords.
 
-    It is hashed because people may type their password into the field of the name.
+    ``counted_for`` is a hash of what is counted, such as a name at one address or a name at all addresses. It
+    is a hash because people may type their password into the field for the name.
     """
 
     __tablename__ = "wrong_password"

@@ -46,7 +46,7 @@ class ProtocolRow(TableRow, table=True):
 
 
 class CaseRow(TableRow, table=True):
-    """A question of a study as shown, without its answer; append-only by trigger."""
+    """A question of a study as readers see it, without its answer; append-only by trigger."""
 
     __tablename__ = "study_case"
     __table_args__ = (
@@ -89,7 +89,7 @@ class CaseKeyRow(TableRow, table=True):
 
 
 class StudyReaderRow(TableRow, table=True):
-    """A reader of a study with the profile at that time; ``person_id`` is None for an external reader."""
+    """A reader of a study with a copy of the profile. ``person_id`` is None for an external reader."""
 
     __tablename__ = "study_reader"
     __table_args__ = (
@@ -134,7 +134,10 @@ class SlotRow(TableRow, table=True):
 
 
 class ReadingRow(TableRow, table=True):
-    """A reading; append-only by trigger. ``answer`` is JSON in the question's own order of options."""
+    """A reading; append-only by trigger. ``answer`` is JSON and refers to the question's own option order.
+
+    ``outside`` is True for readings that were imported from a file.
+    """
 
     __tablename__ = "reading"
     __table_args__ = (
@@ -167,7 +170,7 @@ class ReadingRow(TableRow, table=True):
 
 
 class ReadingDraftRow(TableRow, table=True):
-    """A reader's unsaved input for a case, and the time so far; ``body`` is JSON."""
+    """A reader's unsaved input for a case, and the time spent so far; ``body`` is JSON."""
 
     __tablename__ = "reading_draft"
 
@@ -228,7 +231,10 @@ class PredictionRunRow(TableRow, table=True):
 
 
 class PredictionRow(TableRow, table=True):
-    """A model's answer to a question; append-only by trigger. ``answer`` None: none could be extracted."""
+    """A model's answer to a question; append-only by trigger.
+
+    ``answer`` is None if none could be extracted from ``raw``. ``rule`` is the rule that extracted it.
+    """
 
     __tablename__ = "prediction"
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 class TableRow(SQLModel):
     """A row of a table. SQLModel sets ``__table__`` on subclasses but does not declare it."""
 
-    # SQLModel does not validate rows of tables, so pydantic need not build a validator for each of them.
+    # SQLModel does not validate rows of tables, so pydantic does not need to build validators.
     model_config = {"defer_build": True}
 
     if TYPE_CHECKING:

@@ -1,6 +1,6 @@
-"""Tables of reviewers' judgements: verdicts, own answers and skips (append-only), drafts, looking times.
+"""Tables of reviewers' judgements: verdicts, own answers and skips (append-only), drafts, viewing times.
 
-``image`` is a ``domain.image_display.ImageDisplay``; NULL is "not recorded".
+``image`` is a value of ``domain.image_display.ImageDisplay``; NULL means that it was not recorded.
 """
 
 from datetime import datetime
@@ -18,7 +18,7 @@ def _question_key_column() -> Column[int]:
 
 
 class VerdictRow(TableRow, table=True):
-    """A verdict; append-only by trigger. ``opinion`` is all of it as JSON; the columns are for counting."""
+    """A verdict; append-only by trigger. ``errors`` and ``correction`` are JSON."""
 
     __tablename__ = "verdict"
     __table_args__ = (
@@ -54,7 +54,7 @@ class VerdictRow(TableRow, table=True):
 
 
 class OwnAnswerRow(TableRow, table=True):
-    """The reviewer's own answer before the key was loaded, one per question; append-only by trigger."""
+    """The reviewer's own answer, given before the key was loaded; append-only by trigger."""
 
     __tablename__ = "own_answer"
 
@@ -81,7 +81,7 @@ class SkipRow(TableRow, table=True):
 
 
 class ReportOpeningRow(TableRow, table=True):
-    """The opening of a report, with its time and the image alignment rated before; append-only by trigger."""
+    """The opening of a report, with the image alignment that was rated before; append-only by trigger."""
 
     __tablename__ = "report_opening"
 

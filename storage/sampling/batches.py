@@ -27,17 +27,18 @@ from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow
 from storage.rows.datasets import QuestionRow
 from storage.types import AnySelect
 
-#: Built once, because every verdict runs it several times.
-_BY_NUMBER = select(*BatchRow.__table__.columns).where(BatchRow.id == bindparam("batch_id"))
+#: Built once, because every verdict executes it several times.
+_BATCH_BY_ID = select(*BatchRow.__table__.columns).where(BatchRow.id == bindparam("batch_id"))
 _BLOCK = 10_000  # rows in memory at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchQuestion:
-    """One question in the list of a batch; ``state`` combines the states of all its assignments.
+    """One question in the list of a batch.
 
-    It is "unassigned"; "open" if any assignment is open; "skipped" if none is open and any is skipped; or
-    "done" if everybody to whom it is assigned has judged it.
+    ``state`` combines the states of all its assignments: "unassigned" if there are none, "open" if any
+    assignment is open, "skipped" if none is open and any is skipped, and "done" if everybody to whom it is
+    assigned has judged it. ``number`` is the question's database id, ``key`` its id in the imported file.
     """
 
     number: int
@@ -48,23 +49,23 @@ class BatchQuestion:
 
 
 def find_batch(db: Session, *, name: str, lock: bool = False) -> Batch | None:
-    """Return the batch with that name, if any; with ``lock`` a concurrent draw of it waits for this one."""
+    """Return the batch with that name; None if there is none. With ``lock`` concurrent draws of it wait."""
     return _find_first(db, select(BatchRow).where(BatchRow.name == name), lock)
 
 
 def load_batch(
     db: Session, *, name: str | None = None, batch_id: int | None = None, lock: bool = False
 ) -> Batch:
-    """Return the batch with that name or number.
+    """Return the batch with that name or id.
 
     Raises:
         NotFound: there is none. For a name, the message lists the existing batches, because only coordinators
-            load by name. For a number it does not, because the caller may be a reviewer.
+            load by name. For an id it does not, because the caller may be a reviewer.
     """
     if (name is None) == (batch_id is None):
-        raise ValueError("a batch is asked for by its name or by its number")
+        raise ValueError("give either the name or the id of the batch")
     if batch_id is not None and not lock:
-        row = db.execute(_BY_NUMBER, {"batch_id": batch_id}).first()
+        row = db.execute(_BATCH_BY_ID, {"batch_id": batch_id}).first()
         batch = None if row is None else batch_from_row(row)
     else:
         condition = BatchRow.name == name if name is not None else BatchRow.id == batch_id
@@ -72,12 +73,12 @@ def load_batch(
     if batch is None:
         if name is None:
             raise NotFound(f"There is no batch number {batch_id}.")
-        raise NotFound(f"There is no batch {name!r}. Those there are: {_format_names(db)}.")
+        raise NotFound(f"There is no batch {name!r}. Existing batches: {_format_names(db)}.")
     return batch
 
 
 def list_batches(db: Session, *, dataset_id: int | None = None) -> list[Batch]:
-    """Return all batches, or one dataset's, the oldest first."""
+    """Return all batches, or those of one dataset, the oldest first."""
     statement = select(BatchRow).order_by(BatchRow.id)
     if dataset_id is not None:
         statement = statement.where(BatchRow.dataset_id == dataset_id)
@@ -85,7 +86,7 @@ def list_batches(db: Session, *, dataset_id: int | None = None) -> list[Batch]:
 
 
 def load_batch_sizes(db: Session) -> dict[int, int]:
-    """Return the number of questions by batch number."""
+    """Return the number of questions of each batch, by batch id."""
     statement = select(BatchQuestionRow.batch_id, func.count()).group_by(BatchQuestionRow.batch_id)
     return {row[0]: row[1] for row in db.execute(statement)}
 
@@ -119,7 +120,10 @@ def add_batch(
 def save_settings(
     db: Session, *, batch_id: int, settings: BatchSettings, by: int | None, now: datetime
 ) -> Batch:
-    """Store new settings with the next revision. The caller must have compared the revision under a lock."""
+    """Store new settings with the next revision.
+
+    The caller must have locked the batch and compared its revision.
+    """
     row = db.get_one(BatchRow, batch_id)
     for name, value in _settings_columns(settings).items():
         setattr(row, name, value)
@@ -139,10 +143,8 @@ def iterate_batch_questions(db: Session, *, batch_id: int) -> Iterator[BatchQues
         select(
             AssignmentRow.question_id,
             func.count().label("people"),
-            func.sum(case((AssignmentRow.state == AssignmentState.OPEN.value, 1), else_=0)).label("open"),
-            func.sum(case((AssignmentRow.state == AssignmentState.SKIPPED.value, 1), else_=0)).label(
-                "skipped"
-            ),
+            _count_state(AssignmentState.OPEN).label("open"),
+            _count_state(AssignmentState.SKIPPED).label("skipped"),
         )
         .where(AssignmentRow.batch_id == batch_id, AssignmentRow.state != AssignmentState.WITHDRAWN.value)
         .group_by(AssignmentRow.question_id)
@@ -186,7 +188,7 @@ def _combined_state(people: int | None, still_open: int | None, skipped: int | N
 
 
 def plan_to_plain(plan: SamplingPlan) -> dict[str, Any]:
-    """Return the plan as plain JSON values, by which the plan of a repeated draw is compared."""
+    """Return the plan as plain JSON values. Two draws have the same plan if these values are equal."""
     return {
         "seed": plan.seed,
         "per_1000": plan.per_1000,
@@ -197,7 +199,7 @@ def plan_to_plain(plan: SamplingPlan) -> dict[str, Any]:
 
 
 def plan_from_plain(plain: dict[str, Any]) -> SamplingPlan:
-    """The inverse of :func:`plan_to_plain`."""
+    """Return the plan that :func:`plan_to_plain` converted."""
     shares = plain["shares"].items()
     return SamplingPlan(
         seed=plain["seed"],
@@ -237,7 +239,7 @@ def _format_names(db: Session) -> str:
 
 
 def batch_from_row(row: Any) -> Batch:  # noqa: ANN401 - a BatchRow, or a result row with its columns
-    """Return the batch of a row that has all columns of the table."""
+    """Return the batch from a row that has all columns of the table."""
     anchors = from_json(row.anchors)
     return Batch(
         id=row.id or 0,
@@ -250,7 +252,7 @@ def batch_from_row(row: Any) -> Batch:  # noqa: ANN401 - a BatchRow, or a result
             show_report=row.show_report,
             one_key_accept=row.one_key_accept,
             guideline=row.guideline,
-            # A rating that was introduced after the batch has its default anchors.
+            # Ratings that were introduced after the batch was drawn have their default anchors.
             anchors={**DEFAULT_ANCHORS, **{name: tuple(texts) for name, texts in anchors.items()}},
         ),
         state=BatchState(row.state),

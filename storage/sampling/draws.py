@@ -17,7 +17,7 @@ from storage.rows.batches import BatchQuestionRow, DrawRow, StratumRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnQuestion:
-    """One drawn question: its number, the name of its stratum, n / N, and its position in the batch."""
+    """One drawn question: its id, the name of its stratum, n / N, and its position in the batch."""
 
     number: int
     stratum: str
@@ -27,7 +27,7 @@ class DrawnQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """One draw of a batch. Its frame is the questions with numbers in (frame_after, frame_through]."""
+    """One draw of a batch. Its frame consists of the questions with ids in (frame_after, frame_through]."""
 
     number: int
     frame_after: int

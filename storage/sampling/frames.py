@@ -1,4 +1,4 @@
-"""The sampling frame of a draw: the questions that can be drawn, counted or loaded as columns."""
+"""The sampling frame of a draw: the questions that can be drawn. They are counted, or loaded as columns."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Cell = tuple[Difficulty | None, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """Questions of a dataset with numbers in (after, through], as columns of one length N.
+    """Questions of a dataset with ids in (after, through], as columns of length N.
 
-    ``numbers`` are the questions' numbers, ``hashes`` their stored 64-bit hashes, ``strata`` indices into
-    ``cells``. ``sizes`` are the numbers of questions by cell.
+    ``numbers`` are the ids of the questions, ``hashes`` their stored 64-bit hashes, ``strata`` indices into
+    ``cells``. ``sizes`` has the number of questions in each cell.
     """
 
     numbers: NDArray[np.int64]
@@ -42,7 +42,7 @@ class Frame:
 
 
 def load_dataset_sizes(db: Session) -> dict[str, int]:
-    """Return the number of questions by name of the dataset, in the order of creation."""
+    """Return the number of questions of each dataset, by name, in the order of creation."""
     counted = select(QuestionRow.dataset_id, func.count().label("n")).group_by(QuestionRow.dataset_id)
     questions = counted.subquery()
     statement = (
@@ -64,26 +64,26 @@ def list_dataset_names(db: Session) -> list[str]:
 
 
 def load_dataset_names(db: Session) -> dict[int, str]:
-    """Return the names of all datasets by number."""
+    """Return the names of all datasets by id."""
     statement = select(DatasetRow.id, DatasetRow.name).where(exclude_hidden_datasets())
     return {row[0]: row[1] for row in db.execute(statement)}
 
 
 def load_dataset_number(db: Session, *, name: str) -> int:
-    """Return the number of the dataset with that name.
+    """Return the id of the dataset with that name.
 
     Raises:
         NotFound: there is none; the message lists the existing ones.
     """
-    numbers = {existing: number for number, existing in load_dataset_names(db).items()}
-    if name not in numbers:
-        existing = ", ".join(sorted(numbers)) or "none yet; import questions first"
-        raise NotFound(f"There is no dataset {name!r}. Those there are: {existing}.")
-    return int(numbers[name])
+    ids_by_name = {dataset_name: dataset_id for dataset_id, dataset_name in load_dataset_names(db).items()}
+    if name not in ids_by_name:
+        names = ", ".join(sorted(ids_by_name)) or "none yet; import questions first"
+        raise NotFound(f"There is no dataset {name!r}. Existing datasets: {names}.")
+    return int(ids_by_name[name])
 
 
 def load_last_question_number(db: Session, *, dataset_id: int) -> int:
-    """Return the highest number of a question of the dataset; 0 if it has none. Numbers only increase."""
+    """Return the highest id of a question of the dataset; 0 if it has none. New ids are always higher."""
     statement = select(func.max(QuestionRow.id)).where(QuestionRow.dataset_id == dataset_id)
     return db.execute(statement).scalar_one() or 0
 
@@ -99,9 +99,8 @@ def count_frame(
 ) -> dict[Cell, int]:
     """Count the questions of the frame by cell.
 
-    ``stratify_by`` may have "task", "category", "generator" and "prompt_version". Questions that a rule
-    rejects
-    are not part of a frame; ``with_rejected`` counts them too.
+    ``stratify_by`` may contain "task", "category", "generator" and "prompt_version". Questions that a rule
+    rejects are not part of a frame; with ``with_rejected`` they are counted too.
     """
     columns = _stratum_columns_of(stratify_by)
     statement = _filter_frame(
@@ -115,22 +114,24 @@ def count_frame(
 def load_exam_sizes(
     db: Session, *, dataset_id: int, question_ids: Iterable[int] | None = None
 ) -> tuple[int, int]:
-    """Return the number of the frame's questions, and of their exams.
+    """Return the number of questions of the frame, and the number of their exams.
 
-    ``question_ids`` limits the frame to these questions; None for all of the dataset.
+    ``question_ids`` limits the frame to these questions; None means all questions of the dataset.
     """
     frame = [QuestionRow.dataset_id == dataset_id]
     if question_ids is None:
         statement = select(func.count(), func.count(QuestionRow.exam_id.distinct())).where(*frame)
         row = db.execute(_exclude_rejected(db, statement, dataset_id=dataset_id)).one()
         return row[0], row[1]
-    questions, exams, numbers = 0, set[int](), sorted(question_ids)
-    for start in range(0, len(numbers), _CHUNK):
-        chunk = select(QuestionRow.exam_id).where(*frame, QuestionRow.id.in_(numbers[start : start + _CHUNK]))
-        exam_numbers = list(db.execute(_exclude_rejected(db, chunk, dataset_id=dataset_id)).scalars())
-        questions += len(exam_numbers)
-        exams.update(exam_numbers)
-    return questions, len(exams)
+    question_count, distinct_exams, sorted_ids = 0, set[int](), sorted(question_ids)
+    for start in range(0, len(sorted_ids), _CHUNK):
+        chunk = select(QuestionRow.exam_id).where(
+            *frame, QuestionRow.id.in_(sorted_ids[start : start + _CHUNK])
+        )
+        exam_ids = list(db.execute(_exclude_rejected(db, chunk, dataset_id=dataset_id)).scalars())
+        question_count += len(exam_ids)
+        distinct_exams.update(exam_ids)
+    return question_count, len(distinct_exams)
 
 
 def load_frame(
@@ -147,7 +148,8 @@ def load_frame(
     statement = _exclude_rejected(db, statement, dataset_id=dataset_id)
     codes: dict[tuple[str, ...], int] = {}
     numbers, hashes, strata = [_empty(np.int64)], [_empty(np.int64)], [_empty(np.int32)]
-    # By the connection, because the session's bookkeeping takes longer than the database at this many rows.
+    # Executed on the connection: with this many rows the session's bookkeeping takes longer than the
+    # database.
     result = db.connection().execute(statement, execution_options={"yield_per": _BLOCK})
     for block in result.partitions():
         number, draw_hash, *values = zip(*block, strict=True)
@@ -170,12 +172,12 @@ def load_frame(
 
 
 def load_question_key(db: Session, *, question_id: int) -> str:
-    """Return the id of the question with that number."""
+    """Return the id in the imported file of the question with the database id ``question_id``."""
     return str(db.execute(select(QuestionRow.key).where(QuestionRow.id == question_id)).scalar_one())
 
 
 def map_questions_to_exams(db: Session, *, question_ids: Sequence[int]) -> dict[int, int]:
-    """Return the exam's number by question number."""
+    """Return {question id: exam id}."""
     exams: dict[int, int] = {}
     for start in range(0, len(question_ids), _CHUNK):
         statement = select(QuestionRow.id, QuestionRow.exam_id).where(

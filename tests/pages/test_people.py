@@ -57,7 +57,7 @@ def test_fields_are_cleared_after_adding_a_person(page):
         ("bert", [], "", "choose at least one"),
         ("Bert Smith", [Role.REVIEWER], "", "must have 1 to 64"),
         ("bert", [Role.REVIEWER], "short", "at least 10 characters"),
-        ("ada", [Role.REVIEWER], "", "Somebody is called 'ada' already"),
+        ("ada", [Role.REVIEWER], "", "The sign-in name 'ada' is already in use"),
     ],
 )
 def test_invalid_input_is_reported_and_kept(page, name, roles, password, expected_text):

@@ -220,7 +220,7 @@ def test_unknown_dataset_is_refused_listing_the_existing_ones(engine):
     insert_questions(engine, make_questions(4))
     with (
         unit_of_work(engine) as db,
-        pytest.raises(NotFound, match=r"no dataset 'rex'\. Those there are: demo"),
+        pytest.raises(NotFound, match=r"no dataset 'rex'\. Existing datasets: demo"),
     ):
         draw_batch(db, by=BY, dataset="rex", plan=PLAN, batch_name="b", now=NOW)
 

@@ -66,7 +66,7 @@ def test_open_circuit_sends_nothing_and_states_the_next_attempt(server):
         with pytest.raises(NotNow, match="did not answer"):
             image_store.read(SHA256)
     requests_before = len(server.requests)
-    with pytest.raises(NotNow, match=r"has stopped answering\. It is tried again in \d+ s"):
+    with pytest.raises(NotNow, match=r"has stopped answering\. Try again in \d+ s"):
         image_store.read(SHA256)
     assert len(server.requests) == requests_before
 

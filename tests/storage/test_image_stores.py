@@ -83,7 +83,7 @@ def test_working_store_passes_its_check(workspace):
 
 
 def test_name_that_is_no_sha256_is_refused(workspace):
-    with pytest.raises(ValueError, match="no SHA-256"):
+    with pytest.raises(ValueError, match="not a SHA-256"):
         get_image_store(workspace).read("../../etc/passwd")
 
 

@@ -33,7 +33,7 @@ def test_added_person_is_loaded_unchanged(engine):
 
 def test_name_can_be_used_only_once(engine):
     add_person(engine)
-    with pytest.raises(AlreadyThere, match="Somebody is called 'anna' already"):
+    with pytest.raises(AlreadyThere, match="sign-in name 'anna' is already in use"):
         add_person(engine)
 
 
