@@ -213,7 +213,7 @@ def test_check_restores_into_a_temporary_database_and_removes_it(source, tempora
 def test_check_refuses_an_undamaged_backup_that_does_not_restore(source, tmp_path, temporary_folder):
     broken_backup = write_without_people(source.backup, tmp_path / "bad.backup")
     with pytest.raises(
-        Refused, match=r"is undamaged but does not restore: table .* refers to a row that is not"
+        Refused, match=r"is undamaged but does not restore: table .* refers to a row that does not exist"
     ):
         check_backup(broken_backup)
     assert list(temporary_folder.iterdir()) == []
