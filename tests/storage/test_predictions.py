@@ -101,10 +101,12 @@ def test_duplicate_or_already_answered_question_is_refused(study_world, tmp_path
     key = list_study_cases(study_world)[0].blind_case.question_id
     line = {"question_id": key, "answer": "B"}
     assert (
-        "line 1 already" in import_lines(study_world, tmp_path / "m.jsonl", [line, line]).refusals[0].reason
+        "duplicate of line 1"
+        in import_lines(study_world, tmp_path / "m.jsonl", [line, line]).refusals[0].reason
     )
     assert import_lines(study_world, tmp_path / "m.jsonl", [line]).predictions == 1
-    assert "before" in import_lines(study_world, tmp_path / "m.jsonl", [line]).refusals[0].reason
+    refusal = import_lines(study_world, tmp_path / "m.jsonl", [line]).refusals[0]
+    assert "has already answered" in refusal.reason
     assert import_lines(study_world, tmp_path / "m.jsonl", [line], model="another").predictions == 1
 
 
