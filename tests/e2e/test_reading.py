@@ -57,7 +57,7 @@ def study(app):
             name="pilot",
             source=CaseSource(kind=SourceKind.DATASET, dataset="demo"),
             design=StudyDesign(plan=SamplingPlan(seed=7, per_1000=None, n=CASES)),
-            protocol=Protocol(show_own_result=True, guideline="Read **every** case."),
+            protocol=Protocol(show_own_result=True, guideline="Read **every** case.", minimum_cases=CASES),
             now=now,
         )
         studies.assign_readers(db, by=review_world.people["cora"], study="pilot", to=["rea", "rob"], now=now)

@@ -48,7 +48,7 @@ def test_each_check_has_its_count_with_n(page):
 def test_example_opens_its_question(page):
     chooser = next(selectbox for selectbox in page.selectbox if selectbox.label == "View question")
     page = chooser.select_index(0).run()
-    assert "options there are 3; the published format has 4" in get_text(page)
+    assert "options there are 3; the format has 4" in get_text(page)
     assert "Which finding is present on this radiograph?" in get_text(page)
 
 

@@ -38,5 +38,5 @@ def test_backup_never_replaces_a_pipe_or_device(unwritable_home, capsys):
     pipe = unwritable_home.parent / "pipe"
     os.mkfifo(pipe)
     assert main(["backup", str(pipe), "--replace"]) == 1
-    assert "is no file" in capsys.readouterr().err
+    assert "is not a regular file" in capsys.readouterr().err
     assert pipe.is_fifo()

@@ -134,7 +134,7 @@ def test_command_writes_csv_and_json(sqlite_engine: Engine, monkeypatch, tmp_pat
     monkeypatch.setenv("OVERREAD_DATABASE_URL", str(sqlite_engine.url))
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "home"))
     assert main(["statistics", "demo", "--out", str(tmp_path / "out")]) == 0
-    assert "12 questions of 6 exams" in capsys.readouterr().out
+    assert "12 questions on 6 exams" in capsys.readouterr().out
     rows = list(
         csv.DictReader((tmp_path / "out" / "statistics.csv").read_text(encoding="utf-8").splitlines())
     )
