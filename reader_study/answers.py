@@ -1,4 +1,4 @@
-"""A reader's answer: the reading that it becomes, and its checks."""
+"""Checks a reader's submitted answer and converts it to a reading."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_BOXES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmittedAnswer:
-    """A reader's answer as the form sends it; ``answer`` has indices of options in the order shown."""
+    """A reader's answer as sent by the form. ``answer`` has indices of options in the displayed order."""
 
     answer: Answer | None
     cannot_determine: bool = False
@@ -43,16 +43,16 @@ def build_reading(
     began_at: datetime,
     now: datetime,
 ) -> Reading:
-    """The reading of an answer, its options in the order of the question.
+    """Build the reading of an answer, with the indices of options in the question's own order.
 
     Args:
-        submitted: the answer.
-        slot: the place in the reader's order.
-        key: of the reading.
-        version: of the protocol.
-        revision: from 1.
-        began_at: when the case was opened.
-        now: the time.
+        submitted: the submitted answer.
+        slot: the position in the reader's order.
+        key: the key of the reading.
+        version: the version of the protocol.
+        revision: the revision of the reading, from 1.
+        began_at: the time at which the case was opened.
+        now: the current time.
 
     Raises:
         InvalidValue: the answer names an option that the case does not have.
@@ -88,8 +88,8 @@ def check_reading(reading: Reading, *, case: BlindCase, exam: Exam, ask_confiden
     """Check a reading against its case.
 
     Raises:
-        InvalidValue: the answer does not fit the question, confidence is missing, a text is too long, or
-            there is a box that is not requested or not on the image.
+        InvalidValue: the answer does not fit the question, the confidence is missing, a text is too long, or
+            a box is not requested or is outside the image.
     """
     if reading.answer is not None:
         check_answer(reading.answer, format_=case.format, options=case.options, field_name="answer")
@@ -106,7 +106,7 @@ def check_reading(reading: Reading, *, case: BlindCase, exam: Exam, ask_confiden
     if not case.asks_box:
         raise InvalidValue("boxes", "this case does not ask for a box")
     if len(reading.boxes) > MAX_BOXES:
-        raise InvalidValue("boxes", f"at most {MAX_BOXES}, not {len(reading.boxes)}")
+        raise InvalidValue("boxes", f"must be at most {MAX_BOXES}, not {len(reading.boxes)}")
     for labelled_box in reading.boxes:
         radiograph = exam.find_radiograph(labelled_box.radiograph)
         if radiograph.rows is None or radiograph.columns is None:
@@ -116,7 +116,7 @@ def check_reading(reading: Reading, *, case: BlindCase, exam: Exam, ask_confiden
 
 
 def is_same_answer(saved: Reading, submitted: Reading) -> bool:
-    """Whether two readings have the same content; the times of a repeated request may differ."""
+    """Whether two readings have the same content. The times of a repeated request may differ."""
     return saved == replace(
         submitted,
         seconds=saved.seconds,

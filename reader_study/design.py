@@ -1,4 +1,4 @@
-"""Computes the reading orders of a study: the same design, readers and cases give the same orders."""
+"""Computes the reading orders of a study. The same design, readers and cases give the same orders."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from domain.errors import Refused
 from domain.studies import Arm, BlindCase, CaseKind, Crossing, Slot, StudyDesign
 from reader_study.permutations import latin_square, shuffle_items
 
-#: Options that refer to the options above them keep their place.
+#: Matches options that refer to the options above them; they stay last.
 _REFERS_TO_ABOVE = re.compile(
     r"\b(all|none|both|neither|any)\b.{0,12}\b(above|these|listed|options|choices)\b", re.IGNORECASE
 )
-#: Options that name other options by letter; the order is then not changed.
+#: Matches options that name other options by letter; the order of the options is then not changed.
 _REFERS_TO_LETTERS = re.compile(
     r"\b(?:both|options?|either|neither|only)?\s*\(?[A-F]\)?\s*(?:and|or|&)\s*\(?[A-F]\)?\b"
 )
@@ -22,7 +22,7 @@ _REFERS_TO_LETTERS = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Visit:
-    """A case, by its number in the study, that has no slot yet."""
+    """One future reading of a case. ``case`` is the number of the case in the study."""
 
     case: int
     arm: str
@@ -36,13 +36,14 @@ def compute_orders(
     """Compute the slots of all readers.
 
     Args:
-        design: of the study; everything random depends on the seed of its plan.
-        readers: their ids in the order in which they were added; the first has the first row of the square.
-        cases: of the study, including training cases.
-        shuffle_options: whether the options of each slot are in another order.
+        design: the design of the study. The seed of its plan determines everything that is random.
+        readers: the ids of the readers, in the order in which they were added. The first reader has the first
+            row of the Latin square.
+        cases: the cases of the study, including training cases.
+        shuffle_options: whether the options are shuffled for each slot.
 
     Returns:
-        Slots by reader and position.
+        The slots, sorted by reader and position.
 
     Raises:
         Refused: there are fewer readers than each case needs, or more repeats than fit.
@@ -79,18 +80,19 @@ def compute_orders(
 def compute_option_order(
     options: Sequence[str], *, seed: int, purpose: str, shuffle: bool
 ) -> tuple[int, ...]:
-    """The order in which options are shown.
+    """Compute the order in which options are shown.
 
-    "None of the above" and similar options stay last; options that name others by letter are not moved.
+    "None of the above" and similar options stay last. If an option names others by letter, the order is not
+    changed.
 
     Args:
-        options: of the question.
-        seed: of the plan.
-        purpose: a text that differs between slots.
-        shuffle: False for the question's own order.
+        options: the options of the question.
+        seed: the seed of the plan.
+        purpose: a text that is different for each slot.
+        shuffle: whether to shuffle; False gives the question's own order.
 
     Returns:
-        The index of the option at each place.
+        The index of the option at each position.
     """
     indices = list(range(len(options)))
     if not shuffle or any(_REFERS_TO_LETTERS.search(text) for text in options):
@@ -101,10 +103,11 @@ def compute_option_order(
 
 
 def _assign_cases(design: StudyDesign, *, readers: int, cases: Sequence[int]) -> list[list[int]]:
-    """The cases of each reader: all of them, or a part, so that each case has the required number of readers.
+    """Return the cases of each reader: all cases, or a part of them if the design has parts.
 
-    Shared cases are read by all. Each other case is given to the readers with the fewest so far, at random
-    among equals; numbers therefore differ by at most one, and any two readers have common cases.
+    Shared cases are read by all readers. Each other case is assigned to the readers with the fewest cases so
+    far, at random among equals. The numbers of cases therefore differ by at most one, and any two readers
+    have common cases.
     """
     if design.crossing is not Crossing.PARTS:
         return [list(cases) for _ in range(readers)]
@@ -130,7 +133,7 @@ def _assign_cases(design: StudyDesign, *, readers: int, cases: Sequence[int]) ->
 
 
 def _order_visits(design: StudyDesign, *, reader_index: int, cases: Sequence[int]) -> list[_Visit]:
-    """One reader's scored cases in order; hidden repeats are placed in the first period."""
+    """Return one reader's scored cases in order, with hidden repeats in the first period."""
     if design.crossing is not Crossing.CROSSOVER:
         ordered = _order_in_blocks(design, reader_index=reader_index, cases=cases, purpose="period 1")
         visits = [_Visit(case=case, arm=design.arms[0].name, period=1) for case in ordered]
@@ -159,10 +162,10 @@ def _split_in_halves(cases: Sequence[int]) -> tuple[list[int], list[int]]:
 
 
 def _order_arms(design: StudyDesign, *, reader_index: int, period: int) -> tuple[Arm, ...]:
-    """Both arms, in the order in which the reader has them in a period.
+    """Return both arms, in the order in which the reader reads them in a period.
 
-    With the halves by ``reader_index % 2``, four consecutive readers have the four sequences of halves and
-    arms.
+    The half of the cases depends on ``reader_index % 2``, so four consecutive readers have the four
+    combinations of halves and arms.
     """
     is_reversed = (reader_index // 2 + period) % 2 == 0
     return tuple(reversed(design.arms)) if is_reversed else design.arms
@@ -177,7 +180,10 @@ def _first_arm(design: StudyDesign, reader_index: int) -> str:
 def _order_in_blocks(
     design: StudyDesign, *, reader_index: int, cases: Sequence[int], purpose: str
 ) -> list[int]:
-    """The cases in blocks that are the same for all readers, ordered by the reader's row of the square."""
+    """Order the cases by blocks.
+
+    All readers have the same blocks, in the order of their row of the square.
+    """
     count = max(1, min(design.blocks, len(cases)))
     seed = design.plan.seed
     shuffled_cases = shuffle_items(cases, seed=seed, purpose="blocks")
@@ -194,7 +200,7 @@ def _order_in_blocks(
 
 
 def _insert_repeats(design: StudyDesign, *, reader_index: int, visits: list[_Visit]) -> list[_Visit]:
-    """The visits with the repeats added, each at least ``repeat_gap`` cases after the first reading."""
+    """Add the repeats to the visits, each at least ``repeat_gap`` cases after the first reading."""
     if not design.repeats:
         return visits
     seed, available = design.plan.seed, len(visits) - design.repeat_gap
@@ -208,7 +214,7 @@ def _insert_repeats(design: StudyDesign, *, reader_index: int, visits: list[_Vis
     ]
     repeats_after: dict[int, list[_Visit]] = {index: [] for index in range(len(visits))}
     for first_index in chosen:
-        # Placed after the visit at `later`, so that at least `repeat_gap` visits are between the two.
+        # The repeat follows the visit at `later_index`, at least `repeat_gap` visits after the first reading.
         later_index = shuffle_items(
             range(first_index + design.repeat_gap, len(visits)),
             seed=seed,

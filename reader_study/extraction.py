@@ -33,9 +33,9 @@ EXPLICIT, LETTER, OPTION_TEXT, WHOLE_REPLY, FAILED = (
     "whole reply",
     "failed",
 )
-#: The part of a reply that is read, in characters.
+#: The number of characters of a reply that are read; the rest is ignored.
 MAX_PARSED_LENGTH = 200_000
-#: The most JSON objects that are tried in one reply.
+#: The maximum number of JSON objects that are tried in one reply.
 _MAX_JSON_OBJECTS = 20
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.IGNORECASE | re.DOTALL)
@@ -54,9 +54,9 @@ _DOUBT = re.compile(
     r"\b(?:not|never|doubt|if|whether|unless|cannot|would|could|might|may|suppose|assuming|initially)\b|n['’]t\b",
     re.IGNORECASE,
 )
-#: A clause begins after one of these.
+#: Matches the separators of clauses.
 _CLAUSE = re.compile(r"[,;.:!?\n]|\b(?:so|but|therefore|thus|hence|and)\b", re.IGNORECASE)
-#: The end of a named answer within a line.
+#: Matches the end of an answer within a line.
 _END = re.compile(
     r"[.;!\n]|,\s*(?:not|because|since|as|which|although|rather|given|due|instead)\b"
     r"|\s+(?:not|because|since|given|due to|based on|rather than|instead of)\b",
@@ -67,7 +67,7 @@ _LEAD = re.compile(r"\s*([\[(]?\s*[A-Za-z]\s*[\])]|[A-Za-z]\s*[.:)])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """The extracted answer (None if extraction failed), and the name of the rule that matched."""
+    """The extracted answer and the rule that matched; ``answer`` is None if the extraction failed."""
 
     answer: Answer | None
     rule: str
@@ -77,9 +77,9 @@ def extract_answer(reply: str, *, format_: AnswerFormat, options: Sequence[str])
     """Extract the answer from a reply.
 
     Args:
-        reply: the free text.
-        format_: of the question.
-        options: of the question, in the order shown to the model.
+        reply: the free text of the reply.
+        format_: the answer format of the question.
+        options: the options of the question, in the order shown to the model.
     """
     text = _THOUGHT.sub(" ", reply[:MAX_PARSED_LENGTH])
     marked_answers = list(_find_marked_answers(text, format_, options))
@@ -122,7 +122,7 @@ def _find_marked_answers(
 
 
 def _json_answers(text: str) -> Iterator[object]:
-    """The values of the field "answer" of all JSON objects in the text."""
+    """Yield the values of the field "answer" or "final_answer" of all JSON objects in the text."""
     decoder = json.JSONDecoder(object_pairs_hook=_build_object)
     position = text.find("{")
     for _ in range(_MAX_JSON_OBJECTS):
@@ -154,7 +154,7 @@ def _build_object(pairs: list[tuple[str, object]]) -> _Object:
 def _answer_after_cue(
     text: str, cue: re.Match[str], format_: AnswerFormat, options: Sequence[str]
 ) -> Answer | None:
-    """The answer after the last cue; None if it is negated, ambiguous or not readable."""
+    """Return the answer after the last cue; None if it is negated, ambiguous or not recognised."""
     if (cue["before"] or "").strip().lower() in _NEGATING_WORDS:
         return None
     lead = text[max(0, cue.start() - 120) : cue.start()] + (cue["before"] or "")
@@ -170,7 +170,7 @@ def _answer_after_cue(
     start = lead_letter.end() if lead_letter else 0
     end = _END.search(line, start)
     if end is None:
-        # a letter in brackets or with a full stop, then a sentence
+        # The line may be a letter in brackets or with a full stop, followed by a sentence.
         return _letter_before_sentence(line, lead_letter, format_, options)
     value_before_end = parse_answer(line[: end.start()], format_=format_, options=options)
     return (
@@ -183,7 +183,7 @@ def _answer_after_cue(
 def _letter_before_sentence(
     line: str, lead: re.Match[str] | None, format_: AnswerFormat, options: Sequence[str]
 ) -> Answer | None:
-    """The letter of "B. The angle is blunt"; None if another letter or option follows as an alternative."""
+    """Return the letter before a sentence ("B. The angle is blunt"); None if an alternative follows it."""
     if lead is None:
         return None
     rest = line[lead.end() :].strip()
@@ -195,6 +195,6 @@ def _letter_before_sentence(
 
 
 def _is_lone_answer(line: str) -> bool:
-    """Whether the line could be a single letter, or yes or no."""
+    """Whether the line is a single letter, yes or no."""
     stripped = line.strip(" .()[]:!\"'")
     return len(stripped) == 1 or stripped.lower() in ("yes", "no")

@@ -13,9 +13,9 @@ def shuffle_items(items: Iterable[Item], *, seed: int, purpose: str) -> list[Ite
     """Sort items by the BLAKE2b hash of (seed, purpose, item).
 
     Args:
-        items: with different texts; equal items are interchangeable.
-        seed: of the study.
-        purpose: a text, so that two orders with the same seed differ.
+        items: the items to sort; equal items are interchangeable.
+        seed: the seed of the study.
+        purpose: a text that distinguishes orders with the same seed.
     """
 
     def sort_key(item: Item) -> bytes:
@@ -25,15 +25,16 @@ def shuffle_items(items: Iterable[Item], *, seed: int, purpose: str) -> list[Ite
 
 
 def latin_square(size: int) -> tuple[tuple[int, ...], ...]:
-    """A Latin square balanced for carry-over (Williams' design).
+    """Return a Latin square that is balanced for carry-over effects (Williams design).
 
-    Each value is equally often at each place, and equally often directly after each other value.
+    Each value is equally often at each position, and equally often directly after each other value.
 
     Args:
-        size: number of values, 0 or more.
+        size: the number of values, 0 or more.
 
     Returns:
-        Rows of the values 0 to size - 1: ``size`` rows if it is even or 1, otherwise twice as many.
+        The rows with the values 0 to size - 1: ``size`` rows if ``size`` is even or 1, otherwise twice as
+        many.
 
     Source: Williams EJ, Aust J Sci Res A 1949;2:149-168.
     """

@@ -22,9 +22,9 @@ from reader_study.extraction import GIVEN, Extraction, extract_answer
 from reader_study.reply_values import parse_answer, parse_answer_list
 from records.values import BoxRecord
 
-#: The longest free text of one reply, in characters.
+#: The maximum length of the free text of one reply, in characters.
 MAX_REPLY_LENGTH = 200_000
-#: The most refusals that are kept.
+#: The maximum number of refusals that are kept.
 MAX_REFUSALS = 1_000
 
 
@@ -43,7 +43,7 @@ _decoder = msgspec.json.Decoder(_Line)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionRecord:
-    """One valid line; ``answer`` or ``raw`` is given, not yet checked against the question."""
+    """One valid line, with ``answer`` or ``raw``. The answer is not yet checked against the question."""
 
     line: int
     question_id: str
@@ -64,7 +64,7 @@ class QuestionFormat:
 
 
 class Refusals:
-    """The refusals of one file: all are counted, the first ones are kept."""
+    """The refusals of one file. All are counted; the first :data:`MAX_REFUSALS` are kept."""
 
     def __init__(self, *, file: str) -> None:
         self.count = 0
@@ -81,16 +81,15 @@ class Refusals:
 
 
 def read_predictions(path: Path, *, model: str | None) -> Iterator[tuple[PredictionRecord | Refusal, int]]:
-    """Read a file of predictions.
-
-    The second line of a question is refused.
+    """Read a file of predictions. A second line for the same question is refused.
 
     Args:
-        path: the file.
-        model: lines that name another model are refused; None accepts any, but only one in a file.
+        path: the path of the file.
+        model: the name of the model; lines with another name are refused. None accepts any name, but only one
+            per file.
 
     Yields:
-        For each line the record or the refusal, and the number of bytes read so far.
+        The record or the refusal of each line, and the number of bytes read so far.
     """
     model_name = model
     first_lines: dict[str, int] = {}
@@ -133,7 +132,7 @@ def _build_record(
         )
     if parsed_line.answer is None and parsed_line.raw is None:
         raise InvalidValue(
-            "answer", "is missing; each line needs answer, or raw with the free text of the reply"
+            "answer", "is missing; each line must have answer, or raw with the free text of the reply"
         )
     if parsed_line.raw is not None and len(parsed_line.raw) > MAX_REPLY_LENGTH:
         raise InvalidValue(
@@ -157,15 +156,16 @@ def _build_record(
 def resolve_answer(
     record: PredictionRecord, *, format_: AnswerFormat, options: tuple[str, ...]
 ) -> Extraction:
-    """The answer of a record: the given one, or the one extracted from the free text.
+    """Return the answer of a record: its ``answer``, or the answer extracted from its free text.
 
     Args:
-        record: of the file.
-        format_: of the question.
-        options: of the question.
+        record: a record of the file.
+        format_: the answer format of the question.
+        options: the options of the question.
 
     Raises:
-        InvalidValue: a given answer does not fit the question. Free text raises no error; extraction fails.
+        InvalidValue: the field ``answer`` does not fit the question. Free text without an answer is no error;
+            its extraction fails.
     """
     stated_answer: Any = record.answer
     if stated_answer is None:
@@ -178,13 +178,13 @@ def resolve_answer(
     elif all(isinstance(item, int) for item in stated_answer):
         answer = tuple(sorted(set(stated_answer)))
     else:
-        answer = None  # letters and indices in one list
+        answer = None  # the list mixes letters and indices
     if answer is None:
         expected = f"one of {len(options)} letters or options" if options else "yes or no"
         raise InvalidValue(
             "answer",
-            f"{_shorten(stated_answer)} is not {expected}; put free text into raw, from which the answer is "
-            "extracted",
+            f"{_shorten(stated_answer)} must be {expected}; write free text to the field raw, from which the "
+            "answer is extracted",
         )
     check_answer(answer, format_=format_, options=options, field_name="answer")
     return Extraction(answer=answer, rule=GIVEN)
@@ -211,17 +211,17 @@ def build_prediction(
     dataset: str,
     model: str,
 ) -> Prediction:
-    """The prediction of a record; its model's number is 0 until the model is stored.
+    """Build the prediction of a record; its ``model_id`` is 0 until the model is stored.
 
     Args:
-        record: the record.
-        question: its question; None if the dataset has none with that id.
-        answered_questions: numbers of the questions that the model has answered.
-        dataset: its name, for the text of an error.
-        model: its name, likewise.
+        record: a record of the file.
+        question: the question of the record; None if the dataset has no question with this id.
+        answered_questions: the database ids of the questions that the model has already answered.
+        dataset: the name of the dataset, used in error messages.
+        model: the name of the model, used in error messages.
 
     Raises:
-        InvalidValue: no such question, or it was answered before, or the answer does not fit it.
+        InvalidValue: the question does not exist, was answered before, or does not fit the answer.
     """
     if question is None:
         raise InvalidValue(

@@ -18,15 +18,15 @@ _BATCH_SIZE = 500
 def read_predictions_in_process(
     path: Path, *, model: str, file: str
 ) -> Iterator[tuple[PredictionRecord | Refusal, int]]:
-    """:func:`reader_study.predictions_file.read_predictions` in a separate process.
+    """Run :func:`reader_study.predictions_file.read_predictions` in a separate process.
 
     Args:
-        path: the file.
-        model: its name.
-        file: the user's name of the file, for refusals.
+        path: the path of the file.
+        model: the name of the model.
+        file: the user's name of the file, used in refusals.
 
     Raises:
-        Refused: the process ended before the end of the file.
+        Refused: the process failed or exceeded its limits.
     """
     for part in parse_in_process("reader_study.predictions_process", path, {"model": model}):
         for plain, bytes_read in part:

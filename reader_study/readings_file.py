@@ -1,4 +1,4 @@
-"""Reads ``overread.reading/1``, readings of outside readers as CSV or JSON Lines, and checks them."""
+"""Reads and checks ``overread.reading/1``: readings of external readers, as CSV or JSON Lines."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from domain.vocabulary import CONFIDENCE_VALUES
 
 REQUIRED_FIELDS = ("study", "reader", "question_id", "answer", "seconds", "read_at")
 OPTIONAL_FIELDS = ("confidence",)
-#: The spelling of "cannot determine".
+#: The answer text that means "cannot determine".
 CANNOT_DETERMINE = "?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingRecord:
-    """One valid record; its answer is not yet checked against the question."""
+    """One valid record. Its answer is not yet checked against the question."""
 
     line: int
     study: str
@@ -39,19 +39,19 @@ class ReadingRecord:
 
 
 class AnswerMismatch(ValueError):
-    """An answer that does not fit the question; the text gives the reason."""
+    """An answer does not fit the question; the message gives the reason."""
 
 
 def read_records(content: bytes, *, file: str) -> tuple[list[ReadingRecord], list[Refusal]]:
     """Read a file of readings.
 
     Args:
-        content: the file.
-        file: its name, for refusals.
+        content: the content of the file.
+        file: the file name, used in refusals.
 
     Returns:
-        The valid records, and the refusals of others by line (from 1, including the header). Times without a
-        time zone are refused.
+        The valid records, and the refusals of the other records. Lines are counted from 1, including the
+        header. Times without a time zone are refused.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -77,18 +77,18 @@ def read_records(content: bytes, *, file: str) -> tuple[list[ReadingRecord], lis
 def parse_reading_answer(text: str, *, case: BlindCase) -> Answer | None:
     """Convert the text of an answer.
 
-    Options are given by letter ("B", "A|C" in any order) or by their exact text, closed answers by yes or no;
-    free text is taken as it is.
+    An option is given by its letter or its exact text, several options are separated by "|" in any order. A
+    closed question is answered by yes or no. Free text is not changed.
 
     Args:
-        text: of the record.
-        case: that it answers.
+        text: the answer of the record.
+        case: the answered case.
 
     Returns:
         The answer, in the question's own order of options; None for "cannot determine".
 
     Raises:
-        NotAnAnswer: the text does not fit the question.
+        AnswerMismatch: the text does not fit the question.
     """
     text = text.strip()
     if text == CANNOT_DETERMINE:
@@ -106,14 +106,14 @@ def parse_reading_answer(text: str, *, case: BlindCase) -> Answer | None:
     if text in case.options:
         return (case.options.index(text),)
     letters = [option_letter(index) for index in range(len(case.options))]
-    ticks = [part.strip() for part in text.split("|")]
-    for tick in ticks:
-        if tick.upper() not in letters and tick not in case.options:
+    parts = [part.strip() for part in text.split("|")]
+    for part in parts:
+        if part.upper() not in letters and part not in case.options:
             raise AnswerMismatch(
-                f"{tick!r} is not a letter from {letters[0]} to {letters[-1]} or the text of an option"
+                f"{part!r} is not a letter from {letters[0]} to {letters[-1]} or the text of an option"
             )
     indices = sorted(
-        {case.options.index(tick) if tick in case.options else letters.index(tick.upper()) for tick in ticks}
+        {case.options.index(part) if part in case.options else letters.index(part.upper()) for part in parts}
     )
     if not case.format.allows_multiple and len(indices) > 1:
         raise AnswerMismatch(f"{text!r} selects several options of a single-choice question")
@@ -121,7 +121,7 @@ def parse_reading_answer(text: str, *, case: BlindCase) -> Answer | None:
 
 
 class _InvalidField(Exception):
-    """A problem of one field; used in this module only."""
+    """A field of a record is not valid. The exception is used in this module only."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}")
@@ -129,7 +129,7 @@ class _InvalidField(Exception):
 
 
 def _read_lines(text: str) -> Iterator[tuple[int, dict[str, str], tuple[str, str] | None]]:
-    """(line, fields by name, problem of the line as a whole) of each record."""
+    """Yield each record as (line, fields by name, problem); a problem is (field, reason) or None."""
     if text.lstrip().startswith("{"):
         yield from _read_json_lines(text)
         return
@@ -247,21 +247,21 @@ def _parse_timestamp(text: str) -> datetime:
 def build_outside_reading(
     record: ReadingRecord, *, key: ReadingKey, answer: object, position: int, version: int
 ) -> Reading:
-    """The reading of a record.
+    """Build the reading of a record.
 
     Args:
-        record: the record.
-        key: of the reading.
-        answer: of :func:`check_records`.
-        position: in the reader's order, from 1.
-        version: of the protocol.
+        record: a record of the file.
+        key: the key of the reading.
+        answer: the answer that :func:`check_records` returned.
+        position: the position in the reader's order, from 1.
+        version: the version of the protocol.
     """
     return Reading(
         key=key,
         revision=1,
         position=position,
         protocol_version=version,
-        answer=answer,  # type: ignore[arg-type]  # answer_of gave it
+        answer=answer,  # type: ignore[arg-type]  # check_records returned an Answer or None
         cannot_determine=answer is None,
         confidence=record.confidence,
         seconds=record.seconds,
@@ -282,15 +282,15 @@ def check_records(
     readers: dict[str, Reader],
     stored_counts: Counter[tuple[int, int]],
 ) -> tuple[list[Refusal], dict[int, object]]:
-    """Check records against the study that they are for.
+    """Check the records of a file against the study into which it is imported.
 
     Args:
-        records: of the file.
-        study: that the file is imported into.
-        file: its name, for refusals.
-        cases: of the study, by the question's id.
-        readers: of the study, by name.
-        stored_counts: the number of stored readings, by (reader, case).
+        records: the records of the file.
+        study: the study.
+        file: the file name, used in refusals.
+        cases: the cases of the study, by the id of the question.
+        readers: the readers of the study, by name.
+        stored_counts: the number of stored readings, by (reader id, case id).
 
     Returns:
         The refusals, and the answers of the accepted records by line.

@@ -14,17 +14,17 @@ from reader_study.readings_file import ReadingRecord, read_records
 
 
 def read_readings_in_process(path: Path, *, file: str) -> tuple[list[ReadingRecord], list[Refusal]]:
-    """:func:`reader_study.readings_file.read_records` in a separate process.
+    """Run :func:`reader_study.readings_file.read_records` in a separate process.
 
     Args:
-        path: the file.
-        file: the user's name of the file, for refusals.
+        path: the path of the file.
+        file: the user's name of the file, used in refusals.
 
     Raises:
-        Refused: the process ended before the end of the file.
-        OSError: the file can't be read.
+        Refused: the process failed or exceeded its limits.
+        OSError: the file cannot be opened.
     """
-    with path.open("rb"):  # a file that can't be opened raises its error here, in the caller's process
+    with path.open("rb"):  # raises OSError in the caller's process if the file cannot be opened
         pass
     records: list[ReadingRecord] = []
     refusals: list[Refusal] = []

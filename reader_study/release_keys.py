@@ -1,4 +1,4 @@
-"""Loads the keys of a release for scoring, from its folder and the folder of its private keys."""
+"""Loads the questions of a release with their keys, from its folder and the folder of its private keys."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def load_keys(release: Path, *, keys: Path | None = None) -> dict[str, KeyedQues
         The questions by id.
 
     Raises:
-        InvalidValue: the folder is no release, or a file was changed.
+        InvalidValue: the folder is not a release, or a file was changed.
         Refused: the release has a private side, but the folder of its keys is missing.
     """
     release = release.resolve()

@@ -1,4 +1,4 @@
-"""Converts a piece of a reply to an answer: one option, several, yes or no; the whole text must match."""
+"""Converts a part of a reply to an answer: options, yes or no, or free text. The whole text must match."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MARKS = str.maketrans("", "", "*`")
 
 
 def to_plain_text(text: str) -> str:
-    """The text without marks of emphasis, with normalised characters (full-width letters become letters)."""
+    """Remove Markdown emphasis and normalise characters (Unicode NFKC: full-width letters become letters)."""
     return unicodedata.normalize("NFKC", text).translate(_MARKS).strip()
 
 
@@ -29,12 +29,12 @@ def parse_answer(text: str, *, format_: AnswerFormat, options: Sequence[str]) ->
     """Convert a whole text to the answer that it names.
 
     Args:
-        text: a piece of a reply.
-        format_: of the question.
-        options: of the question.
+        text: a part of a reply.
+        format_: the answer format of the question.
+        options: the options of the question.
 
     Returns:
-        None if it names no answer, contradictory ones, or more than the format allows.
+        The answer; None if the text names no answer, contradictory answers, or more than the format allows.
     """
     text = to_plain_text(text)
     if not text:
@@ -63,7 +63,7 @@ def parse_answer(text: str, *, format_: AnswerFormat, options: Sequence[str]) ->
 def parse_answer_list(
     values: Sequence[object], *, format_: AnswerFormat, options: Sequence[str]
 ) -> Answer | None:
-    """Convert a list to the answer that its items name; None as for :func:`parse_answer`."""
+    """Convert a list of texts to the answer that they name; None as for :func:`parse_answer`."""
     indices: set[int] = set()
     for value in values:
         answer = parse_answer(value, format_=format_, options=options) if isinstance(value, str) else None
@@ -76,7 +76,7 @@ def parse_answer_list(
 
 
 def _parse_letters(text: str, count: int) -> list[int] | None:
-    """The sorted indices of letters, if the text has nothing else and no letter twice; otherwise None."""
+    """Return the sorted indices of the letters; None if the text has other content or a letter twice."""
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     if len(text) > 40 * max(1, count):
@@ -94,7 +94,7 @@ def is_option_text(text: str, options: Sequence[str]) -> bool:
 
 
 def _match_option_text(text: str, options: Sequence[str]) -> list[int] | None:
-    """The option with exactly this text; None if none or two options have it."""
+    """Return [index] of the only option with this text; None if no option or several options have it."""
     normalised = _normalise_text(text)
     matches = [index for index, option in enumerate(options) if _normalise_text(option) == normalised]
     return matches if normalised and len(matches) == 1 else None

@@ -34,11 +34,12 @@ class ScoreResult:
     """The accuracy in one group of questions: ``correct`` of ``n``, with intervals.
 
     ``by`` is the kind of the group and ``name`` its value. ``n`` counts all questions of the group on the
-    ``side``: a question without a prediction, or whose extraction failed, counts as incorrect. ``answered``,
-    ``failed`` and ``missing`` count them. A side without any prediction has no record. ``low`` and ``high``
-    are Wilson's interval; ``clustered_low`` and ``clustered_high`` are clustered by exam. If predictions have
-    boxes, there are records with ``by`` "boxes (mean IoU)": GEMeX's V-score over the questions whose key has
-    a box; ``answered`` of them have a predicted box, ``correct`` is None.
+    ``side``. It is the sum of ``answered`` (an answer was given or extracted), ``failed`` (the extraction
+    failed) and ``missing`` (no prediction); the last two count as incorrect. A side without predictions has
+    no results. ``low`` and ``high`` are the Wilson interval; ``clustered_low`` and ``clustered_high`` are
+    clustered by exam. If predictions have boxes, there are results with ``by`` "boxes (mean IoU)": GEMeX's
+    V-score over the questions whose key has a box, of which ``answered`` have a predicted box. Their
+    ``correct`` is None.
     """
 
     side: str
@@ -61,8 +62,8 @@ class ScoreResult:
 class Score:
     """The results of a file of predictions.
 
-    ``refusals``: lines about no question of the release, or with an answer that does not fit; if there is
-    one, nothing is scored. ``rules``: how often each extraction rule matched.
+    ``refusals`` has the lines with an unknown question or an answer that does not fit. If there is a refusal,
+    nothing is scored. ``rules`` counts the uses of each extraction rule.
     """
 
     results: tuple[ScoreResult, ...] = ()
@@ -73,13 +74,13 @@ class Score:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ScoredQuestion:
     keyed: KeyedQuestion
-    right: bool
+    is_correct: bool
     state: str
     boxes: tuple[LabelledBox, ...] = ()
 
 
 def is_correct(question: Question, answer: Answer | None) -> bool:
-    """Whether an answer is correct: the key, or one of the other correct answers; texts without case."""
+    """Whether an answer is the key or another correct answer. Texts are compared without regard to case."""
     if answer is None:
         return False
     if isinstance(answer, str) and isinstance(question.answer, str):
@@ -97,14 +98,15 @@ def score_predictions(
     """Score predictions against keys.
 
     Args:
-        records: of :func:`reader_study.predictions_file.read_predictions`.
-        keys: of :func:`reader_study.release_keys.load_keys`.
-        file: name of the file, for refusals.
-        confidence: of the intervals.
+        records: the records from :func:`reader_study.predictions_file.read_predictions`.
+        keys: the questions from :func:`reader_study.release_keys.load_keys`, by id.
+        file: the file name, used in refusals.
+        confidence: the confidence level of the intervals.
     """
     refusals: list[Refusal] = []
     scored_questions: dict[str, _ScoredQuestion] = {
-        name: _ScoredQuestion(keyed=keyed, right=False, state="missing") for name, keyed in keys.items()
+        question_id: _ScoredQuestion(keyed=keyed, is_correct=False, state="missing")
+        for question_id, keyed in keys.items()
     }
     rules: dict[str, int] = {}
     for record in records:
@@ -125,7 +127,7 @@ def score_predictions(
         rules[extraction.rule] = rules.get(extraction.rule, 0) + 1
         scored_questions[record.question_id] = replace(
             scored_questions[record.question_id],
-            right=is_correct(question, extraction.answer),
+            is_correct=is_correct(question, extraction.answer),
             state="failed" if extraction.rule == FAILED else "answered",
             boxes=record.boxes,
         )
@@ -144,7 +146,7 @@ def _score_groups(scored_questions: list[_ScoredQuestion], confidence: float) ->
         yield _score_group(side, "overall (micro)", "all", side_questions, confidence)
         tasks = _group_by_field(side_questions, "task")
         shares = [
-            sum(item.right for item in group_questions) / len(group_questions)
+            sum(item.is_correct for item in group_questions) / len(group_questions)
             for group_questions in tasks.values()
         ]
         yield replace(
@@ -213,14 +215,14 @@ def _group_by_field(scored_questions: list[_ScoredQuestion], field: str) -> dict
 def _score_group(
     side: str, by: str, name: str, scored_questions: list[_ScoredQuestion], confidence: float
 ) -> ScoreResult:
-    n_correct = sum(item.right for item in scored_questions)
+    n_correct = sum(item.is_correct for item in scored_questions)
     unclustered = wilson(n_correct, len(scored_questions), confidence=confidence)
     exams = {
         exam: index
         for index, exam in enumerate(dict.fromkeys(item.keyed.question.exam_id for item in scored_questions))
     }
     clustered, is_clustered = compute_share_correct(
-        np.array([item.right for item in scored_questions], dtype=np.int64),
+        np.array([item.is_correct for item in scored_questions], dtype=np.int64),
         np.array([exams[item.keyed.question.exam_id] for item in scored_questions], dtype=np.int64),
         confidence=confidence,
     )

@@ -1,4 +1,4 @@
-"""The data that a reader sees: a case to answer, or why there is none now."""
+"""The data that a reader sees: a case, or the reason why no case is shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from measures.proportions import Proportion
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseCounts:
-    """A reader's progress: scored cases answered and in all, and training cases."""
+    """A reader's progress: the answered and the total numbers of scored cases and of training cases."""
 
     done: int
     total: int
@@ -25,13 +25,13 @@ class CaseCounts:
 
     @property
     def remaining(self) -> int:
-        """The number of cases still to be read, including training cases."""
+        """The number of cases that are not yet read, including training cases."""
         return self.total + self.training - self.done - self.training_done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingResult:
-    """The feedback of a training case: whether the answer was correct, and the question with its key."""
+    """The feedback on a training case: whether the answer was correct, and the question with its key."""
 
     correct: bool
     question: Question
@@ -39,12 +39,12 @@ class TrainingResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingSheet:
-    """One case as shown to a reader; nothing that reveals the answer was read.
+    """One case as shown to a reader, without data that reveals the answer.
 
-    ``exam`` has no report, and no indication, age or sex in an arm that does not show them. ``options`` are
-    in the order of the slot. ``reading`` is the reader's own latest answer, if the case was answered.
-    ``feedback`` is that of an answered training case. ``times`` are seconds in all, looking and away so far.
-    ``upcoming_images`` are (exam number, radiograph id) of the next case, for preloading.
+    ``exam`` has no report, and no indication, age and sex in arms that do not show them. ``options`` are in
+    the order of the slot. ``reading`` is the reader's latest answer; None if the case is not answered.
+    ``feedback`` exists for answered training cases only. ``times`` are the seconds so far: in total, looking,
+    and away. ``upcoming_images`` has (exam id, radiograph id) of the next case, for preloading.
     """
 
     study: ReaderStudy
@@ -70,10 +70,11 @@ class ReadingSheet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingStop:
-    """Why no case is shown now.
+    """The reason why no case is shown.
 
-    One of: ``guideline`` (Markdown to read first), ``opens_at`` (the end of the wash-out), ``closed``, or all
-    cases are read; ``result`` is then the reader's accuracy if the protocol shows it.
+    It is ``guideline`` (Markdown that must be read first), ``opens_at`` (the end of the wash-out),
+    ``closed``, or none of them: all cases are read then, and ``result`` is the reader's accuracy if the
+    protocol shows it.
     """
 
     study: ReaderStudy

@@ -1,4 +1,4 @@
-"""How many cases a source has for a study, and the sizes that a new study starts with."""
+"""The number of cases that a source has for a study, and the default sizes of a new study."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _SCORED, _TRAINING, _REPEATS, _REPEAT_GAP = 200, 5, 20, 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudySizes:
-    """Numbers of scored cases, training cases and hidden repeats, and the least distance of a repeat."""
+    """Numbers of scored cases, training cases and hidden repeats, and the minimum distance of a repeat."""
 
     scored: int
     training: int
@@ -19,20 +19,19 @@ class StudySizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AvailableCases:
-    """The questions of a source and the exams that they are on."""
+    """The numbers of questions and of exams that a source has."""
 
     questions: int
     exams: int
 
     def count(self, *, one_per_exam: bool) -> int:
-        """The largest number of scored cases."""
+        """Return the largest possible number of scored cases."""
         return self.exams if one_per_exam else self.questions
 
     def suggest_sizes(self, *, one_per_exam: bool) -> StudySizes:
-        """Sizes that can be drawn: the usual ones, or smaller ones if the source is small.
+        """Suggest sizes that can be drawn: the default sizes, or smaller ones if the source is small.
 
-        Training cases are on other exams than scored cases, so scored and training cases together are at
-        most as many as the exams.
+        Training cases and scored cases are on different exams, so their total is at most the number of exams.
 
         >>> AvailableCases(questions=1290, exams=36).suggest_sizes(one_per_exam=True)
         StudySizes(scored=33, training=3, repeats=3, repeat_gap=16)

@@ -1,7 +1,6 @@
-"""Tables that explain accuracies: confusion, places of chosen options, times, and learning.
+"""Tables that explain accuracies: confusion, positions of chosen options, reading times, and learning.
 
-Places are counted over single-choice questions only. Hidden repeats and training cases are in none of the
-tables.
+Positions are counted for single-choice questions only. The tables exclude hidden repeats and training cases.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ N_QUARTERS = 4
 
 
 def select_counted_answers(ratings: pd.DataFrame) -> pd.DataFrame:
-    """The answers that count: without training cases, repeats and unanswered questions."""
+    """Return the answers that count: without training cases, repeats and unanswered questions."""
     return ratings[~ratings["arm"].isin([TRAINING, REPEAT]) & (ratings["answer"] != "")]
 
 
 def compute_confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
-    """Key against answer of each rater, over single-choice and closed questions."""
+    """Compute the confusion matrix (key, answer) of each rater over single-choice and closed questions."""
     from sklearn.metrics import confusion_matrix  # noqa: PLC0415 - loading it takes 0.5 s of the start
 
     rows = select_counted_answers(ratings)
@@ -61,10 +60,10 @@ def compute_confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
 
 
 def compute_option_places(data: ReportData, ratings: pd.DataFrame) -> tuple[OptionPlace, ...]:
-    """How often each rater chose the option at each place, compared with how often the key was there.
+    """Count how often each rater chose the option at each position, and how often the key was there.
 
-    Places are those in the order shown to a reader; a model saw the question's own order. ``accuracy`` is
-    over the questions whose key is at the place.
+    Positions are those of the displayed order for readers, and of the question's own order for models.
+    ``accuracy`` is the accuracy on the questions whose key is at the position.
     """
     single = {case.question.id: case for case in data.cases if case.question.format is AnswerFormat.SINGLE}
     reader_ids = {reader.name: reader.id for reader in data.readers}
@@ -113,7 +112,7 @@ def compute_option_places(data: ReportData, ratings: pd.DataFrame) -> tuple[Opti
 
 
 def compute_reading_times(ratings: pd.DataFrame) -> tuple[ReadingTimes, ...]:
-    """Seconds per case of each rater with known times: median, quartiles, and by correctness."""
+    """Compute the seconds per case of each rater with known times: median, quartiles, and by correctness."""
     rows = select_counted_answers(ratings)
     rows = rows[rows["seconds"].notna() & (rows["kind"] != "reference")]
     return tuple(
@@ -137,7 +136,7 @@ def _reading_times(rater: str, rater_rows: pd.DataFrame) -> ReadingTimes:
 
 
 def compute_learning(ratings: pd.DataFrame) -> tuple[LearningQuarter, ...]:
-    """Accuracy and median seconds of each reader in each quarter of their reading order."""
+    """Compute the accuracy and the median seconds of each reader in each quarter of the reading order."""
     return tuple(_iterate_quarters(select_counted_answers(ratings)))
 
 

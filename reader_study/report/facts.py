@@ -1,4 +1,4 @@
-"""Facts about a study for its report: counts, protocol, settings."""
+"""Facts about a study in its report: counts, protocol, settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from measures.results import UsedSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolVersionFacts:
-    """One version of the protocol; ``written_at`` is ISO 8601."""
+    """One version of the protocol. ``written_at`` is a time in ISO 8601."""
 
     version: int
     sha256: str
@@ -23,11 +23,11 @@ class ProtocolVersionFacts:
 class StudyFacts:
     """The study at the time of the report.
 
-    ``models_without_answers`` were chosen and have answered no case. With ``every_model`` the protocol is
-    older than the choice of models, and every model with predictions takes part. A comparison on fewer than
-    ``needed_cases`` cases is not reported. ``model`` is the model that raters are compared with, None without
-    one. ``protocol`` is the latest version as JSON values. ``family`` describes the comparisons that Holm's
-    adjustment covers. ``audit_head`` is number and hash of the last audit entry about the data.
+    ``models_without_answers`` has the chosen models that have answered no case. ``every_model`` is True if
+    the protocol does not list models; every model with predictions takes part then. A comparison on fewer
+    than ``needed_cases`` cases is not reported. ``model`` is the model with which raters are compared; None
+    without one. ``protocol`` is the latest version as JSON values. ``family`` describes the comparisons of
+    the Holm adjustment. ``audit_head`` has the number and hash of the last audit entry about the data.
     """
 
     study: str
@@ -54,10 +54,10 @@ class StudyFacts:
 
 
 def facts_from_plain(plain: dict[str, Any]) -> StudyFacts:
-    """The facts from their JSON form.
+    """Build the facts from JSON values.
 
     Raises:
-        KeyError: a part is missing.
+        KeyError: a key is missing.
         TypeError: a field is unknown or missing.
     """
     settings = plain["settings"]

@@ -1,9 +1,9 @@
-"""The family of comparisons of a protocol, and Holm's adjustment within it.
+"""The family of comparisons of a protocol, and the Holm adjustment within it.
 
-An entry of the family is ``all``, ``readers-models``, or two sides separated by a colon; a side is a rater's
-name, ``readers`` or ``models`` (``readers : MedGemma``). A reader with several arms is included with all.
-If the protocol declares no family, or none that names raters of the study, every pair is in the family, so
-that an undeclared comparison is not treated as more certain.
+An entry of the family is ``all``, ``readers-models``, or two sides separated by a colon (``readers :
+MedGemma``). A side is the name of a rater, ``readers`` or ``models``; the name of a reader includes all of
+the reader's arms. If the protocol declares no family, or its entries name no raters of the study, every pair
+is in the family, so that undeclared comparisons are also adjusted.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _GROUPS = {"readers": "reader", "models": "model"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """The ``pairs`` of raters by name; ``description`` describe the family."""
+    """The pairs of raters' names in the family, and a description of the family for the report."""
 
     pairs: frozenset[frozenset[str]]
     description: str
 
 
 def resolve_family(declared: Sequence[str], kinds: Mapping[str, str]) -> Family:
-    """The pairs of a declared family.
+    """Return the pairs of a declared family.
 
     Args:
-        declared: the protocol's entries.
-        kinds: reader or model, by the rater's name.
+        declared: the entries in the protocol.
+        kinds: the kind of each rater ("reader" or "model"), by name.
     """
     all_pairs = frozenset(frozenset(pair) for pair in combinations(sorted(kinds), 2))
     pairs_by_entry = {entry: _resolve_pairs(entry, all_pairs, kinds) for entry in declared}
@@ -62,7 +62,7 @@ def resolve_family(declared: Sequence[str], kinds: Mapping[str, str]) -> Family:
 
 
 def adjust_p_values(paired: Sequence[PairedDifference], family: Family) -> tuple[PairedDifference, ...]:
-    """The differences with ``p_holm`` within the family, task by task; None outside it."""
+    """Set ``p_holm`` of each difference: adjusted within the family and the task, None outside the family."""
     p_by_comparison: dict[tuple[str, str, str], float | None] = {}
     for task in dict.fromkeys(row.task for row in paired):
         task_rows = [row for row in paired if row.task == task]

@@ -1,4 +1,4 @@
-"""The figures of a report, by file name, with the rows that they are drawn from."""
+"""The figures of a report, by file name, with the data that they show."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A figure; ``rows`` contain all of its numbers without rounding, ``svg`` is the drawing.
+    """A figure. ``rows`` has all of its numbers without rounding, and ``svg`` is the drawing.
 
-    ``subject`` is the name of its task or rater; empty if there is only one figure of the kind.
+    ``subject`` is the task or rater of the figure; empty if there is only one figure of its kind.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Figure:
 
 
 def list_figure_names(report: StudyReport) -> tuple[str, ...]:
-    """The names of the figures, in the order of display: ``accuracy``, ``accuracy-presence``, …."""
+    """Return the names of the figures in order of display: ``accuracy-all``, ``accuracy-presence``, …."""
     return tuple(_figure_makers(report))
 
 
@@ -44,7 +44,7 @@ def draw_figure(report: StudyReport, name: str) -> Figure:
     """Draw one figure.
 
     Raises:
-        NotFound: the report has no figure of that name.
+        NotFound: the report has no figure with this name.
     """
     makers = _figure_makers(report)
     if name not in makers:
@@ -54,15 +54,15 @@ def draw_figure(report: StudyReport, name: str) -> Figure:
 
 
 def draw_figures(report: StudyReport) -> tuple[Figure, ...]:
-    """All figures, in the order of display."""
+    """Draw all figures, in order of display."""
     return tuple(draw_figure(report, name) for name in list_figure_names(report))
 
 
 def make_figure_name(kind: str, subject: str = ALL) -> str:
-    """The file name of a figure of a task or rater: ``kappa-all``, ``accuracy-presence``.
+    """Return the file name of a figure of a task or rater: ``kappa-all``, ``accuracy-presence``.
 
-    If ``subject`` has other characters than ASCII letters and digits, a part of its hash is added, so that
-    names stay distinct.
+    If ``subject`` has characters other than ASCII letters and digits, a part of its hash is appended, so that
+    names are unique.
     """
     plain = "".join(
         character if character.isascii() and character.isalnum() else "-" for character in subject
@@ -73,7 +73,7 @@ def make_figure_name(kind: str, subject: str = ALL) -> str:
 
 
 def _bound_subject(make: Callable[[StudyReport], _Drawing]) -> str:
-    """The task or rater of a figure, from the bound argument of its function; empty without one."""
+    """Return the task or rater of a figure, the bound argument of its function; empty without one."""
     return next(iter(make.keywords.values()), "") if isinstance(make, partial) else ""
 
 
@@ -134,7 +134,7 @@ def _draw_differences(report: StudyReport, *, task: str) -> _Drawing:
 
 
 def _axis_limit(forest_rows: Sequence[ForestRow[Any]]) -> float:
-    """The limit of the axis of differences, on both sides: a multiple of 0.1 (10 points), at least 0.1."""
+    """Return the limit of the symmetric axis of differences: a multiple of 0.1 (10 points), at least 0.1."""
     values = [
         abs(value) for row in forest_rows for value in (row.low, row.high, row.estimate) if value is not None
     ]
@@ -151,14 +151,15 @@ def _draw_kappa(report: StudyReport, *, task: str) -> _Drawing:
         title=f"Cohen's kappa: {_describe_task(task)}",
         caption=(
             f"{_describe_study(report)}Kappa, {_format_confidence(report)} interval and n. Grey: not "
-            f"defined, or n below {report.facts.needed_cases}. Of answers as given, not of right and wrong."
+            f"defined, or n below {report.facts.needed_cases}. Computed from the answers, not from their "
+            "correctness."
         ),
     )
     return figure_rows, svg
 
 
 def _build_kappa_cells(figure_rows: Sequence[StudyAgreement]) -> dict[tuple[str, str], GridCell]:
-    """The cells of all pairs of raters, in both directions."""
+    """Return the cells of all pairs of raters, in both directions."""
     cells = {}
     for agreement in figure_rows:
         undefined = "too few cases" if is_withheld(agreement.note) else "not defined"
@@ -177,7 +178,7 @@ def _build_kappa_cells(figure_rows: Sequence[StudyAgreement]) -> dict[tuple[str,
 
 
 def _order_raters(report: StudyReport, agreements: Sequence[StudyAgreement]) -> list[str]:
-    """The raters of these pairs: readers first, then models, then arms by name."""
+    """Return the raters of these pairs: readers first, then models, then arms by name."""
     rater_names = {name for agreement in agreements for name in (agreement.a, agreement.b)}
     known = [row.rater for row in report.tables.raters if row.rater in rater_names]
     return [*known, *sorted(rater_names - set(known))]
@@ -245,7 +246,7 @@ def _draw_confusion(report: StudyReport, *, rater: str) -> _Drawing:
 
 
 def _build_confusion_cells(figure_rows: Sequence[ConfusionCell]) -> dict[tuple[str, str], GridCell]:
-    """A cell for each key and answer of one rater."""
+    """Return one cell per key and answer of one rater."""
     return {
         (row.key, row.answer): GridCell(
             lines=(f"{row.share:.0%}", f"{row.count:,} of {row.n:,}"), shade=row.share
@@ -270,7 +271,7 @@ def _draw_places(report: StudyReport) -> _Drawing:
 
 
 def _build_place_cells(figure_rows: Sequence[PlaceRow]) -> dict[tuple[str, str], GridCell]:
-    """A cell for each rater and place of an option."""
+    """Return one cell per rater and position of an option."""
     return {
         (row.rater, f"position {row.place}"): GridCell(
             lines=(
@@ -285,7 +286,7 @@ def _build_place_cells(figure_rows: Sequence[PlaceRow]) -> dict[tuple[str, str],
     }
 
 
-#: Figures of which there is only one, with the table that must not be empty.
+#: The figures that exist only once, each with the table that must not be empty.
 _SINGLE_FIGURES: dict[str, tuple[str, Callable[[StudyReport], _Drawing]]] = {
     "repeats": ("repeats", _draw_repeats),
     "times": ("times", _draw_times),

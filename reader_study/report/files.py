@@ -1,4 +1,4 @@
-"""The files of a report: HTML, JSON, a CSV of each table, an SVG and a CSV of each figure.
+"""The files of a report: HTML, JSON, one CSV per table, and one SVG and one CSV per figure.
 
 The same report gives the same bytes.
 """
@@ -18,7 +18,7 @@ from reader_study.report.study_report import StudyReport
 
 
 def render_files(report: StudyReport) -> dict[str, str]:
-    """The content of all files, by path within the folder."""
+    """Return the content of all files, by path within the folder."""
     files = {
         "report.html": render_html(report),
         "report.json": report.to_json(),
@@ -31,7 +31,7 @@ def render_files(report: StudyReport) -> dict[str, str]:
 
 
 def render_file(report: StudyReport, path: str) -> str:
-    """The content of one file; the other files are not computed.
+    """Return the content of one file, without computing the others.
 
     Raises:
         NotFound: the report has no such file.
@@ -51,7 +51,7 @@ def render_file(report: StudyReport, path: str) -> str:
 
 
 def records_to_csv(records: list[Record]) -> str:
-    """The records as CSV; undefined values are empty, and cells are protected against formulas."""
+    """Return the records as CSV. Undefined values are empty, and formulas in cells are escaped."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     if records:
@@ -65,7 +65,7 @@ def write_report(report: StudyReport, folder: Path) -> tuple[str, ...]:
 
     Args:
         report: the report.
-        folder: to create, or empty.
+        folder: the folder, which must be empty or not exist.
 
     Returns:
         The paths within the folder.

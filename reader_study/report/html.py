@@ -1,4 +1,4 @@
-"""The report as one HTML file that loads nothing else and follows the light or dark theme."""
+"""The report as one HTML file that loads no other files and supports the light and the dark theme."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ figure{margin:1rem 0;overflow-x:auto}.sticky-figure{display:grid}.sticky-figure>
 .sticky-names{position:sticky;left:0;align-self:start}
 code{font-size:12px;word-break:break-all}details{margin:.5rem 0}
 """
-#: Title and note of each table, in the order of the report; the accuracies are shown before them as grids.
+#: The title and note of each table, in the order of the report. Accuracies are shown above them as grids.
 _TABLES = {
     "raters": ("Readers and models", "n: answers in the analysis."),
     "overall": ("Overall", "Micro: each question counts once. Macro: mean of the tasks."),
@@ -81,7 +81,7 @@ _TABLES = {
         "Percentages; n in the first column, intervals in “Accuracy by category”.",
     ),
 }
-#: Texts of at least this many characters may break into lines.
+#: Texts with more characters than this are wrapped.
 _WRAP_LENGTH = 28
 _COLLAPSED_TABLES = frozenset(
     {"paired", "unpaired", "agreement", "confusion", "positions", "coverage", "learning"}
@@ -89,7 +89,7 @@ _COLLAPSED_TABLES = frozenset(
 
 
 def render_html(report: StudyReport) -> str:
-    """The whole page; every number is in a ``data`` element with its exact value."""
+    """Return the whole page. Every number is in a ``data`` element with its exact value."""
     facts = report.facts
     parts = [
         f"<h1>{escape(facts.study)}</h1>",
@@ -130,7 +130,7 @@ def render_html(report: StudyReport) -> str:
 
 
 def _render_figures(report: StudyReport) -> list[str]:
-    """Figures of all tasks are shown; those of one task or one rater are collapsed."""
+    """Return the figures. Those of one task or one rater are collapsed."""
     parts: list[str] = []
     for figure in draw_figures(report):
         figure_html = f'<figure id="{figure.name}">{add_sticky_names(figure.svg)}</figure>'
@@ -159,7 +159,7 @@ def _render_section(name: str, title: str, note: str, records: list[Record]) -> 
 
 
 def _render_grid(results: Sequence[AccuracyResult], group_kind: str) -> str:
-    """Raters down, groups across; share, interval and n in every cell."""
+    """Return a table of raters (rows) and groups (columns) with accuracy, interval and n in each cell."""
     if not results:
         return f'<p class="soft">No question has a {group_kind}.</p>'
     columns = list(dict.fromkeys(result.group for result in results))
@@ -216,7 +216,7 @@ def _is_integer(value: object) -> bool:
 
 
 def _render_value(value: object, *, as_integer: bool) -> str:
-    """One cell; columns of ``as_integer`` numbers, such as years, have no decimal point."""
+    """Return one cell. ``as_integer`` omits the decimal places of a number, for columns such as years."""
     if value is None:
         return '<td class="soft">–</td>'
     if isinstance(value, bool):

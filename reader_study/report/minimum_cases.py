@@ -1,4 +1,4 @@
-"""Comparisons of raters on too few cases, which a report names without an estimate."""
+"""Withholds the estimates of comparisons on too few cases; the report lists them with a note."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ Comparison = TypeVar(
 
 
 def withhold_small_comparisons(measures: Measures, *, needed: int) -> Measures:
-    """The measures, where comparisons on fewer than ``needed`` cases have a note instead of estimates.
+    """Replace the estimates of comparisons on fewer than ``needed`` cases by a note.
 
     Args:
-        measures: accuracies and comparisons. Accuracies stay: they describe one rater and show their n.
-        needed: the protocol's minimum, at least 1.
+        measures: the accuracies and comparisons. Accuracies are not changed, because they describe one rater
+            and are shown with n.
+        needed: the minimum of the protocol, at least 1.
     """
 
     def withhold(comparison: Comparison, n: int) -> Comparison:

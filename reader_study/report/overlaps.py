@@ -1,10 +1,10 @@
-"""Overlap of the boxes of models and readers with those of the key (GEMeX's V-score, mIoU).
+"""Overlap of the boxes of models and readers with the boxes of the key (GEMeX's V-score, mIoU).
 
 Boxes are matched one to one within each radiograph (Hungarian method), without regard to labels. The sum of
-the overlaps is divided by the larger number of boxes; the paper does not define the denominator, so the
-results with the other two are given too. Questions whose key has no box are left out. A question whose key
-has a box counts 0 without a predicted box; for readers, only if they were asked for a box. A rater without
-any box has no result.
+the overlaps is divided by the larger number of boxes. The paper does not define the denominator, so the
+results with the number of key boxes and the number of matches are given too. Questions whose key has no box
+are excluded. If the key has a box, an answer without a box counts as 0; for readers, only questions that
+asked for a box are included. A rater who drew no box has no result.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from reader_study.report.report_data import ReportData
 from reader_study.report.tables import BoxOverlap
 from review.corrected_versions import compute_box_overlap
 
-#: One question: its format, its exam, the boxes of the key, the boxes that were drawn.
+#: One answered question: answer format, exam id, boxes of the key, boxes of the answer.
 AnsweredBoxes = tuple[AnswerFormat, str, Sequence[LabelledBox], Sequence[LabelledBox]]
 
 
 def compute_box_overlaps(data: ReportData, settings: Settings) -> tuple[BoxOverlap, ...]:
-    """One row per rater with a box, and per answer format; arms are combined, hidden repeats left out."""
+    """Return one row per answer format and rater with a box. Arms are combined, hidden repeats excluded."""
     cases = {case.blind_case.id: case for case in data.cases if case.scored}
     included_cases = [
         case for case_id, case in cases.items() if not data.is_excluded(case_id=case_id, reader_id=None)
@@ -70,9 +70,11 @@ def compute_box_overlaps(data: ReportData, settings: Settings) -> tuple[BoxOverl
 def compute_overlap_by_format(
     answers: Sequence[AnsweredBoxes], *, seed: int, confidence: float
 ) -> Iterator[tuple[str, int, MeanOverlap]]:
-    """Mean overlap of all answers to questions whose key has a box, then of each format.
+    """Compute the mean overlap over all questions whose key has a box, then by answer format.
 
-    Yields the format, the number of questions with a drawn box, and the overlap; nothing if no box was drawn.
+    Yields:
+        The format, the number of questions with a box in the answer, and the overlap. Yields nothing if no
+        answer has a box.
     """
     with_key_boxes = [answer for answer in answers if answer[2]]
     if not any(boxes for *_, boxes in with_key_boxes):

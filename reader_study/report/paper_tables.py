@@ -1,8 +1,8 @@
-"""Tables laid out as in ReXVQA's paper: Table 2, Tables 3 and 6, and the numbers of Figure 5.
+"""Tables in the layout of the ReXVQA paper: Table 2, Tables 3 and 6, and the values of Figure 5.
 
-Values are per cent with two decimals. The paper's column "Overall" is the mean of the tasks for some models
-and weighted by questions for another; both are given here by name, as are both averages of the categories.
-Intervals are in the other tables.
+Values are percentages with two decimals. The paper's column "Overall" is the mean of the tasks for some
+models and weighted by questions for another. Both averages are given here with their names, for tasks and for
+categories. Intervals are in the other tables.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MEAN, ALL_QUESTIONS = "Average of the categories", "All questions"
 def build_task_table(
     accuracy: Sequence[AccuracyResult], overall: Sequence[OverallAccuracy], failed: Sequence[FailedReplies]
 ) -> tuple[TextRow, ...]:
-    """Accuracy by rater (rows) and task (columns), lowest first; the first row has numbers of questions."""
+    """Return accuracy by rater (rows, lowest first) and task (columns). The first row has question counts."""
     cells = {(row.rater, row.group): row for row in accuracy}
     tasks = sorted({task for _, task in cells if task != ALL}, key=_task_name)
     failed_share = {row.model: row.share for row in failed}
@@ -56,7 +56,7 @@ def build_task_table(
 def build_category_table(
     accuracy: Sequence[AccuracyResult], overall: Sequence[OverallAccuracy]
 ) -> tuple[TextRow, ...]:
-    """Accuracy by category (rows) and rater (columns), and both averages; empty without categories."""
+    """Return accuracy by category (rows) and rater (columns), and both averages; empty without categories."""
     if not accuracy:
         return ()
     raters = [row.rater for row in overall]
@@ -87,7 +87,7 @@ def build_category_table(
 
 
 def build_kappa_tables(agreements: Sequence[PairAgreement], *, known: Sequence[str]) -> tuple[TextRow, ...]:
-    """A square of kappas per task, all tasks first; 1 on the diagonal, empty if not defined."""
+    """Return a square table of kappas per task, all tasks first: 1 on the diagonal, empty if not defined."""
     rater_names = {rater for agreement in agreements for rater in (agreement.a, agreement.b)} - {KEY_RATER}
     raters = [*(name for name in known if name in rater_names), *sorted(rater_names - set(known))]
     lines: list[TextRow] = []

@@ -1,4 +1,4 @@
-"""The answers of a study as a table of ratings for :mod:`measures`, one answer per row."""
+"""Builds the table of ratings of a study for :mod:`measures`, with one answer per row."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from measures.rating_values import REPEAT, TRAINING, UNDETERMINED
 from reader_study.report.report_data import ReportData
 
 KEY_RATER = "the key"
-#: The answer of a prediction whose extraction failed; a category of its own for agreement.
+#: The answer of a prediction whose extraction failed. It is a separate category in agreement.
 FAILED_ANSWER = "no answer found"
 
 Row = dict[str, Any]
 
 
 def build_ratings(data: ReportData) -> pd.DataFrame:
-    """The table of ratings, with additional columns of the report (difficulty, position, seconds, kind).
+    """Build the table of ratings, with additional columns (difficulty, position, seconds, kind).
 
-    ``correct`` is given for every answer, because a question may have several correct answers. A question
-    that was only reported as faulty counts as unanswered; so does "cannot determine" if the protocol excludes
-    it.
+    Every answer has ``correct``, because a question may have several correct answers. A question that was
+    only reported as faulty counts as unanswered. "Cannot determine" counts as unanswered if the protocol
+    excludes it.
     """
     excludes_cannot_determine = data.versions[-1].protocol.cannot_determine is CannotDetermineRule.EXCLUDED
     rows: list[Row] = []

@@ -32,11 +32,11 @@ def build_report(
 
     Args:
         data: the data of the study.
-        model: the model that raters are compared with; None for the protocol's.
-        progress: called with the fraction done, 0 to 1.
+        model: the model with which raters are compared; None for the protocol's model.
+        progress: a function that is called with the completed fraction, 0 to 1.
 
     Raises:
-        Refused: nobody has answered a case that counts, or there is no such model.
+        Refused: there is no answer to a scored case, or the model does not exist.
     """
     ratings = build_ratings(data)
     scored = answer_tables.select_counted_answers(ratings)

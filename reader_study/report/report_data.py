@@ -12,7 +12,7 @@ from domain.studies import Case, Exclusion, Reader, ReaderStudy, Slot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswers:
-    """A model and its predictions on the study's cases, by question number."""
+    """A model and its predictions on the study's cases, by the database id of the question."""
 
     name: str
     simulated: bool
@@ -21,10 +21,10 @@ class ModelAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportData:
-    """The data of a report; ``readings`` are the latest revisions.
+    """The data of a report. ``readings`` has the latest revisions.
 
-    ``models`` are the models that the protocol names and that answered a case; ``models_without_answers`` are
-    the names of the others. ``audit_head`` is the last audit entry about the data.
+    ``models`` has the models of the protocol that answered a case, and ``models_without_answers`` the names
+    of those that did not. ``audit_head`` is the last audit entry about the data.
     """
 
     study: ReaderStudy

@@ -1,4 +1,4 @@
-"""The rows of each figure, on the page and in a file: labels, estimates, intervals, texts."""
+"""Builds the rows of each figure, for the page and for files: labels, estimates, intervals, texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Details = TypeVar("Details")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForestRow(Generic[Details]):
-    """One line of a forest plot; ``words`` are shown at its end, and alone without an estimate."""
+    """One row of a forest plot. ``words`` is the text at its end, the only content without an estimate."""
 
     label: str
     kind: str
@@ -30,7 +30,7 @@ class ForestRow(Generic[Details]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccuracyDetails:
-    """``correct`` of ``n`` cases of the task."""
+    """The numbers of an accuracy: ``correct`` of ``n`` cases of the task."""
 
     task: str
     n: int
@@ -39,7 +39,11 @@ class AccuracyDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceDetails:
-    """``rater_only`` and ``model_only``: cases that only the rater, or only the model, answered correctly."""
+    """The numbers of a difference.
+
+    ``rater_only`` and ``model_only`` count the cases that only the rater, or only the model, answered
+    correctly.
+    """
 
     task: str
     n: int
@@ -51,7 +55,7 @@ class DifferenceDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatDetails:
-    """The share of ``n`` repeats with the same answer."""
+    """The share of repeats with the same answer (``observed``), among ``n`` repeats."""
 
     n: int
     observed: float
@@ -68,13 +72,13 @@ class TimeDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceRow(OptionPlace):
-    """``more``: the share of choices of the place minus the share of keys there."""
+    """The row of a position; ``more`` is the share of choices of it minus the share of keys at it."""
 
     more: float | None
 
 
 def build_accuracy_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[AccuracyDetails]]:
-    """One row per rater, the highest first; raters who helped to set the key are marked."""
+    """Return one row per rater, the highest accuracy first. Raters who contributed to the key are marked."""
     helped_raters = {profile.rater for profile in report.tables.raters if profile.set_reference}
     return _sort_descending(
         _build_row(
@@ -92,7 +96,7 @@ def build_accuracy_rows(report: StudyReport, *, task: str = ALL) -> list[ForestR
 
 
 def build_difference_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[DifferenceDetails]]:
-    """Each rater minus the chosen model, on the cases that both answered."""
+    """Return the accuracy of each rater minus that of the chosen model, on the cases that both answered."""
     model, kinds = report.facts.model, {overall.rater: overall.kind for overall in report.tables.overall}
     rows = []
     for difference in report.tables.paired:
@@ -126,7 +130,7 @@ def build_difference_rows(report: StudyReport, *, task: str = ALL) -> list[Fores
 
 
 def list_kappa_rows(report: StudyReport, *, task: str = ALL) -> list[StudyAgreement]:
-    """The agreement of each pair of raters, without the key; those with ``few`` cases are shown in grey."""
+    """Return the agreement of each pair of raters, without the key. Rows with ``few`` are shown in grey."""
     key = report.facts.settings.reference
     return [
         agreement
@@ -136,7 +140,7 @@ def list_kappa_rows(report: StudyReport, *, task: str = ALL) -> list[StudyAgreem
 
 
 def build_repeat_rows(report: StudyReport) -> list[ForestRow[RepeatDetails]]:
-    """Kappa of each reader's first answers with their answers to hidden repeats."""
+    """Return kappa of each reader's first answers with their answers to the hidden repeats."""
     return [
         _build_row(
             repeat.rater,
@@ -152,7 +156,7 @@ def build_repeat_rows(report: StudyReport) -> list[ForestRow[RepeatDetails]]:
 
 
 def build_time_rows(report: StudyReport) -> list[ForestRow[TimeDetails]]:
-    """Median seconds per case with quartiles."""
+    """Return the median seconds per case of each rater, with quartiles."""
     kinds = {overall.rater: overall.kind for overall in report.tables.overall}
     return [
         _build_row(
@@ -168,7 +172,7 @@ def build_time_rows(report: StudyReport) -> list[ForestRow[TimeDetails]]:
 
 
 def build_place_rows(report: StudyReport) -> list[PlaceRow]:
-    """How much more often each rater chose a place than the key was there."""
+    """Return how much more often each rater chose a position than the key was there."""
     return [
         PlaceRow(
             **to_record(place),
@@ -204,7 +208,7 @@ def _build_row(
     n: str,
     note: str = "",
 ) -> ForestRow[Details]:
-    """The row, with its estimate and interval (``points``) also as text."""
+    """Build a row with the text of its estimate and interval. ``points`` is (estimate, low, high)."""
     value, low, high = points
     if value is None:
         reason = note or "not defined"

@@ -1,4 +1,4 @@
-"""Sentences of a report about its numbers."""
+"""Writes the sentences of a report about its results."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from reader_study.report.tables import ReportTables
 
 
 def write_sentences(facts: StudyFacts, tables: ReportTables, protocol: Protocol) -> tuple[str, ...]:
-    """The sentences, the primary comparison first."""
+    """Return the sentences of the report."""
     lines = []
     if facts.simulated or any(rater.simulated for rater in tables.raters):
-        lines.append("Some or all of these raters are SIMULATED. The figures illustrate the report only.")
+        lines.append("Some or all of these raters are SIMULATED. The results only illustrate the report.")
     lines += _write_primary_comparison(facts, tables, protocol)
     lines += _write_model_choice(facts)
     lines.append(_write_selection_caveat(facts, tables))
@@ -49,7 +49,7 @@ def write_sentences(facts: StudyFacts, tables: ReportTables, protocol: Protocol)
 
 
 def format_share(share: float | None) -> str:
-    """A share as text with two decimals: 83.84 %."""
+    """Return a share as a percentage with two decimals: 83.84 %."""
     return "not defined" if share is None else f"{share * 100:.2f} %"
 
 

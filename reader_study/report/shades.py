@@ -1,20 +1,21 @@
-"""The colours of cells, on the page and in files: background and text."""
+"""The background and text colours of cells, on the page and in files."""
 
 from __future__ import annotations
 
-#: From 0 to 1: pale to dark blue; from -1 to 0: dark orange to pale. Distinguishable without red and green.
+#: Shades from 0 to 1 are pale to dark blue, from 0 to -1 pale to dark orange. The scale suits readers with
+#: red-green colour blindness.
 _PALE, _POSITIVE, _NEGATIVE = (232, 240, 246), (24, 84, 128), (164, 74, 22)
-#: For values that are not defined or have too few cases; dark enough for white text in both themes.
+#: The colours of values that are not defined or have too few cases. White text is readable in both themes.
 GREY, ON_GREY = "#666f77", "#ffffff"
 
 
 def cell_colour(shade: float) -> str:
-    """The colour of a shade, which is clipped to -1 to 1."""
+    """Return the background colour of a shade, which is clipped to -1 to 1."""
     return f"#{''.join(f'{part:02x}' for part in _mix_colour(shade))}"
 
 
 def text_colour(shade: float) -> str:
-    """Black or white, whichever has more contrast; never below 4.5 : 1.
+    """Return black or white, whichever has more contrast with the shade; the contrast is at least 4.5 : 1.
 
     Source: WCAG 2.2, success criterion 1.4.3 (contrast), and its relative luminance.
     """

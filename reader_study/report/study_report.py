@@ -1,4 +1,4 @@
-"""A computed study report: facts of the study, sentences and tables, stored and written as files."""
+"""A computed study report: facts about the study, sentences and tables, and its JSON format."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ VERSION = "overread.study-report/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyReport:
-    """A report: ``facts`` of the study, sentences (``words``) and ``tables``."""
+    """A report: ``facts`` about the study, its sentences (``words``), and its ``tables``."""
 
     facts: StudyFacts
     words: tuple[str, ...]
     tables: ReportTables
 
     def to_records(self) -> dict[str, list[Record]]:
-        """The tables as flat records, by name."""
+        """Return the tables as flat records, by name."""
         return tables_to_records(self.tables)
 
     def to_json(self) -> str:
-        """The report as JSON; the same data gives the same bytes."""
+        """Return the report as JSON. The same data gives the same bytes."""
         plain = {
             "version": VERSION,
             "facts": asdict(self.facts),
@@ -41,7 +41,7 @@ class StudyReport:
 
     @classmethod
     def from_json(cls, text: str) -> StudyReport:
-        """The inverse of :meth:`text`, to the last digit.
+        """Read a report from JSON. This is the exact inverse of :meth:`to_json`.
 
         Raises:
             ValueError: the text is not a report with the tables and columns of this version.
@@ -57,23 +57,24 @@ class StudyReport:
             raise ValueError(f"This study report cannot be read: {error}") from error
 
     def compare_with(self, model: str | None) -> StudyReport:
-        """The same report, compared with another model.
+        """Return the report with the comparisons with another model.
 
         Args:
-            model: name of the model; None for the protocol's.
+            model: the name of the model; None for the protocol's model.
 
         Raises:
-            Refused: there is no such model.
+            Refused: the study has no model with this name.
         """
         protocol = protocol_from_plain(self.facts.protocol)
         facts = replace(self.facts, model=choose_model(self.tables, protocol.model, model))
         return replace(self, facts=facts, words=write_sentences(facts, self.tables, protocol))
 
     def filter_by_kind(self, kinds: Collection[str]) -> StudyReport:
-        """The report with the rows of some kinds of raters only; comparisons with the chosen model stay.
+        """Return the report with the rows of some kinds of raters, and the comparisons with the chosen model.
 
         Args:
-            kinds: "reader" and "model". Tables that are not about raters keep all rows.
+            kinds: the kinds of raters to keep, "reader" or "model". Tables that are not about raters keep all
+                rows.
         """
         rater_names = {result.rater for result in self.tables.overall if result.kind in kinds}
         compared = rater_names | {self.facts.model}
@@ -92,18 +93,18 @@ class StudyReport:
 
 
 def choose_model(tables: ReportTables, protocol_model: str, requested: str | None) -> str | None:
-    """The model that raters are compared with.
+    """Return the model with which raters are compared.
 
     Args:
-        tables: of the report.
-        protocol_model: the protocol's model, "" for none.
-        requested: the user's choice; None for the protocol's.
+        tables: the tables of the report.
+        protocol_model: the model of the protocol; "" for none.
+        requested: the user's choice; None for the model of the protocol.
 
     Returns:
-        None if there are several models and none is named.
+        The name of the model; None if there are several models and the protocol names none of them.
 
     Raises:
-        Refused: there is no model of the requested name.
+        Refused: the study has no model with the requested name.
     """
     models = [row.rater for row in tables.overall if row.kind == "model"]
     if requested is not None:

@@ -1,4 +1,4 @@
-"""Tables of a report other than measures: raters, groups of readers, failed replies, faults, exclusions."""
+"""Further tables of a report: raters, levels of readers, failed replies, reported faults, exclusions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def list_raters(data: ReportData, scored: pd.DataFrame) -> tuple[RaterProfile, .
 def compute_accuracy_by_column(
     ratings: pd.DataFrame, settings: Settings, *, column: str
 ) -> tuple[AccuracyResult, ...]:
-    """Accuracy by the values of another column: difficulty, or the answer format."""
+    """Compute accuracy by the values of a column, such as difficulty or answer format."""
     table = ratings.assign(category=ratings[column])
     return compute_category_accuracy(
         encode_ratings(check_ratings(table), reference=settings.reference), settings
@@ -60,7 +60,7 @@ def compute_accuracy_by_column(
 def compute_level_accuracy(
     data: ReportData, scored: pd.DataFrame, confidence: float
 ) -> tuple[LevelAccuracy, ...]:
-    """Accuracy of readers pooled by level; clustered by exam, with the readers fixed."""
+    """Compute the accuracy of readers pooled by level. Intervals are clustered by exam; readers are fixed."""
     results: list[LevelAccuracy] = []
     level_by_reader = {
         reader.name: reader.profile.level.value if reader.profile.level else "not stated"
@@ -141,7 +141,7 @@ def list_exclusions(data: ReportData) -> tuple[ExcludedAnswers, ...]:
 def mark_best(
     accuracy: Sequence[AccuracyResult], paired: Sequence[PairedDifference]
 ) -> tuple[TaskAccuracy, ...]:
-    """The accuracies with ``best``: significantly above all other raters of the task (paired interval)."""
+    """Mark the accuracies that are significantly above all other raters of the task (paired interval)."""
     n_beaten: Counter[tuple[str, str]] = Counter()
     for difference in paired:
         if difference.low is not None and difference.low > 0:

@@ -1,7 +1,7 @@
-"""Draws the figures of a report as SVG: forest plots, coloured cells, small panels.
+"""Draws the figures of a report as SVG: forest plots, grids of coloured cells, small panels.
 
-Each is a complete file that follows the light or dark theme and needs no script, font or image from
-elsewhere. The same rows give the same bytes.
+Each figure is a complete file for the light and the dark theme, without scripts, fonts or images from other
+files. The same rows give the same bytes.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ _LETTER_WIDTH = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """An axis from ``low`` to ``high``; tick labels are multiplied by ``factor``; a line is at ``zero``."""
+    """An axis from ``low`` to ``high``.
+
+    Tick labels are multiplied by ``factor``; ``zero`` has a dashed line.
+    """
 
     low: float
     high: float
@@ -54,13 +57,13 @@ class Axis:
     zero: float | None = None
 
     def position(self, value: float) -> float:
-        """The position of a value on the axis, 0 to 1."""
+        """Return the position of a value on the axis, 0 to 1."""
         return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridCell:
-    """One cell: lines of text, the first one larger; ``shade`` is -1 to 1, None for grey."""
+    """One cell: lines of text (the first one is larger), and a shade from -1 to 1, or None for grey."""
 
     lines: tuple[str, ...]
     shade: float | None
@@ -68,13 +71,13 @@ class GridCell:
 
 
 def draw_forest(rows: Sequence[ForestRow[Any]], *, title: str, caption: str, axis: Axis) -> str:
-    """A forest plot: one row per estimate, with its interval.
+    """Draw a forest plot: one row per estimate, with its interval.
 
     Args:
-        rows: from top to bottom; only the ``words`` are drawn of a row without an estimate.
-        title: above the plot.
-        caption: below the plot; explains the intervals.
-        axis: of the estimates.
+        rows: the rows from top to bottom; a row without an estimate shows its label and ``words`` only.
+        title: the text above the plot.
+        caption: the text below the plot, which explains the intervals.
+        axis: the axis of the estimates.
     """
     longest = max((len(row.words) for row in rows), default=0)
     width = _LEFT + _PLOT + 20 + _LETTER_WIDTH * longest
@@ -114,7 +117,7 @@ def draw_grid(
     title: str,
     caption: str,
 ) -> str:
-    """Coloured cells with numbers; a missing cell stays empty."""
+    """Draw a grid of coloured cells with numbers. A missing cell is empty."""
     size, left, top = 76, 190, 54 + _header_height(columns)
     height = 58
     parts, names = [], []
@@ -138,7 +141,7 @@ def draw_grid(
 
 
 def add_sticky_names(svg: str) -> str:
-    """The figure for a page that scrolls horizontally, with row names that stay visible.
+    """Return the figure for a page that scrolls horizontally, with row names that stay visible.
 
     The names are drawn a second time on top of the figure, with their own background.
     """
@@ -158,23 +161,23 @@ def add_sticky_names(svg: str) -> str:
 
 
 def apply_theme(svg: str) -> str:
-    """The figure for a page with its own theme, independent of the system's theme.
+    """Return the figure for a page with its own theme, which may differ from the theme of the system.
 
     The browser chooses the colours by the page's ``color-scheme``, also when the theme changes, and takes the
-    background from Streamlit's ``--st-background-color``. A screen reader reads a file as one image with a
-    title; here it reads all texts.
+    background from Streamlit's ``--st-background-color``. Screen readers read all texts of the figure instead
+    of its title only.
     """
     dark_style = re.compile(r"@media \(prefers-color-scheme:dark\)\{svg\{[^}]*\}\}")
     return dark_style.sub(f"svg{{{_PAGE_COLOURS}}}", svg, count=1).replace('role="img"', 'role="group"', 1)
 
 
 def draw_panels(series: dict[str, list[LearningQuarter]], *, title: str, caption: str) -> str:
-    """One small plot per reader: accuracies with intervals over the quarters, times below.
+    """Draw one small plot per reader: accuracies with intervals by quarter, and times below.
 
     Args:
         series: the quarters of each reader, by name.
-        title: above the plots.
-        caption: below the plots.
+        title: the text above the plots.
+        caption: the text below the plots.
     """
     panel_width, panel_height, panels_per_row = 200, 130, 4
     parts = []
@@ -240,7 +243,7 @@ def _draw_cell(cell: GridCell | None, x: int, y: int, size: int, height: int) ->
 
 
 def _header_height(columns: Sequence[str]) -> int:
-    """The height of the slanted column names, in pixels."""
+    """Return the height of the slanted column names, in pixels; 0 if the names are short and not slanted."""
     longest = max((min(len(name), 26) for name in columns), default=0)
     return 0 if longest <= 10 else 10 + 4 * longest
 
@@ -255,7 +258,7 @@ def _build_svg(parts: list[str], *, width: float, bottom: float, title: str, cap
     opening_tag = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(title)}" '
-        # on a narrow page it shrinks to 80 % and then scrolls, so that the text stays readable
+        # On a narrow page the figure shrinks to 80 % and then scrolls, so that the text stays readable.
         f'style="max-width:100%;min-width:{width * 0.8:.0f}px;height:auto">'
     )
     title_text = f'<text x="8" y="20" font-size="14" font-weight="600">{escape(title)}</text>'

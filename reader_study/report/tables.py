@@ -1,7 +1,8 @@
-"""The tables of a study report: one frozen dataclass per kind of row, in the column order of its files.
+"""The tables of a study report: one frozen dataclass per kind of row, with fields in column order.
 
-The measures' own results are in :mod:`measures.results`; here are the rows that only a study report has. A
-new table is a field of :class:`ReportTables`; JSON, CSV and the stored report follow from it.
+Rows of general measures are in :mod:`measures.results`; this module has the rows that exist only in study
+reports. To add a table, add a field to :class:`ReportTables`: JSON, CSV and the stored report are derived
+from it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ TextRow = dict[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterProfile:
-    """A reader or model of the study; ``n`` counts the answers that are analysed."""
+    """A reader or model of the study; ``n`` is the number of answers in the analysis."""
 
     rater: str
     kind: str
@@ -40,14 +41,14 @@ class RaterProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskAccuracy(AccuracyResult):
-    """Accuracy in a task; ``best``: above every other rater by the paired interval."""
+    """Accuracy in a task; ``best`` is True if it is above every other rater by the paired interval."""
 
     best: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelAccuracy:
-    """Accuracy of all readers of a level together; ``exams`` are the clusters of the interval."""
+    """Pooled accuracy of all readers of a level; ``exams`` is the number of clusters of the interval."""
 
     level: str
     readers: int
@@ -62,7 +63,7 @@ class LevelAccuracy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyAgreement(PairAgreement):
-    """Agreement of two raters; ``few``: kappa is not defined, or is based on too few cases to be coloured."""
+    """Agreement of two raters; ``few`` is True if kappa is not defined or is based on too few cases."""
 
     few: bool
 
@@ -86,7 +87,7 @@ class BoxOverlap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedReplies:
-    """How many of a model's ``n`` replies contain no answer; ``not_predicted``: cases without a reply."""
+    """How many of a model's ``n`` replies have no answer; ``not_predicted`` counts cases without a reply."""
 
     model: str
     n: int
@@ -99,7 +100,7 @@ class FailedReplies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfusionCell:
-    """How often a rater gave ``answer`` where the key is ``key``: ``count`` of ``n``."""
+    """How often a rater gave ``answer`` to questions with this ``key``: ``count`` of ``n``."""
 
     rater: str
     key: str
@@ -111,9 +112,10 @@ class ConfusionCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionPlace:
-    """How often a rater chose the option at a place, and how often the key is there.
+    """How often a rater chose the option at a position, and how often the key is there.
 
-    ``accuracy`` is over the questions whose key is at the place; ``n`` counts all of the rater's questions.
+    ``accuracy`` is the accuracy on the questions whose key is at the position. ``n`` counts all questions
+    that the rater answered.
     """
 
     rater: str

@@ -1,8 +1,8 @@
-"""Services for reader studies: creating them, readers, reading, predictions, protocol and report.
+"""Services for reader studies: creation, readers, readings, predictions, protocol and report.
 
-A function is one transaction, which the caller commits. ``by`` or ``person`` is who acts;
-:class:`domain.errors.NotAllowed` is raised unless their roles allow the action. ``now`` is the time that is
-stored. ``study`` is the name of a study; NotFound is raised for an unknown one.
+Each function is one transaction, which the caller commits. ``by`` or ``person`` is the acting person;
+:class:`domain.errors.NotAllowed` is raised if their roles do not permit the action. ``now`` is the time that
+is stored. ``study`` is the name of a study; NotFound is raised if it does not exist.
 """
 
 from reader_study.answers import SubmittedAnswer

@@ -39,16 +39,18 @@ from storage.sampling.batches import load_batch
 def draw_cases(
     db: Session, *, by: Person, dataset_id: int, source: CaseSource, design: StudyDesign
 ) -> tuple[Case, ...]:
-    """Draw the cases of a new study; writes nothing.
+    """Draw the cases of a new study. Nothing is written.
 
-    Training cases are from other exams than scored cases, because their feedback would reveal answers.
+    Training cases and scored cases are from different exams, because feedback on a training case would reveal
+    answers.
 
     Returns:
-        Scored cases first, then training cases, each in the order of the draw; their ids are 0.
+        The scored cases, then the training cases, each in the order of the draw. Their ids are 0.
 
     Raises:
-        NotFound: there is no such batch or release.
-        Refused: no case is drawn, too few are left for training, or the file of the release was changed.
+        NotFound: the batch or the release does not exist.
+        Refused: no case can be drawn, too few cases are left for training, or the file of the release was
+            changed.
     """
     released_questions = _load_released_questions(db, by=by, dataset_id=dataset_id, source=source)
     frame = frames.load_frame(
@@ -94,7 +96,7 @@ def draw_cases(
 
 
 def _describe_shortage(design: StudyDesign, source: CaseSource, *, cases: int, exams: int) -> str:
-    """Why scored and training cases cannot both be drawn; ``cases`` may be drawn, on ``exams`` exams."""
+    """Return the message for too few cases. ``cases`` questions on ``exams`` exams are available."""
     available_text = (
         f"With one question per exam, {source} has {count_text(cases, 'case')}."
         if design.one_per_exam
@@ -111,7 +113,7 @@ def _describe_shortage(design: StudyDesign, source: CaseSource, *, cases: int, e
 
 
 def hash_content(*, question: Question | BlindCase, exam: Exam) -> str:
-    """SHA-256 of all that a reader is shown of a case: question, options, images, clinical information."""
+    """Return the SHA-256 of the content that readers see: question, options, images, clinical information."""
     content = {
         "format": question.format.value,
         "stem": question.stem,
@@ -130,10 +132,10 @@ def hash_content(*, question: Question | BlindCase, exam: Exam) -> str:
 
 
 def count_available_cases(db: Session, *, by: Person, source: CaseSource) -> AvailableCases:
-    """The questions that :func:`draw_cases` can draw from, and their exams.
+    """Count the questions from which :func:`draw_cases` can draw, and their exams.
 
     Raises:
-        NotFound: there is no such dataset, batch or release.
+        NotFound: the dataset, the batch or the release does not exist.
         Refused: the file of the release was changed.
     """
     require(by, Action.RUN_STUDY)
@@ -158,7 +160,7 @@ def _find_eligible_numbers(
 def _load_released_questions(
     db: Session, *, by: Person, dataset_id: int, source: CaseSource
 ) -> dict[int, Question] | None:
-    """The corrected questions of a release by question number; None if the source is no release."""
+    """Return the corrected questions of a release by database id; None if the source is not a release."""
     if source.kind is not SourceKind.RELEASE:
         return None
     release = find_release(db, dataset_id=dataset_id, name=source.name)
@@ -179,7 +181,7 @@ def _load_released_questions(
 def _select_one_per_exam(
     frame: frames.Frame, candidates: NDArray[np.bool_], exams: dict[int, int], *, seed: int
 ) -> NDArray[np.bool_]:
-    """The question of each exam with the lowest mixed hash."""
+    """Select one question per exam: the one with the lowest mixed hash."""
     indices = np.flatnonzero(candidates)
     order = indices[np.argsort(mix_hashes(frame.hashes[indices], seed=seed), kind="stable")]
     exam_numbers = np.array([exams[number] for number in frame.numbers[order].tolist()], dtype=np.int64)
@@ -192,7 +194,7 @@ def _select_one_per_exam(
 def _draw_questions(
     db: Session, frame: frames.Frame, candidates: NDArray[np.bool_], *, plan: SamplingPlan
 ) -> Iterator[tuple[int, Stratum]]:
-    """(number, stratum) of each drawn question, in the order of the mixed hashes."""
+    """Yield (question id, stratum) of each drawn question, in the order of the mixed hashes."""
     numbers, hashes, strata = frame.numbers[candidates], frame.hashes[candidates], frame.strata[candidates]
     stratum_counts = Counter(strata.tolist())
     cells = [frame.cells[code] for code in sorted(stratum_counts)]

@@ -1,4 +1,4 @@
-"""Services for a reader's data before the answer: guideline read, drafts, times."""
+"""Services that store a reader's data before the answer: guideline read, drafts, and times."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from storage.reader_study import readings as stored
 
 
 def record_guideline_read(db: Session, *, person: Person, study_id: int, now: datetime) -> None:
-    """Store that the person has read the guideline; only the first time counts.
+    """Store that the person has read the guideline. Only the first time is stored.
 
     Raises:
-        NotFound: the person is no reader of the study.
+        NotFound: the person is not a reader of the study.
     """
     require(person, Action.READ)
     reader = study_readers.find_reader(db, study_id=study_id, person_id=person.id)
     if reader is None:
-        raise NotFound(f"{person.display_name} is not a reader of reader study number {study_id}.")
+        raise NotFound(f"{person.display_name} is not a reader of reader study {study_id}.")
     if reader.guideline_read_at is not None:
         return
     study_readers.set_guideline_read(db, reader_id=reader.id, now=now)
@@ -44,20 +44,20 @@ def save_reading_draft(  # allow writes-without-record: a draft is not an answer
     """Store a draft of an answer.
 
     Args:
-        db: a session that writes.
+        db: a session for writing.
         person: the reader.
-        study_id: the study.
-        position: the place in the reader's order, from 1.
-        revision: of the draft that the form was made from, 0 without one.
-        body: the draft.
-        now: the time.
+        study_id: the id of the study.
+        position: the position in the reader's order, from 1.
+        revision: the revision of the draft that the form was opened with; 0 without a draft.
+        body: the content of the draft.
+        now: the current time.
 
     Returns:
-        The draft's new revision; the same body sent twice returns the same revision.
+        The new revision of the draft. A repeated request with the same content returns the same revision.
 
     Raises:
-        NotFound: the person has no such case.
-        StaleRevision: another tab has stored the draft since, or it has become an answer.
+        NotFound: the person has no case at this position.
+        StaleRevision: the draft was changed in another tab, or the case was answered.
         Refused: the study is closed.
     """
     require(person, Action.READ)
@@ -87,10 +87,10 @@ def record_reading_time(  # allow writes-without-record: reading times are not a
     seconds_away: float,
     now: datetime,
 ) -> None:
-    """Store the times spent on a case so far, in seconds; a stored time never decreases.
+    """Store the times spent on a case so far, in seconds. A stored time never decreases.
 
     Raises:
-        NotFound: the person has no such case.
+        NotFound: the person has no case at this position.
         InvalidValue: a time is negative or not finite.
     """
     require(person, Action.READ)

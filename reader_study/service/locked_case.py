@@ -1,4 +1,4 @@
-"""Loads and locks a reader's case for one transaction."""
+"""Loads a reader's case and locks its study for one transaction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from storage.reader_study.studies import load_current_protocol, load_study, lock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockedCase:
-    """A slot of a reader, with its study locked until the transaction ends; ``version`` is the protocol's."""
+    """A reader's case, whose study is locked until the transaction ends.
+
+    ``key`` is the key of the reading, and ``version`` the number of the protocol's current version.
+    """
 
     study: ReaderStudy
     reader: Reader
@@ -31,33 +34,34 @@ class LockedCase:
 
 
 def lock_case(db: Session, *, person: Person, study_id: int, position: int) -> LockedCase:
-    """Load the person's case at a position, and lock the study so that nobody closes it meanwhile.
+    """Load the person's case at a position, and lock the study so that it cannot be closed meanwhile.
 
     Raises:
-        NotFound: the person has no such case; the text does not reveal whether it exists.
+        NotFound: the person has no case at this position. The message does not reveal whether other readers
+            have one.
     """
     reader = study_readers.find_reader(db, study_id=study_id, person_id=person.id)
     slot = None if reader is None else cases.find_slot(db, reader_id=reader.id, position=position)
     if reader is None or slot is None:
-        raise NotFound(f"{person.display_name} has no such case in reader study number {study_id}.")
+        raise NotFound(f"{person.display_name} has no case at this position in reader study {study_id}.")
     lock_study_shared(db, study_id=study_id)
-    version = load_current_protocol(db, study_id=study_id)
+    current_version = load_current_protocol(db, study_id=study_id)
     return LockedCase(
         study=load_study(db, study_id=study_id),
         reader=reader,
         slot=slot,
         case=cases.load_blind_case(db, case_id=slot.case_id),
         key=build_reading_key(slot, study_id=study_id),
-        protocol=version.protocol,
-        version=version.version,
+        protocol=current_version.protocol,
+        version=current_version.version,
     )
 
 
 def check_open(locked: LockedCase) -> None:
-    """Check that the study takes readings.
+    """Check that the study is open.
 
     Raises:
-        Refused: it is closed.
+        Refused: the study is closed.
     """
     if locked.study.state is StudyState.CLOSED:
         raise Refused("This study is closed and accepts no more readings. A coordinator can reopen it.")

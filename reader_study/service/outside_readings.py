@@ -1,4 +1,4 @@
-"""Service for importing readings from a file: all of them, or none."""
+"""Service that imports readings of external readers from a file: all of them, or none."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from storage.reader_study.cases import list_blind_cases
 from storage.reader_study.readings import add_readings, iterate_readings
 from storage.reader_study.studies import load_current_protocol, load_study
 
-#: Readings per statement; with one statement each, other writers would wait for up to a minute.
+#: The number of readings per statement. One statement per reading would block other writers for up to a
+#: minute.
 _BATCH_SIZE = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutsideReadings:
-    """The result of an import; if there are ``refusals``, nothing was imported."""
+    """The result of an import. If there are ``refusals``, nothing was imported."""
 
     readings: int
     readers: tuple[str, ...]
@@ -49,24 +50,24 @@ def import_readings(
 ) -> OutsideReadings:
     """Import the readings of people without an account, under the names in the file. Locks the study.
 
-    The first record of a reader and question is the reading, the second a repeat; ``read_at`` gives the
-    order. Records of a reader with an account in the study are refused.
+    The first record of a reader and question, by ``read_at``, is the reading; the second is a repeat. Records
+    of readers with an account in the study are refused.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        study: its name.
+        db: a session for writing.
+        by: the acting person.
+        study: the name of the study.
         content: the path of a user's file, which a separate process parses; or bytes made by this program.
-        file: its name, for refusals and the audit trail.
+        file: the file name, used in refusals and in the audit trail.
         simulated: whether new readers are marked as simulated.
-        now: the time.
-        progress: called with the number of readings written and of all.
+        now: the current time.
+        progress: a function that is called with the number of written readings and of all readings.
 
     Returns:
-        The counts, or the refusals by line; a refusal is not an exception.
+        The counts, or the refusals by line. Refusals raise no exception.
 
     Raises:
-        NotFound: there is no such study.
+        NotFound: the study does not exist.
         Refused: the study is closed.
     """
     require(by, Action.RUN_STUDY)

@@ -1,4 +1,4 @@
-"""Services for importing predictions of models from a file (all of them, or none) and listing models."""
+"""Services that import predictions of models from a file (all of them, or none), and list models."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ from storage.reader_study.studies import list_studies, load_current_protocol, lo
 from storage.sampling.frames import list_dataset_names, load_dataset_number
 
 _CHUNK = 500
-#: The longest name of a model, in characters.
+#: The maximum length of the name of a model, in characters.
 MAX_NAME_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedPredictions:
-    """The result of an import; if there are ``refusals``, nothing was imported.
+    """The result of an import. If there are ``refusals``, nothing was imported.
 
-    ``failed``: predictions without an answer that could be extracted; they count as incorrect. ``rules``: how
-    often each extraction rule matched. ``refused`` counts all refused records, ``refusals`` contains the
-    first ones. ``study``: the study in which the model takes part by this import; None if it is for a
-    dataset. ``study_cases``: the number of that study's cases that the model has answered, and of all.
+    ``failed`` counts the predictions from which no answer could be extracted; they count as incorrect.
+    ``rules`` counts the uses of each extraction rule. ``refused`` counts all refused records, and
+    ``refusals`` has the first of them. ``study`` is the study for which the import chose the model; None for
+    an import into a dataset. ``study_cases`` has the number of that study's cases that the model has
+    answered, and of all cases.
     """
 
     model: str
@@ -70,39 +71,39 @@ def import_predictions(
 ) -> ImportedPredictions:
     """Import the predictions of one model on the questions of a dataset, or of the dataset of a study.
 
-    An import into a study chooses the model for it: the protocol gets a version that names the model. Without
-    ``study`` and ``dataset``, the import is for the only dataset, and for its only open study if there is
-    one.
+    An import into a study chooses the model for the study: it adds a version of the protocol with the model.
+    Without ``study`` and ``dataset``, the import is for the only dataset, and for its only open study if
+    there is one.
 
     Answers are extracted from free text by :mod:`reader_study.extraction`, with the options of the study's
     case if there is one. A question that the model has answered before is refused: predictions are never
     replaced.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        path: JSON Lines, overread.prediction/1; parsed in a separate process.
-        model: its name.
-        study: name of a study; None for a dataset.
-        dataset: its name; None for the only dataset.
+        db: a session for writing.
+        by: the acting person.
+        path: a file in JSON Lines (overread.prediction/1), which a separate process parses.
+        model: the name of the model.
+        study: the name of the study; None to import into a dataset.
+        dataset: the name of the dataset; None for the only dataset.
         simulated: whether the model is marked as simulated.
-        file_name: the user's name of the file; "" for that of the path.
-        now: the time.
-        progress: called with the number of bytes read.
+        file_name: the user's name of the file; "" for the name in ``path``.
+        now: the current time.
+        progress: a function that is called with the number of bytes read.
 
     Returns:
-        The counts, or the refusals; a refusal is not an exception.
+        The counts, or the refusals. Refusals raise no exception.
 
     Raises:
-        NotFound: there is no such study or dataset.
-        InvalidValue: the model's name is not allowed, the dataset is not the study's, or neither study nor
-            dataset is named and there are several datasets.
-        Refused: a model of that name exists and only one of the two is simulated.
+        NotFound: the study or the dataset does not exist.
+        InvalidValue: the name of the model is not valid, the study has another dataset, or there are several
+            datasets and neither study nor dataset is named.
+        Refused: a model with this name exists, and only one of the two is simulated.
     """
     require(by, Action.RUN_STUDY)
     model = model.strip()
     if not model or len(model) > MAX_NAME_LENGTH or not model.isprintable():
-        raise InvalidValue("model", f"needs a name of 1 to {MAX_NAME_LENGTH} printable characters")
+        raise InvalidValue("model", f"must have a name of 1 to {MAX_NAME_LENGTH} printable characters")
     if study is None and dataset is None:
         study = _find_only_open_study(db)
     name, dataset_id, cases = _load_dataset_and_cases(db, study=study, dataset=dataset)
@@ -176,7 +177,7 @@ def import_predictions(
 
 
 def _find_only_open_study(db: Session) -> str | None:
-    """The name of the only open study, if all studies are on the only dataset."""
+    """Return the name of the only open study, if there is only one dataset; otherwise None."""
     if len(list_dataset_names(db)) != 1:
         return None
     names = [study.name for study in list_studies(db) if study.state is StudyState.OPEN]
@@ -186,7 +187,7 @@ def _find_only_open_study(db: Session) -> str | None:
 def _read_records(
     path: Path, *, model: str, file: str, refusals: Refusals, progress: Callable[[int], None] | None
 ) -> list[PredictionRecord]:
-    """The valid records; others are added to the refusals."""
+    """Return the valid records, and add the others to the refusals."""
     records: list[PredictionRecord] = []
     for item, bytes_read in read_predictions_in_process(path, model=model, file=file):
         if isinstance(item, Refusal):
@@ -241,17 +242,17 @@ def _store_run(
 def list_models(
     db: Session, *, by: Person, study: str | None = None, dataset: str | None = None
 ) -> list[ModelRecord]:
-    """The models with predictions, by dataset and name: all, or those on one dataset.
+    """Return the models with predictions, by dataset and name: all models, or those of one dataset.
 
     Args:
-        db: a session that reads.
-        by: who asks.
-        study: only models on the dataset of this study.
-        dataset: only models on this dataset.
+        db: a read-only session.
+        by: the acting person.
+        study: the name of a study; only models with predictions on its dataset are returned.
+        dataset: the name of a dataset; only models with predictions on it are returned.
 
     Raises:
-        NotFound: there is no such study or dataset.
-        InvalidValue: the dataset is not the study's.
+        NotFound: the study or the dataset does not exist.
+        InvalidValue: the study has another dataset.
     """
     require(by, Action.RUN_STUDY)
     if study is None and dataset is None:
@@ -263,7 +264,7 @@ def list_models(
 def _load_dataset_and_cases(
     db: Session, *, study: str | None, dataset: str | None
 ) -> tuple[str, int, dict[str, QuestionFormat]]:
-    """Name and number of the dataset, and the study's cases by the question's id."""
+    """Return the name and the database id of the dataset, and the cases of the study by question id."""
     if study is not None:
         loaded_study = load_study(db, name=study)
         if dataset is not None and dataset != loaded_study.source.dataset:
@@ -291,7 +292,7 @@ def _load_dataset_and_cases(
 def _load_question_formats(
     db: Session, *, dataset_id: int, cases: dict[str, QuestionFormat], keys: list[str]
 ) -> dict[str, QuestionFormat]:
-    """The properties of the questions with these ids; ids without a question are left out."""
+    """Return the formats of the questions with these ids. Unknown ids are omitted."""
     questions = {key: cases[key] for key in keys if key in cases}
     other_keys = [key for key in keys if key not in questions]
     try:

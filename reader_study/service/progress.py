@@ -20,10 +20,10 @@ from storage.reader_study.studies import list_studies, load_study
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderProgress:
-    """The progress of one reader: scored readings, repeats and training cases, done and in all.
+    """The progress of one reader: the completed and the total scored readings, repeats and training cases.
 
-    ``seconds_median`` is the median time of looking over the scored readings, in seconds; None without one.
-    ``faulty`` counts the questions reported as faulty.
+    ``seconds_median`` is the median viewing time of the scored readings, in seconds; None without readings.
+    ``faulty`` counts the questions that the reader reported as faulty.
     """
 
     reader: Reader
@@ -41,7 +41,7 @@ class ReaderProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyReaders:
-    """A study with its numbers of readers and of readers who have read all their cases."""
+    """A study with the number of its readers, and of those who have read all their cases."""
 
     name: str
     readers: int
@@ -49,7 +49,7 @@ class StudyReaders:
 
 
 def count_finished_readers(db: Session, *, by: Person) -> list[StudyReaders]:
-    """All studies, the oldest first, with their readers."""
+    """Return all studies with the counts of their readers, the oldest study first."""
     require(by, Action.RUN_STUDY)
     counts = count_readers_by_study(db)
     return [
@@ -60,7 +60,7 @@ def count_finished_readers(db: Session, *, by: Person) -> list[StudyReaders]:
 
 
 def load_study_progress(db: Session, *, by: Person, study: str) -> tuple[ReaderProgress, ...]:
-    """Each reader's progress, in the order in which they were added; contains no answers and no keys."""
+    """Return each reader's progress, in the order in which they were added, without answers and keys."""
     require(by, Action.RUN_STUDY)
     loaded_study = load_study(db, name=study)
     kinds = {case.id: case.kind for case in list_blind_cases(db, study_id=loaded_study.id)}
@@ -104,7 +104,7 @@ def load_study_progress(db: Session, *, by: Person, study: str) -> tuple[ReaderP
 
 
 def list_faulty_questions(db: Session, *, by: Person, study: str) -> tuple[FaultyCase, ...]:
-    """The questions that readers reported as faulty, by case and reader."""
+    """Return the questions that readers reported as faulty, sorted by case and reader."""
     require(by, Action.RUN_STUDY)
     loaded_study = load_study(db, name=study)
     cases = {case.id: case for case in list_blind_cases(db, study_id=loaded_study.id)}

@@ -1,4 +1,4 @@
-"""Services for the protocol of a study, whose versions are all kept, and for exclusions."""
+"""Services for the protocol of a study, of which all versions are kept, and for exclusions."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ def change_protocol(
 ) -> ProtocolVersion:
     """Add a version of the protocol. Locks the study.
 
-    Before the first answer anything may change. After it, reading conditions can't change, and a reason is
-    required: the new version is an amendment. If the shuffling of options changes, reading orders are
-    recomputed.
+    Before the first answer, everything can be changed. After it, the new version is an amendment: it must
+    have a reason, and reading conditions cannot be changed. If the shuffling of options changes, the reading
+    orders are computed again.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        study: its name.
+        db: a session for writing.
+        by: the acting person.
+        study: the name of the study.
         protocol: the new protocol.
         why: the reason, required after the first answer.
-        now: the time.
+        now: the current time.
 
     Returns:
-        The new version; the current one if nothing differs.
+        The new version; the current version if nothing changes.
 
     Raises:
-        NotFound: there is no such study.
-        Refused: a reading condition would change after the first answer, or there is no reason.
+        NotFound: the study does not exist.
+        Refused: a reading condition would change after the first answer, or the reason is missing.
     """
     require(by, Action.RUN_STUDY)
     loaded_study = stored.load_study(db, name=study, lock=True)
@@ -87,7 +87,7 @@ def change_protocol(
 
 
 def list_protocol_versions(db: Session, *, by: Person, study: str) -> tuple[ProtocolVersion, ...]:
-    """All versions of the protocol, the first one first."""
+    """Return all versions of the protocol, the oldest first."""
     require(by, Action.RUN_STUDY)
     return stored.list_protocols(db, study_id=stored.load_study(db, name=study).id)
 
@@ -105,17 +105,17 @@ def exclude_readings(
     """Exclude readings from the analysis.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        study: its name.
-        case: number of a case in the study, from 1; None for all cases of the reader.
-        reader: name of a reader; None for all readers of the case.
+        db: a session for writing.
+        by: the acting person.
+        study: the name of the study.
+        case: the number of the case in the study, from 1; None for all cases of the reader.
+        reader: the name of the reader; None for all readers of the case.
         why: the reason.
-        now: the time.
+        now: the current time.
 
     Raises:
-        NotFound: there is no such study.
-        InvalidValue: there is no such case or reader, neither is named, or there is no reason.
+        NotFound: the study does not exist.
+        InvalidValue: the case or the reader does not exist, neither is given, or the reason is missing.
     """
     require(by, Action.RUN_STUDY)
     loaded_study = stored.load_study(db, name=study)
@@ -159,7 +159,7 @@ def exclude_readings(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excluded:
-    """An exclusion: a case by its number, a reader by name, or both; None is all of them."""
+    """An exclusion of a case (its number), a reader (the name), or both. None stands for all."""
 
     case: int | None
     reader: str | None
@@ -168,7 +168,7 @@ class Excluded:
 
 
 def list_exclusions(db: Session, *, by: Person, study: str) -> tuple[Excluded, ...]:
-    """All exclusions of the study, in the order in which they were made."""
+    """Return all exclusions of the study, in the order in which they were made."""
     require(by, Action.RUN_STUDY)
     loaded_study = stored.load_study(db, name=study)
     numbers = {
@@ -191,7 +191,7 @@ def list_exclusions(db: Session, *, by: Person, study: str) -> tuple[Excluded, .
 def create_protocol_version(
     study_id: int, number: int, protocol: Protocol, *, why: str, answers: int, by: Person, now: datetime
 ) -> ProtocolVersion:
-    """Create the next version of a protocol, with its hash."""
+    """Create a version of a protocol, with its hash. ``number`` is the number of the version."""
     return ProtocolVersion(
         study_id=study_id,
         version=number,

@@ -24,23 +24,24 @@ def assign_readers(
 ) -> tuple[Reader, ...]:
     """Add readers to a study and recompute all reading orders. Locks the study.
 
-    People who are readers already are ignored. A new reader gets the profile of their latest study.
+    People who are already readers of the study are ignored. A new reader gets the profile of their latest
+    study.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        study: its name.
-        to: sign-in names.
-        now: the time.
+        db: a session for writing.
+        by: the acting person.
+        study: the name of the study.
+        to: the sign-in names of the new readers.
+        now: the current time.
 
     Returns:
         All readers of the study.
 
     Raises:
-        NotFound: there is no such study or person.
-        InvalidValue: no name.
-        Refused: there is an answer already, the study is closed, somebody does not have the role reader or is
-            disabled, or the design does not fit the number of readers.
+        NotFound: the study or a person does not exist.
+        InvalidValue: ``to`` is empty.
+        Refused: the study has an answer or is closed, a person is disabled or does not have the role reader,
+            or the design does not fit the number of readers.
     """
     require(by, Action.RUN_STUDY)
     loaded_study = _load_changeable_study(db, study)
@@ -75,15 +76,15 @@ def assign_readers(
 
 
 def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: datetime) -> tuple[Reader, ...]:
-    """Remove a reader before the first answer, and recompute the other orders. Locks the study.
+    """Remove a reader before the first answer, and recompute the orders of the others. Locks the study.
 
     Returns:
         The remaining readers.
 
     Raises:
-        NotFound: there is no such study or reader.
-        Refused: there is an answer already, the study is closed, the reader is an outside reader, or too few
-            readers remain for the design.
+        NotFound: the study or the reader does not exist.
+        Refused: the study has an answer or is closed, the reader is external, or too few readers remain for
+            the design.
     """
     require(by, Action.RUN_STUDY)
     loaded_study = _load_changeable_study(db, study)
@@ -113,19 +114,19 @@ def set_profile(
     of_reference: bool = False,
     now: datetime,
 ) -> Reader:
-    """Set a reader's profile; setting the same profile again changes nothing.
+    """Set a reader's profile. Setting the same profile again changes nothing.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        study: its name.
-        reader: name of the reader.
-        profile: by which the report groups readers.
-        of_reference: whether the reader helped to set the key.
-        now: the time.
+        db: a session for writing.
+        by: the acting person.
+        study: the name of the study.
+        reader: the name of the reader.
+        profile: the profile, by which the report groups readers.
+        of_reference: whether the reader contributed to the answer key.
+        now: the current time.
 
     Raises:
-        NotFound: there is no such study or reader.
+        NotFound: the study or the reader does not exist.
     """
     require(by, Action.RUN_STUDY)
     loaded_study = load_study(db, name=study)
@@ -146,7 +147,7 @@ def set_profile(
 
 
 def list_readers(db: Session, *, by: Person, study: str) -> tuple[Reader, ...]:
-    """All readers of the study, including outside readers."""
+    """Return all readers of the study, including external readers."""
     require(by, Action.RUN_STUDY)
     return stored.list_readers(db, study_id=load_study(db, name=study).id)
 

@@ -1,4 +1,4 @@
-"""Service for a reader's answer: it is checked, stored once, and recorded in the audit trail."""
+"""Service that checks a reader's answer, stores it once, and records it in the audit trail."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ def submit_reading(
     submitted: SubmittedAnswer,
     now: datetime,
 ) -> Reading:
-    """Store a reader's answer to a case; a later revision supersedes. Locks the study, deletes the draft.
+    """Store a reader's answer to a case, or a later revision of it. Locks the study and deletes the draft.
 
     Args:
-        db: a session that writes.
+        db: a session for writing.
         person: the reader.
-        study_id: the study.
-        position: the place in the reader's order, from 1.
+        study_id: the id of the study.
+        position: the position in the reader's order, from 1.
         revision: 1 for the first answer, otherwise the next number.
         submitted: the answer.
-        now: the time.
+        now: the current time.
 
     Returns:
-        The reading as stored. The same revision with the same answer returns the first one, unchanged.
+        The stored reading. A repeated request with the same revision and answer returns the first reading.
 
     Raises:
-        NotFound: the person has no such case.
-        StaleRevision: that revision is stored with another answer, or it is not the next one.
+        NotFound: the person has no case at this position.
+        StaleRevision: the revision is stored with another answer, or is not the next revision.
         Refused: the study is closed, the guideline was not read, an earlier case is open, going back is not
-            allowed, the wash-out is not over, or the radiograph was not drawn and the reader has not
+            allowed, the wash-out is not over, or the radiograph was not displayed and the reader has not
             confirmed that.
-        InvalidValue: the answer does not fit the question, a required field is missing, or a box is not on
+        InvalidValue: the answer does not fit the question, a required field is missing, or a box is outside
             the image.
     """
     require(person, Action.READ)

@@ -1,4 +1,4 @@
-"""Computes and stores the reading order of every reader of a study."""
+"""Computes and stores the reading orders of a study."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from storage.reader_study.studies import load_current_protocol
 
 
 def replace_reading_orders(db: Session, *, study: ReaderStudy) -> None:
-    """Replace the slots of all readers except outside readers, and delete their drafts.
+    """Replace the slots of all readers except external readers, and delete their drafts.
 
-    Call it before the first answer, whenever readers are added or removed.
+    Call this function before the first answer, whenever readers are added or removed.
 
     Raises:
         Refused: there are fewer readers than each case needs, or more repeats than fit.
     """
-    readers = [reader.id for reader in list_readers(db, study_id=study.id) if not reader.is_external]
-    for reader in readers:
-        delete_drafts(db, reader_id=reader)
+    reader_ids = [reader.id for reader in list_readers(db, study_id=study.id) if not reader.is_external]
+    for reader_id in reader_ids:
+        delete_drafts(db, reader_id=reader_id)
     slots = []
-    if readers:
+    if reader_ids:
         slots = compute_orders(
             study.design,
-            readers=readers,
+            readers=reader_ids,
             cases=list_blind_cases(db, study_id=study.id),
             shuffle_options=load_current_protocol(db, study_id=study.id).protocol.shuffle_options,
         )

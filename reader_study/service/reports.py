@@ -1,7 +1,7 @@
-"""Services for the report of a study, which is stored under the hash of the data it is computed from.
+"""Services for the report of a study, which is stored under a hash of its data and of the code.
 
-A report is computed once for the same answers, protocol and code. The comparison with another model uses the
-same report, because it changes no figure.
+A report is computed once for the same answers, protocol and code. A comparison with another model uses the
+same report, because it changes no estimate.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ _CODE_FOLDERS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportState:
-    """The current data of a report; ``digest`` is the hash of data and code, under which it is stored."""
+    """The current data of a report.
+
+    ``digest`` is the hash of data and code under which the report is stored.
+    """
 
     digest: str
     data: ReportData = field(repr=False)
@@ -59,7 +62,7 @@ def load_report_state(db: Session, *, by: Person, study: str) -> ReportState:
     """Read the current data of a study's report.
 
     Raises:
-        NotFound: there is no such study.
+        NotFound: the study does not exist.
     """
     require(by, Action.RUN_STUDY)
     data = _load_data(db, study=study)
@@ -73,16 +76,16 @@ def load_stored_report(
     """Load a stored report.
 
     Args:
-        by: who asks.
-        workspace: where reports are stored.
-        digest: of :func:`load_report_state`.
-        model: the model that the readers are compared with; None for the protocol's.
+        by: the acting person.
+        workspace: the workspace in which reports are stored.
+        digest: the digest from :func:`load_report_state`.
+        model: the model with which the readers are compared; None for the protocol's model.
 
     Returns:
-        None if the report was not computed yet, or by a version with other tables.
+        The report; None if it has not been computed, or was computed by a version with other tables.
 
     Raises:
-        Refused: there is no such model.
+        Refused: the study has no model with this name.
     """
     require(by, Action.RUN_STUDY)
     text = find_report(workspace, digest=digest)
@@ -90,7 +93,7 @@ def load_stored_report(
         return None
     try:
         report = StudyReport.from_json(text)
-    except ValueError:  # written by a version with other tables: it is computed again
+    except ValueError:  # written by a version with other tables; the caller computes the report again
         return None
     return report.compare_with(model)
 
@@ -98,12 +101,12 @@ def load_stored_report(
 def compute_report(
     *, workspace: Workspace, state: ReportState, progress: Callable[[float], None] | None = None
 ) -> None:
-    """Compute a report and store it. Needs no database, so it can run in the background.
+    """Compute a report and store it. The function needs no database, so it can run in the background.
 
     Args:
-        workspace: where reports are stored.
-        state: of :func:`load_report_state`.
-        progress: called with the fraction done, 0 to 1.
+        workspace: the workspace in which reports are stored.
+        state: the state from :func:`load_report_state`.
+        progress: a function that is called with the completed fraction, 0 to 1.
 
     Raises:
         Refused: there is nothing to report yet.
@@ -130,16 +133,16 @@ def load_or_compute_report(  # allow writes-without-record: the cache contains o
     """Load the report of the current data, or compute and store it first.
 
     Args:
-        db: a session that reads.
-        by: who asks.
-        study: its name.
-        model: the model that the readers are compared with; None for the protocol's.
-        workspace: where reports are stored; None to compute it without storing.
-        progress: called with the fraction done, 0 to 1, if it is computed.
+        db: a read-only session.
+        by: the acting person.
+        study: the name of the study.
+        model: the model with which the readers are compared; None for the protocol's model.
+        workspace: the workspace in which reports are stored; None to compute the report without storing it.
+        progress: a function that is called with the completed fraction, 0 to 1, during the computation.
 
     Raises:
-        NotFound: there is no such study.
-        Refused: there is nothing to report yet, or no such model.
+        NotFound: the study does not exist.
+        Refused: there is nothing to report yet, or the study has no model with this name.
     """
     state = load_report_state(db, by=by, study=study)
     if workspace is not None:
@@ -148,7 +151,7 @@ def load_or_compute_report(  # allow writes-without-record: the cache contains o
             return report
     text = _compute_report(state.data, progress).to_json()
     if workspace is not None:
-        with suppress(OSError):  # for example on a full disk: the next call computes it again
+        with suppress(OSError):  # for example a full disk; the next call computes the report again
             store_report(workspace, digest=state.digest, text=text)
     return StudyReport.from_json(text).compare_with(model)
 
@@ -161,7 +164,7 @@ def _compute_report(data: ReportData, progress: Callable[[float], None] | None) 
 
 @cache
 def _code_digest() -> str:
-    """A digest of the code that computes reports, so that another version recomputes them."""
+    """Return a digest of the code that computes reports, so that another version computes them again."""
     digest = hashlib.sha256()
     for folder in _CODE_FOLDERS:
         for path in sorted(folder.rglob("*.py")):

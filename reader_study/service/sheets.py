@@ -1,4 +1,4 @@
-"""Services for showing cases to a reader; data that the reader may not see is not read."""
+"""Services that show cases to a reader. Data that the reader must not see is not loaded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from storage.reader_study.studies import load_current_protocol, load_study
 
 
 def list_studies_for_reader(db: Session, *, person: Person) -> list[StudyForReader]:
-    """The studies in which the person is a reader, including closed ones, the oldest first."""
+    """Return the studies in which the person is a reader, including closed studies, the oldest first."""
     require(person, Action.READ)
     return [
         StudyForReader(study=study, reader=reader, progress=_count_cases(db, reader))
@@ -44,19 +44,20 @@ def open_case(
     """Load a case for a reader.
 
     Args:
-        db: a session that reads.
+        db: a read-only session.
         person: the reader.
-        study_id: the study.
-        position: the place in the reader's order, from 1; None for the next open case.
-        now: the time.
+        study_id: the id of the study.
+        position: the position in the reader's order, from 1; None for the next open case.
+        now: the current time.
 
     Returns:
-        The case, or why there is none now: closed, guideline not read, wash-out, or all cases read.
+        The case, or the reason why no case is shown: the study is closed, the guideline was not read, the
+        wash-out is not over, or all cases are read.
 
     Raises:
-        NotFound: the person is no reader of the study, or has no case at that position.
-        Refused: the case comes later, going back is not allowed, or the content has changed since the study
-            was created.
+        NotFound: the person is not a reader of the study, or has no case at this position.
+        Refused: earlier cases must be answered first, going back is not allowed, or the content has changed
+            since the study was created.
     """
     require(person, Action.READ)
     study, reader = _load_own_study(db, person=person, study_id=study_id)
@@ -80,10 +81,10 @@ def open_case(
 
 
 def load_reading_at(db: Session, *, person: Person, study_id: int, position: int) -> Reading | None:
-    """The person's latest answer at a position; None without one.
+    """Return the person's latest answer at a position; None if there is none.
 
     Raises:
-        NotFound: the person is no reader of the study.
+        NotFound: the person is not a reader of the study.
     """
     require(person, Action.READ)
     _, reader = _load_own_study(db, person=person, study_id=study_id)
@@ -97,7 +98,7 @@ def is_training_case(db: Session, *, person: Person, study_id: int, position: in
     """Whether the case at a position of the person's order is a training case.
 
     Raises:
-        NotFound: the person is no reader of the study.
+        NotFound: the person is not a reader of the study.
     """
     require(person, Action.READ)
     _, reader = _load_own_study(db, person=person, study_id=study_id)
@@ -106,7 +107,7 @@ def is_training_case(db: Session, *, person: Person, study_id: int, position: in
 
 
 def compute_own_result(db: Session, *, study: ReaderStudy, reader: Reader) -> Proportion | None:
-    """The reader's own accuracy over the scored cases; None while a case is open or without an answer."""
+    """Compute the reader's own accuracy on the scored cases; None while a case is open or without answers."""
     if cases.list_open_slots(db, reader_id=reader.id):
         return None
     cases_by_id = {
@@ -122,13 +123,13 @@ def compute_own_result(db: Session, *, study: ReaderStudy, reader: Reader) -> Pr
 
 
 def load_reading_image(db: Session, *, person: Person, exam_number: int, radiograph_key: str) -> StoredImage:
-    """The image file of a radiograph, if the person may see it now.
+    """Return the image file of a radiograph, if the person may see it now.
 
-    Readers may see the images of the current and the next case, of a training case just answered, and, if the
-    protocol allows going back, of all answered cases.
+    Readers may see the images of the current and the next case and of the training case that they answered
+    last. If the protocol allows going back, they may see the images of all answered cases.
 
     Raises:
-        NotAllowed: the exam is none of these.
+        NotAllowed: the person may not see the exam now.
         NotFound: the exam has no such radiograph, or its image was not imported.
     """
     require(person, Action.READ)
@@ -144,7 +145,7 @@ def load_reading_image(db: Session, *, person: Person, exam_number: int, radiogr
 
 
 def find_period_opening(db: Session, *, study: ReaderStudy, reader: Reader, slot: Slot) -> datetime | None:
-    """When the slot's period opens: the wash-out after the previous period's last reading; None if none."""
+    """Return when the wash-out before the slot's period ends; None if there is no wash-out."""
     if slot.period == 1 or not study.design.washout_days:
         return None
     last_read_at = stored.find_last_read_at(db, reader_id=reader.id, period=slot.period - 1)
@@ -152,7 +153,7 @@ def find_period_opening(db: Session, *, study: ReaderStudy, reader: Reader, slot
 
 
 def build_reading_key(slot: Slot, *, study_id: int) -> ReadingKey:
-    """The key of the reading of a slot."""
+    """Return the key of the reading of a slot."""
     return ReadingKey(
         study_id=study_id, reader_id=slot.reader_id, case_id=slot.case_id, arm=slot.arm, repeat=slot.repeat
     )
@@ -161,15 +162,15 @@ def build_reading_key(slot: Slot, *, study_id: int) -> ReadingKey:
 def _load_own_study(db: Session, *, person: Person, study_id: int) -> tuple[ReaderStudy, Reader]:
     reader = study_readers.find_reader(db, study_id=study_id, person_id=person.id)
     if reader is None:
-        raise NotFound(f"{person.display_name} is not a reader of reader study number {study_id}.")
+        raise NotFound(f"{person.display_name} is not a reader of reader study {study_id}.")
     return load_study(db, study_id=study_id), reader
 
 
 def _find_answered_slot(db: Session, reader: Reader, position: int, *, going_back: bool) -> Slot:
-    """An answered slot: a training case, for its feedback, or a scored case to go back to."""
+    """Return an answered slot: a training case with its feedback, or a scored case to go back to."""
     slot = cases.find_slot(db, reader_id=reader.id, position=position)
     if slot is None:
-        raise NotFound(f"There is no case number {position} in this study.")
+        raise NotFound(f"This study has no case {position}.")
     case = cases.load_blind_case(db, case_id=slot.case_id)
     answered = stored.find_last_reading(db, key=build_reading_key(slot, study_id=case.study_id)) is not None
     if not answered:
@@ -192,12 +193,12 @@ def _build_sheet(
     case = cases.load_blind_case(db, case_id=slot.case_id)
     arm, key = study.design.find_arm(slot.arm), build_reading_key(slot, study_id=study.id)
     exam = _load_exam(db, case.exam_number, with_clinical_information=arm.clinical_info_shown)
-    if arm.clinical_info_shown:  # without the clinical information the hash can't be compared
+    if arm.clinical_info_shown:  # the hash covers the clinical information
         _check_unchanged(case, exam=exam)
     training = case.kind is CaseKind.TRAINING
     reading = stored.find_last_reading(db, key=key)
     feedback = None
-    if training and reading is not None:  # the key is only read for an answered training case
+    if training and reading is not None:  # the key is loaded for answered training cases only
         keyed = cases.load_case(db, case_id=case.id)
         feedback = TrainingResult(correct=keyed.is_correct(reading.answer), question=keyed.question)
     draft = stored.find_draft(db, key=key)
@@ -244,7 +245,7 @@ def _check_unchanged(case: BlindCase, *, exam: Exam) -> None:
 
 
 def _find_previous_position(db: Session, study: ReaderStudy, reader: Reader, slot: Slot) -> int | None:
-    """The position of the answered scored case just before; a reader can't go back to training cases."""
+    """Return the previous position if it has an answered scored case. Training cases cannot be reopened."""
     previous_slot = cases.find_slot(db, reader_id=reader.id, position=slot.position - 1)
     if previous_slot is None:
         return None
@@ -272,7 +273,7 @@ def _may_see(db: Session, study: ReaderStudy, reader: Reader, exam_number: int) 
 
 
 def _is_answered_training_exam(db: Session, reader: Reader, exam_number: int) -> bool:
-    """Whether the exam is that of a training case just answered, which stays visible for its feedback."""
+    """Whether the exam belongs to the training case answered last, which stays visible for its feedback."""
     position = stored.find_last_read_position(db, reader_id=reader.id)
     slot = None if position is None else cases.find_slot(db, reader_id=reader.id, position=position)
     if slot is None:

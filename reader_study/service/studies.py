@@ -1,4 +1,4 @@
-"""Services for creating, listing, closing and reopening studies."""
+"""Services that create, list, close and reopen studies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from storage.sampling import frames
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudySummary:
-    """A study in a list, with its numbers of cases by kind, readers and answers."""
+    """A study in a list, with the numbers of its cases by kind, its readers and its answers."""
 
     study: ReaderStudy
     cases: dict[CaseKind, int]
@@ -55,10 +55,10 @@ def create_study(
     """Create a study: draw and freeze its cases, store and hash its protocol.
 
     Raises:
-        InvalidValue: the name is not allowed.
-        AlreadyThere: the name is taken.
-        NotFound: there is no such dataset, batch or release.
-        Refused: the plan draws no case, too few are left for training, or the file of the release was
+        InvalidValue: the name is not valid.
+        AlreadyThere: a study with this name exists.
+        NotFound: the dataset, the batch or the release does not exist.
+        Refused: no case can be drawn, too few cases are left for training, or the file of the release was
             changed.
     """
     require(by, Action.RUN_STUDY)
@@ -100,35 +100,35 @@ def create_study(
 
 
 def list_studies(db: Session, *, by: Person) -> list[StudySummary]:
-    """All studies, the oldest first."""
+    """Return all studies, the oldest first."""
     require(by, Action.RUN_STUDY)
     return [_summarise(db, study) for study in stored.list_studies(db)]
 
 
 def load_study_summary(db: Session, *, by: Person, study: str) -> StudySummary:
-    """The summary of one study.
+    """Return the summary of one study.
 
     Raises:
-        NotFound: there is no such study.
+        NotFound: the study does not exist.
     """
     require(by, Action.RUN_STUDY)
     return _summarise(db, stored.load_study(db, name=study))
 
 
 def close_study(db: Session, *, by: Person, study: str, now: datetime) -> ReaderStudy:
-    """Close a study, so that it takes no readings; a closed study stays as it is. Locks the study."""
+    """Close a study, so that it accepts no readings. Does nothing if it is closed. Locks the study."""
     require(by, Action.RUN_STUDY)
     return _set_state(db, by=by, study=study, state=StudyState.CLOSED, now=now)
 
 
 def reopen_study(db: Session, *, by: Person, study: str, now: datetime) -> ReaderStudy:
-    """Open a closed study again; an open study stays as it is. Locks the study."""
+    """Reopen a closed study. Does nothing if it is open. Locks the study."""
     require(by, Action.RUN_STUDY)
     return _set_state(db, by=by, study=study, state=StudyState.OPEN, now=now)
 
 
 def describe_design(design: StudyDesign) -> str:
-    """One line about a design for the user."""
+    """Describe a design in one line for the user."""
     parts = [design.crossing.label]
     if design.crossing is Crossing.PARTS:
         parts.append(

@@ -1,4 +1,4 @@
-"""Services for the models of a study: which have predictions on its cases, and which take part."""
+"""Services for the models of a study: they list models with predictions, and choose which take part."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from storage.reader_study.predictions import count_predicted_questions, list_mod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyModel:
-    """A model on the dataset of a study; it has answered ``answered`` of the study's ``cases`` scored cases.
+    """A model that may take part in a study. It has answered ``answered`` of the ``cases`` scored cases.
 
-    ``chosen``: it takes part in the study. ``predictions`` is 0 if it was named before it had any.
+    ``chosen`` is True if it takes part. ``predictions`` is 0 if it was chosen before its predictions were
+    imported.
     """
 
     name: str
@@ -35,10 +36,10 @@ class StudyModel:
 
 
 def list_study_models(db: Session, *, by: Person, study: str) -> tuple[StudyModel, ...]:
-    """The models with predictions on the study's dataset and those that its protocol names, by name.
+    """Return the models with predictions on the study's dataset, and those in its protocol, sorted by name.
 
     Raises:
-        NotFound: there is no such study.
+        NotFound: the study does not exist.
     """
     require(by, Action.RUN_STUDY)
     loaded_study = stored.load_study(db, name=study)
@@ -92,28 +93,28 @@ def choose_models(
     """Choose which models take part, as a new version of the protocol. Locks the study.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        study: its name.
-        add: names of models; they may have no prediction yet.
-        remove: names of models that take part.
+        db: a session for writing.
+        by: the acting person.
+        study: the name of the study.
+        add: the names of models to add, which need no predictions yet.
+        remove: the names of models to remove.
         why: the reason, required after the first answer.
-        now: the time.
+        now: the current time.
 
     Returns:
-        The new version; the current one if the choice does not change.
+        The new version; the current version if the choice does not change.
 
     Raises:
-        NotFound: there is no such study.
-        InvalidValue: a model to remove does not take part, or it is the model of the primary comparison.
-        Refused: answers are in and there is no reason.
+        NotFound: the study does not exist.
+        InvalidValue: a model to remove does not take part, or is the model of the primary comparison.
+        Refused: the study has answers, and the reason is missing.
     """
     require(by, Action.RUN_STUDY)
     loaded_study = stored.load_study(db, name=study, lock=True)
     current = stored.load_current_protocol(db, study_id=loaded_study.id)
     protocol = current.protocol
     chosen = protocol.models
-    if chosen is None:  # an older protocol, in which every model with predictions takes part
+    if chosen is None:  # in older protocols, every model with predictions takes part
         chosen = tuple(
             model.name
             for model in list_study_models(db, by=by, study=study)
