@@ -1,17 +1,18 @@
 """Agreement between reviewers of the same questions, on each aspect of a verdict.
 
-For two reviewers: percent agreement (Wilson's interval), Cohen's kappa and Gwet's AC1 (``measures`` chooses
-the method of the interval and names it). For all together: the same for groups, i.e. the mean over pairs,
-Conger's kappa and AC1. Ratings and tiers are ordered and have quadratic weights in kappa and AC1 (then AC2).
-A pair uses the questions in which both judged the aspect. Intervals are clustered by exam.
+For two reviewers, the measures are percent agreement (Wilson interval), Cohen's kappa and Gwet's AC1; the
+package ``measures`` chooses the method of the interval and names it. For all reviewers together, they are the
+mean percent agreement of the pairs, Conger's kappa and AC1. Ratings and tiers are ordered, so kappa and AC1
+have quadratic weights; AC1 is then called AC2. A pair is compared on the questions in which both judged the
+aspect. Intervals are clustered by exam.
 
 Keys are compared as text, because letters change with the options. "Same key" has no kappa, because the
-possible answers differ between questions; it has Brennan and Prediger's coefficient, with each question's own
-number of options. A question that one of the two rejects has no corrected version and is left out of the
-agreement on key and boxes.
+possible answers differ between questions. It has the Brennan-Prediger coefficient instead, with the number of
+options of each question. A question that one of the two rejects has no corrected version and is excluded from
+the agreement on key and boxes.
 
-Boxes of one label on one radiograph are matched one to one. The score of a question is the sum of the
-overlaps divided by the larger number of boxes (V-score).
+Boxes with the same label on the same radiograph are matched one to one. The score of a question is the sum of
+the overlaps divided by the larger number of boxes (V-score).
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from review.shared_questions import SharedQuestion, SharedQuestionMatrix
 
 GROUP_INTERVAL_METHOD = "Gwet's, by exam"
 _KEY_CHANGED = Scale(name="key: kept or changed", group="key", k=2)
-_SEED = 7  # seed of the posterior draws and of the bootstrap, so that the figures are reproducible
+_SEED = 7  # seed of the posterior draws and of the bootstrap, so that the results are reproducible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementEstimate:
-    """One value over ``n`` questions with its 95 % interval; ``kind`` is the method of the interval.
+    """One estimate over ``n`` questions with its 95 % interval. ``kind`` is the method of the interval.
 
-    A value that is not defined is None, and ``note`` gives the reason.
+    If the estimate is not defined, it is None and ``note`` gives the reason.
     """
 
     n: int
@@ -54,15 +55,16 @@ class AgreementEstimate:
 
     @property
     def has_few_questions(self) -> bool:
-        """Whether there are too few questions, or none; the value is then shown in grey."""
+        """Whether there are too few questions or the estimate is not defined; it is shown in grey then."""
         return self.n < SMALL_SAMPLE or self.estimate is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aspect:
-    """Agreement on one aspect of a verdict; ``weighted`` if its values are ordered.
+    """Agreement on one aspect of a verdict. ``weighted`` is True if the values of the aspect are ordered.
 
-    ``third_name`` is the name of ``third``: AC1, AC2 if weighted, or Brennan-Prediger for "same key".
+    ``third`` is a further coefficient and ``third_name`` its name: AC1, AC2 if the aspect is weighted, or
+    Brennan-Prediger for "same key".
     """
 
     name: str
@@ -76,7 +78,7 @@ class Aspect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupAgreement:
-    """The agreement of two reviewers, or of all; ``person_ids`` are their ids, sorted."""
+    """The agreement of two reviewers or of all reviewers, whose ids are ``person_ids``, sorted."""
 
     person_ids: tuple[int, ...]
     questions: int
@@ -88,10 +90,10 @@ def compute_agreement(shared_questions: Sequence[SharedQuestion]) -> tuple[Group
     """Compute the agreement of each pair of reviewers that shares a question.
 
     Args:
-        shared_questions: the questions that two people or more have judged.
+        shared_questions: the questions that at least two people have judged.
 
     Returns:
-        All reviewers together first, if there are more than two, then the pairs.
+        The agreement of all reviewers, if there are more than two, followed by that of each pair.
     """
     matrix = SharedQuestionMatrix.from_questions(shared_questions)
     agreements = []
@@ -197,7 +199,7 @@ def _estimate_percent_agreement(agrees: NDArray[np.bool_], exams: NDArray[np.int
 def _build_same_key_aspect(
     questions: Sequence[Question], percent: AgreementEstimate, countable: AgreementEstimate
 ) -> Aspect:
-    """The aspect "same key"; ``countable`` is over the questions with a fixed number of possible answers."""
+    """Build the aspect "same key". ``countable`` covers the questions with a fixed number of answers."""
     chances = [1 / count for question in questions if (count := count_choices(question)) > 1]
     chance = float(np.mean(chances)) if chances else 0.0
 
@@ -315,7 +317,7 @@ def _compute_box_overlap(
 
 
 def format_pair_names(agreements: Sequence[GroupAgreement], people: Mapping[int, str]) -> tuple[str, ...]:
-    """The names of pairs and of the whole group: "Rosa and Ravi", "all 3 together"."""
+    """Return the names of the pairs and of the whole group: "Rosa and Ravi", "all 3 together"."""
     return tuple(
         " and ".join(people[person_id] for person_id in agreement.person_ids)
         if len(agreement.person_ids) == 2

@@ -1,8 +1,8 @@
-"""Attention: self-agreement on hidden repeats, and the share of planted faults that a reviewer found.
+"""Reviewers' attention: self-agreement on hidden repeats, and the share of planted faults that were found.
 
-Both use first verdicts, because a changed verdict may be based on more than the question. Self-agreement is
-percent agreement (Wilson's interval by exam), Cohen's kappa and AC1, with quadratic weights for ratings.
-Shares have Wilson's interval by exam.
+Only first verdicts are used, because a reviewer may change a verdict for reasons outside the question.
+Self-agreement is percent agreement, Cohen's kappa and AC1, with quadratic weights for ratings. Percent
+agreement and shares have Wilson intervals clustered by exam.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from review.agreement import GroupAgreement, compute_agreement
 from review.faults import FaultDetection, classify_detection
 from review.shared_questions import SharedQuestion
 
-#: Hidden questions per block of the drift.
+#: The number of hidden questions per block of the drift.
 DEFAULT_BLOCK = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatPair:
-    """A question judged twice by one person, with ``verdicts_between`` of their verdicts in between."""
+    """A question that one person judged twice; ``verdicts_between`` of their verdicts lie in between."""
 
     question: Question
     exam_number: int
@@ -41,7 +41,7 @@ class RepeatPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlantedVerdict:
-    """A planted question with its verdict."""
+    """A question with a planted fault, and the verdict on it."""
 
     fault: PlantedFault
     exam_number: int
@@ -54,7 +54,7 @@ class PlantedVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultDetectionRates:
-    """Results for planted faults of one kind (None: of all kinds): shares found, and not accepted."""
+    """The shares of planted faults that were found, and not accepted. ``fault`` is None for all kinds."""
 
     fault: PlantedFault | None
     found: Proportion
@@ -63,9 +63,10 @@ class FaultDetectionRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionBlock:
-    """Results for the hidden questions ``first`` to ``last`` in the order of verdicts.
+    """The results of the hidden questions ``first`` to ``last``, in the order of their verdicts.
 
-    ``until`` is the time of the last verdict.
+    ``until`` is the time of the last verdict. ``same`` is the share of repeats with the same decision, and
+    ``found`` the share of planted faults that were found.
     """
 
     first: int
@@ -77,10 +78,10 @@ class AttentionBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attention:
-    """The attention of one reviewer or of all. ``agreement`` is None if no repeat was judged twice.
+    """The attention of one reviewer or of all reviewers.
 
-    ``median_verdicts_between`` is the median number of other verdicts between the first and the second;
-    ``blocks`` is the drift.
+    ``agreement`` is None if no repeat was judged twice. ``median_verdicts_between`` is the median number of
+    other verdicts between the two verdicts on a repeat. ``blocks`` is the drift.
     """
 
     pairs: int
@@ -93,14 +94,14 @@ class Attention:
 def compute_attention(
     pairs: Sequence[RepeatPair], planted: Sequence[PlantedVerdict], *, block: int = DEFAULT_BLOCK
 ) -> Attention:
-    """Compute the attention of one person, or of several together.
+    """Compute the attention of one person, or of several people together.
 
     Args:
         pairs: the repeats that were judged twice.
         planted: the planted questions that were judged.
-        block: hidden questions per block of the drift.
+        block: the number of hidden questions per block of the drift.
     """
-    # The two judgements are treated as those of two reviewers: the first is 1, the second 2.
+    # The two verdicts are treated as those of two reviewers with the ids 1 and 2.
     shared = [
         SharedQuestion(
             question=pair.question,

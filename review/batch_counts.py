@@ -1,4 +1,4 @@
-"""Counts a batch's questions, assignments and verdicts for the progress page."""
+"""Counts the questions, assignments and verdicts of a batch for the progress page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NO_TIER, NO_TASK, REVIEWERS_DIFFER = "no tier", "no task", "reviewers differ"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BatchData:
-    """The data of a batch to count; ``people`` are names by person id."""
+    """The data of a batch that are counted. ``people`` has the names by person id."""
 
     questions: QuestionColumns
     assignments: AssignmentColumns
@@ -45,8 +45,8 @@ def count_batch(batch: Batch, data: BatchData, *, now: datetime) -> Progress:
 
     Args:
         batch: the batch.
-        data: its data.
-        now: the time, for the expected end.
+        data: the data of the batch.
+        now: the current time, from which the expected finish is computed.
     """
     index = _BatchIndex(data)
     reviewers = _build_reviewer_lines(index, now=now)
@@ -74,7 +74,7 @@ def count_batch(batch: Batch, data: BatchData, *, now: datetime) -> Progress:
 class _BatchIndex:
     """The data of a batch, with the index of the question of each assignment and of each verdict.
 
-    ``reviewed`` and ``skipped``, by question: whether somebody judged it, and whether somebody skipped it.
+    ``reviewed`` and ``skipped`` are masks of the questions that somebody judged, and that somebody skipped.
     """
 
     def __init__(self, data: BatchData) -> None:
@@ -90,7 +90,7 @@ class _BatchIndex:
         self.skipped = self.mask_of(self.assigned_rows[is_skipped])
 
     def mask_of(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """A mask of the questions with these indices."""
+        """Return a mask of the questions with these indices."""
         mask = np.zeros(self.n, dtype=bool)
         mask[rows] = True
         return mask
@@ -100,8 +100,9 @@ class _BatchIndex:
 def _build_group_lines(
     index: _BatchIndex, groups: NDArray[np.int8], group_names: Sequence[str], *, now: datetime
 ) -> tuple[ProgressLine, ...]:
-    """One line per group that has a question; ``groups`` are indices of ``group_names``, -1 is its last
-    entry.
+    """Return one line per group with a question.
+
+    ``groups`` has the index of each question's group in ``group_names``; -1 stands for the last group.
     """
     group_of_question = np.where(groups < 0, len(group_names) - 1, groups)
     return tuple(
@@ -139,7 +140,7 @@ def _build_reviewer_lines(index: _BatchIndex, *, now: datetime) -> tuple[Progres
 def _build_total_line(
     name: str, index: _BatchIndex, reviewers: Sequence[ProgressLine], *, now: datetime
 ) -> ProgressLine:
-    """The line of the whole batch; its expected end is not before that of the slowest reviewer."""
+    """Return the line of the whole batch, which finishes no earlier than its slowest reviewer."""
     all_assignments, all_verdicts = (
         np.ones(len(index.assigned_rows), dtype=bool),
         np.ones(len(index.judged_rows), dtype=bool),
@@ -164,7 +165,7 @@ def _build_line(
     judged_mask: NDArray[np.bool_],
     now: datetime,
 ) -> ProgressLine:
-    """One line; if ``questions`` is None, it counts the questions that its people have."""
+    """Return one line. If ``questions`` is None, the number of assigned questions is used."""
     assigned_count = int(index.mask_of(index.assigned_rows[assigned_mask]).sum())
     questions = assigned_count if questions is None else questions
     states = np.bincount(index.data.assignments.states[assigned_mask], minlength=len(STATES)).tolist()
@@ -187,14 +188,14 @@ def _build_line(
 
 
 def _select_latest_times(times: NDArray[np.datetime64]) -> list[datetime]:
-    """The latest times, as many as the pace needs."""
+    """Return the latest times, as many as the pace is computed from."""
     latest = times if len(times) <= WINDOW else np.partition(times, -WINDOW)[-WINDOW:]
     return [moment.replace(tzinfo=UTC) for moment in latest.astype("datetime64[us]").tolist()]
 
 
 # ------------------------------------------------------------------------------------------------ shares
 class _ReviewRates:
-    """Shares of the reviewed questions; a question that several people judged counts once."""
+    """Computes shares of the reviewed questions. A question that several people judged counts once."""
 
     def __init__(self, index: _BatchIndex, *, skipped: int) -> None:
         """Use the reviewed questions, in the order of the batch."""
@@ -202,7 +203,7 @@ class _ReviewRates:
         self._exams = index.data.questions.exams[index.reviewed]
 
     def estimate_error_rates(self) -> tuple[Rate, ...]:
-        """For each kind of error: the share of questions in which at least one reviewer found it."""
+        """Return the share of questions in which a reviewer reported an error, for each kind of error."""
         judged = self._index.data.verdicts
         return tuple(
             self._estimate_rate(kind, self._index.mask_of(self._index.judged_rows[judged.has_error(kind)]))
@@ -210,7 +211,7 @@ class _ReviewRates:
         )
 
     def estimate_decision_rates(self) -> tuple[Rate, ...]:
-        """For each decision: the share of questions in which all reviewers made it; and where they differ."""
+        """Return the share of questions with a unanimous decision, for each decision, and of the others."""
         decisions = self._index.data.verdicts.decisions
         masks = [
             self._index.mask_of(self._index.judged_rows[decisions == code]) for code in range(len(DECISIONS))

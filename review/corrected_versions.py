@@ -1,4 +1,4 @@
-"""Compares corrected versions of a question: their keys as text, and their boxes one to one."""
+"""Compares corrected versions of a question: their keys as text, and their boxes matched one to one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from measures.boxes import Overlap, match_boxes
 
 
 def apply_verdict(question: Question, verdict: Verdict) -> Question | None:
-    """The question as corrected by a verdict; None if it rejects, the same object if it accepts."""
+    """Return the question as corrected by a verdict: None for "reject", the same object for "accept"."""
     if verdict.decision is Decision.REJECT:
         return None
     if verdict.decision is Decision.ACCEPT:
@@ -27,7 +27,7 @@ def has_same_key(first: Question, second: Question) -> bool:
 
 
 def normalize_key(question: Question) -> frozenset[object]:
-    """All correct answers as text: each is the set of its options, or the text of the answer."""
+    """Return all correct answers: each is the set of the texts of its options, or the text of the answer."""
     answers = (question.answer, *question.also_right)
     return frozenset(
         answer.strip().casefold() if isinstance(answer, str)
@@ -37,7 +37,7 @@ def normalize_key(question: Question) -> frozenset[object]:
 
 
 def count_choices(question: Question) -> int:
-    """The number of possible answers to a question; 0 for free text and for several options together."""
+    """Return the number of possible answers; 0 for free text and for questions with multiple options."""
     return 0 if question.format.allows_multiple else len(question.format.fixed_answers or question.options)
 
 
@@ -47,11 +47,11 @@ def compute_box_overlap(
     """Match the boxes of two versions one to one.
 
     Args:
-        first_boxes: boxes of one version.
-        second_boxes: boxes of the other version.
-        by_label: whether only boxes of the same label match; always only boxes on the same radiograph.
+        first_boxes: the boxes of one version.
+        second_boxes: the boxes of the other version.
+        by_label: whether only boxes with the same label match. Boxes on different radiographs never match.
     """
-    if first_boxes == second_boxes:  # mostly, because boxes are rarely moved
+    if first_boxes == second_boxes:  # a fast path: boxes are rarely changed
         return _build_perfect_overlap(len(first_boxes))
     first_by_kind, second_by_kind = (
         _group_by_kind(first_boxes, by_label=by_label),
@@ -62,7 +62,7 @@ def compute_box_overlap(
         first_indices, second_indices = first_by_kind.get(kind, []), second_by_kind.get(kind, [])
         matches = match_boxes(
             [first_boxes[index].box.as_tuple() for index in first_indices],
-            [second_boxes[at].box.as_tuple() for at in second_indices],
+            [second_boxes[index].box.as_tuple() for index in second_indices],
         )
         pairs += [
             (first_indices[first], second_indices[second], overlap)

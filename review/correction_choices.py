@@ -26,18 +26,17 @@ def combine_picks(
     """Combine choices into a correction.
 
     Args:
-        question: the machine's version.
-        verdicts: the reviewers', in the order in which they are shown.
-        picks: the source of each field: an index of ``verdicts``, :data:`MACHINE` or :data:`OWN_VALUE`;
-            fields
-            that are not named are the machine's.
-        own_values: the adjudicator's own values of the fields with the source :data:`OWN_VALUE`.
+        question: the imported version of the question.
+        verdicts: the verdicts of the reviewers, in the order in which they are shown.
+        picks: the source of each field: an index of ``verdicts``, :data:`MACHINE` or :data:`OWN_VALUE`.
+            Fields without a source keep the imported value.
+        own_values: the adjudicator's values of the fields with the source :data:`OWN_VALUE`.
 
     Returns:
         The correction, and the ids of the reviewers whose correction is identical.
 
     Raises:
-        InvalidValue: an unknown field or reviewer, or a reviewer who rejected the question.
+        InvalidValue: a field or a reviewer is unknown, or the reviewer rejected the question.
     """
     values: dict[str, Any] = {}
     for field, source in picks.items():

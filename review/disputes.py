@@ -23,7 +23,7 @@ FIELDS = ("stem", *_KEY_FIELDS, *(name for name in CORRECTABLE_FIELDS if name no
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldDifference:
-    """A field in which the corrected questions differ: the machine's value and each reviewer's.
+    """A field in which the corrected questions differ: the imported value and each reviewer's value.
 
     The value of a reviewer who rejected the question is None.
     """
@@ -34,18 +34,18 @@ class FieldDifference:
 
 
 def find_disputes(question: Question, verdicts: Sequence[Verdict], *, min_iou: float) -> frozenset[Dispute]:
-    """The kinds of disagreement between the verdicts on a question.
+    """Return the kinds of disagreement between the verdicts on a question.
 
-    "Accept" and "revise" are not a dispute about the decision; their corrected questions are compared.
-    "Reject" against one of them is.
+    The decisions differ if some verdicts reject and others do not. "Accept" and "revise" are not different
+    decisions: their corrected questions are compared.
 
     Args:
-        question: the machine's version.
-        verdicts: each person's latest.
-        min_iou: the smallest IoU at which two boxes are the same, above 0 and up to 1.
+        question: the imported version of the question.
+        verdicts: the latest verdict of each person.
+        min_iou: the minimum IoU at which two boxes count as the same, above 0 and up to 1.
 
     Returns:
-        Empty if they agree, or with fewer than two verdicts.
+        The kinds; empty if the verdicts agree or there are fewer than two.
     """
     if len(verdicts) < 2:
         return frozenset()
@@ -87,7 +87,7 @@ def boxes_match(first: Sequence[LabelledBox], second: Sequence[LabelledBox], *, 
 
 
 def find_differences(question: Question, verdicts: Sequence[Verdict]) -> tuple[FieldDifference, ...]:
-    """The fields in which the corrected questions differ from each other or from the machine's version."""
+    """Return the fields in which a corrected question differs from the imported version."""
     corrected_questions = [
         None if _is_rejection(verdict) else apply_correction(question, verdict.opinion.correction)
         for verdict in verdicts
@@ -119,7 +119,7 @@ def _is_rejection(verdict: Verdict) -> bool:
 
 
 def drop_unchanged_fields(adjudication: Adjudication, question: Question) -> Adjudication:
-    """The adjudication without corrections that change nothing.
+    """Return the adjudication without corrections that change nothing.
 
     Raises:
         InvalidValue: the corrected question is not valid.
@@ -135,10 +135,10 @@ def drop_unchanged_fields(adjudication: Adjudication, question: Question) -> Adj
 def check_adopted_verdicts(
     adjudication: Adjudication, question: Question, verdicts: Sequence[Verdict]
 ) -> None:
-    """Check that the people whose verdict is adopted gave that verdict.
+    """Check that the reviewers whose verdict is adopted gave this verdict.
 
     Raises:
-        InvalidValue: somebody has not judged the question, or gave another verdict.
+        InvalidValue: one of them has not judged the question, or gave another verdict.
     """
     for person_id in adjudication.follows:
         verdict = next((candidate for candidate in verdicts if candidate.person_id == person_id), None)
@@ -151,7 +151,7 @@ def check_adopted_verdicts(
 
 
 def describe_stale_dispute(last: Adjudication | None) -> str:
-    """Why an adjudication is not saved, with the latest one if there is one."""
+    """Return why an adjudication is not saved, with the latest adjudication if there is one."""
     if last is None:
         return "This dispute has changed. Open it again."
     return (

@@ -1,4 +1,4 @@
-"""Distributes questions to reviewers: by exam, in equal numbers, deterministically."""
+"""Distributes questions to reviewers by exam, in nearly equal numbers, without randomness."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.batches import AssignmentState
+from domain.count_texts import count_text
 from domain.people import Person
 
 
@@ -13,7 +14,7 @@ from domain.people import Person
 class UnderassignedQuestion:
     """A question that needs ``missing_reviewers`` more reviewers.
 
-    ``holders`` are the person ids of those it has.
+    ``holders`` has the person ids of its present reviewers.
     """
 
     question_number: int
@@ -25,7 +26,10 @@ class UnderassignedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """The questions of each person id, by position; ``unplaced`` are questions with too few people."""
+    """The questions of each person id, sorted by position.
+
+    Questions in ``unplaced`` have too few reviewers.
+    """
 
     by_person: dict[int, tuple[UnderassignedQuestion, ...]]
     unplaced: tuple[UnderassignedQuestion, ...]
@@ -33,7 +37,7 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentAssignments:
-    """All assignments of a batch: ``states[question][person]``, and the reviewers of each exam."""
+    """All assignments of a batch: ``states[question id][person id]``, and the person ids by exam id."""
 
     states: dict[int, dict[int, AssignmentState]]
     reviewers_by_exam: dict[int, frozenset[int]]
@@ -48,13 +52,13 @@ def distribute_questions(
     """Distribute questions to people.
 
     Questions of one exam stay together. The largest exams are distributed first, each to the person with the
-    fewest questions so far, so that numbers are nearly equal. Nothing is random.
+    fewest questions so far, so that the numbers are nearly equal. Nothing is random.
 
     Args:
-        questions: the questions, each given to as many different people as it needs.
-        people: ids; the order decides between people with equal numbers.
-        reviewers_by_exam: people who have questions of an exam already, by exam number; they get its other
-            questions.
+        questions: the questions, each of which is assigned to as many different people as it needs.
+        people: the person ids; the order decides between people with equal numbers of questions.
+        reviewers_by_exam: the ids of the people who already have questions of an exam, by exam id; they get
+            the exam's other questions.
     """
     order = {person: index for index, person in enumerate(people)}
     load = dict.fromkeys(people, 0)
@@ -79,7 +83,7 @@ def distribute_questions(
 
 
 def list_numbers_by_name(distribution: Distribution, people: Sequence[Person]) -> dict[str, list[int]]:
-    """The question numbers that each person was assigned, by sign-in name."""
+    """Return the ids of the questions that each person was assigned, by sign-in name."""
     return {
         person.name: sorted(question.question_number for question in distribution.by_person[person.id])
         for person in people
@@ -87,22 +91,25 @@ def list_numbers_by_name(distribution: Distribution, people: Sequence[Person]) -
 
 
 def list_current_holders(states: dict[int, AssignmentState]) -> frozenset[int]:
-    """The people who have the question: all whose assignment is not withdrawn."""
+    """Return the ids of the people whose assignment of the question is not withdrawn."""
     return frozenset(person for person, state in states.items() if state is not AssignmentState.WITHDRAWN)
 
 
 def format_names(people: Sequence[Person]) -> str:
-    """Sign-in names, separated by commas."""
+    """Return the sign-in names, separated by commas."""
     return ", ".join(person.name for person in people)
 
 
 def format_question_count(count: int) -> str:
-    """A count of questions as text: "1,204 questions"."""
-    return f"{count:,} question" if count == 1 else f"{count:,} questions"
+    """Return a count of questions as text: "1,204 questions"."""
+    return count_text(count, "question")
 
 
 def _group_by_exam(questions: Iterable[UnderassignedQuestion]) -> list[list[UnderassignedQuestion]]:
-    """Groups of questions of one exam with the same need and holders, the largest first, then by position."""
+    """Group the questions of one exam that need the same number of reviewers and have the same holders.
+
+    The largest groups are first; groups of equal size are sorted by position.
+    """
     groups: dict[tuple[int, int, frozenset[int]], list[UnderassignedQuestion]] = {}
     for question in sorted(questions, key=_position_key):
         groups.setdefault((question.exam_number, question.missing_reviewers, question.holders), []).append(

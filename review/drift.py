@@ -1,4 +1,4 @@
-"""Drift: how one reviewer's verdicts change over time, in blocks of consecutive verdicts."""
+"""Drift: the change of one reviewer's verdicts over time, in blocks of consecutive verdicts."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from measures.proportions import Proportion, wilson_by_cluster
 from records.columns import DECISIONS, LatestVerdicts
 
 DEFAULT_BLOCK = 25
-#: The most blocks per person.
+#: The maximum number of blocks per person.
 _MAX_BLOCKS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftBlock:
-    """Verdicts ``first`` to ``last`` of a person, counted from 1; the last block may be shorter.
+    """The verdicts ``first`` to ``last`` of a person, counted from 1. The last block may be shorter.
 
-    ``ratings`` are means by the rating's name (1 to 5), ``seconds`` the time of looking until the first
-    verdict.
+    ``ratings`` has the mean of each rating (1 to 5) by its id. ``seconds`` is the mean viewing time until the
+    first verdict.
     """
 
     first: int
@@ -35,10 +35,10 @@ class DriftBlock:
 
 
 def choose_block_size(max_verdicts: int) -> int:
-    """The number of verdicts per block: 25, or the multiple of 25 that gives at most 40 blocks.
+    """Return the number of verdicts per block: 25, or the multiple of 25 that gives at most 40 blocks.
 
     Args:
-        max_verdicts: verdicts of the reviewer of the batch with the most.
+        max_verdicts: the largest number of verdicts of any reviewer of the batch.
     """
     return DEFAULT_BLOCK * max(1, math.ceil(max_verdicts / (DEFAULT_BLOCK * _MAX_BLOCKS)))
 
@@ -47,8 +47,9 @@ def compute_drift(verdicts: LatestVerdicts, *, block: int = DEFAULT_BLOCK) -> tu
     """Compute the blocks of one person.
 
     Args:
-        verdicts: of the person, with ratings; ordered here by the time of the first revision.
-        block: verdicts per block.
+        verdicts: the person's verdicts with ratings, in any order; the blocks follow the time of the first
+            revision.
+        block: the number of verdicts per block.
     """
     order = np.lexsort((verdicts.questions, verdicts.first_given_at))
     return tuple(

@@ -1,10 +1,10 @@
 """Estimates for a whole dataset from a reviewed sample: rates of errors and of decisions, with intervals.
 
-The sample is divided into cells: the questions of one tier (and of the further strata of the draws) that were
-imported between two draws. Within a cell every question had the same chance, so the judged questions
-represent it, and a rate of the whole weights the cells by size (:mod:`measures.strata`). Cells without a
-judged question are not estimated: they are reported as not covered, and the worst case counts all their
-questions as errors.
+The dataset is divided into cells: a cell has the questions of one tier (and of one value of each further
+stratum) that were imported between two draws. All questions of a cell had the same chance of being drawn, so
+its judged questions represent it. A rate of the dataset weights the cells by size (:mod:`measures.strata`).
+Cells without a judged question are not estimated: they are reported as not covered, and the worst case counts
+all their questions as errors.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ ACCEPTED, CORRECTED, REJECTED, KEY_ERROR = "accepted", "corrected", "rejected", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The outcome of review for one question, after adjudication.
+    """The outcome of the review of one question, after adjudication.
 
-    ``decision`` is None if reviewers disagree without an adjudication. ``key_only``: only its key was judged.
+    ``decision`` is None if reviewers disagree and there is no adjudication. ``key_only`` is True if only the
+    answer key was judged.
     """
 
     question_number: int
@@ -44,10 +45,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """The cells of the whole with names and sizes, the outcomes, and the numbers of skipped questions.
+    """The cells with their names, sizes and skipped questions, and the outcomes of the judged questions.
 
-    ``dataset_size`` is the number of questions of the dataset; those in no cell were imported after the last
-    draw.
+    ``dataset_size`` is the number of questions of the dataset. Questions in no cell were imported after the
+    last draw.
     """
 
     names: Mapping[Any, str]
@@ -59,10 +60,11 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """One rate of the whole, from ``count`` of ``rate.reviewed`` judged questions.
+    """One rate of the dataset, estimated from ``count`` of ``rate.reviewed`` judged questions.
 
     ``covered`` of ``dataset_size`` questions are in a cell with a judged question. ``worst_limit`` is the
-    upper limit if all questions that are not covered, and all skipped ones, had the property.
+    upper limit under the assumption that all skipped questions and all questions that are not covered have
+    the property.
     """
 
     name: str
@@ -83,7 +85,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimates:
-    """All rates of one sample: three outcomes, the key errors, each kind of error."""
+    """All rates of one sample: three decisions, the key errors, and each kind of error."""
 
     outcomes: tuple[Estimate, ...]
     key_errors: Estimate
@@ -96,7 +98,7 @@ class Estimates:
 
     @property
     def all_estimates(self) -> tuple[Estimate, ...]:
-        """All rates in the order of display."""
+        """All rates, in order of display."""
         return (*self.outcomes, self.key_errors, *self.errors)
 
 
@@ -105,7 +107,7 @@ def estimate_rates(sample: Sample, *, seed: int = SEED) -> Estimates:
 
     Args:
         sample: the sample.
-        seed: of the posterior draws.
+        seed: the seed of the posterior draws.
     """
     full_outcomes = [outcome for outcome in sample.outcomes if not outcome.key_only]
     full_rates = _RateEstimator(sample, full_outcomes, seed)
@@ -130,14 +132,14 @@ def estimate_rates(sample: Sample, *, seed: int = SEED) -> Estimates:
 
 
 def explain_limit_exceeded(estimate: Estimate, *, limit: float) -> str | None:
-    """Check that the upper limit of a rate, in the worst case, is below a share.
+    """Check that the upper limit of a rate in the worst case is below a limit.
 
     Args:
         estimate: the rate.
-        limit: the share, 0 to 1.
+        limit: the limit as a share, 0 to 1.
 
     Returns:
-        Why it is not, as a sentence; None if it is.
+        A sentence with the reason if it is not below; None if it is.
     """
     if estimate.worst_limit is not None and estimate.worst_limit < limit:
         return None
@@ -159,7 +161,7 @@ def explain_limit_exceeded(estimate: Estimate, *, limit: float) -> str | None:
 
 # ---------------------------------------------------------------------------------------------- the rates
 class _RateEstimator:
-    """Rates of several properties over the same judged questions."""
+    """Estimates the rates of several properties from the same judged questions."""
 
     def __init__(self, sample: Sample, outcomes: Sequence[Outcome], seed: int) -> None:
         """Count the judged questions by cell."""
@@ -178,7 +180,7 @@ class _RateEstimator:
         self._absent_kinds = {kind.value for kind in ErrorKind if kind not in found_kinds}
 
     def estimate_rate(self, name: str, has_property: Callable[[Outcome], bool]) -> Estimate:
-        # Most kinds of error never occur, and there may be a hundred thousand outcomes.
+        # Kinds of error that never occur are not counted, since there may be a hundred thousand outcomes.
         matches = [] if name in self._absent_kinds else [has_property(outcome) for outcome in self.outcomes]
         hits = np.array(matches or np.zeros(len(self.outcomes)), dtype=bool)
         by_cell = np.bincount(self.strata[hits], minlength=len(self.cells)).tolist()
@@ -197,7 +199,7 @@ class _RateEstimator:
         )
 
     def _estimate_whole_rate(self, by_cell: tuple[int, ...], effect: float) -> StratifiedRate:
-        """The rate of the whole, cached by counts: kinds of error that never occurred have equal counts."""
+        """Estimate a rate, cached by its counts: kinds of error that never occur have equal counts."""
         if (by_cell, effect) not in self._cache:
             skipped = self.sample.skipped
             strata = [
@@ -222,7 +224,7 @@ class _RateEstimator:
 
 
 def build_outcome_predicates() -> dict[str, Callable[[Outcome], bool]]:
-    """The properties that can be estimated, by name, as functions of an outcome."""
+    """Return the properties that can be estimated, by name, as functions of an outcome."""
     decisions = {ACCEPTED: Decision.ACCEPT, CORRECTED: Decision.REVISE, REJECTED: Decision.REJECT}
     return {
         **{name: _has_decision(decision) for name, decision in decisions.items()},

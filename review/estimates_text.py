@@ -1,4 +1,4 @@
-"""Estimates of the whole as sentences for a data card, and as rows of a CSV file."""
+"""Formats estimates of a dataset as sentences of a data card, and as rows of a CSV file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METHOD = (
 
 
 def format_data_card(estimates: Estimates) -> tuple[str, ...]:
-    """Sentences in Markdown for the data card of a release."""
+    """Return the lines in Markdown for the data card of a release; empty without an estimate."""
     if not estimates.reviewed or estimates.key_errors.rate.estimate is None:
         return ()
     shown_rates = [
@@ -46,10 +46,10 @@ def format_data_card(estimates: Estimates) -> tuple[str, ...]:
 
 
 def format_csv_rows(parts: Sequence[tuple[str, str, Sequence[Estimate]]]) -> Iterator[str]:
-    """The rows of a CSV file with all estimates; shares are 0 to 1, a value that is not defined is empty.
+    """Yield the rows of a CSV file with all estimates. Shares are 0 to 1; undefined values are empty.
 
     Args:
-        parts: (group, value, estimates) of each part of the dataset.
+        parts: the parts of the dataset as (group, value, estimates).
     """
     yield _format_csv_row(COLUMNS)
     for group, value, estimates in parts:

@@ -1,4 +1,4 @@
-"""Plants known faults in correct questions; the same question, fault and seed give the same result."""
+"""Plants known faults in correct questions. The same question, fault and seed give the same result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BOTH_SIDES_PATTERN = re.compile(r"\b(both|bilateral(ly)?|either|symmetrical(ly)
 _PRIOR_PATTERN = re.compile(
     r"\b(prior|previous(ly)?|compar\w*|interval|earlier|unchanged|new(ly)?|increased|decreased)\b", re.I
 )
-#: Synonyms for parts of a correct option.
+#: Terms and their synonyms, for an additional correct option.
 _SYNONYMS = (
     ("pleural effusion", "fluid in the pleural space"),
     ("effusion", "fluid in the pleural space"),
@@ -30,8 +30,8 @@ _SYNONYMS = (
     ("hiatal hernia", "part of the stomach above the diaphragm"),
     ("emphysema", "destruction of air spaces with hyperinflation"),
 )
-#: Absent findings: the text of the option, and words that would show that the finding is present.
-_ABSENT_FINDINGS = (
+#: Findings that can be claimed: the text, and the words whose presence shows that the finding may exist.
+_CLAIMABLE_FINDINGS = (
     ("a small pneumothorax at the left apex", ("pneumothora",)),
     ("free air below the right hemidiaphragm", ("free air", "pneumoperitoneum")),
     ("a fracture of the sixth right rib", ("fracture",)),
@@ -39,7 +39,7 @@ _ABSENT_FINDINGS = (
     ("a pacemaker with two leads", ("pacemaker", "pacing")),
     ("a hernia behind the heart", ("hernia",)),
 )
-#: A fault counts as found if the reviewer corrected one of these fields.
+#: The fields of each fault: the fault counts as found if the reviewer corrected one of them.
 _AFFECTED_FIELDS: dict[PlantedFault, tuple[str, ...]] = {
     PlantedFault.KEY_SWAPPED: ("answer",),
     PlantedFault.SECOND_CORRECT_OPTION: ("options", "also_right"),
@@ -63,8 +63,8 @@ def plant_fault(question: Question, fault: PlantedFault, *, other_texts: str, se
     Args:
         question: a correct question.
         fault: the kind of fault.
-        other_texts: other texts about the exam, such as its report; a finding named there is not absent.
-        seed: of the choice among several possibilities.
+        other_texts: further texts about the exam, such as its report; findings in them are not absent.
+        seed: the seed of the choice among several possibilities.
 
     Returns:
         The question with the fault; None if the question does not allow it.
@@ -75,7 +75,7 @@ def plant_fault(question: Question, fault: PlantedFault, *, other_texts: str, se
 
 
 def classify_detection(fault: PlantedFault, verdict: Verdict) -> FaultDetection:
-    """Whether a verdict shows that the fault was found: it names the kind of error or corrects the field."""
+    """Classify a verdict: the fault is found if the verdict names its kind of error or corrects its field."""
     corrected = any(getattr(verdict.opinion.correction, name) is not None for name in _AFFECTED_FIELDS[fault])
     if verdict.opinion.errors & DETECTING_ERRORS[fault] or corrected:
         return FaultDetection.FOUND
@@ -118,7 +118,7 @@ def _add_prior_comparison(question: Question, _draw_number: int, _other_texts: s
 
 
 def _swap_sides(question: Question, _draw_number: int, _other_texts: str) -> Question | None:
-    """Exchange left and right in all texts that support the key."""
+    """Swap left and right in all texts that support the key."""
     key = question.answer if isinstance(question.answer, str) else ""
     if not isinstance(question.answer, str):
         key = " ".join(question.options[index] for index in question.answer)
@@ -152,7 +152,7 @@ def _add_absent_finding(question: Question, draw_number: int, other_texts: str) 
     if not other_texts.strip():
         return None  # without a report it is unknown which findings are absent
     known_text = f"{other_texts} {question.stem} {question.explanation} {' '.join(question.options)}".lower()
-    absent = [text for text, signs in _ABSENT_FINDINGS if not any(sign in known_text for sign in signs)]
+    absent = [text for text, signs in _CLAIMABLE_FINDINGS if not any(sign in known_text for sign in signs)]
     if not absent:
         return None
     sentence = f"There is also {absent[draw_number % len(absent)]}."
@@ -169,7 +169,7 @@ _PLANTERS: dict[PlantedFault, Callable[[Question, int, str], Question | None]] =
 
 
 def _replace_with_synonym(text: str) -> str | None:
-    """The text with a synonym; None without a known one."""
+    """Return a synonym of the text; None if none is known."""
     side = re.fullmatch(r"(left|right)(?:-sided)? (.+)", text.strip(), re.IGNORECASE)
     if side:
         return f"{side[2][0].upper()}{side[2][1:]} on the {side[1].lower()}"

@@ -1,4 +1,4 @@
-"""Chooses places for hidden questions in a reviewer's queue, and the questions to repeat, by hash."""
+"""Chooses positions for hidden questions in a reviewer's queue, and the questions to repeat, by hash."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from domain.hidden import HiddenPlan, QueuedQuestion
 
 
 class QueueGaps:
-    """The gaps between open questions of a reviewer's queue; each is used once.
+    """The gaps between open questions of a reviewer's queue. Each gap is used once.
 
-    Nothing is hidden after the last question, because an additional question at the end would be recognised.
-    Gaps between questions of one exam are used only for questions of that exam.
+    No question is hidden after the last one, because an additional question at the end would be recognised. A
+    gap between two questions of one exam is used only for questions of that exam.
     """
 
     def __init__(self, queue: Sequence[QueuedQuestion]) -> None:
         self._gaps_by_exam: dict[int, list[int]] = defaultdict(list)
         self._free: set[int] = set()
-        self._between_exams: list[int] = []  # gaps between two exams, sorted: a queue may have 100,000
+        self._between_exams: list[int] = []  # gaps between two exams, sorted for binary search
         self._exams = {question.exam_number for question in queue}
         open_indices = [
             index for index, question in enumerate(queue) if question.state is AssignmentState.OPEN
@@ -40,12 +40,12 @@ class QueueGaps:
         """Take a gap.
 
         Args:
-            exam_number: of the question to hide.
-            min_index: the smallest index in the queue after which it may be placed.
-            random_number: a number that chooses among the free gaps.
+            exam_number: the id of the exam of the question to hide.
+            min_index: the minimum index in the queue after which the question may be placed.
+            random_number: the number that selects one of the free gaps.
 
         Returns:
-            The index in the queue after which the question is placed; None without a free gap.
+            The index in the queue after which the question is placed; None if there is no free gap.
         """
         same_exam_gaps = [
             gap for gap in self._gaps_by_exam.get(exam_number, ()) if gap in self._free and gap >= min_index
@@ -82,17 +82,17 @@ class QueueGaps:
 
 
 def compute_position_between(queue: Sequence[QueuedQuestion], index: int) -> int:
-    """A position between that of the question at an index and the next; its own if there is no space."""
+    """Return a position between the question at ``index`` and the next; its own position if none is free."""
     return (queue[index].position + queue[index + 1].position) // 2
 
 
 def count_missing_repeats(plan: HiddenPlan, *, own_count: int, existing: int) -> int:
-    """The number of repeats to add.
+    """Return the number of repeats to add.
 
     Args:
-        plan: the plan.
-        own_count: number of the reviewer's own questions.
-        existing: number of repeats that they have already.
+        plan: the plan of hidden questions.
+        own_count: the number of the reviewer's questions that are not hidden.
+        existing: the number of repeats that the reviewer already has.
     """
     return max(0, round(plan.repeats * own_count) - existing)
 
@@ -106,18 +106,19 @@ def choose_repeats_in_queue(
     gaps: QueueGaps,
     count: int,
 ) -> list[tuple[QueuedQuestion, int]]:
-    """Choose questions to repeat, and their places in the queue.
+    """Choose questions to repeat, and their positions in the queue.
 
     Args:
-        queue: of the reviewer.
-        plan: the plan.
-        person_id: of the reviewer.
-        repeated: numbers of questions that are repeated already.
+        queue: the reviewer's queue.
+        plan: the plan of hidden questions.
+        person_id: the id of the reviewer.
+        repeated: the ids of the questions that are already repeated.
         gaps: the free gaps of the queue.
-        count: number of repeats.
+        count: the number of repeats.
 
     Returns:
-        (question, index in the queue after which it is repeated); fewer than ``count`` without enough gaps.
+        (question, index in the queue after which it is repeated); fewer than ``count`` if there are not
+        enough gaps.
     """
     chosen: list[tuple[QueuedQuestion, int]] = []
     for index, question in _sort_by_hash(list(enumerate(queue)), f"{plan.seed}:repeat:{person_id}"):
@@ -142,14 +143,16 @@ def choose_repeats_of_judged(
     repeated: frozenset[int],
     count: int,
 ) -> list[tuple[QueuedQuestion, int]]:
-    """Choose questions of a shared queue to repeat; only judged ones, because the others are not known yet.
+    """Choose questions to repeat for a reviewer who takes questions from a shared queue.
+
+    Only judged questions can be chosen, because the reviewer's other questions are not known yet.
 
     Args:
-        judged: the reviewer's judged questions, in that order.
-        plan: the plan.
-        person_id: of the reviewer.
-        repeated: numbers of questions that are repeated already.
-        count: number of repeats.
+        judged: the reviewer's judged questions, in the order of the first verdict.
+        plan: the plan of hidden questions.
+        person_id: the id of the reviewer.
+        repeated: the ids of the questions that are already repeated.
+        count: the number of repeats.
 
     Returns:
         (question, number of verdicts after which it is repeated).

@@ -1,7 +1,7 @@
-"""Masks the question numbers that are sent to a reviewer's browser, in a batch with hidden questions.
+"""Masks the question ids that are sent to a reviewer's browser, in batches with hidden questions.
 
-A hidden question is newer than all others and would be recognised by its number. All numbers of such a batch
-are therefore permuted; the permutation can't be undone without the batch's secret.
+A hidden question is newer than all others and would be recognised by its id. All ids of such a batch are
+therefore permuted. The permutation cannot be reversed without the secret of the batch.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-_HALF_BITS = 20  # bits of each half; numbers of 40 bits are exact in JavaScript and suffice for any dataset
+_HALF_BITS = 20  # bits of each half; ids of 40 bits are exact in JavaScript and suffice for any dataset
 _MASK = (1 << _HALF_BITS) - 1
 _ROUNDS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdMask:
-    """A batch's permutation of 1 to 2**40; with ``secret`` None numbers stay as they are."""
+    """The permutation of the ids 1 to 2**40 for a batch. If ``secret`` is None, ids are not changed."""
 
     secret: int | None
 
     def mask(self, number: int) -> int:
-        """The masked number of a question."""
+        """Return the masked id of a question."""
         if self.secret is None:
             return number
         left, right = (number - 1) >> _HALF_BITS, (number - 1) & _MASK
@@ -30,7 +30,7 @@ class IdMask:
         return ((left << _HALF_BITS) | right) + 1
 
     def unmask(self, masked: int) -> int:
-        """The question number of a masked number; 0, which no question has, for an invalid one."""
+        """Return the question id of a masked id, or 0 if the masked id is not valid."""
         if self.secret is None:
             return masked
         if not 1 <= masked <= 1 << (2 * _HALF_BITS):

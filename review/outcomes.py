@@ -1,4 +1,4 @@
-"""The outcome of review for each judged question: the adjudication, else the reviewers' verdicts."""
+"""Resolves the outcome of each judged question: from its adjudication, or else from its verdicts."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from review.estimates import KEY_ERROR_KINDS, Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judgements:
-    """Latest verdicts and adjudications of batches.
+    """The latest verdicts and adjudications of batches.
 
-    ``key_only_batches``: batches that request the key only.
+    ``key_only_batches`` has the ids of the batches that request the key only.
     """
 
     latest_verdicts: LatestVerdicts
@@ -31,7 +31,7 @@ class Judgements:
 class _LatestJudgement:
     """A person's latest verdict on a question in any batch.
 
-    ``judges_more_than_key`` if it judges more than the key.
+    ``judges_more_than_key`` is False if its batch requests the key only.
     """
 
     person_id: int
@@ -44,15 +44,15 @@ class _LatestJudgement:
 def resolve_outcomes(
     judgements: Judgements, batches: Collection[int], cell_of: Mapping[int, Hashable]
 ) -> list[Outcome]:
-    """Resolve the outcome of each question that was judged in some batches and has a cell.
+    """Resolve the outcome of each question that was judged in these batches and has a cell.
 
     Args:
         judgements: all verdicts and adjudications.
-        batches: numbers of the batches that count.
-        cell_of: the cell of the sample, by question number.
+        batches: the ids of the batches that count.
+        cell_of: the cell of each question of the sample, by question id.
 
     Returns:
-        One outcome per question, by question number.
+        One outcome per question, sorted by question id.
     """
     latest = judgements.latest_verdicts
     rows = latest.find_latest_rows(np.isin(latest.batches, list(batches)))
@@ -79,7 +79,7 @@ def resolve_outcomes(
             full_judgements or judgements_of_question, adjudication
         )
         if adjudication is None and 0 < len(full_judgements) < len(judgements_of_question):
-            # verdicts on the key alone count only for the key
+            # Verdicts on the key only count for key errors only.
             key_error = any(judgement.key_error for judgement in judgements_of_question)
         outcomes.append(
             Outcome(
@@ -96,7 +96,7 @@ def resolve_outcomes(
 
 
 def _build_judgements(judgements: Judgements, rows: NDArray[np.int64]) -> list[_LatestJudgement]:
-    """The verdicts of these rows; equal verdicts share one object."""
+    """Return the verdicts of these rows. Equal verdicts share one object."""
     latest = judgements.latest_verdicts
     is_full_column = ~np.isin(latest.batches[rows], list(judgements.key_only_batches))
     cache: dict[tuple[int, bool, int, int, bool], _LatestJudgement] = {}
@@ -124,10 +124,10 @@ def _build_judgements(judgements: Judgements, rows: NDArray[np.int64]) -> list[_
 def _resolve_outcome(
     latest_judgements: Sequence[_LatestJudgement], adjudication: AdjudicationSummary | None
 ) -> tuple[Decision | None, frozenset[ErrorKind], bool]:
-    """Decision, kinds of error, and whether the key is wrong.
+    """Return the decision, the kinds of error, and whether the key is wrong.
 
-    They are from the adjudication if there is one, otherwise from the reviewers. The decision is None if the
-    reviewers disagree.
+    They are taken from the adjudication if there is one, otherwise from the reviewers. The decision is None
+    if the reviewers disagree and there is no adjudication.
     """
     if adjudication is None and len(latest_judgements) == 1:
         return latest_judgements[0].decision, latest_judgements[0].errors, latest_judgements[0].key_error

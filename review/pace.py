@@ -1,4 +1,4 @@
-"""The pace of a batch, and its expected end at that pace."""
+"""Estimates when a batch will be finished at its current pace."""
 
 from __future__ import annotations
 
@@ -22,26 +22,29 @@ _MAX_WAIT = timedelta(days=3650)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedFinish:
-    """The expected end; ``expected_at`` is None if it can't be computed, and ``note`` gives the reason."""
+    """The expected finish.
+
+    If it cannot be computed, ``expected_at`` is None and ``note`` gives the reason.
+    """
 
     expected_at: datetime | None
     note: str = ""
 
 
 def estimate_finish(verdict_times: Sequence[datetime], *, left: int, now: datetime) -> ExpectedFinish:
-    """Compute when ``left`` more questions will be judged at the current pace.
+    """Estimate when ``left`` more judgements will be given at the current pace.
 
     Args:
-        verdict_times: times of the first verdicts, in any order.
-        left: number of open judgements, 0 or more.
-        now: the end of the time that the pace is computed over, so a pause slows it down.
+        verdict_times: the times of the first verdicts, in any order.
+        left: the number of open judgements, 0 or more.
+        now: the current time, which ends the period of the pace; a pause therefore reduces the pace.
     """
     if left == 0:
         return ExpectedFinish(expected_at=None, note="nothing left")
     latest = sorted(verdict_times)[-WINDOW:]
     if len(latest) < MIN_VERDICTS:
         return ExpectedFinish(expected_at=None, note="not enough verdicts yet")
-    # The window starts at its first verdict, so only the others count as judged in it.
+    # The period starts at its first verdict, so only the later verdicts were given in it.
     elapsed = now - latest[0]
     if elapsed <= timedelta(0):
         return ExpectedFinish(expected_at=None, note="not enough verdicts yet")

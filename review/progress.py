@@ -17,8 +17,9 @@ from review.rating_statistics import FlagLine, RatingLine
 class ProgressLine:
     """One row of a breakdown, in judgements: a question assigned to two people counts twice.
 
-    ``questions`` of the batch belong to it, ``unassigned`` of them to nobody. ``seconds_median`` is the
-    median time of looking until a person's first verdict, over ``timed`` judgements; None without one.
+    ``questions`` is the number of questions in the row, of which ``unassigned`` are assigned to nobody.
+    ``seconds_median`` is the median viewing time until a person's first verdict, over ``timed`` judgements;
+    None if there are none.
     """
 
     name: str
@@ -35,10 +36,10 @@ class ProgressLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """A share of the reviewed questions: with a kind of error, or with a decision.
+    """The share of the reviewed questions with a kind of error, or with a decision.
 
-    ``if_skipped`` is the share if none, and if all, of the skipped questions had the property; None if none
-    is skipped or nothing was reviewed.
+    ``if_skipped`` has the shares if none and if all of the skipped questions had the property. It is None if
+    no question was skipped or none was reviewed.
     """
 
     name: str
@@ -48,9 +49,10 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierTable:
-    """The machine's tier (rows) against the expert's tier (columns), in judgements that have both.
+    """The machine's tier (rows) and the expert's tier (columns) of the judgements that have both.
 
-    ``counts[row][column]`` in the order of ``tiers``. ``missing_tier`` judgements lack one of the two.
+    ``counts[row][column]`` is in the order of ``tiers``. ``missing_tier`` judgements have at most one of the
+    tiers.
     """
 
     tiers: tuple[Difficulty, ...]
@@ -68,7 +70,7 @@ class TierTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The progress of a batch; ``reviewed`` and ``skipped`` count questions, each once."""
+    """The progress of a batch. ``reviewed`` and ``skipped`` count each question once."""
 
     batch: Batch
     batch_line: ProgressLine
@@ -86,7 +88,7 @@ class Progress:
 
     @property
     def summary_lines(self) -> tuple[str, ...]:
-        """The summary "Of 120 reviewed: …" as in a paper, the most frequent kind of error first."""
+        """The summary "Of 120 reviewed: …", with the most frequent kind of error first."""
         if not self.reviewed:
             return ("Of 0 reviewed: shares are not defined yet.",)
         frequent_errors = sorted(
@@ -98,12 +100,12 @@ class Progress:
 
 
 def format_percent(share: float | None) -> str:
-    """0.1083 as "10.8 %"; None as "not defined"."""
+    """Format a share: 0.1083 as "10.8 %", None as "not defined"."""
     return "not defined" if share is None else f"{100 * share:.1f} %"
 
 
 def format_interval(low: float | None, high: float | None) -> str:
-    """0.064, 0.177 as "6.4–17.7"; None as "not defined"."""
+    """Format an interval in percent: 0.064 and 0.177 as "6.4–17.7", None as "not defined"."""
     return "not defined" if low is None or high is None else f"{100 * low:.1f}–{100 * high:.1f}"
 
 

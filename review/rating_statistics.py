@@ -1,7 +1,7 @@
 """Statistics of the ratings and yes-or-no fields of a batch.
 
-They count judgements: a question that two people judged counts twice. "Not judged" is not part of shares and
-means and is counted separately. Intervals are clustered by exam.
+The statistics count judgements: a question that two people judged counts twice. Shares and means exclude "not
+judged", which is counted separately. Intervals are clustered by exam.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from measures.proportions import Proportion, wilson_by_cluster
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingLine:
-    """One rating: how often each of :data:`RATING_VALUES` was given, how often none, and the mean."""
+    """The counts of one rating by :data:`RATING_VALUES`, the number not judged, and the mean."""
 
     name: str
     counts: tuple[int, ...]
@@ -29,7 +29,7 @@ class RatingLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagLine:
-    """One yes-or-no field: the share of yes among those judged, and the number not judged."""
+    """One yes-or-no field: the share of "yes" among the judged, and the number not judged."""
 
     name: str
     yes: Proportion
@@ -37,11 +37,11 @@ class FlagLine:
 
 
 def summarize_ratings(ratings: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[RatingLine, ...]:
-    """One line per rating.
+    """Return one line per rating.
 
     Args:
-        ratings: shape (judgements, ratings), 1 to 5, 0 if not judged.
-        exams: the exam number of each judgement.
+        ratings: the ratings, shape (judgements, ratings): 1 to 5, or 0 if not judged.
+        exams: the exam id of each judgement.
     """
     return tuple(
         RatingLine(
@@ -57,11 +57,11 @@ def summarize_ratings(ratings: NDArray[np.int8], exams: NDArray[np.int64]) -> tu
 
 
 def summarize_flags(flags: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[FlagLine, ...]:
-    """One line per yes-or-no field.
+    """Return one line per yes-or-no field.
 
     Args:
-        flags: shape (judgements, fields), 0 no, 1 yes, -1 if not judged.
-        exams: the exam number of each judgement.
+        flags: the values, shape (judgements, fields): 0 for no, 1 for yes, -1 if not judged.
+        exams: the exam id of each judgement.
     """
     return tuple(
         FlagLine(
@@ -74,7 +74,7 @@ def summarize_flags(flags: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[
 
 
 def format_mean(mean: Mean) -> str:
-    """The mean as "4.5 (4.2–4.8), n 25", or the reason why it is not defined."""
+    """Format a mean as "4.5 (4.2–4.8), n 25", or return why it is not defined."""
     if mean.estimate is None:
         return "not defined: no ratings"
     interval_text = (

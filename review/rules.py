@@ -1,4 +1,4 @@
-"""Rules that a verdict must follow, from the batch's settings and the question."""
+"""The rules for verdicts, which depend on the settings of the batch and on the question."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from domain.questions import Question, format_answer
 from domain.ratings import RATING_IDS, RATINGS
 from domain.verdicts import FLAGS, Decision, OwnAnswer, Verdict, check_decision
 
-#: The fields that may be corrected in a batch that asks for the key only.
+#: The fields that can be corrected in a batch that requests the key only.
 KEY_FIELDS = frozenset({"options", "answer"})
 
-#: Required fields of an opinion in addition to the ratings, with their names in messages.
+#: The required fields of an opinion in addition to the ratings, with their names in messages.
 REQUIRED_FIELDS = {
     **{field.id: f"{field.label.lower()} (yes or no)" for field in FLAGS if field.required},
     "difficulty": "your own difficulty",
@@ -25,15 +25,15 @@ FIELD_LABELS = {**{rating.id: rating.label.lower() for rating in RATINGS}, **REQ
 
 
 def build_question_not_found(person: Person, *, batch_id: int) -> NotFound:
-    """The error for a question that is not the person's; the same if it does not exist."""
+    """Return the error for a question that does not exist or is not the person's, without saying which."""
     return NotFound(
-        f"This question of batch number {batch_id} does not exist or is not assigned to "
-        f"{person.display_name}. Open Review again to continue with the next one, or ask a coordinator."
+        f"This question of batch {batch_id} does not exist or is not assigned to {person.display_name}. "
+        "Open Review again to continue with the next one, or ask a coordinator."
     )
 
 
 def drop_unchanged_corrections(verdict: Verdict, *, question: Question) -> Verdict:
-    """The verdict without corrections that equal the question's own values."""
+    """Return the verdict without corrections that equal the question's own values."""
     opinion = verdict.opinion
     correction = drop_unchanged(question, opinion.correction)
     if correction == opinion.correction:
@@ -43,15 +43,15 @@ def drop_unchanged_corrections(verdict: Verdict, *, question: Question) -> Verdi
 
 
 def has_same_content(first: Verdict, second: Verdict) -> bool:
-    """Whether two verdicts have the same content; times may differ, as in a repeated request."""
+    """Whether two verdicts have the same content. Their times may differ, as in a repeated request."""
     return (first.decision, first.opinion, first.why) == (second.decision, second.opinion, second.why)
 
 
 def list_required_ratings(parts: FormScope, *, has_explanation: bool) -> tuple[str, ...]:
-    """The ids of the required ratings.
+    """Return the ids of the required ratings.
 
     Args:
-        parts: of the form that the batch asks for.
+        parts: the form fields that the batch requests.
         has_explanation: whether the question has an explanation.
     """
     if parts is FormScope.KEY:
@@ -64,12 +64,12 @@ def list_required_ratings(parts: FormScope, *, has_explanation: bool) -> tuple[s
 
 
 def check_required_fields(verdict: Verdict, *, question: Question, settings: BatchSettings) -> None:
-    """Check that all required fields were judged, and nothing else was corrected.
+    """Check that all required fields are judged, and that only requested fields are corrected.
 
-    A rejected question needs only the reason, which :class:`domain.verdicts.Verdict` checks.
+    A rejected question requires only a reason, which :class:`domain.verdicts.Verdict` checks.
 
     Raises:
-        Refused: a required field is missing, or a field was corrected that the batch does not ask for.
+        Refused: a required field is missing, or a field is corrected that the batch does not request.
     """
     if settings.parts is FormScope.KEY:
         disallowed = set(_list_corrected_fields(verdict.opinion.correction)) - KEY_FIELDS
@@ -93,7 +93,7 @@ def check_own_answer(own_answer: OwnAnswer | None, *, settings: BatchSettings) -
     """Check that the reviewer's own answer exists, if the batch requires it.
 
     Raises:
-        Refused: it is missing.
+        Refused: the own answer is missing.
     """
     if settings.mode is Mode.ANSWER_FIRST and own_answer is None:
         raise Refused("This batch requires your own answer first. Submit it to see the answer key.")
@@ -103,7 +103,7 @@ def check_fixed_alignment(verdict: Verdict, *, fixed_rating: int | None) -> None
     """Check that image alignment has not changed since the report was opened.
 
     Raises:
-        Refused: it differs from ``fixed_rating``.
+        Refused: the rating differs from ``fixed_rating``.
     """
     if fixed_rating is not None and verdict.opinion.ratings.image_alignment != fixed_rating:
         raise Refused(
@@ -113,10 +113,10 @@ def check_fixed_alignment(verdict: Verdict, *, fixed_rating: int | None) -> None
 
 
 def check_correction(verdict: Verdict, *, question: Question, exam: Exam) -> None:
-    """Check that the corrected question is valid and its boxes are on their radiographs.
+    """Check that the corrected question is valid and its boxes are inside their radiographs.
 
     Raises:
-        InvalidValue: it is not.
+        InvalidValue: the corrected question is not valid, or a box is outside its radiograph.
     """
     corrected_question = apply_correction(question, verdict.opinion.correction)
     if verdict.opinion.correction.boxes is None:
@@ -134,7 +134,7 @@ def check_correction(verdict: Verdict, *, question: Question, exam: Exam) -> Non
 
 
 def describe_stale_verdict(submitted: Verdict, saved: Verdict | None) -> str:
-    """The message for a verdict that was changed elsewhere, with both decisions and their times."""
+    """Return the message for a verdict that was changed elsewhere, with both decisions and their times."""
     if saved is None:
         return (
             f"This form was opened for revision {submitted.revision}, but no verdict of yours is saved. "
@@ -149,7 +149,7 @@ def describe_stale_verdict(submitted: Verdict, saved: Verdict | None) -> str:
 
 
 def format_own_answer(own_answer: OwnAnswer, *, options: tuple[str, ...]) -> str:
-    """An own answer as text for the user."""
+    """Format an own answer for the user."""
     answer = "cannot determine" if own_answer.answer is None else format_answer(own_answer.answer, options)
     return f"{answer}, confidence {own_answer.confidence}"
 

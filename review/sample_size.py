@@ -1,4 +1,4 @@
-"""Computes how many more questions of which strata to judge for an interval of a given width."""
+"""Computes how many more questions of which strata must be judged for an interval of a given width."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 from review.estimates import KEY_ERROR, Estimate, Sample, build_outcome_predicates
 
-#: The default half-width of the interval to aim at, as a share.
+#: The default target for the half-width of the interval, as a share.
 DEFAULT_HALF_WIDTH = 0.02
 _Z = 1.959964
-#: (size, judged, rate) of each cell.
+#: (number of questions, number of judged questions, rate) by cell.
 _Cells = dict[Hashable, tuple[int, int, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleSizePlan:
-    """The number of questions to judge, by name of the cell, for a half-width below ``target_half_width``."""
+    """The additional questions to judge, by name of the cell, for a half-width of ``target_half_width``."""
 
     name: str
     target_half_width: float
@@ -48,16 +48,16 @@ class SampleSizePlan:
 def plan_sample_size(
     estimate: Estimate, sample: Sample, *, target_half_width: float = DEFAULT_HALF_WIDTH
 ) -> SampleSizePlan:
-    """Compute the fewest further questions that bring an interval below a half-width.
+    """Compute the smallest number of further questions that reduces an interval to a half-width.
 
-    The width is predicted from the current rates (with half a hit and half a miss added), the finite
-    population and the clustering, and corrected by the ratio of the current width to its prediction. If one
-    cell alone is nearly as good as the best mixture, the plan names only that cell.
+    The width is predicted from the current rates (with half a hit and half a miss added) and the finite
+    population, and scaled by the ratio of the current width to its prediction. If one cell alone is nearly as
+    good as the best combination of cells, the plan has only that cell.
 
     Args:
         estimate: the rate.
-        sample: that it was estimated from.
-        target_half_width: the half-width, as a share.
+        sample: the sample from which the rate was estimated.
+        target_half_width: the target for the half-width, as a share.
     """
     half_width = estimate.half_width
     if half_width is None:
@@ -106,7 +106,7 @@ def _select_judged_cells(estimate: Estimate, sample: Sample) -> _Cells:
 
 
 def _predict_half_width(cells: _Cells, additional: Mapping[Hashable, int] | None = None) -> float:
-    """The predicted half-width after ``additional`` further questions."""
+    """Predict the half-width after ``additional`` further questions by cell."""
     total = sum(size for size, _, _ in cells.values())
     additional = additional or {}
     variance = sum(_compute_cell_variance(cell, additional.get(key, 0), total) for key, cell in cells.items())
@@ -120,7 +120,7 @@ def _compute_cell_variance(cell: tuple[int, int, float], additional: int, total:
 
 
 def _find_single_cell_size(cells: _Cells, key: Hashable, target: float) -> int | None:
-    """The number of questions of one cell alone; None if the whole cell is not enough."""
+    """Return the number of questions of one cell that suffices; None if the whole cell does not suffice."""
     size, judged, _ = cells[key]
     low, high = 0, size - judged
     if _predict_half_width(cells, {key: high}) > target:
@@ -135,7 +135,7 @@ def _find_single_cell_size(cells: _Cells, key: Hashable, target: float) -> int |
 
 
 def _find_best_mixture(cells: _Cells, target: float) -> dict[Hashable, int]:
-    """The fewest questions, added step by step to the cell that narrows the interval most."""
+    """Return the questions by cell, added step by step to the cell that narrows the interval most."""
     total = sum(size for size, _, _ in cells.values())
     step = max(1, sum(size - judged for size, judged, _ in cells.values()) // 2000)
     additional: dict[Hashable, int] = dict.fromkeys(cells, 0)

@@ -1,4 +1,4 @@
-"""The scales of agreement: decision, ratings, yes-or-no fields, kinds of error, as categories."""
+"""The scales of agreement: decision, ratings, yes-or-no fields and kinds of error, encoded as categories."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from domain.vocabulary import Difficulty
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """One aspect of a verdict: ``field`` reads its value, ``code`` converts the value to a category.
+    """One aspect of a verdict. ``field`` is the path of its value, and ``code`` converts it to a category.
 
-    A category is 0 to ``k`` - 1, or -1 if not judged.
+    A category is 0 to ``k`` - 1, or -1 if the aspect is not judged.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Scale:
 
 
 def encode_verdicts(verdicts: Sequence[Verdict]) -> dict[str, NDArray[np.int64]]:
-    """The categories of all verdicts on each scale, by the scale's name, shape (verdicts,)."""
+    """Return the categories of all verdicts by the name of the scale, each of shape (verdicts,)."""
     values_by_field = {
         field: list(map(attrgetter(field), verdicts))
         for field in {rating_scale.field for rating_scale in SCALES}

@@ -1,4 +1,4 @@
-"""The rule for second opinions of a batch: how later calls may extend it, and its description."""
+"""The rule for second opinions of a batch: its extension by later requests, and its description."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from domain.second_opinions import SecondOpinions, SecondOpinionScope
 def extend_rule(
     before: SecondOpinions | None, *, where_found: bool, share: float | None, seed: int | None
 ) -> SecondOpinions:
-    """The rule for second opinions after a further call.
+    """Return the rule for second opinions after a further request.
 
     Args:
-        before: the rule of earlier calls; None without one.
-        where_found: whether to add the questions in which the first reviewer found a problem.
-        share: of all questions, above 0 to 1; None for the earlier one.
-        seed: None for the earlier one, or 0.
+        before: the present rule; None for the first request.
+        where_found: whether to add the questions in which the first reviewer reported an error.
+        share: the random share of all questions, above 0 and up to 1; None for the present share.
+        seed: the seed of the random share; None for the present seed, or 0.
 
     Raises:
-        Refused: no random share, another seed, a smaller share, or no longer where a problem was found.
-        InvalidValue: a share or seed outside its range.
+        Refused: there is no random share, the seed changes, the share becomes smaller, or questions with a
+            reported error would no longer be included.
+        InvalidValue: the share or the seed is outside its range.
     """
     if share is None and before is None:
         raise Refused(
@@ -44,9 +45,8 @@ def extend_rule(
         )
     if rule.share < before.share:
         raise Refused(
-            f"The random share of this batch is {before.share:g} already; it can be increased, but not "
-            "reduced to "
-            f"{rule.share:g}."
+            f"The random share of this batch is already {before.share:g}. It can be increased, but not "
+            f"reduced to {rule.share:g}."
         )
     if (
         before.way is SecondOpinionScope.SHARE_AND_ERRORS
@@ -61,7 +61,7 @@ def extend_rule(
 
 
 def describe_rule(rule: SecondOpinions | None) -> str:
-    """The rule for second opinions, for the page on agreement."""
+    """Describe the rule for second opinions on the page Agreement."""
     if rule is None:
         return (
             "Second reviewers were assigned independently of the first verdict: all shared questions count."

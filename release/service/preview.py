@@ -36,7 +36,7 @@ def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[
         batches: the names of the batches; None for all batches of the dataset.
 
     Raises:
-        NotFound: there is no such dataset or batch.
+        NotFound: the dataset or a batch does not exist.
         Refused: the dataset has no batch.
     """
     require(by, Action.MAKE_RELEASE)
@@ -56,7 +56,7 @@ def preview_version(
     """Return a cache key that changes whenever the result of :func:`preview_release` may change.
 
     Raises:
-        NotFound: there is no such dataset or batch.
+        NotFound: the dataset or a batch does not exist.
         Refused: the dataset has no batch.
     """
     require(by, Action.MAKE_RELEASE)

@@ -54,7 +54,7 @@ def verify_recorded_release(db: Session, *, by: Person, release_id: int) -> Veri
         The result of the verification. Differences are listed in it and raise no exception.
 
     Raises:
-        NotFound: there is no such release.
+        NotFound: the release does not exist.
     """
     require(by, Action.MAKE_RELEASE)
     recorded = releases.load_release(db, release_id=release_id)

@@ -1,8 +1,8 @@
 """Services for review: batches, assignments, judging, adjudication, hidden questions and estimates.
 
-A function is one transaction, which the caller commits. ``by`` or ``person`` is who acts;
-:class:`domain.errors.NotAllowed` is raised unless their roles allow the action. ``now`` is the time that is
-stored. Names of batches and people are given as the user knows them; NotFound is raised for an unknown name.
+Each function is one transaction, which the caller commits. ``by`` or ``person`` is the acting person;
+:class:`domain.errors.NotAllowed` is raised if their roles do not permit the action. ``now`` is the time that
+is stored. Batches and people are given by name; NotFound is raised if the name does not exist.
 """
 
 from review.pace import PACE_RULE

@@ -1,4 +1,4 @@
-"""Services for adjudication: its rules, the disputes of a batch, one dispute, its adjudication."""
+"""Services for adjudication: the rules of a batch, its disputes, and their adjudications."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _PossibleDispute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedQuestion:
-    """A question that reviewers disagree on; ``adjudication`` is its latest adjudication, None while open."""
+    """A question with disagreeing verdicts; ``adjudication`` is the latest one, None while it is open."""
 
     question_number: int
     question_id: str
@@ -60,8 +60,8 @@ class DisputedQuestion:
 class DisputeSheet:
     """The data that an adjudicator sees of one dispute.
 
-    ``reviewer_names`` are the reviewers' names as shown, in the order of ``verdicts``: display names, or
-    "Reviewer A" if names are hidden.
+    ``reviewer_names`` has the displayed names of the reviewers, in the order of ``verdicts``: display names,
+    or "Reviewer A" and so on if names are hidden.
     """
 
     batch: Batch
@@ -83,7 +83,7 @@ class DisputeSheet:
 
 
 def load_adjudication_rules(db: Session, *, by: Person, batch: str) -> VersionedRules:
-    """The rules of adjudication of a batch."""
+    """Return the rules of adjudication of a batch, with their revision."""
     require(by, Action.ASSIGN)
     return adjudications.load_rules(db, batch_id=load_batch(db, name=batch).id)
 
@@ -96,17 +96,17 @@ def change_adjudication_rules(
     Setting the same rules again changes nothing.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        batch: its name.
+        db: a session for writing.
+        by: the acting person.
+        batch: the name of the batch.
         rules: the new rules.
-        revision: of the rules that the user was shown.
-        now: the time.
+        revision: the revision of the rules that the user was shown.
+        now: the current time.
 
     Raises:
-        NotFound: there is no such batch or person.
-        Refused: an adjudicator is no reviewer, or disabled.
-        StaleRevision: somebody changed the rules since; the text has both.
+        NotFound: the batch or a person does not exist.
+        Refused: an adjudicator is not a reviewer, or is disabled.
+        StaleRevision: somebody else has changed the rules since; the message has both versions.
     """
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch)
@@ -116,13 +116,15 @@ def change_adjudication_rules(
         return before
     if before.revision != revision:
         raise StaleRevision(
-            f"Another user has changed the rules. Saved: {_describe_rules(before.rules)}. "
-            f"Yours: {_describe_rules(rules)}."
+            f"Not saved: somebody else has changed the rules. Saved rules: {_describe_rules(before.rules)}. "
+            f"Your rules: {_describe_rules(rules)}."
         )
     people = [load_person_by_name(db, name=name) for name in dict.fromkeys(rules.adjudicators)]
     ineligible = [person.name for person in people if not person.may(Action.ADJUDICATE)]
     if ineligible:
-        raise Refused(f"{', '.join(ineligible)}: not a reviewer, or disabled. Choose other adjudicators.")
+        raise Refused(
+            f"Adjudicators must be enabled reviewers. Choose others instead of {', '.join(ineligible)}."
+        )
     adjudications.put_rules(
         db, batch_id=loaded_batch.id, rules=rules, person_ids=[person.id for person in people],
         revision=before.revision + 1, now=now,
@@ -135,17 +137,17 @@ def change_adjudication_rules(
 
 
 def list_batches_to_adjudicate(db: Session, *, person: Person) -> list[Batch]:
-    """The batches in which the person is an adjudicator."""
+    """Return the batches in which the person is an adjudicator."""
     require(person, Action.ADJUDICATE)
     batch_ids = adjudications.list_batches_of_adjudicator(db, person_id=person.id)
     return [load_batch(db, batch_id=number) for number in batch_ids]
 
 
 def list_disputes(db: Session, *, person: Person, batch_id: int) -> list[DisputedQuestion]:
-    """The batch's disputes, open and settled, by position, without questions that the person judged.
+    """Return the disputes of a batch by position, open and settled, without questions that the person judged.
 
     Raises:
-        NotAllowed: the person is no adjudicator of the batch.
+        NotAllowed: the person is not an adjudicator of the batch.
     """
     require(person, Action.ADJUDICATE)
     batch, rules = _load_batch_as_adjudicator(db, person, batch_id)
@@ -166,9 +168,9 @@ def list_disputes(db: Session, *, person: Person, batch_id: int) -> list[Dispute
 
 
 def count_open_disputes(db: Session, *, by: Person) -> int:
-    """The number of disputes without adjudication in all batches.
+    """Return the number of disputes without adjudication in all batches.
 
-    It reads the verdicts of every possible dispute, so callers should cache the result by
+    The function loads the verdicts of every possible dispute, so callers should cache the result by
     :func:`load_counts_version`.
     """
     require(by, Action.SEE_PROGRESS)
@@ -184,7 +186,7 @@ def count_open_disputes(db: Session, *, by: Person) -> int:
 
 
 def _list_possible_disputes(db: Session, batch: Batch) -> list[_PossibleDispute]:
-    """The questions of the batch that may have a dispute, by position."""
+    """Return the questions of the batch that may have a dispute, by position."""
     numbers = adjudications.list_possible_disputes(db, batch_id=batch.id)
     verdicts = adjudications.load_latest_verdicts_by_question(db, batch_id=batch.id, question_ids=numbers)
     latest = adjudications.load_latest_adjudications(db, batch_ids=[batch.id])
@@ -201,11 +203,11 @@ def _list_possible_disputes(db: Session, batch: Batch) -> list[_PossibleDispute]
 
 
 def open_dispute(db: Session, *, person: Person, batch_id: int, question_number: int) -> DisputeSheet:
-    """One question with each reviewer's latest verdict, for its adjudication.
+    """Return one question with each reviewer's latest verdict, for its adjudication.
 
     Raises:
-        NotAllowed: the person is no adjudicator of the batch, or judged the question.
-        Refused: fewer than two people have judged it.
+        NotAllowed: the person is not an adjudicator of the batch, or has judged the question.
+        Refused: fewer than two people have judged the question.
     """
     require(person, Action.ADJUDICATE)
     batch, rules = _load_batch_as_adjudicator(db, person, batch_id)
@@ -237,18 +239,18 @@ def open_dispute(db: Session, *, person: Person, batch_id: int, question_number:
 
 
 def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Adjudication:
-    """Store an adjudication; a later revision, by any adjudicator, supersedes it. Locks the batch.
+    """Store an adjudication, which a later revision of any adjudicator may supersede. Locks the batch.
 
     Returns:
-        The adjudication as stored. The same revision with the same content returns the first, unchanged.
+        The stored adjudication. A repeated request with the same revision and content returns the first one.
 
     Raises:
-        NotAllowed: the person is no adjudicator of the batch, or judged the question.
-        StaleRevision: somebody else has adjudicated it differently meanwhile.
-        InvalidValue: the corrected question is not valid, or ``follows`` names a reviewer with another
+        NotAllowed: the person is not an adjudicator of the batch, or has judged the question.
+        StaleRevision: somebody else has adjudicated the question since.
+        InvalidValue: the corrected question is not valid, or ``follows`` contains a reviewer with another
             decision or correction.
-        Refused: fewer than two people have judged it, or the radiograph was not drawn and the person has not
-            confirmed that.
+        Refused: fewer than two people have judged the question, or the radiograph was not displayed and the
+            person has not confirmed that.
     """
     require(person, Action.ADJUDICATE)
     if adjudication.person_id != person.id:
@@ -285,7 +287,6 @@ def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Ad
     return adjudication
 
 
-# ----------------------------------------------------------------------------------------- helper functions
 def _load_batch_as_adjudicator(db: Session, person: Person, batch_id: int) -> tuple[Batch, AdjudicationRules]:
     batch = load_batch(db, batch_id=batch_id)
     rules = adjudications.load_rules(db, batch_id=batch.id).rules

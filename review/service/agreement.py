@@ -26,12 +26,12 @@ from storage.sampling.batches import load_batch, load_batch_sizes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchAgreement:
-    """Agreement in a batch.
+    """The agreement in a batch.
 
-    ``rule`` is the rule for second opinions, None without one; ``rule_text`` explains it to the user.
-    ``agreements`` uses ``counted`` of the ``shared`` questions, which two people or more have judged;
-    ``exclusion_note`` explains which are not counted and why. ``people`` are display names by person id,
-    ``drift`` is by person id, in blocks of ``drift_block`` questions.
+    ``rule`` is the rule for second opinions, or None; ``rule_text`` explains it to the user. ``shared``
+    questions have been judged by at least two people, and ``counted`` of them are used in ``agreements``;
+    ``exclusion_note`` explains which are excluded and why. ``people`` has the display names by person id.
+    ``drift`` has the blocks of ``drift_block`` verdicts by person id.
     """
 
     batch: Batch
@@ -49,13 +49,13 @@ class BatchAgreement:
 
 @pause_garbage_collector()
 def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
-    """Agreement of each pair of reviewers and of all together, and each reviewer's drift.
+    """Compute the agreement of each pair of reviewers and of all reviewers, and each reviewer's drift.
 
-    If second opinions were requested because the first reviewer found a problem, only the random share
-    counts: in it every question was to be judged twice, whatever was found.
+    If second opinions were also requested for questions with a reported error, only the random share counts,
+    because its questions were selected independently of the first verdict.
 
     Raises:
-        NotFound: no such batch.
+        NotFound: the batch does not exist.
     """
     require(by, Action.SEE_PROGRESS)
     loaded_batch = load_batch(db, name=batch)

@@ -1,4 +1,4 @@
-"""Services for assigning the questions of a batch to reviewers, reassigning and withdrawing them."""
+"""Services that assign questions of a batch to reviewers, reassign them and withdraw them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sqlmodel import Session
 from accounts.service import load_person_by_name
 from accounts.service.audit import record
 from domain.batches import AssignmentState, Batch
+from domain.count_texts import count_text
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
 from review.distribution import (
@@ -35,7 +36,7 @@ from storage.sampling.batches import load_batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignSummary:
-    """The number of questions assigned, by sign-in name; ``notes`` state what is missing."""
+    """The number of assigned questions by sign-in name. ``notes`` has sentences about what is missing."""
 
     batch: str
     assigned: dict[str, int]
@@ -52,21 +53,23 @@ def assign(
 ) -> AssignSummary:
     """Assign every question that has fewer than ``overlap`` reviewers to some of these people.
 
-    Questions of one exam go to the same person, and people get equal numbers. Existing assignments stay. To
-    add a second reviewer later, assign again with ``overlap=2``. Locks the batch.
+    Locks the batch. Questions of one exam are assigned to the same person, and people get nearly equal
+    numbers of questions. Existing assignments are kept. To add a second reviewer later, assign again with
+    ``overlap=2``.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        batch: its name.
-        to: sign-in names of reviewers.
-        overlap: reviewers per question, counting those in a shared queue.
-        now: the time.
+        db: a session for writing.
+        by: the acting person.
+        batch: the name of the batch.
+        to: the sign-in names of reviewers.
+        overlap: the number of reviewers per question, including those of a shared queue.
+        now: the current time.
 
     Raises:
-        NotFound: no such batch or person.
-        Refused: the batch is closed, somebody is no reviewer or disabled, or no question could be assigned.
-        InvalidValue: no name, or an overlap below 1.
+        NotFound: the batch or a person does not exist.
+        Refused: the batch is closed, a person is not a reviewer or is disabled, or no question can be
+            assigned.
+        InvalidValue: ``to`` is empty, or the overlap is below 1.
     """
     require(by, Action.ASSIGN)
     if overlap < 1:
@@ -110,12 +113,12 @@ def assign(
 def preview_assign(
     db: Session, *, by: Person, batch: str, to: Sequence[str], overlap: int = 1
 ) -> AssignSummary:
-    """Compute what :func:`assign` would assign; writes nothing.
+    """Compute what :func:`assign` would assign. Nothing is written.
 
     Raises:
-        NotFound: there is no such batch or person.
-        Refused: somebody is no reviewer, or disabled.
-        InvalidValue: no name.
+        NotFound: the batch or a person does not exist.
+        Refused: a person is not a reviewer, or is disabled.
+        InvalidValue: ``to`` is empty.
     """
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch)
@@ -145,24 +148,24 @@ def preview_assign(
 def reassign(
     db: Session, *, by: Person, batch: str, from_: str, to: Sequence[str], now: datetime
 ) -> AssignSummary:
-    """Move one person's open questions to others; done and skipped questions stay. Locks the batch.
+    """Move one person's open questions to other people. Done and skipped questions stay. Locks the batch.
 
-    A question that all of the others already have stays. Hidden questions are not moved: if all of the others
-    move, they are removed.
+    A question that is already assigned to all of the others stays with the person. Hidden questions are not
+    moved; they are removed if all other open questions are moved.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        batch: its name.
-        from_: sign-in name of the person, who may be disabled or no longer a reviewer.
-        to: sign-in names of reviewers.
-        now: the time.
+        db: a session for writing.
+        by: the acting person.
+        batch: the name of the batch.
+        from_: the sign-in name of the person, who may be disabled or no longer a reviewer.
+        to: the sign-in names of the other reviewers.
+        now: the current time.
 
     Raises:
-        NotFound: there is no such batch or person.
-        InvalidValue: no name, or the person themselves.
-        Refused: the batch is closed, somebody is no reviewer, the person takes questions from the shared
-            queue or has no open question, or nobody can take any.
+        NotFound: the batch or a person does not exist.
+        InvalidValue: ``to`` is empty or contains the person.
+        Refused: the batch is closed, one of the others is not a reviewer, the person takes questions from the
+            shared queue or has no open question, or no question can be moved.
     """
     require(by, Action.ASSIGN)
     loaded_batch = lock_open_batch(db, batch)
@@ -181,7 +184,10 @@ def reassign(
         to_move, people=[person.id for person in people], reviewers_by_exam=current.reviewers_by_exam
     )
     if not any(distribution.by_person.values()):
-        raise Refused(f"All of them are already assigned to {format_names(people)}. Choose another reviewer.")
+        raise Refused(
+            f"All open questions of {previous_reviewer.name} are already assigned to {format_names(people)}. "
+            "Choose another reviewer."
+        )
     moved_numbers = [
         question.question_number for group in distribution.by_person.values() for question in group
     ]
@@ -211,16 +217,16 @@ def reassign(
 
 
 def withdraw(db: Session, *, by: Person, batch: str, from_: str, now: datetime) -> int:
-    """Withdraw one person's open questions; done and skipped questions stay. Locks the batch.
+    """Withdraw one person's open questions. Done and skipped questions stay. Locks the batch.
 
-    The person also leaves the batch's shared queue, and hidden questions that are still open are removed.
+    The person is also removed from the shared queue of the batch, and open hidden questions are removed.
 
     Returns:
-        The number of questions withdrawn.
+        The number of withdrawn questions.
 
     Raises:
-        NotFound: there is no such batch or person.
-        Refused: the batch is closed, or the person has no open question and was in no shared queue.
+        NotFound: the batch or a person does not exist.
+        Refused: the batch is closed, or the person has no open question and is not in the shared queue.
     """
     require(by, Action.ASSIGN)
     loaded_batch = lock_open_batch(db, batch)
@@ -292,7 +298,7 @@ def _withdraw_questions(
 
 
 def _remove_open_hidden(db: Session, batch: Batch, person: Person, by: Person, *, now: datetime) -> None:
-    """Remove a person's open hidden questions: left alone in the queue, they could be recognised."""
+    """Remove a person's open hidden questions, which could be recognised as the only questions left."""
     open_numbers = list_open_hidden(db, batch_id=batch.id, person_id=person.id)
     pending = [hidden.number for hidden in list_unassigned_hidden(db, batch_id=batch.id, person_id=person.id)]
     _withdraw_questions(db, batch, person, open_numbers, now=now)
@@ -306,4 +312,4 @@ def _remove_open_hidden(db: Session, batch: Batch, person: Person, by: Person, *
 
 
 def _format_reviewer_count(count: int) -> str:
-    return f"{count} reviewer" if count == 1 else f"{count} reviewers"
+    return count_text(count, "reviewer")

@@ -1,4 +1,4 @@
-"""Functions that all ways of assigning questions share: load the current assignments, create new ones."""
+"""Loads and creates assignments, for all services that assign questions."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def load_current_assignments(db: Session, batch: Batch) -> CurrentAssignments:
 def create_assignments(
     db: Session, batch: Batch, current: CurrentAssignments, distribution: Distribution, *, now: datetime
 ) -> None:
-    """Create the assignments of a split, and open withdrawn assignments again."""
+    """Create the assignments of a distribution. Withdrawn assignments are reopened."""
     for person_number, questions in distribution.by_person.items():
-        # The row of a withdrawn question still exists and is opened again.
+        # The row of a withdrawn assignment still exists and is reopened.
         reopened = {
             question.question_number
             for question in questions

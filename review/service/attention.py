@@ -1,4 +1,4 @@
-"""Reviewers' attention in a batch, measured with hidden questions, for coordinators."""
+"""Services for coordinators: the reviewers' attention in a batch, measured with hidden questions."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ from storage.sampling.batches import load_batch
 class HiddenQuestionRow:
     """A hidden question as shown to a coordinator.
 
-    ``first_decision`` is the reviewer's first decision on its source, ``decision`` that on the hidden
-    question, ``detection`` whether the planted fault was found; None without a verdict or a fault.
+    ``first_decision`` is the reviewer's first decision on the source question, and ``decision`` the one on
+    the hidden question; each is None without a verdict. ``detection`` states whether the planted fault was
+    found; it is None without a verdict or a fault.
     """
 
     hidden: HiddenQuestion
@@ -46,9 +47,9 @@ class HiddenQuestionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewerAttention:
-    """The attention of one reviewer; ``person`` is None for all together.
+    """The attention of one reviewer, or of all reviewers if ``person`` is None.
 
-    ``repeat_count`` and ``planted_count`` count all hidden questions, judged or not.
+    ``repeat_count`` and ``planted_count`` count all hidden questions, whether judged or not.
     """
 
     person: str | None
@@ -59,9 +60,9 @@ class ReviewerAttention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchAttention:
-    """The attention of a batch's reviewers: all together first, if there are several, then each.
+    """The attention of the reviewers of a batch: of all reviewers first, if there are several, then of each.
 
-    ``judged`` of the ``hidden`` questions were judged; ``removed`` questions do not count.
+    ``judged`` of the ``hidden`` questions have been judged. ``removed`` questions are not counted.
     """
 
     batch: Batch
@@ -73,16 +74,16 @@ class BatchAttention:
 
 
 def count_hidden_by_batch(db: Session, *, by: Person) -> dict[int, int]:
-    """The number of hidden questions by batch number; batches without any are left out."""
+    """Return the number of hidden questions by batch id, without batches that have none."""
     require(by, Action.SEE_PROGRESS)
     return stored.count_hidden_by_batch(db)
 
 
 def list_hidden_questions(db: Session, *, by: Person, batch: str) -> list[HiddenQuestionRow]:
-    """All hidden questions of a batch, including removed ones.
+    """Return all hidden questions of a batch, including removed ones.
 
     Raises:
-        NotFound: no such batch.
+        NotFound: the batch does not exist.
     """
     require(by, Action.ASSIGN)
     names = build_display_names(list_people(db))
@@ -103,10 +104,10 @@ def list_hidden_questions(db: Session, *, by: Person, batch: str) -> list[Hidden
 
 
 def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAttention:
-    """Each reviewer's results on repeats and planted faults; removed questions do not count.
+    """Compute each reviewer's results on repeats and planted faults, without removed questions.
 
     Raises:
-        NotFound: no such batch.
+        NotFound: the batch does not exist.
     """
     require(by, Action.SEE_PROGRESS)
     loaded_batch = load_batch(db, name=batch)
@@ -193,6 +194,6 @@ def _build_reviewer_attention(
 
 
 def _count_verdicts_between(times: list[datetime], first_time: datetime, second_time: datetime) -> int:
-    """The number of verdicts between two times."""
+    """Return the number of verdicts between two times."""
     earlier, later = sorted((first_time, second_time))
     return max(0, bisect_left(times, later) - bisect_left(times, earlier) - 1)

@@ -26,9 +26,9 @@ from storage.sampling.frames import load_dataset_names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchOverview:
-    """A batch in a list: its questions, and its judgements requested (``requested``), done, skipped, left.
+    """A batch in a list: the number of its questions, and of its judgements by state.
 
-    ``dataset`` is the name of the dataset that it was drawn from.
+    ``dataset`` is the name of the dataset from which the batch was drawn.
     """
 
     batch: Batch
@@ -42,7 +42,7 @@ class BatchOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonWorkload:
-    """The numbers of one person's questions of a batch."""
+    """The numbers of one person's questions of a batch, by state."""
 
     person: Person
     done: int
@@ -52,7 +52,7 @@ class PersonWorkload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedQueueWorkload:
-    """A batch's shared queue: its members (sign-in names), and its judgements by state."""
+    """The shared queue of a batch: its members (sign-in names) and the numbers of its judgements by state."""
 
     members: tuple[str, ...]
     overlap: int
@@ -64,7 +64,7 @@ class SharedQueueWorkload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchWorkload:
-    """The workload of a batch: by person, in the shared queue, and questions with nobody."""
+    """The workload of a batch: by person, of the shared queue, and the number of unassigned questions."""
 
     people: tuple[PersonWorkload, ...]
     unassigned: int
@@ -73,10 +73,10 @@ class BatchWorkload:
 
 @pause_garbage_collector()
 def load_progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
-    """Compute the progress of a batch: done and left, tiers, errors found; see :mod:`review.progress`.
+    """Compute the progress of a batch; see :class:`review.progress.Progress`.
 
     Raises:
-        NotFound: no such batch.
+        NotFound: the batch does not exist.
     """
     require(by, Action.SEE_PROGRESS)
     loaded_batch = load_batch(db, name=batch)
@@ -92,14 +92,14 @@ def load_progress(db: Session, *, by: Person, batch: str, now: datetime) -> Prog
 def load_counts_version(
     db: Session, *, by: Person, batches: Sequence[str] | None = None
 ) -> tuple[object, ...]:
-    """A value that changes whenever counts of batches may change; use it as the key of a cache.
+    """Return a cache key that changes whenever counts of batches may change.
 
-    Counting a large batch takes seconds, this takes milliseconds.
+    This takes milliseconds, while counting a large batch takes seconds.
 
     Args:
-        db: a session that reads.
-        by: who asks.
-        batches: names of batches; None for all.
+        db: a read-only session.
+        by: the acting person.
+        batches: the names of the batches; None for all.
     """
     require(by, Action.SEE_PROGRESS)
     listed = [batch for batch in list_batches(db) if batches is None or batch.name in batches]
@@ -111,7 +111,7 @@ def load_counts_version(
 
 
 def build_display_names(people: Sequence[Person]) -> dict[int, str]:
-    """Display names by person id, with the sign-in name added if two people share a display name."""
+    """Return the display names by person id. The sign-in name is added if people share a display name."""
     name_counts = Counter(person.display_name for person in people)
     return {
         person.id: person.display_name
@@ -122,7 +122,7 @@ def build_display_names(people: Sequence[Person]) -> dict[int, str]:
 
 
 def list_batch_overviews(db: Session, *, by: Person) -> list[BatchOverview]:
-    """All batches with their counts, the newest first."""
+    """Return all batches with their counts, the newest first."""
     require(by, Action.SEE_PROGRESS)
     datasets, sizes, counts, pools = (
         load_dataset_names(db),
@@ -154,10 +154,10 @@ def list_batch_overviews(db: Session, *, by: Person) -> list[BatchOverview]:
 
 
 def load_batch_workload(db: Session, *, by: Person, batch: str) -> BatchWorkload:
-    """Each person's number of questions of a batch, sorted by name, without people who have none left.
+    """Return the workload of a batch. People are sorted by name; people without questions are omitted.
 
     Raises:
-        NotFound: no such batch.
+        NotFound: the batch does not exist.
     """
     require(by, Action.SEE_PROGRESS)
     loaded_batch = load_batch(db, name=batch)

@@ -1,4 +1,4 @@
-"""Services for a batch's settings, and for closing and reopening it."""
+"""Services that load a batch, change its settings, close it and reopen it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from storage.sampling import batches as stored
 
 
 def load_named_batch(db: Session, *, by: Person, name: str) -> Batch:
-    """The batch with a name.
+    """Return the batch with this name.
 
     Raises:
-        NotFound: there is no such batch; the text lists those that exist.
+        NotFound: the batch does not exist; the message lists the existing batches.
     """
     require(by, Action.SEE_PROGRESS)
     return stored.load_batch(db, name=name)
 
 
 def are_settings_frozen(db: Session, *, by: Person, batch: str) -> bool:
-    """Whether judging has begun, after which mode, parts and report can't be changed."""
+    """Whether review has begun. Mode, requested fields and report can no longer be changed then."""
     require(by, Action.ASSIGN)
     return has_judgements(db, batch_id=stored.load_batch(db, name=batch).id)
 
@@ -36,23 +36,25 @@ def are_settings_frozen(db: Session, *, by: Person, batch: str) -> bool:
 def change_settings(
     db: Session, *, by: Person, batch: str, settings: BatchSettings, revision: int, now: datetime
 ) -> Batch:
-    """Replace the settings of a batch; once judging has begun, only guideline and anchors. Locks the batch.
+    """Replace the settings of a batch. Once review has begun, only guideline and anchors can be changed.
+
+    Locks the batch.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        batch: its name.
+        db: a session for writing.
+        by: the acting person.
+        batch: the name of the batch.
         settings: the new settings.
-        revision: of the batch that the user was shown.
-        now: the time.
+        revision: the revision of the batch that the user was shown.
+        now: the current time.
 
     Returns:
-        The batch with its new revision; unchanged if nothing differs.
+        The batch with its new revision; the unchanged batch if the settings are the same.
 
     Raises:
-        StaleRevision: somebody changed the settings since; the text states who, when and what.
-        Refused: mode, parts or report would change after judging has begun, or the report would be shown in a
-            batch that does not ask for image alignment.
+        StaleRevision: somebody else has changed the settings since; the message states who, when and what.
+        Refused: mode, requested fields or report would change after review has begun, or the report would be
+            shown in a batch that does not request image alignment.
         InvalidValue: an anchor is empty.
     """
     require(by, Action.ASSIGN)
@@ -82,12 +84,12 @@ def change_settings(
 
 
 def close_batch(db: Session, *, by: Person, batch: str, now: datetime) -> Batch:
-    """Close a batch, so that it takes no verdicts; a closed batch stays as it is. Locks the batch."""
+    """Close a batch, so that it accepts no verdicts. Does nothing if it is closed. Locks the batch."""
     return _set_state(db, by=by, batch=batch, state=BatchState.CLOSED, now=now)
 
 
 def reopen_batch(db: Session, *, by: Person, batch: str, now: datetime) -> Batch:
-    """Open a closed batch again; an open batch stays as it is. Locks the batch."""
+    """Reopen a closed batch. Does nothing if it is open. Locks the batch."""
     return _set_state(db, by=by, batch=batch, state=BatchState.OPEN, now=now)
 
 
@@ -110,13 +112,13 @@ def _set_state(db: Session, *, by: Person, batch: str, state: BatchState, now: d
 
 
 def batch_subject(batch: Batch) -> str:
-    """The subject of a batch in the audit trail."""
+    """Return the subject of a batch in the audit trail."""
     return f"batch {batch.id}"
 
 
 def _describe_stale_settings(db: Session, batch: Batch, own_settings: BatchSettings) -> str:
-    person_number, changed_at = load_last_change(db, batch_id=batch.id)
-    author = load_person(db, person_id=person_number).display_name if person_number else "the command line"
+    person_id, changed_at = load_last_change(db, batch_id=batch.id)
+    author = load_person(db, person_id=person_id).display_name if person_id else "the command line"
     time_text = f" on {changed_at:%Y-%m-%d %H:%M:%S} UTC" if changed_at else ""
     differences = "; ".join(describe_differences(batch.settings, own_settings))
     return (

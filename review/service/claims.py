@@ -1,4 +1,4 @@
-"""Services for a reviewer in a shared queue: claiming the next question, and handing one back."""
+"""Services for members of a shared queue: they claim the next question and return claimed questions."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from storage.review.hidden_sources import list_open_hidden, load_queue_position
 from storage.review.verdicts import find_last_judged_question
 from storage.sampling.batches import load_batch
 
-#: The most questions that a reviewer can claim without judging one; after that, the first of them is given
-#: again.
+#: The maximum number of questions that a reviewer can claim without judging one. After that, the reviewer
+#: gets the first of them again.
 _MAX_CLAIMS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextClaim:
-    """The question that the person has claimed.
+    """The id of the question that the person has claimed, or None.
 
-    ``question`` is None if there is none. ``free_at`` is then the time when a question that somebody else
-    holds may become free, None if nothing is left that the person could take.
+    If ``question`` is None, ``free_at`` is the time at which another person's claim may expire; it is None if
+    there are no more questions for the person.
     """
 
     question: int | None
@@ -45,18 +45,18 @@ def has_shared_queue(db: Session, *, batch_id: int) -> bool:
 def claim_next(
     db: Session, *, person: Person, batch_id: int, after: int | None = None, now: datetime
 ) -> NextClaim:
-    """Claim the next question of a shared queue: one that the person already holds, else a free one.
+    """Claim the next question of a shared queue: one that the person already holds, else a free question.
 
-    Questions of the same exam come first. A hidden question is given if one is due. Locks the batch, so a
-    free question is claimed once.
+    Free questions of the same exam come first. If a hidden question is due, it is assigned instead. Locks the
+    batch, so that a free question is claimed only once.
 
     Args:
-        db: a session that writes.
+        db: a session for writing.
         person: the reviewer.
-        batch_id: the batch; the result is empty if it is closed, has no shared queue, or the person is not in
-            it.
-        after: the question that the person comes from; it is not given again while there is another.
-        now: the time; the claim lasts for the queue's idle time from now on.
+        batch_id: the id of the batch. The result is empty if the batch is closed or has no shared queue, or
+            if the person is not a member of the queue.
+        after: the id of the question that the person leaves; it is not returned while there is another.
+        now: the current time, at which the claim begins; it lasts for the idle time of the queue.
     """
     require(person, Action.JUDGE)
     queue = shared_queues.find_shared_queue(db, batch_id=batch_id)
@@ -87,7 +87,7 @@ def claim_next(
     if claim is not None:
         _assign_claim(db, person, batch_id, claim, now=now)
         return NextClaim(question=claim.question_number)
-    if pending_hidden:  # the queue has no other question
+    if pending_hidden:  # the queue has no further question
         return _assign_hidden(db, person, pending_hidden[0], previous_question, now=now)
     if claimed:
         number = other_claims[0] if other_claims else claimed[0]
@@ -95,12 +95,12 @@ def claim_next(
         return NextClaim(question=number)
     free_at = claims.find_next_expiry(db, **reviewer_key)
     if free_at is None and claims.count_claimable(db, **reviewer_key):
-        free_at = now  # others may be about to take it: the caller should try again
+        free_at = now  # a question is being claimed concurrently; the caller should try again
     return NextClaim(question=None, free_at=free_at)
 
 
 def may_hand_back(db: Session, *, person: Person, batch_id: int, question_number: int) -> bool:
-    """Whether the person has claimed the question from a shared queue and not judged it yet."""
+    """Whether the person has claimed the question from a shared queue and has not judged it yet."""
     require(person, Action.JUDGE)
     reviewer_key = {"batch_id": batch_id, "person_id": person.id}
     return question_number in (
@@ -110,19 +110,19 @@ def may_hand_back(db: Session, *, person: Person, batch_id: int, question_number
 
 
 def hand_back(db: Session, *, person: Person, batch_id: int, question_number: int, now: datetime) -> None:
-    """Return a claimed question to the shared queue; drafts are kept.
+    """Return a claimed question to the shared queue. Drafts are kept.
 
     Raises:
-        NotFound: the question is not the person's.
-        Refused: the batch is closed, or the question is not from a shared queue, or judged or skipped
-            already.
+        NotFound: the question is not assigned to the person.
+        Refused: the batch is closed, or the question is not from a shared queue, or is already judged or
+            skipped.
     """
     require(person, Action.JUDGE)
     locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     check_writable(locked)
     reviewer_key = {"batch_id": batch_id, "person_id": person.id}
     was_released = claims.release_claims(db, **reviewer_key, question_id=question_number)
-    # A hidden question can be handed back like any other, so that it can't be recognised; it does not come
+    # A hidden question can be returned like any other, so that it cannot be recognised. It is not assigned
     # again.
     if not was_released and question_number not in list_open_hidden(db, **reviewer_key):
         raise Refused(
@@ -134,7 +134,7 @@ def hand_back(db: Session, *, person: Person, batch_id: int, question_number: in
 
 
 def _is_due(db: Session, hidden: HiddenQuestion, exam: int | None) -> bool:
-    """Whether the person has judged enough questions and is not in the middle of an exam."""
+    """Whether the person has judged enough questions, and no question of the current exam is free."""
     reviewer_key = {"batch_id": hidden.batch_id, "person_id": hidden.person_id}
     states, _ = assignments.count_by_state(db, **reviewer_key)
     if states.get(AssignmentState.DONE, 0) < hidden.after:
@@ -156,7 +156,7 @@ def _assign_hidden(
 
 
 def _assign_claim(db: Session, person: Person, batch_id: int, claim: claims.Claim, *, now: datetime) -> None:
-    """Create the assignment of a claim, and withdraw that of the person whose claim has expired."""
+    """Create the assignment of a claim, and withdraw the assignment of a person whose claim has expired."""
     number = claim.question_number
     if claim.person_id is not None and claim.person_id != person.id:
         previous_assignment = assignments.find_assignment(

@@ -1,7 +1,7 @@
 """Services for comments between a reviewer and the coordinators on a question.
 
-A thread belongs to one reviewer. Other reviewers of the question never see it on the form, and a coordinator
-who still has to judge the question sees it after their own verdict. A correction is a further comment.
+A thread belongs to one reviewer. Other reviewers of the question never see it on the form. A coordinator who
+still has to judge the question sees it only after their own verdict. Comments cannot be changed.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def list_comment_threads(
     """Threads for a coordinator, the latest first.
 
     Args:
-        db: a session that reads.
-        by: who asks.
+        db: a read-only session.
+        by: the acting person.
         question_number: only threads on this question.
         open_only: only threads in which the reviewer wrote the last comment.
     """
@@ -128,7 +128,7 @@ def write_to_reviewer(
     """Append a coordinator's comment to a reviewer's thread, and mark the thread as read by the coordinator.
 
     Raises:
-        NotFound: there is no such batch or person.
+        NotFound: the batch or a person does not exist.
         Refused: the question was never assigned to the reviewer, the coordinator is the reviewer, or the
             coordinator still has to judge the question.
         InvalidValue: the text is empty or too long.

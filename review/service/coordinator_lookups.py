@@ -1,4 +1,4 @@
-"""Loads and checks the batch and the reviewers that a coordinator names."""
+"""Loads and checks the batch and the reviewers in a coordinator's request."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from storage.sampling.batches import load_batch
 
 
 def lock_open_batch(db: Session, name: str) -> Batch:
-    """Load an open batch and lock it until the transaction ends, so that nothing is assigned twice.
+    """Load an open batch and lock it until the transaction ends, so that no question is assigned twice.
 
     Raises:
-        NotFound: there is no such batch.
-        Refused: it is closed.
+        NotFound: the batch does not exist.
+        Refused: the batch is closed.
     """
     batch = load_batch(db, name=name, lock=True)
     if batch.state is BatchState.CLOSED:
@@ -27,12 +27,12 @@ def lock_open_batch(db: Session, name: str) -> Batch:
 
 
 def load_reviewers(db: Session, names: Sequence[str]) -> list[Person]:
-    """The reviewers with these sign-in names, each once, sorted by name; the given order does not matter.
+    """Return the reviewers with these sign-in names, without duplicates, sorted by name.
 
     Raises:
-        NotFound: there is no such person.
-        Refused: somebody is no reviewer, or disabled.
-        InvalidValue: no name.
+        NotFound: a person does not exist.
+        Refused: a person is not a reviewer, or is disabled.
+        InvalidValue: ``names`` is empty.
     """
     people = {person.id: person for person in (load_person_by_name(db, name=name) for name in names)}
     if not people:

@@ -1,4 +1,4 @@
-"""Services for estimates of a whole dataset from its random batches, in all and by group."""
+"""Services that estimate rates of a whole dataset from its random batches, overall and by group."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from storage.review.outcomes import FEATURES
 from storage.sampling import batches as stored
 from storage.sampling import frames
 
-#: The groups that estimates can be broken down by, in addition to batches.
+#: The columns by which estimates can be broken down, in addition to batches.
 GROUPS = FEATURES
 BATCH_GROUP = "batch"
 _MAX_EXAMPLES = 3
@@ -41,7 +41,7 @@ _MAX_EXAMPLES = 3
 class DatasetEstimates:
     """Estimates of a whole dataset.
 
-    ``plans`` state how many more questions to judge for a narrower interval. ``notes`` are sentences for the
+    ``plans`` has the numbers of further questions for narrower intervals. ``notes`` has sentences for the
     user.
     """
 
@@ -56,7 +56,7 @@ class DatasetEstimates:
 class GroupEstimates:
     """Estimates of a part of the dataset: a task, category, generator, prompt version or batch.
 
-    ``examples`` are the first few questions with each kind of error.
+    ``examples`` has the first questions with each kind of error.
     """
 
     name: str
@@ -65,7 +65,7 @@ class GroupEstimates:
 
 
 def list_estimable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
-    """The batches of each dataset that can be used for estimates, the oldest first."""
+    """Return the batches of each dataset that can be used for estimates, the oldest first."""
     require(by, Action.SEE_PROGRESS)
     search_batches = applied_rules.load_batches_from_search(db)
     names_by_dataset: dict[str, list[str]] = {}
@@ -79,10 +79,10 @@ def list_estimable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
 
 @pause_garbage_collector()
 def load_sample(db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None) -> SampleData:
-    """Read the data for estimates once, for callers that compute several; reading takes most of the time.
+    """Load the data of a sample, for callers that compute several estimates; loading takes most of the time.
 
     Raises:
-        NotFound: there is no such dataset or batch.
+        NotFound: the dataset or a batch does not exist.
         Refused: none of the batches can be used for estimates.
     """
     require(by, Action.SEE_PROGRESS)
@@ -102,16 +102,17 @@ def estimate_dataset(
     """Estimate rates of a whole dataset.
 
     Args:
-        db: a session that reads.
-        by: who asks.
-        dataset: its name.
-        batches: names of batches; None for all random batches of the dataset.
-        target_half_width: half-width of the interval that the plans aim at, as a share (0 to 1).
-        sample_data: the result of :func:`load_sample` for the same dataset and batches, if there is one.
+        db: a read-only session.
+        by: the acting person.
+        dataset: the name of the dataset.
+        batches: the names of the batches; None for all random batches of the dataset.
+        target_half_width: the target of the plans for the half-width of the interval, as a share (0 to 1).
+        sample_data: the result of :func:`load_sample` for the same dataset and batches; None to load it.
 
     Raises:
-        NotFound: no such dataset or batch.
-        Refused: none of the batches was drawn at random and judged for more than image alignment.
+        NotFound: the dataset or a batch does not exist.
+        Refused: no batch can be used for estimates: none was drawn at random and judged for more than image
+            alignment.
     """
     require(by, Action.SEE_PROGRESS)
     data = sample_data or load_sample_data(db, dataset=dataset, names=batches)
@@ -144,20 +145,20 @@ def estimate_groups(
     """Estimate rates of each part of a dataset.
 
     Args:
-        db: a session that reads.
-        by: who asks.
-        dataset: its name.
-        group: one of ``GROUPS``, or "batch" for each batch by itself.
-        batches: names of batches; None for all random batches of the dataset.
+        db: a read-only session.
+        by: the acting person.
+        dataset: the name of the dataset.
+        group: one of ``GROUPS``, or "batch" for each batch separately.
+        batches: the names of the batches; None for all random batches of the dataset.
         examples: whether to load examples of each kind of error.
-        sample_data: the result of :func:`load_sample` for the same dataset and batches, if there is one.
+        sample_data: the result of :func:`load_sample` for the same dataset and batches; None to load it.
 
     Returns:
-        Parts with a judged question: batches in the order of drawing, others with the most questions first.
+        The parts with a judged question: batches in order of drawing, other parts by number of questions.
 
     Raises:
-        NotFound: no such dataset, batch or group.
-        Refused: as :func:`estimate_dataset`.
+        NotFound: the dataset, a batch or the group does not exist.
+        Refused: no batch can be used for estimates.
     """
     require(by, Action.SEE_PROGRESS)
     data = sample_data or load_sample_data(db, dataset=dataset, names=batches)
@@ -166,7 +167,7 @@ def estimate_groups(
     elif group in GROUPS:
         samples = _build_samples_by_value(db, data, group)
     else:
-        raise NotFound(f"There is no group {group!r}. Groups: {', '.join((*GROUPS, BATCH_GROUP))}.")
+        raise NotFound(f"There is no group {group!r}. Choose from: {', '.join((*GROUPS, BATCH_GROUP))}.")
     return tuple(
         GroupEstimates(
             name=name,
@@ -182,21 +183,21 @@ def estimate_groups(
 def check_key_errors(
     db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None, limit: float
 ) -> str:
-    """Check that the upper limit of the rate of key errors is below a share, for a release.
+    """Check that the upper limit of the rate of key errors is below a limit, for a release.
 
     Args:
-        db: a session that reads.
-        by: who asks.
-        dataset: its name.
-        batches: names of batches; None for all random batches of the dataset.
-        limit: the share, 0 to 1.
+        db: a read-only session.
+        by: the acting person.
+        dataset: the name of the dataset.
+        batches: the names of the batches; None for all random batches of the dataset.
+        limit: the limit as a share, 0 to 1.
 
     Returns:
-        A sentence with the figures.
+        A sentence with the estimates.
 
     Raises:
-        NotFound: there is no such dataset or batch.
-        Refused: the limit is not below the share, with the figure; or no batch can be used for estimates.
+        NotFound: the dataset or a batch does not exist.
+        Refused: the upper limit is not below ``limit``, or no batch can be used for estimates.
     """
     require(by, Action.SEE_PROGRESS)
     data = load_sample_data(db, dataset=dataset, names=batches)
@@ -216,10 +217,10 @@ def check_key_errors(
 
 @pause_garbage_collector()
 def write_data_card_statement(db: Session, *, dataset: str, batches: Sequence[str] | None) -> tuple[str, ...]:
-    """Sentences for a data card about the questions that the sample was drawn from; empty without a sample.
+    """Return lines for a data card about the questions from which the sample was drawn; empty without one.
 
-    Questions that were imported or rejected later have no influence, so a release made again is the same.
-    Checks no permission; the calling service does.
+    Questions that were imported or rejected later have no influence, so a release that is made again is
+    identical. The function checks no permission; the calling service does.
     """
     try:
         data = load_sample_data(db, dataset=dataset, names=batches)
@@ -231,7 +232,7 @@ def write_data_card_statement(db: Session, *, dataset: str, batches: Sequence[st
 
 # ------------------------------------------------------------------------------------------------ by group
 def _build_samples_by_value(db: Session, data: SampleData, group: str) -> dict[str, Sample]:
-    """Divide the sample by the values of a column; parts with the most questions are first."""
+    """Divide the sample by the values of a column, sorted by decreasing number of questions."""
     cells = SampleCells(db, data.dataset_id, data.batches)
     sizes: dict[str, dict[CellKey, int]] = {}
     for segment in cells.segments:

@@ -1,4 +1,4 @@
-"""Computes which hidden questions a plan adds for each reviewer, and where; writes nothing."""
+"""Computes which hidden questions a plan adds for each reviewer, and their positions."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from storage.review.assignments import POSITION_GAP, count_by_person
 from storage.review.hidden import QuestionToHide
 from storage.review.hidden_sources import load_queue, load_reports, load_sound_questions
 
-#: The most correct questions that are tried for each planted fault.
+#: The maximum number of correct questions that are tried for each planted fault.
 _MAX_CANDIDATES = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenCounts:
-    """The hidden questions of one reviewer: repeats and planted ones, and how many could not be hidden."""
+    """The numbers of one reviewer's repeats and planted questions, and of those that could not be placed."""
 
     person: Person
     repeats: int
@@ -47,13 +47,13 @@ class HiddenCounts:
 def plan_hidden(
     db: Session, batch: Batch, plan: HiddenPlan
 ) -> tuple[list[QuestionToHide], list[HiddenCounts]]:
-    """Compute the questions to hide in addition to those already hidden; writes nothing.
+    """Compute the questions to hide in addition to those already hidden. Nothing is written.
 
     Returns:
         The questions to hide, and the counts for each reviewer, sorted by name.
 
     Raises:
-        InvalidValue: a fault that can't be found with the parts of the form that the batch asks for.
+        InvalidValue: a kind of fault cannot be found with the form fields that the batch requests.
     """
     undetectable = [fault for fault in plan.faults if fault not in DETECTABLE_FAULTS[batch.settings.parts]]
     if plan.planted and undetectable:
@@ -71,7 +71,7 @@ def plan_hidden(
             continue
         queue = load_queue(db, batch_id=batch.id, person_id=person.id)
         if person.id not in pool_members and not queue:
-            continue  # all of their questions were withdrawn or moved
+            continue  # all questions of this person were withdrawn or reassigned
         hidden, count = _plan_for_person(db, batch, plan, person, queue, in_pool=person.id in pool_members)
         to_hide += hidden
         counts.append(count)
@@ -157,7 +157,7 @@ def _plan_planted(
     count: int,
     done_count: int,
 ) -> list[QuestionToHide]:
-    """Plant the kinds of faults in turn, each in the first correct question that allows it."""
+    """Plant the kinds of faults in turn, each in the first correct question that permits it."""
     if not count:
         return []
     start = compute_draw_hash(f"{plan.seed}:planted") % 2**32 / 2**32

@@ -1,4 +1,4 @@
-"""Services for hidden questions of a batch: repeats of a reviewer's own, and planted faults."""
+"""Services for the hidden questions of a batch: repeats of a reviewer's questions, and planted faults."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from storage.sampling.batches import load_batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenSummary:
-    """The questions that were or would be hidden, by reviewer; ``faults`` counts planted ones by kind."""
+    """The numbers of questions that were or would be hidden, by reviewer, and of planted faults by kind."""
 
     batch: str
     people: tuple[HiddenCounts, ...]
@@ -41,7 +41,7 @@ class HiddenSummary:
 
 
 def load_hidden_plan(db: Session, *, by: Person, batch: str) -> HiddenPlan | None:
-    """The latest plan of hidden questions of a batch; None without one."""
+    """Return the latest plan of hidden questions of a batch; None if there is none."""
     require(by, Action.ASSIGN)
     hidden_set = stored.find_hidden_set(db, batch_id=load_batch(db, name=batch).id)
     return hidden_set.plan if hidden_set else None
@@ -49,11 +49,11 @@ def load_hidden_plan(db: Session, *, by: Person, batch: str) -> HiddenPlan | Non
 
 @pause_garbage_collector()
 def preview_hiding(db: Session, *, by: Person, batch: str, plan: HiddenPlan) -> HiddenSummary:
-    """Compute what :func:`hide_questions` would hide; writes nothing.
+    """Compute what :func:`hide_questions` would hide. Nothing is written.
 
     Raises:
-        NotFound: there is no such batch.
-        InvalidValue: a fault that can't be found with the parts of the form that the batch asks for.
+        NotFound: the batch does not exist.
+        InvalidValue: a kind of fault cannot be found with the form fields that the batch requests.
     """
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch)
@@ -65,20 +65,21 @@ def hide_questions(
 ) -> HiddenSummary:
     """Hide questions from each reviewer of a batch until the plan is fulfilled. Locks the batch.
 
-    It can be called again after more was assigned or judged, and adds what is missing.
+    The function can be called again after more questions were assigned or judged; it then adds what is
+    missing.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        batch: its name.
-        plan: the hidden questions that each reviewer is to have in all.
-        mask_secret: a random number of 62 bits that masks question numbers; stored on the first call only.
-        now: the time.
+        db: a session for writing.
+        by: the acting person.
+        batch: the name of the batch.
+        plan: the plan, with the total numbers of hidden questions of each reviewer.
+        mask_secret: a random number of 62 bits that masks question ids; stored on the first call only.
+        now: the current time.
 
     Raises:
-        NotFound: there is no such batch.
-        Refused: the batch is closed, or there is nothing to hide; the text states the reason.
-        InvalidValue: a fault that can't be found with the parts of the form that the batch asks for.
+        NotFound: the batch does not exist.
+        Refused: the batch is closed, or there is no question to hide; the message states the reason.
+        InvalidValue: a kind of fault cannot be found with the form fields that the batch requests.
     """
     require(by, Action.ASSIGN)
     loaded_batch = lock_open_batch(db, batch)
@@ -101,20 +102,21 @@ def hide_questions(
 def remove_hidden(
     db: Session, *, by: Person, batch: str, numbers: Sequence[int], why: str, now: datetime
 ) -> int:
-    """Remove hidden questions from the measures; open ones leave the reviewer's queue. Locks the batch.
+    """Remove hidden questions from the results, and open ones from the reviewer's queue. Locks the batch.
 
     Returns:
-        The number of questions removed.
+        The number of removed questions.
 
     Raises:
-        InvalidValue: no reason, or no question.
-        NotFound: one is no hidden question of the batch, or is removed already; nothing is removed.
+        InvalidValue: the reason or the questions are missing.
+        NotFound: a question is not a hidden question of the batch, or is already removed. No question is
+            removed then.
     """
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch, lock=True)
     why = why.strip()
     if not why:
-        raise InvalidValue("reason", "give a reason for the removal")
+        raise InvalidValue("reason", "enter a reason for the removal")
     if not numbers:
         raise InvalidValue("questions", "choose at least one hidden question")
     removable = {
@@ -139,7 +141,7 @@ def remove_hidden(
 
 
 def withdraw_if_open(db: Session, hidden: HiddenQuestion, *, now: datetime) -> None:
-    """Withdraw a hidden question unless it is judged or skipped."""
+    """Withdraw a hidden question, unless it is judged or skipped."""
     state = next(
         (
             queued.state

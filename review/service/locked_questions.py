@@ -1,4 +1,4 @@
-"""Loads and locks a reviewer's question; every write of a reviewer begins with this."""
+"""Loads and locks a reviewer's question, as the first step of every write by a reviewer."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ from storage.review.shared_queues import SharedQueue
 class LockedQuestion:
     """A reviewer's question, locked in this transaction.
 
-    ``key`` identifies it in storage, ``subject`` in the audit trail. ``claim_expired``: the claim of a shared
-    queue has expired and somebody else has the question; a verdict is still accepted, so that no work is
-    lost. ``assignment`` is the current assignment, ``work`` the data as read.
+    ``work`` is the stored data of the question, and ``assignment`` its current assignment. ``key`` identifies
+    the question in storage, and ``subject`` in the audit trail. ``claim_expired`` is True if the claim from a
+    shared queue has expired and somebody else has the question; a verdict is still accepted then, so that no
+    work is lost.
     """
 
     reviewer_batch: BatchForPerson
@@ -54,10 +55,10 @@ class LockedQuestion:
 
 
 def lock_batch(db: Session, *, person: Person, batch_id: int) -> BatchForPerson:
-    """Load a batch and lock it, so that nobody closes or changes it until the transaction ends.
+    """Load a batch and lock it, so that it cannot be closed or changed until the transaction ends.
 
     Raises:
-        NotFound: there is no such batch; the text is the same as for a question that is not the person's.
+        NotFound: the batch does not exist; the message is the same as for a question of somebody else.
     """
     reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=person.id, lock=True)
     if reviewer_batch is None:
@@ -78,21 +79,21 @@ def lock_question(  # allow writes-without-record: an extended claim is the same
     """Load a reviewer's question and lock it until the transaction ends.
 
     Args:
-        db: a session that writes.
+        db: a session for writing.
         person: the reviewer.
-        batch_id: its batch.
-        question_number: its number.
-        now: the time; a claim of a shared queue is extended from now on.
-        extend_claim: whether the person did something; otherwise the claim is not extended.
-        reviewer_batch: the result of :func:`lock_batch` in this transaction, if there is one.
+        batch_id: the id of the batch.
+        question_number: the id of the question.
+        now: the current time, from which a claim of a shared queue is extended.
+        extend_claim: whether to extend the claim, because the person did something.
+        reviewer_batch: the result of :func:`lock_batch` in this transaction; None to lock the batch.
 
     Raises:
-        NotFound: there is no such question, or it never was the person's; the text does not state which.
+        NotFound: the question does not exist or never was the person's; the message does not state which.
     """
     reviewer_batch = reviewer_batch or lock_batch(db, person=person, batch_id=batch_id)
     key = {"batch_id": batch_id, "question_id": question_number, "person_id": person.id}
     queue = reviewer_batch.queue
-    if queue is not None and extend_claim:  # before the assignment is locked, in the same order as claim_next
+    if queue is not None and extend_claim:  # locks the claim before the assignment, as claim_next does
         claims.renew_claim(db, **key, expires_at=now + queue.idle_timeout)
     work = find_question_work(db, **key, lock=True)
     if work is None:
@@ -118,10 +119,10 @@ def lock_question(  # allow writes-without-record: an extended claim is the same
 
 
 def require_key(loaded_question: QuestionWithExam) -> Question:
-    """The question with its key.
+    """Return the question with its key.
 
     Raises:
-        ValueError: it was loaded without the key.
+        ValueError: the question was loaded without its key.
     """
     if loaded_question.question is None:
         raise ValueError("the question was read without its key")
@@ -129,12 +130,12 @@ def require_key(loaded_question: QuestionWithExam) -> Question:
 
 
 def may_open_question(reviewer_batch: BatchForPerson, work: QuestionWork) -> bool:
-    """Whether the person may open the question: it is theirs, or was theirs in a shared queue."""
+    """Whether the person may open the question: it is assigned to them, or they are in the shared queue."""
     return work.assigned.state is not AssignmentState.WITHDRAWN or reviewer_batch.in_pool
 
 
 def check_writable(locked: LockedQuestion) -> None:
-    """Check that a question can be written.
+    """Check that work on a question can be saved.
 
     Raises:
         Refused: the batch is closed, or the question was withdrawn.

@@ -1,4 +1,4 @@
-"""Reads a sample from the database: the batches that count, its cells, the outcomes of its questions."""
+"""Loads a sample from the database: the batches that count, the cells, and the outcomes of the questions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from storage.review.outcomes import ReviewedQuestionColumns
 from storage.sampling import batches as stored
 from storage.sampling import draws, frames
 
-#: ((number before the first, last number) of the segment, tier, further values).
+#: (segment, tier, values of the further strata). A segment is (id before its first question, id of its last).
 CellKey = tuple[tuple[int, int], Difficulty | None, tuple[str, ...]]
 
 
@@ -31,9 +31,9 @@ CellKey = tuple[tuple[int, int], Difficulty | None, tuple[str, ...]]
 class SampleData:
     """The data of a sample.
 
-    ``batches`` are those that count; ``excluded`` are (name, reason) of the others. ``dataset_size`` is the
-    number of questions of the dataset, ``rejected_since`` of those rejected by rule. ``skipped`` are (batch,
-    question) that were skipped.
+    ``batches`` has the batches that count, and ``excluded`` (name, reason) of the others. ``skipped`` has
+    (batch id, question id) of the skipped questions. ``dataset_size`` is the number of questions of the
+    dataset, and ``rejected_since`` the number of those rejected by rule.
     """
 
     dataset: str
@@ -48,15 +48,15 @@ class SampleData:
 
 
 def load_sample_data(db: Session, *, dataset: str, names: Sequence[str] | None) -> SampleData:
-    """Read the data of a sample. Checks no permission.
+    """Load the data of a sample. The function checks no permission.
 
     Args:
-        db: a session that reads.
-        dataset: its name.
-        names: of batches; None for all random batches of the dataset.
+        db: a read-only session.
+        dataset: the name of the dataset.
+        names: the names of the batches; None for all random batches of the dataset.
 
     Raises:
-        NotFound: there is no such dataset or batch.
+        NotFound: the dataset or a batch does not exist.
         Refused: none of the batches can be used for estimates.
     """
     dataset_id = frames.load_dataset_number(db, name=dataset)
@@ -64,7 +64,7 @@ def load_sample_data(db: Session, *, dataset: str, names: Sequence[str] | None) 
     missing = sorted(set(names or ()) - {batch.name for batch in dataset_batches})
     if missing:
         raise NotFound(
-            f"The dataset {dataset!r} has no batch {', '.join(missing)}. Those there are: "
+            f"The dataset {dataset!r} has no batch {', '.join(missing)}. Choose from: "
             f"{', '.join(batch.name for batch in dataset_batches) or 'none'}."
         )
     search_batches = applied_rules.load_batches_from_search(db)
@@ -77,7 +77,7 @@ def load_sample_data(db: Session, *, dataset: str, names: Sequence[str] | None) 
         reasons = "; ".join(f"{name}: {reason}" for name, reason in excluded)
         raise Refused(
             f"No batch of {dataset!r} can be used for estimates{f' ({reasons})' if reasons else ''}. Draw "
-            "one at random and have it judged."
+            "a random batch and have it reviewed."
         )
     ids = [batch.id for batch in counted]
     return SampleData(
@@ -100,49 +100,50 @@ def load_sample_data(db: Session, *, dataset: str, names: Sequence[str] | None) 
 
 
 def build_sample(db: Session, data: SampleData, batches: Sequence[Batch] | None = None) -> Sample:
-    """Combine batches to a sample; verdicts are not read again.
+    """Build a sample from batches, without loading verdicts again.
 
     Args:
-        db: a session that reads.
-        data: of :func:`load_sample_data`.
-        batches: some of its batches; None for all.
+        db: a read-only session.
+        data: the result of :func:`load_sample_data`.
+        batches: some of the batches in ``data``; None for all.
     """
     batches = data.batches if batches is None else batches
     ids = {batch.id for batch in batches}
     cells = SampleCells(db, data.dataset_id, batches)
     cell_by_question = cells.map_questions_to_cells(data.drawn_columns)
-    outcomes_found = resolve_outcomes(data.judgements, ids, cell_by_question)
-    judged = {outcome.question_number for outcome in outcomes_found}
+    resolved_outcomes = resolve_outcomes(data.judgements, ids, cell_by_question)
+    judged = {outcome.question_number for outcome in resolved_outcomes}
     skipped = {number for batch, number in data.skipped if batch in ids} - judged
     return Sample(
         names=cells.names,
         sizes=cells.sizes,
-        outcomes=outcomes_found,
+        outcomes=resolved_outcomes,
         skipped=Counter(cell_by_question[number] for number in skipped if number in cell_by_question),
         dataset_size=max(data.dataset_size, sum(cells.sizes.values())),
     )
 
 
 def explain_exclusion(batch: Batch, search_batches: set[int]) -> str:
-    """Why a batch can't be used for estimates; "" if it can.
+    """Return why a batch cannot be used for estimates; "" if it can.
 
     Args:
         batch: the batch.
-        search_batches: numbers of the batches that were made from a search.
+        search_batches: the ids of the batches that were made from a search.
     """
     if batch.id in search_batches:
-        return "its questions were found by a search, not drawn"
+        return "its questions were selected by a search, not drawn at random"
     if batch.settings.parts is FormScope.IMAGE_ALIGNMENT:
         return "only image alignment was judged"
     return ""
 
 
 class SampleCells:
-    """The cells of a sample: within one, every question had the same chance in each of the draws.
+    """The cells of a sample. All questions of a cell had the same chance in each of the draws.
 
-    The ends of the draws' frames divide the question numbers into segments; all questions of a segment were
-    in the same frames. A cell is a segment, a tier, and values of all further strata of the draws. If no two
-    frames overlap, the sizes are those of the draws; otherwise they are counted.
+    The limits of the draws' sampling frames divide the question ids into segments, so that all questions of a
+    segment were in the same frames. A cell is the combination of a segment, a tier, and values of all further
+    strata of the draws. If no two frames overlap, the sizes of the cells are those of the draws; otherwise
+    they are counted.
     """
 
     def __init__(self, db: Session, dataset_id: int, batches: Sequence[Batch]) -> None:
@@ -180,8 +181,8 @@ class SampleCells:
         self.names: dict[CellKey, str] = {key: format_cell_name(key) for key in self.sizes}
 
     def map_questions_to_cells(self, drawn_columns: ReviewedQuestionColumns) -> dict[int, CellKey]:
-        """The cell of each question, by its number."""
-        # The segments are in order and do not overlap; every question of these draws is in one.
+        """Return the cell of each question, by question id."""
+        # The segments are sorted and disjoint, and every question of these draws is in one of them.
         segments = np.searchsorted(self._ends, drawn_columns.numbers)
         is_inside = segments < len(self._ends)
         columns = [drawn_columns.features[name] for name in self.further_columns]
@@ -210,6 +211,6 @@ def _has_later_rejections(db: Session, dataset_id: int, drawn_at: Sequence[datet
 
 
 def format_cell_name(key: CellKey) -> str:
-    """The name of a cell on screen: tier and further values."""
+    """Return the name of a cell on screen: its tier and further values."""
     _, tier, further = key
     return " / ".join([tier or "no tier", *(value or "none" for value in further)])

@@ -1,4 +1,4 @@
-"""Services for second opinions: a second reviewer for a random share, and where a problem was found."""
+"""Services for second opinions: a second reviewer for a random share and for reported errors."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ WHERE_FOUND = SecondOpinionScope.SHARE_AND_ERRORS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondOpinionSummary:
-    """The second opinions assigned: numbers of questions by sign-in name.
+    """The numbers of questions that were assigned for a second opinion, by sign-in name.
 
     ``random_count`` of the questions are in the random share. ``found_count`` are outside it and were added
-    because the first reviewer found a problem. ``notes`` are sentences for the user.
+    because the first reviewer reported an error. ``notes`` has sentences for the user.
     """
 
     batch: str
@@ -60,10 +60,10 @@ class _SecondOpinionPlan:
 
 
 def load_second_opinions(db: Session, *, by: Person, batch: str) -> SecondOpinions | None:
-    """The rule for second opinions of a batch; None without one.
+    """Return the rule for second opinions of a batch; None if there is none.
 
     Raises:
-        NotFound: no such batch.
+        NotFound: the batch does not exist.
     """
     require(by, Action.ASSIGN)
     return find_second_opinions(db, batch_id=load_batch(db, name=batch).id)
@@ -80,28 +80,29 @@ def request_second_opinions(
     seed: int | None,
     now: datetime,
 ) -> SecondOpinionSummary:
-    """Assign a second reviewer to a random share of a batch and, if wanted, where a problem was found.
+    """Assign a second reviewer to a random share of a batch and, optionally, where an error was reported.
 
-    The random share is chosen by hash of seed and question, independent of verdicts. A problem was found if a
-    verdict revises, rejects or names a kind of error. Questions with two reviewers get no further one;
-    questions without a first reviewer are left for a later call, which assigns only what is missing. Locks
-    the batch.
+    The random share is chosen by a hash of seed and question, independently of verdicts. An error is reported
+    if a verdict revises, rejects or names a kind of error. Questions with two reviewers get no further
+    reviewer. Questions without a first reviewer are left to a later call, which assigns only what is missing.
+    Locks the batch.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        batch: its name.
-        to: sign-in names of reviewers.
-        where_found: whether to add the questions in which the first reviewer found a problem.
-        share: of all questions of the batch, above 0 to 1; None for that of an earlier call.
-        seed: None for that of an earlier call, or 0.
-        now: the time.
+        db: a session for writing.
+        by: the acting person.
+        batch: the name of the batch.
+        to: the sign-in names of reviewers.
+        where_found: whether to add the questions in which the first reviewer reported an error.
+        share: the random share of all questions of the batch, above 0 and up to 1; None for the share of an
+            earlier call.
+        seed: the seed of the random share; None for the seed of an earlier call, or 0.
+        now: the current time.
 
     Raises:
-        NotFound: there is no such batch or person.
-        Refused: the batch is closed, somebody is no reviewer, there is no random share, or an earlier call
-            had another seed, a larger share, or included the questions where a problem was found.
-        InvalidValue: no name, or a share or seed outside its range.
+        NotFound: the batch or a person does not exist.
+        Refused: the batch is closed, a person is not a reviewer, there is no random share, or an earlier call
+            had another seed or a larger share or included the questions with a reported error.
+        InvalidValue: ``to`` is empty, or the share or the seed is outside its range.
     """
     require(by, Action.ASSIGN)
     loaded_batch = lock_open_batch(db, batch)
@@ -130,7 +131,7 @@ def preview_second_opinions(
     share: float | None,
     seed: int | None,
 ) -> SecondOpinionSummary:
-    """Compute what :func:`request_second_opinions` would assign; writes nothing. Errors are the same."""
+    """Compute what :func:`request_second_opinions` would assign. Nothing is written; errors are the same."""
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch)
     rule = extend_rule(

@@ -1,4 +1,4 @@
-"""Service for the shared queue of a batch, from which its members take questions one by one."""
+"""Service that creates the shared queue of a batch, from which its members take questions one by one."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from review.service.coordinator_lookups import load_reviewers, lock_open_batch
 from storage.review import claims, shared_queues
 from storage.review.assignments import iterate_assignments
 
-#: Default time after which an inactive member loses a claimed question, in minutes.
+#: The default time after which an inactive member loses a claimed question, in minutes.
 DEFAULT_IDLE_MINUTES = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareSummary:
-    """The members of the queue, the number of judgements ``added`` to it, and of all that are ``free``."""
+    """The members of the queue, the number of judgements added to it, and the number of free judgements."""
 
     batch: str
     members: tuple[str, ...]
@@ -45,22 +45,22 @@ def share_batch(
 ) -> ShareSummary:
     """Create or extend the shared queue of a batch. Locks the batch.
 
-    Called again, it adds members, reviewers per question, or questions drawn since; a smaller overlap than
-    before removes nothing.
+    A further call adds members, reviewers per question, or questions that were drawn since. A smaller overlap
+    than before removes nothing.
 
     Args:
-        db: a session that writes.
-        by: who acts.
-        batch: its name.
-        to: sign-in names of reviewers, who become members.
-        overlap: reviewers per question, counting those it is assigned to already.
-        idle_minutes: how long an inactive member keeps a question.
-        now: the time.
+        db: a session for writing.
+        by: the acting person.
+        batch: the name of the batch.
+        to: the sign-in names of the reviewers who become members.
+        overlap: the number of reviewers per question, including those to whom it is already assigned.
+        idle_minutes: the time for which an inactive member keeps a claimed question, in minutes.
+        now: the current time.
 
     Raises:
-        NotFound: no such batch or person.
-        Refused: the batch is closed, or somebody is no reviewer or disabled.
-        InvalidValue: no name; an overlap below 1; idle minutes outside 1 to 1,440.
+        NotFound: the batch or a person does not exist.
+        Refused: the batch is closed, or a person is not a reviewer or is disabled.
+        InvalidValue: ``to`` is empty, the overlap is below 1, or the idle time is not 1 to 1,440 minutes.
     """
     require(by, Action.ASSIGN)
     if overlap < 1:

@@ -1,6 +1,6 @@
-"""Services for showing questions to a reviewer; data that the reviewer may not see is not read.
+"""Services that show questions to a reviewer. Data that the reviewer must not see is not loaded.
 
-NotFound does not reveal whether a question exists or is another person's.
+NotFound does not reveal whether the question does not exist or belongs to somebody else.
 """
 
 from __future__ import annotations
@@ -46,13 +46,16 @@ from storage.review.verdicts import (
     find_last_verdict,
 )
 
-#: How many of the next open questions are searched for images to preload, and for how many exams at most.
+#: The number of next open questions whose images may be preloaded, and the maximum number of their exams.
 _PRELOAD_QUESTIONS, _PRELOAD_EXAMS = 8, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewPage:
-    """The data of the review form; ``any_judged``: whether the person has judged a question of the batch."""
+    """The data of the review form.
+
+    ``any_judged`` is True if the person has judged a question of the batch.
+    """
 
     sheet: ReviewSheet
     id_mask: IdMask
@@ -71,17 +74,17 @@ def load_sheet(
     """Load a question for a reviewer: :func:`load_page` without the list of batches.
 
     Args:
-        db: a session that reads.
+        db: a read-only session.
         person: the reviewer.
-        batch_id: the batch.
-        question: the question's number; None for the first open one.
-        now: the time.
+        batch_id: the id of the batch.
+        question: the id of the question; None for the first open question.
+        now: the current time.
 
     Returns:
-        None if no question is open.
+        The data of the question; None if no question is open.
 
     Raises:
-        NotFound: there is no such question, or it is not, or no longer, the person's.
+        NotFound: the question does not exist, or is not assigned to the person (any more).
     """
     page = load_page(db, person=person, batch_id=batch_id, question=question, now=now)
     return None if page is None else page.sheet
@@ -100,19 +103,19 @@ def load_page(
     """Load a question for a reviewer, with progress, neighbours and the list of batches.
 
     Args:
-        db: a session that reads.
+        db: a read-only session.
         person: the reviewer.
-        batch_id: the batch.
-        question: the question's number; None for the first open one.
-        reviewer_batch: the batch as read in this transaction, if it was.
-        upcoming: the open questions after this one, if they were read.
-        now: the time.
+        batch_id: the id of the batch.
+        question: the id of the question; None for the first open question.
+        reviewer_batch: the batch, if it was already loaded in this transaction.
+        upcoming: the open questions after this one, if they are already loaded.
+        now: the current time.
 
     Returns:
-        None if no question is open.
+        The data of the question; None if no question is open.
 
     Raises:
-        NotFound: there is no such question, or it is not, or no longer, the person's.
+        NotFound: the question does not exist, or is not assigned to the person (any more).
     """
     require(person, Action.JUDGE)
     reviewer_key: dict[str, Any] = {"person_id": person.id, "batch_id": batch_id}
@@ -197,14 +200,14 @@ def load_page_after(
     A reviewer who left a question open therefore does not return to it after every save.
 
     Args:
-        db: a session that reads.
+        db: a read-only session.
         person: the reviewer.
-        reviewer_batch: the batch as read in this transaction.
+        reviewer_batch: the batch, loaded in this transaction.
         left_question: the question that the reviewer leaves.
-        now: the time.
+        now: the current time.
 
     Returns:
-        None if no question is open.
+        The data of the question; None if no question is open.
     """
     require(person, Action.JUDGE)
     reviewer_key = {"person_id": person.id, "batch_id": reviewer_batch.batch.id}
@@ -235,10 +238,10 @@ def load_page_after(
 def load_exam_for_drawing(
     db: Session, *, person: Person, batch_id: int, question: int
 ) -> tuple[Exam, tuple[LabelledBox, ...]]:
-    """The exam that a reviewer draws boxes on, and the question's own boxes.
+    """Return the exam on which a reviewer draws boxes, and the question's own boxes.
 
     Raises:
-        NotFound: there is no such question, or it is not, or no longer, the person's.
+        NotFound: the question does not exist, or is not assigned to the person (any more).
         Refused: the batch requires the person's own answer first.
     """
     reviewer_batch, work = _load_own_question(db, person=person, batch_id=batch_id, question=question)
@@ -251,18 +254,18 @@ def check_question_access(db: Session, *, person: Person, batch_id: int, questio
     """Check that the person may open the question.
 
     Raises:
-        NotFound: there is no such question, or it is not, or no longer, the person's.
+        NotFound: the question does not exist, or is not assigned to the person (any more).
     """
     _load_own_question(db, person=person, batch_id=batch_id, question=question)
 
 
 def load_id_mask(db: Session, *, batch_id: int) -> IdMask:
-    """The mask for the question numbers of a batch that are sent to browsers."""
+    """Return the mask for the question ids of a batch that are sent to browsers."""
     return IdMask(secret=find_id_mask(db, batch_id=batch_id))
 
 
 def find_next_open(db: Session, *, person: Person, batch_id: int, after: int) -> int | None:
-    """The number of the next open question after ``after``, else of the first open one; None without one."""
+    """Return the id of the next open question after ``after``, else of the first open one, or None."""
     require(person, Action.JUDGE)
     current = assignments.find_assignment(db, person_id=person.id, batch_id=batch_id, question_id=after)
     if current is not None:
@@ -274,13 +277,13 @@ def find_next_open(db: Session, *, person: Person, batch_id: int, after: int) ->
 
 
 def load_last_judged(db: Session, *, person: Person, batch_id: int) -> int | None:
-    """The number of the question that the person judged last; None without a verdict."""
+    """Return the id of the question that the person judged last; None without a verdict."""
     require(person, Action.JUDGE)
     return find_last_judged_question(db, batch_id=batch_id, person_id=person.id)
 
 
 def list_skipped_questions(db: Session, *, person: Person, batch_id: int) -> list[tuple[int, str]]:
-    """(number, reason) of each question that the person has skipped, in the order of the batch."""
+    """Return (id, reason) of each question that the person has skipped, in the order of the batch."""
     require(person, Action.JUDGE)
     skipped = []
     for member in assignments.list_skipped(db, person_id=person.id, batch_id=batch_id):
@@ -290,7 +293,7 @@ def list_skipped_questions(db: Session, *, person: Person, batch_id: int) -> lis
 
 
 def list_batches_for_reviewer(db: Session, *, person: Person) -> list[BatchListItem]:
-    """The batches in which the person has questions, including closed ones, the oldest first."""
+    """Return the batches in which the person has questions, including closed ones, the oldest first."""
     require(person, Action.JUDGE)
     counts, _ = load_batch_counts(db, person_id=person.id)
     times = load_looking_times(
@@ -305,10 +308,10 @@ def list_batches_for_reviewer(db: Session, *, person: Person) -> list[BatchListI
 def load_radiograph_file(
     db: Session, *, person: Person, exam_number: int, radiograph_key: str
 ) -> StoredImage:
-    """The image file of a radiograph, if the person may see it.
+    """Return the image file of a radiograph, if the person may see it.
 
-    Coordinators may see all; reviewers those of exams on which they have a question, may take one from a
-    shared queue, or adjudicate.
+    Coordinators may see all radiographs. Reviewers may see the radiographs of exams on which they have a
+    question, can take one from a shared queue, or adjudicate.
 
     Raises:
         NotAllowed: the person has no question on the exam.
@@ -351,14 +354,17 @@ def _reviewer_and_batch(person: Person, reviewer_batch: BatchForPerson) -> dict[
 def _build_batch_list_item(
     db: Session, person: Person, counts: BatchCounts, times: list[float]
 ) -> BatchListItem:
-    """The batch with the person's place in it; ``times`` are seconds of looking of their first verdicts."""
+    """Return the batch with the person's progress.
+
+    ``times`` has the viewing seconds of their first verdicts.
+    """
     reviewer_key = {"person_id": person.id, "batch_id": counts.batch.id}
     done, skipped, left = (
         counts.states.get(state, 0)
         for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
     )
     if counts.in_pool:
-        # Hidden questions are counted from the start, so that the total does not grow when one is given.
+        # Hidden questions are counted from the start, so that the total does not grow when one is assigned.
         left += claims.count_claimable(db, **reviewer_key) + len(list_unassigned_hidden(db, **reviewer_key))
     return BatchListItem(
         batch=counts.batch,
@@ -375,7 +381,7 @@ def _list_upcoming_images(
     work: QuestionWork,
     upcoming: Sequence[BatchMember] | None,
 ) -> tuple[tuple[int, str], ...]:
-    """(exam number, radiograph id) of the next exams, for preloading."""
+    """Return (exam id, radiograph id) of the next exams, for preloading."""
     reviewer_key = {"person_id": person.id, "batch_id": reviewer_batch.batch.id}
     if upcoming is None:
         upcoming, _ = load_upcoming_questions(

@@ -1,6 +1,6 @@
-"""Services that store a reviewer's work: own answer, verdict, skip, drafts, times, opening the report.
+"""Services that store a reviewer's work: own answers, verdicts, skips, drafts, times, opened reports.
 
-Each locks the batch and the question. NotFound does not reveal whether a question exists.
+Each service locks the batch and the question. NotFound does not reveal whether a question exists.
 """
 
 from __future__ import annotations
@@ -48,23 +48,23 @@ from storage.review.drafts import clear_drafts, load_drafts, put_draft
 from storage.review.question_work import QuestionWithExam, load_question_with_exam
 from storage.review.viewing_times import put_viewing_times
 
-MAX_REASON_LENGTH = 500  # the longest reason for skipping, in characters
+MAX_REASON_LENGTH = 500  # the maximum length of the reason for skipping, in characters
 
 
 def lock_for_verdict(
     db: Session, *, person: Person, batch_id: int, masked_number: int, now: datetime
 ) -> tuple[LockedQuestion, QuestionWithExam]:
-    """Load and lock the question that a verdict is given on, with its exam.
+    """Load and lock a question for a verdict, with its exam.
 
     Args:
-        db: a session that writes.
+        db: a session for writing.
         person: the reviewer.
-        batch_id: its batch.
-        masked_number: the question's number as the browser has it, masked by the batch's mask.
-        now: the time.
+        batch_id: the id of the batch.
+        masked_number: the question id from the browser, masked by the mask of the batch.
+        now: the current time.
 
     Raises:
-        NotFound: there is no such question, or it is not, or no longer, the person's.
+        NotFound: the question does not exist, or is not assigned to the person (any more).
         Refused: the batch requires the person's own answer first.
     """
     require(person, Action.JUDGE)
@@ -87,26 +87,26 @@ def save_verdict(
     locked: LockedQuestion | None = None,
     loaded_question: QuestionWithExam | None = None,
 ) -> Verdict:
-    """Store a verdict and mark the question as done; a later revision supersedes the earlier one.
+    """Store a verdict and mark the question as done. A later revision supersedes the earlier one.
 
-    Corrections that change nothing are left out. Drafts are deleted.
+    Corrections that change nothing are dropped. Drafts are deleted.
 
     Args:
-        db: a session that writes.
+        db: a session for writing.
         verdict: the new verdict.
         person: the reviewer.
-        locked: of :func:`lock_for_verdict` in this transaction, if it was called.
-        loaded_question: likewise.
+        locked: the locked question from :func:`lock_for_verdict` in this transaction; None to lock it.
+        loaded_question: the question from :func:`lock_for_verdict` in this transaction; None to load it.
 
     Returns:
-        The verdict as stored. The same revision with the same content returns the first one, unchanged.
+        The stored verdict. A repeated request with the same revision and content returns the first one.
 
     Raises:
         NotAllowed: the verdict is another person's.
-        NotFound: the question is not the person's.
-        StaleRevision: that revision is stored with other content, or it is not the next one.
-        Refused: the batch is closed, the question was withdrawn, something required is missing, or the
-            radiograph was not drawn and the person has not confirmed that.
+        NotFound: the question is not assigned to the person.
+        StaleRevision: the revision is stored with other content, or is not the next revision.
+        Refused: the batch is closed, the question was withdrawn, a required field is missing, or the
+            radiograph was not displayed and the person has not confirmed that.
         InvalidValue: the corrected question is not valid.
     """
     require(person, Action.JUDGE)
@@ -177,24 +177,24 @@ def save_own_answer(
     """Store the reviewer's own answer, once, before the key is shown.
 
     Args:
-        db: a session that writes.
+        db: a session for writing.
         person: the reviewer.
-        batch_id: the batch.
-        question_number: the question.
-        answer: None for "cannot determine".
-        confidence: 1 (a guess) to 5 (certain).
-        image: whether the radiographs were on screen, as the form sent it; None if not recorded.
-        now: the time.
+        batch_id: the id of the batch.
+        question_number: the id of the question.
+        answer: the answer; None for "cannot determine".
+        confidence: the confidence, 1 (a guess) to 5 (certain).
+        image: whether the radiographs were displayed, as reported by the form; None if not recorded.
+        now: the current time.
 
     Returns:
-        The own answer as stored; the same answer again returns the first one.
+        The stored own answer. A repeated request with the same answer returns the first one.
 
     Raises:
-        NotFound: the question is not the person's.
-        StaleRevision: another answer is stored already; the text has both.
+        NotFound: the question is not assigned to the person.
+        StaleRevision: another answer is already stored; the message has both answers.
         InvalidValue: the answer does not fit the question, or the confidence is not 1 to 5.
         Refused: the batch is closed or shows the key from the start, the question was withdrawn, or the
-            radiograph was not drawn and the person has not confirmed that.
+            radiograph was not displayed and the person has not confirmed that.
     """
     require(person, Action.JUDGE)
     locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
@@ -230,13 +230,13 @@ def save_own_answer(
 def skip_question(
     db: Session, *, person: Person, batch_id: int, question_number: int, reason: str, now: datetime
 ) -> None:
-    """Skip a question with a reason; it can still be judged later. The same again changes nothing.
+    """Skip a question with a reason. It can still be judged later. A repeated request changes nothing.
 
-    In a shared queue the question goes to somebody else.
+    In a shared queue, the question becomes available to other reviewers.
 
     Raises:
-        NotFound: the question is not the person's.
-        Refused: it has a verdict, was withdrawn, or the batch is closed.
+        NotFound: the question is not assigned to the person.
+        Refused: the question has a verdict or was withdrawn, or the batch is closed.
         InvalidValue: the reason is empty or too long.
     """
     require(person, Action.JUDGE)
@@ -249,7 +249,9 @@ def skip_question(
         return  # a repeated request
     check_writable(locked)
     if locked.assignment.state is AssignmentState.DONE:
-        raise Refused("This question has a verdict already. Change the verdict instead of skipping it.")
+        raise Refused(
+            "This question already has a verdict. Change the verdict instead of skipping the question."
+        )
     number = (previous[0] if previous else 0) + 1
     verdicts.add_skip(db, **locked.key, number=number, reason=reason, now=now)
     set_state(db, locked, AssignmentState.SKIPPED, now=now)
@@ -271,21 +273,21 @@ def save_draft(  # allow writes-without-record: a draft is not a judgement yet
     """Store a draft of a part of the form.
 
     Args:
-        db: a session that writes.
+        db: a session for writing.
         person: the reviewer.
-        batch_id: the batch.
-        question_number: the question.
-        part: name of the part of the form.
-        revision: of the draft that the form was made from, 0 without one.
-        body: the draft.
-        now: the time.
+        batch_id: the id of the batch.
+        question_number: the id of the question.
+        part: the name of the part of the form.
+        revision: the revision of the draft that the form was opened with; 0 without a draft.
+        body: the content of the draft.
+        now: the current time.
 
     Returns:
-        The draft's new revision; the same body sent twice returns the same revision.
+        The new revision of the draft. A repeated request with the same content returns the same revision.
 
     Raises:
-        NotFound: the question is not the person's.
-        StaleRevision: another tab has stored the draft since, or it has become a verdict.
+        NotFound: the question is not assigned to the person.
+        StaleRevision: the draft was changed in another tab, or the verdict was saved.
         Refused: the batch is closed, or the question was withdrawn.
     """
     require(person, Action.JUDGE)
@@ -319,10 +321,10 @@ def record_viewing_times(  # allow writes-without-record: reading times are not 
     seconds_away: float,
     now: datetime,
 ) -> None:
-    """Store the times spent on a question so far, in seconds; a stored time never decreases.
+    """Store the times spent on a question so far, in seconds. A stored time never decreases.
 
     Raises:
-        NotFound: the question is not the person's.
+        NotFound: the question is not assigned to the person.
         InvalidValue: a time is negative or not finite.
     """
     require(person, Action.JUDGE)
@@ -350,25 +352,25 @@ def open_report(
     image: ImageDisplay | None = None,
     now: datetime,
 ) -> str:
-    """Open the report after image alignment was rated; the rating can't be changed after that.
+    """Open the report after image alignment was rated. The rating cannot be changed afterwards.
 
-    Opening it again returns the text again and ignores the rating.
+    Opening the report again returns its text and ignores the rating.
 
     Args:
-        db: a session that writes.
+        db: a session for writing.
         person: the reviewer.
-        batch_id: the batch.
-        question_number: the question.
+        batch_id: the id of the batch.
+        question_number: the id of the question.
         image_alignment: the rating, 1 to 5.
-        image: whether the radiographs were on screen, as the form sent it; None if not recorded.
-        now: the time.
+        image: whether the radiographs were displayed, as reported by the form; None if not recorded.
+        now: the current time.
 
     Returns:
         The text of the report.
 
     Raises:
         Refused: the batch does not show reports or is closed, the own answer is missing, the question was
-            withdrawn, or the radiograph was not drawn and the person has not confirmed that.
+            withdrawn, or the radiograph was not displayed and the person has not confirmed that.
         InvalidValue: image alignment is not 1 to 5.
         NotFound: the exam has no report, or the question is not the person's.
     """

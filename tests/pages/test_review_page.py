@@ -225,7 +225,7 @@ def test_unassigned_question_shows_a_warning_and_the_way_on(open_review_page):
     page.query_params["question"] = "77"
     page.run()
     assert get_form_data(page) is None
-    assert "This question of batch number 1 does not exist" in page.warning[0].value
+    assert "This question of batch 1 does not exist" in page.warning[0].value
     page.button[0].click().run()
     assert get_form_data(page)["question"] == 1
 

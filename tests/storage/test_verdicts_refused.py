@@ -44,7 +44,7 @@ def test_refusal_does_not_reveal_whether_a_question_exists(engine, batch, questi
         with unit_of_work(engine) as db, pytest.raises(NotFound) as refusal:
             service(db, **arguments, **{parameter: question}, **extra_arguments)
         assert str(refusal.value).startswith(
-            f"This question of batch number {batch} does not exist or is not assigned to Remo."
+            f"This question of batch {batch} does not exist or is not assigned to Remo."
         )
         assert world.batch.name not in str(refusal.value)
 
