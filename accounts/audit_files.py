@@ -19,11 +19,11 @@ def format_audit_lines(entries: Iterable[VisibleEntry], *, file_format: str) -> 
     """Write audit entries as text, one at a time.
 
     Args:
-        entries: in order.
+        entries: the entries, in order.
         file_format: "csv" (text cells protected against formulas) or "jsonl" (values as stored).
 
     Yields:
-        Parts of the file with their line ends; ``withheld`` states that old, new and why were removed.
+        Parts of the file with their line ends. ``withheld`` is true if old, new and why were removed.
     """
     return _to_csv(entries) if file_format == "csv" else _to_jsonl(entries)
 

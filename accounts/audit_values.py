@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from domain.audit import AuditEntry
 
-_MAX_LIST = 12  # items of a list that are named; of a longer list the number is added
-_VALUE_FIELD = "value"  # the name of the field of a value that is no object
+_MAX_LIST = 12  # the maximum number of listed items; for longer lists the total is added
+_VALUE_FIELD = "value"  # the field name for a value that is not an object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditField:
-    """One field of an entry; ``before`` or ``after`` is None if the field did not or does not exist."""
+    """One field of an entry. ``before`` is None for an added field, ``after`` is None for a removed field."""
 
     name: str
     before: str | None
@@ -28,9 +28,9 @@ class AuditField:
 
 
 def list_audit_fields(entry: AuditEntry) -> list[AuditField]:
-    """The fields that the entry added, removed or changed; all fields if it changed none.
+    """Return the fields that the entry added, removed or changed; all fields if it changed none.
 
-    Nested fields have their path as name, such as "plan seed".
+    The name of a nested field is its path, such as "plan seed".
     """
     before, after = _flatten(entry.old), _flatten(entry.new)
     fields = [

@@ -13,7 +13,7 @@ from domain.people import Role
 class Claims:
     """The trusted claims of a person.
 
-    ``subject`` is issuer and subject together, because a subject is unique within its issuer only (OpenID
+    ``subject`` is issuer and subject together, because a subject is unique only within its issuer (OpenID
     Connect Core 1.0, 5.7). ``verified_emails`` may be sign-in names. ``display_name`` is
     used in messages.
     """
@@ -30,7 +30,7 @@ class Claims:
         trusted: people may choose it themselves at many providers (OpenID Connect Core 1.0, 5.7).
 
         Args:
-            claims: of the verified ID token.
+            claims: the claims of the verified ID token.
 
         Raises:
             NotSignedIn: no subject or no issuer.
@@ -62,8 +62,8 @@ class RoleClaim:
         """Read the setting.
 
         Args:
-            claim: name of the claim.
-            values: for each value of the claim a role ("reviewer") or a list of roles.
+            claim: the name of the claim.
+            values: a role ("reviewer") or a list of roles for each value of the claim.
 
         Raises:
             InvalidValue: no claim is named, or a role does not exist.
@@ -76,15 +76,15 @@ class RoleClaim:
         )
 
     def extract_roles(self, claims: Mapping[str, object]) -> frozenset[Role]:
-        """The roles that claims give.
+        """Return the roles that the claims grant.
 
-        A claim name with dots is looked up as it is (``https://example.org/roles``), then step by step.
+        A claim name with dots is looked up unchanged first (``https://example.org/roles``), then as a path.
 
         Args:
-            claims: of the verified ID token.
+            claims: the claims of the verified ID token.
 
         Returns:
-            Empty if the claim is missing or has no known value.
+            The roles; empty if the claim is missing or has no known value.
         """
         claimed: object = claims.get(self.claim)
         if claimed is None:

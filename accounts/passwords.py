@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 #: Any characters are allowed; length makes guessing slow (NIST SP 800-63B, 5.1.1.2, requires 8 or more).
 MINIMUM_LENGTH = 10
-#: Limits the time for hashing, which could otherwise be used to slow the app.
+#: Limits the time for hashing; long passwords could otherwise be used to slow down the app.
 MAXIMUM_LENGTH = 512
 
 #: The password of all demo accounts, shown on the sign-in page. No other account has it by default.
@@ -23,7 +23,7 @@ def check_password_rules(password: str, *, name: str) -> None:
     """Check a new password: 10 to 512 characters, not the sign-in name.
 
     Raises:
-        InvalidValue: names the rule, never the password.
+        InvalidValue: the password violates a rule; the message states the rule, never the password.
     """
     if len(password) < MINIMUM_LENGTH:
         raise InvalidValue("password", f"must have at least {MINIMUM_LENGTH} characters of any kind")
@@ -39,10 +39,10 @@ def hash_password(password: str) -> str:
 
 
 def verify_password(password: str, password_hash: str | None) -> bool:
-    """Whether a password matches a hash.
+    """Return whether a password matches a hash.
 
-    Without a hash (there is no such name, or no password) a dummy is checked, so that the time taken does not
-    reveal which names exist.
+    If there is no hash (no such name, or no password), a dummy hash is checked, so that the response time
+    does not reveal which names exist.
     """
     from argon2.exceptions import InvalidHashError, VerificationError  # noqa: PLC0415 - see _hasher
 
@@ -54,13 +54,13 @@ def verify_password(password: str, password_hash: str | None) -> bool:
 
 
 def needs_rehash(password_hash: str) -> bool:
-    """Whether the library's recommended cost has changed since the hash was made."""
+    """Return whether the library's recommended cost has changed since the hash was created."""
     return _hasher().check_needs_rehash(password_hash)
 
 
 @cache
 def _hasher() -> PasswordHasher:
-    from argon2 import PasswordHasher  # noqa: PLC0415 - most commands see no password
+    from argon2 import PasswordHasher  # noqa: PLC0415 - most commands need no password
 
     return PasswordHasher()
 

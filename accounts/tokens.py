@@ -6,5 +6,5 @@ import hashlib
 
 
 def token_sha256(token: str) -> str:
-    """The hash that is stored instead of a token, so that nobody can sign in with a copy of the database."""
+    """Return the hash that is stored instead of a token: a copy of the database gives no access."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -41,9 +41,13 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the results; with ``--out``, write them as JSON. A refusal names line and field and is raised."""
+    """Print the results; with ``--out`` also write them as JSON.
+
+    Raises:
+        InvalidValue, Refused: an argument or the file is not valid.
+    """
     if not 0.5 <= args.confidence < 1:
-        raise InvalidValue("confidence", f"{args.confidence} must be at least 0.5 and below 1, such as 0.95")
+        raise InvalidValue("confidence", f"must be at least 0.5 and below 1, not {args.confidence}")
     results = measure_counts(read_counts(args.counts), confidence=args.confidence)
     for row in results.accuracy:
         task_text = f", {row.task}" if row.task else ""
@@ -63,8 +67,8 @@ def run(args: argparse.Namespace) -> int:
         task_text = f", {paired.task}" if paired.task else ""
         print(
             f"{paired.a} minus {paired.b}{task_text}: {100 * paired.difference:+.2f} points on {paired.n:,}; "
-            f"interval from {_format_points(paired.low_least)} to {_format_points(paired.low_most)} below, "
-            f"{_format_points(paired.high_least)} to {_format_points(paired.high_most)} above; p "
+            f"lower limit {_format_points(paired.low_least)} to {_format_points(paired.low_most)}, "
+            f"upper limit {_format_points(paired.high_least)} to {_format_points(paired.high_most)}; p "
             f"{paired.p_exact_least:.2g} to {paired.p_exact_most:.2g} ({paired.note})"
         )
     for unpaired in results.unpaired:
@@ -85,7 +89,7 @@ def read_counts(path: Path) -> list[Count]:
     """Read the rows of the file.
 
     Raises:
-        Refused: a column is missing, or a value is impossible; names line and field.
+        Refused: a column is missing, or a value is not valid; the message states line and field.
     """
     counts: list[Count] = []
     line_numbers: dict[tuple[str, str], int] = {}
@@ -100,25 +104,27 @@ def read_counts(path: Path) -> list[Count]:
                 count = _parse_count(row)
                 key = (count.rater, count.task)
                 if key in line_numbers:
-                    raise InvalidValue("rater", f"{count.rater!r} stands on line {line_numbers[key]} already")
+                    raise InvalidValue("rater", f"{count.rater!r} is already on line {line_numbers[key]}")
             except InvalidValue as error:
                 raise Refused(f"{path.name}, line {rows.line_num}: {error.field}: {error.reason}") from error
             line_numbers[key] = rows.line_num
             counts.append(count)
     if not counts:
-        raise Refused(f"{path.name}, line 2: no counts; add one line per rater and task")
+        raise Refused(f"{path.name}, line 2: the file has no rows; add one row per rater and task")
     return counts
 
 
 def _parse_count(row: dict[str | Any, str | Any]) -> Count:
-    fields = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
-    if not fields["rater"]:
+    values = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
+    if not values["rater"]:
         raise InvalidValue("rater", "is empty")
-    n = _parse_whole_number("n", fields["n"])
-    rater, task = fields["rater"], fields.get("task", "")
-    if fields.get("correct"):
-        return Count(rater=rater, task=task, correct=_parse_whole_number("correct", fields["correct"]), n=n)
-    printed = fields.get("percent", "")
+    n = _parse_whole_number("n", values["n"])
+    rater, task = values["rater"], values.get("task", "")
+    if values.get("correct"):
+        return Count(rater=rater, task=task, correct=_parse_whole_number("correct", values["correct"]), n=n)
+    printed = values.get("percent", "")
+    if not printed:
+        raise InvalidValue("correct", "is empty; give correct or percent")
     try:
         percent = float(printed)
     except ValueError as error:

@@ -41,7 +41,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Score the predictions. Returns 0 if done, 1 if refused, with line and field."""
+    """Score the predictions. Return 0, or 1 after printing the refused lines."""
     if not args.predictions.is_file():
         raise Refused(
             f"{args.predictions}: "
@@ -50,8 +50,8 @@ def run(args: argparse.Namespace) -> int:
     if args.out and args.out.suffix not in (".csv", ".json"):
         raise Refused(f"--out {args.out}: the file name must end in .csv or .json")
     keys = load_keys(args.release, keys=args.keys)
-    lines = (prediction for prediction, _ in read_predictions(args.predictions, model=None))
-    scored = score_predictions(lines, keys=keys, file=args.predictions.name)
+    predictions = (prediction for prediction, _ in read_predictions(args.predictions, model=None))
+    scored = score_predictions(predictions, keys=keys, file=args.predictions.name)
     if scored.refusals:
         for refusal in scored.refusals[:_MAX_SHOWN]:
             location = ": ".join(

@@ -12,7 +12,7 @@ from domain.errors import InvalidValue
 MAX_TOTAL_BYTES = 20 << 30
 MAX_FILE_BYTES = 256 << 20
 MAX_FILES = 200_000
-#: Images hardly compress; a file that unpacks to more than this many times its size is refused.
+#: Images hardly compress. A file that unpacks to more than this many times its size is refused.
 MAX_RATIO = 200
 _CHUNK = 1 << 20
 
@@ -24,14 +24,14 @@ def unpack_archive(archive: Path, folder: Path) -> int:
 
     Args:
         archive: the zip file.
-        folder: to create; it must not exist.
+        folder: the folder to create; it must not exist.
 
     Returns:
         The number of files.
 
     Raises:
-        InvalidValue: the file is no zip, damaged or encrypted, has links or names that leave the folder, or
-            is too large.
+        InvalidValue: the file is not a zip file, is damaged or encrypted, has links or names that lead
+            outside the folder, or is too large.
     """
     try:
         with zipfile.ZipFile(archive) as zip_file:
@@ -49,14 +49,14 @@ def unpack_archive(archive: Path, folder: Path) -> int:
 
 
 def check_members(members: list[zipfile.ZipInfo]) -> None:
-    """Check that there are not too many members, and none is a link, encrypted, or leaves the folder.
+    """Check that there are not too many members, and that none is a link, encrypted, or outside the folder.
 
     Raises:
-        InvalidValue: names the first member that is not allowed.
+        InvalidValue: there are too many members, or a member is not allowed.
     """
     if len(members) > MAX_FILES:
         raise InvalidValue(
-            "images", f"the zip holds {len(members):,} files; the maximum is {MAX_FILES:,} are taken"
+            "images", f"the zip file contains {len(members):,} files; the maximum is {MAX_FILES:,}"
         )
     for member in members:
         _check_member(member)
@@ -66,7 +66,7 @@ def read_member(zip_file: zipfile.ZipFile, member: zipfile.ZipInfo, *, max_bytes
     """Read one file of the zip.
 
     Raises:
-        InvalidValue: it unpacks to more than the directory states, or to more than ``max_bytes`` bytes.
+        InvalidValue: the file is too large when unpacked, or has more than ``max_bytes`` bytes.
     """
     max_bytes = min(MAX_FILE_BYTES, max_bytes, max(_CHUNK, member.compress_size * MAX_RATIO))
     chunks, size = [], 0
@@ -91,9 +91,13 @@ def _check_member(member: zipfile.ZipInfo) -> None:
         or ":" in parts[0]
         or not name.isprintable()
     ):
-        raise InvalidValue("images", f"the zip holds {name!r}, which would be written outside its folder")
+        raise InvalidValue(
+            "images", f"the zip file contains {name!r}, which would be written outside its folder"
+        )
     if file_type not in (0, stat.S_IFREG):
-        raise InvalidValue("images", f"the zip holds {name!r}, which is a link or a device, not a file")
+        raise InvalidValue(
+            "images", f"the zip file contains {name!r}, which is a link or a device, not a file"
+        )
     if member.flag_bits & 1:
         raise InvalidValue("images", f"{name!r} is encrypted; create the zip again without a password")
 

@@ -1,4 +1,4 @@
-"""Fills a batch with records: ordinary ones many at once, others one by one, with reasons for refusals."""
+"""Fills a batch with records: simple records many at once, others one by one with reasons for refusals."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from records.questions import (
 )
 from records.values import BoxRecord
 
-# The number of records that are checked together if a larger group has one that is not ordinary.
+# The size of the groups into which a larger group is split if one of its records is not simple.
 _SMALL_GROUP = 20
 # The values that need no conversion.
 _SEXES = {*(sex.value for sex in Sex), None, UNSET}
 _VIEWS = {*(view.value for view in View), None, UNSET}
 #: (exam as the record states it, report, index of the exam in the batch)
 _IndexedExam = tuple[ExamRecord, str | None, int]
-#: (index among the records read together, name, bytes, record, index of its exam in the batch)
+#: (index among the records read together, name, content, record, index of the exam in the batch)
 _DecodedRecord = tuple[int, int | str, bytes, QuestionRecord, int]
 
 
 def extract_exam_facts(record: ExamRecord, report: str | None) -> ExamFacts:
-    """The exam as a record states it, in plain values.
+    """Return the facts of an exam from one record, as plain values.
 
     Raises:
-        InvalidValue: the exam is not valid; names field and reason.
+        InvalidValue: the exam is not valid.
     """
     radiographs = record.radiographs
     is_plain = (
@@ -88,7 +88,7 @@ class BatchFiller:
         with_images: bool,
     ) -> None:
         self._container, self._reader, self._expectations = container, reader, expectations
-        self._has_quick_test = expectations.option_count in (None, QUICK_OPTION_COUNT)
+        self._can_add_together = expectations.option_count in (None, QUICK_OPTION_COUNT)
         self._minimum_explanation, self._with_images = minimum_explanation, with_images
         self.batch = ParsedBatch()
         self._last_exams: dict[str, _IndexedExam] = {}
@@ -116,12 +116,12 @@ class BatchFiller:
     def _add_together(
         self, records: list[RawRecord], raw_records: list[bytes], decoded: list[QuestionRecord]
     ) -> bool:
-        """Add the records if all of them are ordinary; otherwise add none and return False."""
+        """Add the records if all of them are simple; otherwise add none and return False."""
         batch = self.batch
         exams: list[_IndexedExam] = []
         try:
             for record in decoded:
-                # Consecutive records mostly have the same exam.
+                # Consecutive records usually have the same exam.
                 is_same_exam = (
                     exams and record.exam == exams[-1][0] and (record.report or None) == exams[-1][1]
                 )
@@ -140,9 +140,10 @@ class BatchFiller:
         return True
 
     def _are_boxes_valid(self, exam: int, boxes: Sequence[BoxRecord] | UnsetType | None) -> bool:
-        """Whether all boxes are on radiographs of the exam and not empty or reversed.
+        """Return whether all boxes are on radiographs of the exam and none is empty or reversed.
 
-        False with images if there is a box, because it must then be compared with its image.
+        In an import with images, return False if there is a box, because boxes are compared with their
+        images.
         """
         radiographs = self._radiograph_ids[exam]
         for box in boxes or ():
@@ -156,7 +157,7 @@ class BatchFiller:
         return True
 
     def _add_one_by_one(self, records: list[RawRecord], decoded: Iterable[QuestionRecord | None]) -> None:
-        """Add the valid records, and refuse the others; those that are None in ``decoded`` are read here."""
+        """Add the valid records and refuse the others. None in ``decoded`` means not read yet."""
         read, accepted = self._reader.read, list[_DecodedRecord]()
         refused: list[tuple[int, int | str, InvalidValue]] = []
         for position, ((name, raw), decoded_record) in enumerate(zip(records, decoded, strict=True)):
@@ -178,7 +179,7 @@ class BatchFiller:
             )
 
     def _add_rows(self, records: list[_DecodedRecord]) -> list[tuple[int, int | str, InvalidValue]]:
-        """Add the rows of a few records; return those that are refused, with their reasons."""
+        """Add the rows of a few records; return the refused records with the reasons."""
         batch, refused = self.batch, []
         columns = None
         if all(self._are_boxes_valid(exam, record.boxes) for *_, record, exam in records):
@@ -205,7 +206,7 @@ class BatchFiller:
         return refused
 
     def _build_ordinary_columns(self, records: Sequence[QuestionRecord]) -> dict[str, Sequence[Any]] | None:
-        if not self._has_quick_test:
+        if not self._can_add_together:
             return None
         return build_ordinary_columns(records, minimum_explanation=self._minimum_explanation)
 
@@ -215,9 +216,9 @@ class BatchFiller:
             column.extend(new)
 
     def _find_exam(self, record: QuestionRecord) -> _IndexedExam:
-        """The record's exam with its index in the batch.
+        """Return the record's exam with its index in the batch.
 
-        Records of one exam mostly state the same facts, so the last result for each exam is kept.
+        Records of one exam usually state the same facts, so the last result for each exam is cached.
         """
         exam, report = record.exam, record.report or None
         last_exam = self._last_exams.get(exam.id)
@@ -232,10 +233,10 @@ class BatchFiller:
         return last_exam
 
     def _check_question(self, record: QuestionRecord, question_index: int, radiographs: set[str]) -> None:
-        """Add the problems of the question at index ``place``, and its boxes if an image is needed for them.
+        """Add the problems of the question, and its boxes if they must be compared with an image.
 
         Raises:
-            InvalidValue: the question is not valid; names field and reason.
+            InvalidValue: the question is not valid.
         """
         if record.boxes:
             self._add_boxes(record, question_index, radiographs)
@@ -268,10 +269,9 @@ class BatchFiller:
 
 
 def compute_record_hashes(raw_records: Sequence[bytes]) -> list[bytes]:
-    """The 128-bit XXH3 of each record's bytes, by which an import recognises a record that exists already.
+    """Return the 128-bit XXH3 hash of each record, by which an import recognises existing records.
 
-    No cryptographic hash is needed: the hash is compared only with that of the record with the same id, so a
-    forged one could only cause the forger's own record to be left out. XXH3 takes a fifteenth of SHA-256's
-    time.
+    A cryptographic hash is not needed: hashes of records with the same id are compared, so the only effect of
+    a forged hash is that the forger's own record is skipped. XXH3 is fifteen times as fast as SHA-256.
     """
     return list(map(xxh3_128_digest, raw_records))

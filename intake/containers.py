@@ -1,8 +1,8 @@
-"""Reads the records of a question file one by one, in memory that does not grow with the file.
+"""Reads the records of a question file one by one; the required memory does not grow with the file.
 
 A file is JSON Lines (one record per line), a JSON array of records, or a JSON object of records by key.
-Tables and folders, which only a mapping reads, are in :mod:`intake.record_files`.
-Arrays and objects are not decoded as a whole; the bytes of each member are located and yielded.
+Arrays and objects are not decoded as a whole; the bytes of each member are located and yielded. Tables and
+folders, which only a mapping can read, are in :mod:`intake.record_files`.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ def _object_pattern() -> bytes:
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _KEY = re.compile(rb"[ \t\r\n]*+(" + _STRING + rb")[ \t\r\n]*+:", re.DOTALL)
-# Scalars match too, so that a record that is one can be refused with the right reason.
+# Scalars match too, so that a scalar in place of a record is refused with the correct reason.
 _VALUE = re.compile(_object_pattern() + rb"|" + _STRING + rb"|[^\s,\]}{\"\[]++(?=[\s,\]}])", re.DOTALL)
 # An unclosed quote matches to the end of the text. Otherwise the search would start again at each later
-# quote, which takes minutes for 400,000 of them.
+# quote, which would take minutes for 400,000 quotes.
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
 
-#: (name, bytes or error) of a record: the name is its line or index from 1, or its key; the error states why
-#: there are no bytes.
+#: A record as (name, bytes or error). The name is the line or index from 1, or the key. The error states why
+#: the bytes could not be determined.
 RawRecord = tuple[int | str, bytes | InvalidValue]
 
 
 class Container(StrEnum):
-    """The kind of a file; the value is the word for one record in messages."""
+    """The structure of a question file. The value is the term for one record in messages."""
 
     LINES = "line"
     ARRAY = "record"
@@ -55,12 +55,12 @@ class Container(StrEnum):
 
 
 def format_record_name(container: Container, name: int | str) -> str:
-    """The name of a record in messages: "line 12", "record 3", or its key."""
+    """Return the name of a record in messages: "line 12", "record 3", or its key."""
     return f"{container} {name}" if isinstance(name, int) else name
 
 
 class QuestionFile:
-    """A question file, read once from the beginning; ``bytes_read`` is the progress."""
+    """A question file that is read once from the beginning. ``bytes_read`` is the progress."""
 
     def __init__(self, path: Path) -> None:
         """Read the beginning of the file.
@@ -83,7 +83,7 @@ class QuestionFile:
             raise InvalidValue("file", "is empty")
 
     def detect_container(self) -> Container:
-        """The kind of the file; JSON Lines begins with a complete object on one line.
+        """Return the structure of the file. JSON Lines begins with a complete object on one line.
 
         Raises:
             InvalidValue: the file begins neither with { nor with [.
@@ -100,7 +100,7 @@ class QuestionFile:
             # If the first line is invalid but the next one begins an object, the file is JSON Lines.
             following = self.head[len(first_line) :].lstrip()
             return Container.LINES if newline and following[:1] == b"{" else Container.OBJECT
-        # A record may contain an object or two; in an object of records, nearly all values are objects.
+        # A record may contain one or two objects. In an object of records, nearly all values are objects.
         records = sum(isinstance(value, dict) for value in first.values())
         return Container.OBJECT if records * 2 >= len(first) > 0 else Container.LINES
 
@@ -108,7 +108,7 @@ class QuestionFile:
         """Read the records.
 
         Args:
-            container: of :meth:`container`.
+            container: the result of :meth:`detect_container`.
 
         Yields:
             (name, bytes) of each record, or (name, error) if its bytes can't be determined.
@@ -133,7 +133,7 @@ class QuestionFile:
                 and not any(map(bytes.isspace, lines))
                 and all(lines)
             ):
-                # Nearly always; a step per line would take noticeable time for 1.6 million lines.
+                # The usual case. One step per line would take noticeable time for 1.6 million lines.
                 yield from enumerate(lines, start=number + 1)
                 number += len(lines)
                 lines = []
@@ -230,14 +230,14 @@ class _Window:
                 return None
 
     def explain_failure(self) -> InvalidValue:
-        """Why there is no record at this place: nested too deep, too long, or cut off."""
+        """Return the reason why no record can be read here: nested too deeply, too long, or truncated."""
         depth = 0
         if self.current_byte() == b"[":
             return InvalidValue("record", "must be an object, not a list")
         for token in _TOKEN.finditer(self.content, self.position):
             depth += {b"{": 1, b"}": -1}.get(token[0], 0)
             if depth > _MAX_DEPTH:
-                return InvalidValue("record", f"is nested more than {_MAX_DEPTH} deep")
+                return InvalidValue("record", f"is nested more than {_MAX_DEPTH} levels deep")
         if not self.at_end and len(self.content) - self.position > MAX_RECORD_BYTES:
             return _too_long()
         return InvalidValue(
@@ -253,13 +253,13 @@ class _Window:
 
 
 def refuse_encoding(head: bytes) -> None:
-    """Check that a file is UTF-8 text, with or without a byte-order mark.
+    """Check that a file is not in another encoding than UTF-8 and not compressed.
 
     Args:
-        head: its first bytes.
+        head: the first bytes of the file.
 
     Raises:
-        InvalidValue: it is not.
+        InvalidValue: the file is UTF-16, UTF-32 or compressed.
     """
     if head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in head[:4]:
         raise InvalidValue("encoding", "is UTF-16 or UTF-32, not UTF-8; save the file as UTF-8")

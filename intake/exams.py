@@ -1,4 +1,4 @@
-"""Combines what the records of a file state about one exam."""
+"""Merges the facts of one exam from several records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FACT_NAMES = ("patient", "indication", "age", "sex", "report")
 
 
 class RadiographState(NamedTuple):
-    """A radiograph of an exam; hash and size are None until its image was imported."""
+    """A radiograph of an exam. Hash and size are None until its image is imported."""
 
     file: str
     view: str
@@ -22,7 +22,10 @@ class RadiographState(NamedTuple):
 
 
 class ExamState(NamedTuple):
-    """The state of an exam; ``number`` is None until it has one, ``facts`` are in the order of FACTS."""
+    """An exam during an import.
+
+    ``number`` is its database id, or None before it has one. ``facts`` are in the order of ``FACT_NAMES``.
+    """
 
     key: str
     number: int | None
@@ -38,10 +41,10 @@ def merge_exam(
     Args:
         state: the exam so far; None if it is new.
         record_facts: the facts of the record, completed from the image files.
-        new_radiographs: the record's radiographs by their ids.
+        new_radiographs: the record's radiographs by id.
 
     Returns:
-        The exam with new facts and radiographs added; the same object if there are none.
+        The exam with new facts and radiographs; the same object if nothing is new.
 
     Raises:
         InvalidValue: the record contradicts a known fact.

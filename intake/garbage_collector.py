@@ -1,4 +1,4 @@
-"""Pauses Python's garbage collector while many rows are read or made."""
+"""Pauses Python's garbage collector while many rows are read or created."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def pause_garbage_collector() -> Iterator[None]:
-    """Pause the garbage collector; also usable as a decorator: ``@collector_paused()``.
+    """Pause the garbage collector; also usable as a decorator: ``@pause_garbage_collector()``.
 
     Rows have no reference cycles and are freed by reference counting. Creating a hundred thousand rows would
-    start the collector repeatedly, which takes up to half of the time.
+    start the collector repeatedly, which would take up to half of the time.
     """
     was_enabled = gc.isenabled()
     gc.disable()

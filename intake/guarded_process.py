@@ -1,8 +1,8 @@
-"""Parses untrusted files in a separate process, while this process writes rows.
+"""Parses untrusted files in a child process, while this process writes rows.
 
-The process has limits on memory and time, no access to the database, and can't write files. It sends parsed
-values through a pipe: for each part its length in 8 bytes, then plain values written by `marshal`, which both
-processes can read because they run the same Python.
+The child process has limits on memory and time, no access to the database, and can't write files. It sends
+frames through a pipe: the length in 8 bytes, then a value serialised by `marshal`, which both processes can
+read because they run the same Python. A length of 0 ends the stream.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from typing import Any
 from domain.errors import Refused
 from intake.garbage_collector import pause_garbage_collector
 
-_MEMORY = 1 << 30
-# Processor seconds: a basic amount, and the same again per this number of bytes, which take a quarter of it
-# to parse.
+_MEMORY_LIMIT_BYTES = 1 << 30
+# The limit of processor time is _BASE_SECONDS, plus _BASE_SECONDS for each _BYTES_PER_BASE_SECONDS of the
+# file. Parsing that many bytes takes about a quarter of that time.
 _BASE_SECONDS = 10
 _BYTES_PER_BASE_SECONDS = 64 << 20
-# Seconds to wait for the next values; on a busy machine, starting the process alone may take several.
+# The time to wait for the next frame. On a busy machine, starting the process alone may take several seconds.
 _TIMEOUT_SECONDS = 120.0
 _NOTHING_IMPORTED = "Nothing was imported."
 _OUT_OF_MEMORY = 3  # exit code
@@ -42,16 +42,16 @@ def parse_in_process(
     """Parse a file with ``python -m module``.
 
     Args:
-        module: that calls :func:`send_all`.
+        module: the module to run; it must call :func:`send_all` when it is executed.
         path: the file.
-        options: further arguments, as JSON values.
-        size: in bytes, by which the processor time is limited; None for that of the file.
+        options: additional arguments, as JSON values.
+        size: the size in bytes from which the limit of processor time is computed; None for the file's size.
 
     Yields:
         The values that the process sends.
 
     Raises:
-        Refused: the process ended before the end of the file.
+        Refused: the process failed, timed out or exceeded a limit.
     """
     if size is None:
         size = path.stat().st_size if path.is_file() else 0  # the process reports an invalid path itself
@@ -68,15 +68,15 @@ def parse_in_process(
         pipesize=1 << 20,
     ) as process:
         try:
-            yield from _receive_parts(process)
+            yield from _receive_values(process)
         finally:
             process.kill()
 
 
-def _receive_parts(process: subprocess.Popen[bytes]) -> Iterator[Any]:
+def _receive_values(process: subprocess.Popen[bytes]) -> Iterator[Any]:
     pipe = process.stdout
     if pipe is None:
-        raise ValueError("a process without a pipe")  # never happens: stdout is a pipe
+        raise RuntimeError("the standard output of the process is not a pipe")
     frames: queue.Queue[bytes | None] = queue.Queue(maxsize=2)
     stopped = threading.Event()
 
@@ -93,8 +93,8 @@ def _receive_parts(process: subprocess.Popen[bytes]) -> Iterator[Any]:
     try:
         while frame := _next_frame(frames):
             with pause_garbage_collector():
-                part = marshal.loads(frame)  # noqa: S302 - written by our own process
-            yield part
+                value = marshal.loads(frame)  # noqa: S302 - written by our own process
+            yield value
     finally:
         stopped.set()
     code = process.wait()
@@ -102,13 +102,13 @@ def _receive_parts(process: subprocess.Popen[bytes]) -> Iterator[Any]:
         raise Refused(f"Reading the file was stopped: it took too long. {_NOTHING_IMPORTED}")
     if code == _OUT_OF_MEMORY:
         raise Refused(
-            f"Reading the file was stopped: it needed more than {_MEMORY >> 20:,} MB of memory."
+            f"Reading the file was stopped: it needed more than {_MEMORY_LIMIT_BYTES >> 20:,} MB of memory."
             f" {_NOTHING_IMPORTED}"
         )
     if code != 0:
         raise Refused(
-            "Reading the file was stopped: it needed too much memory, or its process was ended."
-            f" {_NOTHING_IMPORTED}"
+            f"Reading the file failed unexpectedly (exit code {code}). {_NOTHING_IMPORTED} Inform the"
+            " server's administrator: the process may have been killed or run out of memory."
         )
 
 
@@ -123,29 +123,30 @@ def _next_frame(frames: queue.Queue[bytes | None]) -> bytes | None:
 
 
 def send_all(arguments: list[str], parse: Callable[[dict[str, Any]], Iterator[Any]]) -> int:
-    """The main function of the parsing process: write parsed values to standard output, within the limits.
+    """Run the child process: parse the file within the limits and write the values to standard output.
 
     Args:
-        arguments: of the command; the first describes the file as JSON.
-        parse: yields the values of the file.
+        arguments: the command line arguments; the first is a JSON object with ``path``, ``seconds`` and
+            options.
+        parse: a function that yields the values of the file; its argument is the JSON object.
 
     Returns:
         The exit code.
     """
     request = json.loads(arguments[0])
-    gc.disable()  # records and rows have no reference cycles; searching for them takes a third of the time
+    gc.disable()  # there are no reference cycles, and searching for them takes a third of the time
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - not on Windows
 
         with suppress(ValueError, OSError):  # macOS defines the constant but does not support the limit
-            resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+            resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_LIMIT_BYTES, _MEMORY_LIMIT_BYTES))
         resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"], request["seconds"] + 5))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it needs to write no files
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # the process does not need to write files
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         out = sys.stdout.buffer
-        for part in parse(request):
-            frame = marshal.dumps(part)
+        for value in parse(request):
+            frame = marshal.dumps(value)
             out.write(len(frame).to_bytes(8, "big"))
             out.write(frame)
             out.flush()

@@ -1,4 +1,4 @@
-"""Resolves the image paths of a question file, inside the folder of images only."""
+"""Resolves the image paths of a question file within the folder of images."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ _FIELD = "exam.radiographs.file"
 
 
 class ImageFolder:
-    """The folder that ``--images`` names.
+    """The folder of images, such as the value of ``--images``.
 
     A path is relative to this folder. A path with leading ".." (ReXVQA's "../deid_png/…" is relative to the
-    metadata folder) is resolved from the question file's folder first; if that gives no file in the folder of
-    images, it is resolved in the folder of images without the dots. If there is still no file, a first part
-    that equals the folder's own name is dropped. After links are followed, the file must be inside the folder
-    of images.
+    metadata folder) is first resolved from the question file's folder, then without the dots in the folder of
+    images. If there is still no file, a first part that equals the folder's own name is dropped. After links
+    are followed, the file must be inside the folder of images.
     """
 
     def __init__(self, folder: Path, *, file_folder: Path | None) -> None:
-        """``folder`` is that of the images, ``file_folder`` that of the question file.
+        """Use ``folder`` as the folder of images; ``file_folder`` is the folder of the question file.
 
         Raises:
-            InvalidValue: there is no such folder.
+            InvalidValue: the folder of images does not exist.
         """
         if not folder.is_dir():
             raise InvalidValue("images", f"the folder does not exist: {folder}")
@@ -32,39 +31,37 @@ class ImageFolder:
         self._file_folder = file_folder.resolve() if file_folder else None
 
     def check(self, image_path: str) -> None:
-        """Check that there is a file with a path.
+        """Check that a file with the path exists.
 
         Raises:
-            InvalidValue: as :meth:`find`.
+            InvalidValue: as in :meth:`find`.
         """
         self.find(image_path)
 
     def read(self, image_path: str, *, max_bytes: int) -> bytes:
-        """Read the file with a path.
+        """Read the file with the path.
 
         Args:
-            image_path: the path as in the question file.
-            max_bytes: the most bytes.
+            image_path: the path in the question file.
+            max_bytes: the maximum size in bytes.
 
         Raises:
-            InvalidValue: as :meth:`find`, or the file is too large or can't be read.
+            InvalidValue: as in :meth:`find`, or the file is too large or can't be read.
         """
         path = self.find(image_path)
         try:
             size = path.stat().st_size
             if size > max_bytes:
-                raise InvalidValue(
-                    _FIELD, f"{image_path!r} has {size:,} bytes; at most {max_bytes:,} are read"
-                )
+                raise InvalidValue(_FIELD, f"{image_path!r} has {size:,} bytes; the maximum is {max_bytes:,}")
             return path.read_bytes()
         except OSError as error:
             raise InvalidValue(_FIELD, f"{image_path!r} cannot be read: {error.strerror}") from error
 
     def find(self, image_path: str) -> Path:
-        """Find the file with a path; links are followed.
+        """Find the file with the path. Links are followed.
 
         Raises:
-            InvalidValue: there is no such file, or it is outside the folder.
+            InvalidValue: the file does not exist, or it is outside the folder of images.
         """
         parts = path_parts(image_path)
         inner_parts = [part for part in parts if part != ".."]
@@ -99,7 +96,7 @@ def path_parts(image_path: str) -> list[str]:
     """Split a path of a question file.
 
     Raises:
-        InvalidValue: it is empty, absolute, has backslashes, or does not name a file.
+        InvalidValue: the path is empty, absolute, has backslashes, or does not name a file.
     """
     path = PurePosixPath(image_path)
     if not image_path.strip() or "\0" in image_path or len(image_path) > 1000 or not path.parts:

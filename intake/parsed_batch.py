@@ -7,7 +7,7 @@ from typing import Any
 
 from records.questions import QUESTION_COLUMNS
 
-#: The columns of a question that its record alone decides, in the order of ``ParsedBatch.questions``.
+#: The columns of a question that depend only on its record, in the order of ``ParsedBatch.questions``.
 COLUMNS = (*QUESTION_COLUMNS, "record_hash")
 KEY, BOXES, RECORD_HASH = (COLUMNS.index(name) for name in ("key", "boxes", "record_hash"))
 
@@ -23,10 +23,11 @@ UnmappedBoxes = tuple[tuple[int, int, str] | None, list[tuple[str, str, tuple[fl
 class ParsedBatch:
     """Questions in the order of the file, as plain values that another process can send.
 
-    ``record_names[i]``, ``exam_indices[i]`` (an index of ``exams``) and index i of each column in
-    ``questions`` (those of COLUMNS) belong to one question; ``boxes`` has i if the boxes must be compared
-    with the image. ``problems`` are (i, check, field, reason), ``refusals`` are (record, field, reason).
-    Of ``records``, a mapping left out ``filtered``. ``error`` is (field, reason) if no record can be read.
+    ``record_names[i]``, ``exam_indices[i]`` (an index of ``exams``) and item i of each column in
+    ``questions`` (see :data:`COLUMNS`) belong to question i. ``boxes`` contains i if the boxes of question i
+    must be compared with its images. ``problems`` are (i, check, field, reason), ``refusals`` are (record,
+    field, reason). ``records`` is the number of records read; a mapping's filter skipped ``filtered`` of
+    them. ``error`` is (field, reason) if no record can be read.
     """
 
     record_names: list[int | str] = field(default_factory=list)
@@ -42,5 +43,5 @@ class ParsedBatch:
     error: tuple[str, str] | None = None
 
     def to_plain(self) -> tuple[Any, ...]:
-        """The fields in their order, from which ``ParsedBatch(*plain)`` makes the batch again."""
+        """Return the fields in their order; ``ParsedBatch(*fields)`` creates an equal batch."""
         return tuple(getattr(self, name) for name in ParsedBatch.__slots__)

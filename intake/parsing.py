@@ -1,4 +1,4 @@
-"""Parses a question file to batches, as far as is possible without database and images."""
+"""Parses a question file to batches. This part of an import needs no database and no images."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from intake.batch_filler import BatchFiller
 from intake.parsed_batch import ParsedBatch
 from intake.recognition import RecognisedFile
 
-#: Records per batch and ``executemany``; larger batches do not fit into the processor's cache and are slower.
+#: Records per batch and per ``executemany``. Larger batches do not fit into the processor's cache.
 BATCH_SIZE = 2_000
-# Records decoded at once; few enough to stay in the processor's cache until their rows are made.
+# Records decoded at once; few enough to stay in the processor's cache until their rows are created.
 _DECODE_SIZE = 100
 
 
@@ -23,15 +23,15 @@ def parse_batches(
 
     Args:
         file: the file.
-        file_stem: the user's name of the file, without its ending.
-        minimum_explanation: of the format check, in characters.
+        file_stem: the user's name of the file, without its extension.
+        minimum_explanation: the minimum length of an explanation in the format check, in characters.
         with_images: whether boxes will be compared with their images.
 
     Yields:
-        Batches; an invalid record is in ``refusals`` and does not stop the parsing.
+        Batches. An invalid record is added to ``refusals`` and does not stop the parsing.
 
     Raises:
-        InvalidValue: the mapping of the file does not fit it.
+        InvalidValue: the mapping does not fit the file.
     """
     opened = file.open(file_stem)
     create_filler = partial(

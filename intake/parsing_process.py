@@ -18,18 +18,19 @@ from intake.recognition import RecognisedFile
 
 #: For files of at least this many bytes, an import creates the database's indexes afterwards.
 LARGE_FILE_BYTES = 16 << 20
-#: Applying a mapping to a byte takes longer than reading a native record, and a workbook is compressed.
+#: A mapped file gets more processor time per byte: applying a mapping is slower, and a workbook is
+#: compressed.
 _MAPPED_SECONDS_FACTOR = 40
 
 
 def parse_batches_in_process(
     file: RecognisedFile, *, file_stem: str, minimum_explanation: int, with_images: bool
 ) -> Generator[ParsedBatch, None, None]:
-    """:func:`intake.parsing.parse_batches` in a separate process; the arguments are the same.
+    """Run :func:`intake.parsing.parse_batches` in a separate process; the arguments are the same.
 
     Raises:
-        InvalidValue: the mapping of the file does not fit it.
-        Refused: the process ended before the end of the file.
+        InvalidValue: the mapping does not fit the file.
+        Refused: the process failed, timed out or exceeded a limit.
     """
     mapping = file.mapping
     options = {
@@ -51,15 +52,15 @@ def parse_batches_in_process(
 
 
 def check_mapping_fits(file: RecognisedFile, file_stem: str) -> None:
-    """Check that a file has what its mapping names; without a mapping there is nothing to check.
+    """Check that a file has the columns that its mapping names. Without a mapping nothing is checked.
 
     Raises:
-        InvalidValue: it does not; the field is the mapping file with the line, or the file.
+        InvalidValue: the mapping does not fit; the field is the mapping file with the line, or the file.
     """
     if file.mapping is None:
         return
     batches = parse_batches_in_process(file, file_stem=file_stem, minimum_explanation=0, with_images=False)
-    with closing(batches):  # ends the process: the first records are enough
+    with closing(batches):  # ends the process, because the first records are enough
         next(batches, None)
 
 

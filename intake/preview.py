@@ -33,10 +33,11 @@ _DRY_RUN_COUNT = 5
 class FilePreview:
     """The preview of a question file, from its first records.
 
-    ``records`` is the number of records in the file, exact if ``is_exact``, otherwise estimated from
-    their size. ``first_questions`` are the first questions with their exams. ``refusals`` are those
-    of the first ``records_read`` records; a mapping leaves out ``filtered`` of them. They name
-    ``images`` image files, of which ``missing`` are not in the folder.
+    ``records`` is the number of records in the file; unless ``is_exact``, it is estimated from the size of
+    the first records. The other fields are about the first ``records_read`` records: ``first_questions`` are
+    the first questions with their exams, ``refusals`` the refused records, ``filtered`` the number of records
+    that a mapping's filter skips, ``images`` the number of image files that they name, and ``missing`` the
+    image files that are not in the folder.
     """
 
     file_format: str
@@ -62,15 +63,16 @@ def preview_file(
     """Read the first records of a question file and look for their images.
 
     Args:
-        by: who asks.
+        by: the person who asks.
         path: the question file.
         file_format: "auto" or one of ``intake.service.FORMATS``.
-        mapping: that declares another format.
+        mapping: a mapping that declares another format.
         images: the folder of images, or a zip in memory; None for none.
-        file_name: the user's name of the file, if ``path`` has another.
+        file_name: the user's name of the file; None if it is the name in ``path``.
 
     Raises:
-        InvalidValue: the file can't be read, its format is not known, or there is no such folder.
+        InvalidValue: the file can't be read, its format is not recognised, or the folder of images does not
+            exist.
     """
     require(by, Action.IMPORT_QUESTIONS)
     name = file_name or path.name
@@ -79,7 +81,7 @@ def preview_file(
         batches = parse_batches_in_process(
             file, file_stem=Path(name).stem, minimum_explanation=0, with_images=False
         )
-        with closing(batches):  # ends the parsing process: the first records are enough
+        with closing(batches):  # ends the parsing process, because the first records are enough
             batch = next(batches, ParsedBatch())
     except OSError as error:
         raise InvalidValue("file", f"cannot be read: {error.strerror}") from error
@@ -104,11 +106,12 @@ def preview_file(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRun:
-    """What an import would do, from all records of a file; nothing is written.
+    """The result that an import of a file would have; nothing is written.
 
-    ``formats``, ``tasks`` and ``refused_fields`` count questions by answer format and task, and refusals by
-    field. ``refusals`` and ``examples`` are the first ones. Of the ``images`` that the questions name,
-    ``missing`` are not in the folder. What depends on the database is not checked.
+    ``formats`` and ``tasks`` count questions by answer format and task, ``refused_fields`` counts refusals by
+    field. ``refusals`` and ``examples`` contain only the first refusals and questions. ``images`` is the
+    number of image files that the questions name; ``missing`` are those that are not in the folder. Conflicts
+    with questions in the database are not checked.
     """
 
     file_format: str
@@ -137,15 +140,16 @@ def dry_run(
     """Read all records of a question file as an import would, without writing anything.
 
     Args:
-        by: who asks.
+        by: the person who asks.
         path: the question file.
         file_format: "auto" or one of ``intake.service.FORMATS``.
-        mapping: that declares another format.
+        mapping: a mapping that declares another format.
         images: the folder of images, or a zip in memory; None for none.
-        file_name: the user's name of the file, if ``path`` has another.
+        file_name: the user's name of the file; None if it is the name in ``path``.
 
     Raises:
-        InvalidValue: the file can't be read, its format is not known, or there is no such folder.
+        InvalidValue: the file can't be read, its format is not recognised, or the folder of images does not
+            exist.
     """
     require(by, Action.IMPORT_QUESTIONS)
     name = file_name or path.name
@@ -165,7 +169,7 @@ def dry_run(
             repeated = [
                 (format_record_name(file.container, record), "id", f"{key!r} occurs earlier in the file")
                 for record, key in zip(batch.record_names, batch.questions[KEY], strict=True)
-                if key in seen or seen.add(key)  # type: ignore[func-returns-value]  # add gives None
+                if key in seen or seen.add(key)  # type: ignore[func-returns-value]  # add returns None
             ]
             for record, field, reason in (*batch.refusals, *repeated):
                 fields[field] += 1
@@ -198,7 +202,7 @@ def dry_run(
 
 
 def list_questions(batch: ParsedBatch, count: int) -> list[tuple[Question, Exam]]:
-    """The first questions of a batch with their exams; boxes are on the grid of the file."""
+    """Return the first questions of a batch with their exams. Boxes are on the grid of the file."""
     questions = []
     for index, exam_index in enumerate(batch.exam_indices[: max(0, count)]):
         key, patient, indication, age, sex, report, radiographs = batch.exams[exam_index]
@@ -219,7 +223,7 @@ def list_questions(batch: ParsedBatch, count: int) -> list[tuple[Question, Exam]
 
 
 def _estimate_records(file: RecognisedFile, batch: ParsedBatch) -> int:
-    """The number of records in a file, from the size of the first ones."""
+    """Estimate the number of records in a file from the size of the first records."""
     if file.mapping is not None:
         return round(batch.records * file.size / max(1, batch.bytes_read))
     raw_records = QuestionFile(file.path).read_records(file.container)
@@ -232,10 +236,10 @@ def _estimate_records(file: RecognisedFile, batch: ParsedBatch) -> int:
 
 
 def open_image_source(images: Path | ZippedImages | None, path: Path) -> ImageFolder | ZippedImages | None:
-    """The source of the images of a question file.
+    """Return the source of the images of the question file ``path``.
 
     Raises:
-        InvalidValue: there is no such folder.
+        InvalidValue: the folder of images does not exist.
     """
     return ImageFolder(images, file_folder=path.parent) if isinstance(images, Path) else images
 

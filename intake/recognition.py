@@ -18,15 +18,15 @@ from intake.mapping.opening import OpenedFile, detect_mapped_container, open_map
 from intake.record_reader import RecordReader
 from intake.strict_json import decode_strictly
 
-#: The number of records, and of values that are no records, that are tried before a file counts as unknown.
+#: At most this many records, and this many values of any type, are examined to recognise a format.
 _MAX_TRIED, _MAX_VALUES = 5, 100
 
 
-_NO_RECORD = "no record: write one object per line, or a list of objects"
+_NO_RECORD = "a value that is not a record; write one object per line, or a list of objects"
 
 
 class FileFormat(StrEnum):
-    """The formats of question files; the two of GEMeX have one name on the command line."""
+    """The formats of question files. The two formats of GEMeX have one name on the command line."""
 
     NATIVE = "native"
     REXVQA = "rexvqa"
@@ -54,9 +54,9 @@ _FORMATS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecognisedFile:
-    """A question file whose kind and format are known; ``size`` is in bytes.
+    """A question file whose structure and format are known.
 
-    ``format_name`` is that of a FileFormat, or of the mapping.
+    ``format_name`` is the value of a FileFormat, or the name of the mapping.
     """
 
     path: Path
@@ -66,18 +66,18 @@ class RecognisedFile:
 
     @property
     def expectations(self) -> Expectations:
-        """What the structural checks expect of the questions."""
+        """The fields and options that the structural checks expect of the questions."""
         if self.mapping is not None:
             return self.mapping.expectations
         return _FORMATS[FileFormat(self.format_name)].expectations
 
     @property
     def size(self) -> int:
-        """Of the file, or of the files of a folder that a mapping reads, in bytes."""
+        """The size of the file, or of the files of a folder that a mapping reads, in bytes."""
         return sum(path.stat().st_size for path in self.list_files())
 
     def list_files(self) -> list[Path]:
-        """The file, or the files of a folder that a mapping reads, sorted."""
+        """Return the file, or the sorted files of a folder that a mapping reads."""
         if self.path.is_dir() and self.mapping is not None and self.mapping.content.input.files:
             return sorted(self.path.glob(self.mapping.content.input.files))
         return [self.path]
@@ -86,10 +86,10 @@ class RecognisedFile:
         """Open the file for one pass.
 
         Args:
-            file_stem: the user's name of the file, without its ending.
+            file_stem: the user's name of the file, without its extension.
 
         Raises:
-            InvalidValue: it can't be read, or the mapping does not fit it.
+            InvalidValue: the file can't be read, or the mapping does not fit it.
         """
         if self.mapping is not None:
             return open_mapped_file(self.path, self.mapping, file_stem)
@@ -102,15 +102,15 @@ class RecognisedFile:
 
 
 def recognise_file(path: Path, requested: str, mapping: Mapping | None = None) -> RecognisedFile:
-    """The kind and the format of a file.
+    """Recognise the structure and the format of a file.
 
     Args:
         path: the file.
         requested: "auto" or the name of a format.
-        mapping: that declares the format; None for one of the formats that Overread knows.
+        mapping: the mapping that declares the format; None for one of the formats that Overread knows.
 
     Raises:
-        InvalidValue: the format is not recognised, or the file is not one that the mapping reads.
+        InvalidValue: the format is not recognised, or the mapping can't read the file.
     """
     if mapping is not None:
         container = detect_mapped_container(path, mapping.content.input)
@@ -122,10 +122,10 @@ def recognise_file(path: Path, requested: str, mapping: Mapping | None = None) -
 
 
 def _recognise(file: QuestionFile, requested: str) -> tuple[Container, FileFormat]:
-    """The kind and the format of a file without a mapping.
+    """Recognise the structure and the format of a file without a mapping.
 
     Raises:
-        InvalidValue: the format is not recognised; the text describes the first record and the known formats.
+        InvalidValue: the format is not recognised; the message describes the first record and known formats.
     """
     container = file.detect_container()
     descriptions: list[str] = []

@@ -1,6 +1,6 @@
 """The files that a mapping reads, record by record: JSON, tables (CSV, XLSX, Parquet), folders of JSON.
 
-Every record is given as the bytes of a JSON value, so that what follows is the same for all of them.
+Every record is yielded as the bytes of a JSON value, so that all files are processed in the same way.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from intake.mapping.declaration import Input
 from intake.mapping.paths import follow, parse_path
 from intake.strict_json import MAX_RECORD_BYTES, decode_strictly
 
-#: The largest JSON file that is read as a whole, because its records are not its items.
+#: The maximum size of a JSON file that must be read as a whole, because its records are nested.
 MAX_WHOLE_BYTES = 64 << 20
 _ROWS_PER_BATCH = 1_000
 _DELIMITERS = ",;\t|"
@@ -33,9 +33,9 @@ _NAN = re.compile(rb"(?<=[:\[,\s])NaN(?=\s*[,}\]])")
 
 @dataclass(slots=True)
 class RecordFile:
-    """A file that is read once from the beginning; ``bytes_read`` of ``size`` is the progress.
+    """A file that is read once from the beginning. The progress is ``bytes_read`` of ``size``.
 
-    ``columns`` are those of a table, in their order; None for JSON.
+    ``columns`` are the columns of a table, in their order; None for JSON.
     """
 
     container: Container
@@ -45,7 +45,7 @@ class RecordFile:
     bytes_read: int = field(default=0)
 
     def read_records(self, columns: Iterable[str] | None = None) -> Iterator[RawRecord]:
-        """Read the records; of a Parquet file only these columns, None for all."""
+        """Read the records; from a Parquet file only the given columns, None for all."""
         return self._read(self, None if columns is None else list(columns))
 
 
@@ -53,16 +53,16 @@ def open_record_file(path: Path, given: Input) -> RecordFile:
     """Open the file that a mapping reads.
 
     Args:
-        path: of a file, or of a folder if the mapping names files in it.
-        given: what the mapping says about the file.
+        path: the file, or a folder if the mapping names files in it.
+        given: the description of the file in the mapping.
 
     Raises:
-        InvalidValue: the file is not what the mapping says, or can't be read.
+        InvalidValue: the file does not match its description in the mapping, or can't be read.
     """
     if path.is_dir():
         return _open_folder(path, given)
     if given.files:
-        raise InvalidValue("file", f"is no folder; the mapping reads the files {given.files} of a folder")
+        raise InvalidValue("file", f"must be a folder: the mapping reads its files {given.files}")
     kind = given.kind or detect_kind(path)
     if kind == "parquet":
         return _open_parquet(path)
@@ -84,10 +84,10 @@ def open_record_file(path: Path, given: Input) -> RecordFile:
 
 
 def detect_kind(path: Path) -> str:
-    """The kind of a file by its content: parquet, xlsx, json, tsv or csv.
+    """Return the kind of a file from its content: parquet, xlsx, json, tsv or csv.
 
     Raises:
-        InvalidValue: it is empty or no text.
+        InvalidValue: the file is empty or an old workbook (.xls).
     """
     with path.open("rb") as file:
         head = file.read(1 << 16)
@@ -96,7 +96,7 @@ def detect_kind(path: Path) -> str:
     if head.startswith(b"PK\x03\x04"):
         return "xlsx"
     if head.startswith(b"\xd0\xcf\x11\xe0"):
-        raise InvalidValue("file", "is a workbook of an old Excel (.xls); save it as .xlsx")
+        raise InvalidValue("file", "is a workbook in the old Excel format (.xls); save it as .xlsx")
     if not head.strip():
         raise InvalidValue("file", "is empty")
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -107,16 +107,19 @@ def detect_kind(path: Path) -> str:
 
 
 def split_member_name(name: str) -> tuple[str, str] | None:
-    """(file without its ending, number) of a record in a folder of files; None for another name."""
+    """Split the name of a record in a folder of files into (file name without extension, record number).
+
+    Return None for other names.
+    """
     match = _MEMBER_NAME.fullmatch(name)
     return (PurePosixPath(match["file"]).name, match["number"]) if match else None
 
 
 def resolve_beside(path: Path, name: str) -> Path:
-    """A second file, below the folder of the question file.
+    """Return the path of a second file, which must be below the folder of the question file.
 
     Raises:
-        InvalidValue: the name leaves the folder, or there is no such file.
+        InvalidValue: the path leads outside the folder, or the file does not exist.
     """
     folder = path if path.is_dir() else path.parent
     inside = PurePosixPath(name)
@@ -129,19 +132,19 @@ def resolve_beside(path: Path, name: str) -> Path:
 
 
 def read_rows(path: Path, key: str | None) -> Iterator[tuple[str, Any]]:
-    """(key, row) of each row of a second file, which is read whole.
+    """Yield (key, row) for each row of a second file, which is read as a whole.
 
     Args:
-        path: of the file.
-        key: the column with the keys; None for the keys of one JSON object.
+        path: the second file.
+        key: the column with the keys; None if the file is a JSON object of rows by key.
 
     Raises:
-        InvalidValue: it can't be read, or a row has no key.
+        InvalidValue: the file can't be read, or a row has no key.
     """
     if key is None:
         members = _load_whole(path, allow_nan=False)
         if not isinstance(members, dict):
-            raise InvalidValue("key", "is missing: only a JSON object of rows can do without")
+            raise InvalidValue("key", "is missing; only a JSON object of rows needs no key")
         yield from members.items()
         return
     parsed_key = parse_path(key)
@@ -199,7 +202,7 @@ def _find_records(path: Path, given: Input) -> list[Any]:
     if given.records:
         records = follow(content, parse_path(given.records))
         if not records:
-            raise InvalidValue("input.records", f"{given.records!r} leads to no record of {path.name}")
+            raise InvalidValue("input.records", f"{given.records!r} matches no record in {path.name}")
         return records
     return content if isinstance(content, list) else [content]
 
@@ -207,7 +210,7 @@ def _find_records(path: Path, given: Input) -> list[Any]:
 def _load_whole(path: Path, *, allow_nan: bool) -> Any:  # noqa: ANN401  # any JSON value
     size = path.stat().st_size
     if size > MAX_WHOLE_BYTES:
-        limit = f"at most {MAX_WHOLE_BYTES >> 20} MB are read as a whole; write JSON Lines"
+        limit = f"the maximum for a nested JSON file is {MAX_WHOLE_BYTES >> 20} MB; convert it to JSON Lines"
         raise InvalidValue("file", f"{path.name} has {size >> 20:,} MB; {limit}")
     raw = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     return decode_strictly(_NAN.sub(b"null", raw) if allow_nan else raw)
@@ -247,7 +250,7 @@ def _open_csv(path: Path, given: Input, delimiter: str | None) -> RecordFile:
 def _read_cells(
     path: Path, delimiter: str, given: Input, record_file: RecordFile | None
 ) -> Generator[tuple[int, list[str] | InvalidValue], None, None]:
-    """(number of the row from 1, its cells) of a table in text; empty rows are left out."""
+    """Yield (row number from 1, cells) of a text table. Empty rows are skipped."""
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if given.quotes else csv.QUOTE_NONE
     with path.open("rb") as binary, TextIOWrapper(binary, encoding="utf-8-sig", newline="") as text:
         rows = csv.reader(text, delimiter=delimiter, quoting=quoting)
@@ -283,7 +286,7 @@ def _check_header(cells: Iterable[Any]) -> list[str]:
     ]
     for column in columns:
         if columns.count(column) > 1:
-            raise InvalidValue("header", f"{column!r} occurs twice; give each column a name of its own")
+            raise InvalidValue("header", f"{column!r} occurs twice; give each column a unique name")
     return columns
 
 
@@ -308,9 +311,9 @@ def _open_workbook(path: Path, given: Input) -> RecordFile:
 
 
 def _read_sheet(path: Path, given: Input) -> Iterator[tuple[int, list[Any]]]:
-    """(number of the row, its cells) of a sheet; empty rows are left out."""
+    """Yield (row number from 1, cells) of a sheet. Empty rows are skipped."""
     from openpyxl import load_workbook  # noqa: PLC0415 - only workbooks need it
-    from openpyxl.utils.exceptions import InvalidFileException  # noqa: PLC0415 - the same
+    from openpyxl.utils.exceptions import InvalidFileException  # noqa: PLC0415 - as above
 
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""The interface of a format's reader, and a file that is opened for one pass."""
+"""The interface of a format's reader, and the class of a file that is opened for one pass."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from records.questions import QuestionRecord
 
 
 class RecordReader(Protocol):
-    """The interface of a format: it converts its records to native ones."""
+    """The interface of a format's reader, which converts records to native records."""
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord | None:
-        """Convert a record; None if it is no question to import.
+        """Convert a record. Return None if a mapping's filter skips it.
 
         Args:
-            name: of the record: its line, place or key.
-            raw: its bytes.
+            name: the name of the record: its line, index or key.
+            raw: the bytes of the record.
 
         Raises:
-            InvalidValue: the record is not valid; names field and reason.
+            InvalidValue: the record is not valid.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedFile:
-    """The records of a file and the reader of their format; ``count_bytes`` gives the bytes read so far."""
+    """The records of a file and the reader of their format. ``count_bytes`` returns the bytes read so far."""
 
     records: Iterator[RawRecord]
     reader: RecordReader

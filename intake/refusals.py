@@ -21,7 +21,7 @@ class RefusalList:
     """Counts and writes all refusals, and keeps the first ones in memory."""
 
     def __init__(self, writer: _Writer, file_name: str) -> None:
-        """``file_name`` is that of the question file."""
+        """``file_name`` is the name of the question file."""
         self._writer, self._file_name = writer, file_name
         self.count = 0
         self.first_refusals: list[Refusal] = []
@@ -36,9 +36,9 @@ class RefusalList:
 
 @contextmanager
 def open_refusal_list(path: Path, file_name: str) -> Iterator[RefusalList]:
-    """A list that is written to ``path``; an empty list leaves no file."""
+    """Open a list that is written to ``path``. If the list is empty at the end, the file is deleted."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # errors: the key of a refused record may contain half of a surrogate pair
+    # backslashreplace, because the key of a refused record may contain half of a surrogate pair
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["file", "record", "field", "reason"])

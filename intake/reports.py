@@ -8,13 +8,13 @@ from pathlib import Path
 from domain.errors import DomainError
 from domain.problems import Check, Refusal
 
-#: The most refusals that are kept in memory and shown; the file has all.
+#: The maximum number of refusals that are kept in memory and shown. The file has all refusals.
 MAX_SHOWN_REFUSALS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportProgress:
-    """The progress of an import; ``fraction`` is the fraction done, 0 to 1."""
+    """The progress of an import. ``fraction`` is the completed fraction, from 0 to 1."""
 
     records: int
     questions: int
@@ -27,9 +27,9 @@ class ImportProgress:
 class ImportReport:
     """The result of an import.
 
-    ``questions`` were imported, ``known`` existed already and were left out, ``filtered`` were left out by
-    the mapping, ``refused`` were invalid: ``refusals`` has the first ones, ``refusals_file`` all.
-    ``exams`` and ``images`` count new ones.
+    Records are counted as imported (``questions``), skipped because they exist already (``known``), skipped
+    by the mapping's filter (``filtered``) or invalid (``refused``). ``refusals`` has the first refusals,
+    ``refusals_file`` has all. ``exams`` and ``images`` count only new exams and images.
     """
 
     dataset: str
@@ -47,7 +47,7 @@ class ImportReport:
 
 
 class ImportRefused(DomainError):
-    """Records were refused, so nothing was imported; ``report`` lists them with reasons."""
+    """Records were refused, so nothing was imported. ``report`` lists them with the reasons."""
 
     def __init__(self, report: ImportReport) -> None:
         first = report.refusals[0]

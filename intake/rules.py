@@ -26,22 +26,22 @@ _SEXES = {
     "O": Sex.OTHER,
     "OTHER": Sex.OTHER,
 }
-_NO_SEX = {"", "U", "UNKNOWN"}
+_UNSTATED_SEX = {"", "U", "UNKNOWN"}
 
 
 def record_to_question(record: QuestionRecord) -> Question:
-    """Convert a record to a question; boxes stay on the record's own grid.
+    """Convert a record to a question. Boxes stay on the record's own grid.
 
     Raises:
-        InvalidValue: the record is not valid; names field and reason.
+        InvalidValue: the first invalid field, with the reason.
     """
     if len(record.id) > MAX_ID_LENGTH:
         raise InvalidValue("id", f"has {len(record.id)} characters; the maximum is {MAX_ID_LENGTH}")
     if record.id != record.id.strip():
         raise InvalidValue("id", "begins or ends with a space")
-    options = len(record.options or ())
-    if options > MAX_OPTIONS:
-        raise InvalidValue("options", f"there are {options}; the maximum is {MAX_OPTIONS}")
+    option_count = len(record.options or ())
+    if option_count > MAX_OPTIONS:
+        raise InvalidValue("options", f"there are {option_count}; the maximum is {MAX_OPTIONS}")
     return question_from_record(record)
 
 
@@ -49,7 +49,7 @@ def record_to_exam(record: ExamRecord, report: str | None) -> Exam:
     """Convert a record to an exam.
 
     Raises:
-        InvalidValue: the record is not valid; names field and reason.
+        InvalidValue: the first invalid field, with the reason.
     """
     if not record.id.strip() or len(record.id) > MAX_ID_LENGTH:
         raise InvalidValue("exam.id", f"must have 1 to {MAX_ID_LENGTH} characters")
@@ -68,10 +68,10 @@ def record_to_exam(record: ExamRecord, report: str | None) -> Exam:
 
 
 def read_box_grid(record: QuestionRecord) -> BoxGrid | None:
-    """The grid of the record's boxes; None for pixels of the image.
+    """Return the grid of the record's boxes; None if they are in pixels of the image.
 
     Raises:
-        InvalidValue: a grid without the fit of the image, a fit without a grid, or an impossible grid.
+        InvalidValue: only one of grid and fit is given, or the grid is not valid.
     """
     if not record.box_grid and not record.box_fit:
         return None
@@ -85,10 +85,10 @@ def map_to_image(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> 
     """Convert a box to pixels of the stored matrix, clipped to it.
 
     Args:
-        box: in pixels of the grid, or of the image.
-        grid: None for pixels of the image.
-        rows: of the stored matrix.
-        columns: of the stored matrix.
+        box: the box, in pixels of the grid if there is one, otherwise of the image.
+        grid: the grid; None if the box is in pixels of the image.
+        rows: the number of rows of the stored matrix.
+        columns: the number of columns of the stored matrix.
 
     Raises:
         InvalidValue: the box exceeds the image by more than the tolerance, or is outside it.
@@ -96,8 +96,8 @@ def map_to_image(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> 
     overhang = measure_overhang(box, grid=grid, rows=rows, columns=columns)
     if overhang > TOLERANCE:
         size = f"the image of {columns} x {rows} pixels (columns x rows)"
-        area = f"{size} on its {grid.width} x {grid.height} grid" if grid else size
-        raise InvalidValue("boxes", f"{_format_box(box)} extends {overhang:.4g} pixels beyond {area}")
+        bounds = f"{size} on its {grid.width} x {grid.height} grid" if grid else size
+        raise InvalidValue("boxes", f"{_format_box(box)} extends {overhang:.4g} pixels beyond {bounds}")
     try:
         return (
             box_from_grid(box, grid=grid, rows=rows, columns=columns)
@@ -105,8 +105,8 @@ def map_to_image(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> 
             else box.clip_to_matrix(rows=rows, columns=columns)
         )
     except InvalidValue:
-        area = "in the padding of its grid" if grid else "beside the image"
-        raise InvalidValue("boxes", f"{_format_box(box)} is {area}") from None
+        location = "in the padding of its grid" if grid else "outside the image"
+        raise InvalidValue("boxes", f"{_format_box(box)} is {location}") from None
 
 
 def check_on_grid(box: Box, *, grid: BoxGrid) -> None:
@@ -131,10 +131,10 @@ def _format_box(box: Box) -> str:
 
 def _parse_sex(text: str) -> Sex | None:
     normalised = text.strip().upper()
-    if normalised in _NO_SEX:
+    if normalised in _UNSTATED_SEX:
         return None
     if normalised not in _SEXES:
-        raise InvalidValue("exam.sex", f"{text!r} must be one of F, M, O")
+        raise InvalidValue("exam.sex", f"must be F, M or O, not {text!r}")
     return _SEXES[normalised]
 
 
@@ -143,5 +143,5 @@ def _parse_view(text: str) -> View:
     if not normalised:
         return View.UNKNOWN
     if normalised not in View.__members__:
-        raise InvalidValue("exam.radiographs.view", f"{text!r} must be one of {', '.join(View)}")
+        raise InvalidValue("exam.radiographs.view", f"must be one of {', '.join(View)}, not {text!r}")
     return View(normalised)

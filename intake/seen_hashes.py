@@ -1,4 +1,4 @@
-"""Remembers the ids of an import as 64-bit hashes, 8 bytes per id."""
+"""Stores the ids of an import as 64-bit hashes, which take 8 bytes per id."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# Entries of a table that is indexed by the low bits of a hash. For most hashes the entry is not set, so they
-# are new; only the others are searched for.
+# The number of entries of a table that is indexed by the low bits of a hash. If the entry of a hash is not
+# set, the hash is new. Only the other hashes are searched for.
 _TABLE = 1 << 23
-# Merging longer arrays would briefly double their memory.
+# The length from which arrays are not merged, because merging briefly needs twice their memory.
 _LONGEST_RUN = 1 << 18
 
 
@@ -18,14 +18,14 @@ class SeenHashes:
     """A set of hashes in a few sorted arrays. Hashes may collide, so the caller must compare the ids."""
 
     def __init__(self, hashes: Sequence[int] = ()) -> None:
-        """``hashes`` are those of ids that exist before the import."""
+        """``hashes`` are the hashes of ids that exist before the import."""
         self._occupied = np.zeros(_TABLE, dtype=bool)
         self._runs: list[NDArray[np.int64]] = []
         if len(hashes):
             self.add_and_find_known(hashes)
 
     def add_and_find_known(self, hashes: Sequence[int]) -> list[int]:
-        """Add hashes, and return the sorted indices of those that were added before or occur twice."""
+        """Add hashes and return the sorted indices of hashes that were added before or occur twice."""
         new = np.array(hashes, dtype=np.int64)
         slots = new & (_TABLE - 1)
         candidates = np.flatnonzero(self._occupied[slots])
@@ -49,7 +49,7 @@ class SeenHashes:
         return is_found
 
     def _add(self, run: NDArray[np.int64]) -> None:
-        """Merge arrays of similar length, so that there are few and each hash is moved rarely."""
+        """Add a sorted array. Arrays of similar length are merged, so that there are only a few arrays."""
         while self._runs and len(self._runs[-1]) <= len(run) < _LONGEST_RUN:
             run = np.concatenate([self._runs.pop(), run])
             run.sort(kind="stable")

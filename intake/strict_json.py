@@ -1,7 +1,7 @@
 """Decodes JSON strictly: ambiguous or invalid JSON is refused with the field and the reason.
 
-Python's :mod:`json` accepts NaN, keeps the last of two equal keys, and accepts lone surrogates, which cause
-errors later and elsewhere. Most records are plain (ASCII, no escapes) and pass three cheap tests.
+Python's :mod:`json` accepts NaN, keeps the last of two equal keys, and accepts lone surrogates, which would
+cause errors later in other modules. Most records are plain (ASCII, no escapes) and pass three fast tests.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 _encoder = msgspec.json.Encoder()
 
-#: The longest record, in bytes; the records of question files are far smaller.
+#: The maximum length of a record in bytes. The records of question files are far smaller.
 MAX_RECORD_BYTES = 1_000_000
-#: Control characters except tab and line ends, characters that change the direction of the text after them
-#: (it then reads differently from what is stored), and halves of a surrogate pair.
+#: Control characters except tab and line ends, characters that change the direction of text (so that it looks
+#: different from what is stored), and halves of a surrogate pair.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _ERROR_PATH = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
 _TYPE_NAMES = {
@@ -42,20 +42,19 @@ def decode(raw: bytes, decoder: msgspec.json.Decoder[T], *, has_all_fields: bool
     Args:
         raw: one JSON value.
         decoder: of the record's type.
-        has_all_fields: whether the type has all fields that a record may have, ``UNSET`` if missing. A plain
-            record is
-            then not parsed a second time: encoded again it has the same number of colons, unless it has a
-            duplicate key.
+        has_all_fields: whether the type has all fields that a record may have, with ``UNSET`` for missing
+            fields. A plain record is then not parsed a second time: duplicate keys are detected by comparing
+            the number of colons with that of the record encoded again.
 
     Raises:
-        InvalidValue: the record is not valid; names field and reason.
+        InvalidValue: the record is not valid.
     """
     if not raw.isascii() or b"\\" in raw or b"\x7f" in raw:
         raw = _normalise(raw)
     try:
         record = decoder.decode(raw)
     except msgspec.ValidationError as error:
-        decode_strictly(raw)  # a duplicate key may be the cause, and makes the better message
+        decode_strictly(raw)  # the cause may be a duplicate key, which has a better message
         raise _explain_error(error) from error
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         decode_strictly(raw)
@@ -69,8 +68,8 @@ def decode_plain_lines(raw_records: list[bytes], decoder: msgspec.json.Decoder[T
     """Decode many plain lines together; None if one of them is not plain or not valid.
 
     Args:
-        raw_records: one record each, without line ends.
-        decoder: of a type that has all fields that a record may have, as for ``whole`` of :func:`decode`.
+        raw_records: the lines, one record per line, without line ends.
+        decoder: a decoder for a type with all fields; see ``has_all_fields`` in :func:`decode`.
     """
     block = b"\n".join(raw_records)
     if not block.isascii() or b"\\" in block or b"\x7f" in block:
@@ -84,7 +83,7 @@ def decode_plain_lines(raw_records: list[bytes], decoder: msgspec.json.Decoder[T
 
 
 def _has_duplicate_key(raw: bytes, records: object) -> bool:
-    """Whether plain records have a duplicate key; without one they have as many colons when encoded again."""
+    """Return whether plain records have a duplicate key. If so, they have fewer colons when encoded again."""
     return raw.count(b":") != _encoder.encode(records).count(b":")
 
 
@@ -126,7 +125,8 @@ def _decode_utf8(raw: bytes) -> str:
         byte = raw[error.start]
         raise InvalidValue(
             "encoding",
-            f"byte {byte:#04x} at {error.start + 1} of the record is not UTF-8; save the file as UTF-8",
+            f"byte {byte:#04x} at position {error.start + 1} of the record is not UTF-8; save the file"
+            " as UTF-8",
         ) from None
 
 
@@ -153,7 +153,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _find_forbidden(value: object, path: str) -> tuple[str, str] | None:
-    """(field, reason) of the first text with characters that are not allowed."""
+    """Return (field, reason) for the first text with characters that are not allowed; None without one."""
     if isinstance(value, str):
         match = _FORBIDDEN.search(value)
         if match is None:
@@ -205,7 +205,7 @@ def _explain_error(error: msgspec.ValidationError) -> InvalidValue:
         )
     length_match = re.match(r"Expected `array` of length (\d+)", text)
     if length_match:
-        return InvalidValue(path or "record", f"must be a list of {length_match[1]}")
+        return InvalidValue(path or "record", f"must be a list of {length_match[1]} values")
     enum_match = re.match(r"Invalid enum value '?(.*?)'?$", text)
     if enum_match:
         return InvalidValue(path or "record", f"{enum_match[1]!r} is not one of the allowed values")

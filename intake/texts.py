@@ -1,4 +1,4 @@
-"""Text conversions that several formats share: lettered options, lists as text, empty values."""
+"""Text conversions that several formats share: options with letters, lists as text, empty values."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ _UNKNOWN_WORDS = {"", "none", "nan", "null", "n/a", "na"}
 
 
 def none_if_unknown(text: str | None) -> str | None:
-    """The text without spaces around it; None for a text that means "unknown" ("None", "nan")."""
+    """Return the text without surrounding spaces; None if it means "unknown" (such as "None" or "nan")."""
     stripped = (text or "").strip()
     return None if stripped.casefold() in _UNKNOWN_WORDS else stripped
 
 
 def split_option_letters(options: list[str]) -> tuple[list[str], list[str]]:
-    """(letters, texts) of options written "A. text", "A) text" or "A: text"; by position without letters.
+    """Split options such as "A. text", "A) text" or "A: text" into (letters, texts).
+
+    Options without letters get letters in their order.
 
     Raises:
-        InvalidValue: some options have a letter and others none, or two have the same letter.
+        InvalidValue: some options have a letter and others have none, or two have the same letter.
     """
     matches = [_LETTERED.fullmatch(option) for option in options]
     with_letter = [match for match in matches if match]
@@ -42,10 +44,10 @@ def split_option_letters(options: list[str]) -> tuple[list[str], list[str]]:
 
 
 def option_index(answer: str, letters: list[str]) -> int:
-    """The index of the option that a letter names ("C", "C.", "(c)", "C: text"), from 0.
+    """Return the index, from 0, of the option that a letter names ("C", "C.", "(c)", "C: text").
 
     Raises:
-        InvalidValue: it names no option.
+        InvalidValue: the letter does not name an option.
     """
     match = _LETTER.fullmatch(answer)
     if match is None or match[1].upper() not in letters:
@@ -54,7 +56,7 @@ def option_index(answer: str, letters: list[str]) -> int:
 
 
 def parse_list(value: Sequence[str | None] | None, field: str) -> list[str | None]:
-    """A list that may be given as the text of a Python list ("['PA', None]"); other text is one entry.
+    """Return a list that may be given as the text of a Python list ("['PA', None]"). Other text is one item.
 
     Raises:
         InvalidValue: the text begins like a list but is not a list.

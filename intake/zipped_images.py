@@ -1,4 +1,4 @@
-"""Reads images from a zip in memory, for files that must not be written to a disk."""
+"""Reads images from a zip file in memory, for files that must not be written to disk."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _FIELD = "exam.radiographs.file"
 
 
 class ZippedImages:
-    """The images of a zip, by the paths in a question file; only requested files are unpacked."""
+    """The images of a zip file, by the paths in a question file. Only requested files are unpacked."""
 
     def __init__(self, content: bytes) -> None:
-        """Read the zip's directory.
+        """Read the directory of the zip file.
 
         Raises:
-            InvalidValue: the zip can't be used, with the reason.
+            InvalidValue: the zip file can't be used.
         """
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
@@ -32,7 +32,7 @@ class ZippedImages:
         self._members = {
             unicodedata.normalize("NFC", str(PurePosixPath(member.filename))): member for member in members
         }
-        # Many zips wrap all images in one folder: names count from inside it too.
+        # Many zip files have all images in one folder. Paths may be relative to that folder.
         top_folders = {
             PurePosixPath(name).parts[0] for name in self._members if not name.startswith("__MACOSX")
         }
@@ -42,22 +42,22 @@ class ZippedImages:
         return len(self._members)
 
     def check(self, image_path: str) -> None:
-        """Check that the zip has a file with a path.
+        """Check that the zip file contains a file with the path.
 
         Raises:
-            InvalidValue: it has not, or the path leaves the zip.
+            InvalidValue: the file does not exist, or the path leads outside the zip file.
         """
         self._member(image_path)
 
     def read(self, image_path: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
-        """Read the file with a path.
+        """Read the file with the path.
 
         Raises:
-            InvalidValue: there is no such file, it is damaged, or larger than ``max_bytes`` bytes.
+            InvalidValue: the file does not exist, is damaged, or has more than ``max_bytes`` bytes.
         """
         member = self._member(image_path)
         if member.file_size > max_bytes:
-            reason = f"{image_path!r} has {member.file_size:,} bytes; at most {max_bytes:,} are read"
+            reason = f"{image_path!r} has {member.file_size:,} bytes; the maximum is {max_bytes:,}"
             raise InvalidValue(_FIELD, reason)
         try:
             return read_member(self._zip, member, max_bytes=max_bytes)

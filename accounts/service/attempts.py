@@ -1,16 +1,16 @@
 """Limits of wrong passwords and codes, counted in the database for all processes of the app.
 
-An attempt is counted as wrong before the password is checked, and the count is undone if it was right; a
-hundred simultaneous guesses therefore count as a hundred.
+An attempt is counted as wrong before the password is checked, and the count is undone if the password is
+correct. A hundred simultaneous guesses therefore count as a hundred.
 
 - **A name at an address**: five free attempts, then a wait that doubles up to a minute.
 - **An address**, whatever the names: a budget of twenty, refilled by one every fifteen seconds.
-- **A name anywhere, and all names together**: these budgets never refuse anybody, since a guesser could use
-  them to lock out the owner of the name. When one is spent, an address has one free attempt at a name instead
-  of five. A person with the right password still gets in from a new address at the first attempt.
-- **A browser in which the person was signed in before** has a count of its own and no budgets.
-- **A person's second factor**: only somebody with the right password gets this far, so its wait holds
-  everywhere.
+- **A name at all addresses, and all names together**: these budgets never block anybody, because an attacker
+  could use them to lock out the owner of the name. When one of them is spent, an address has one free attempt
+  at a name instead of five. A person with the correct password can still sign in from a new address.
+- **A browser in which the person was signed in before** has its own count and no budgets.
+- **A person's second factor**: codes are requested only after the correct password, so the wait applies
+  to all addresses.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from accounts.tokens import token_sha256
 from domain.errors import Refused
 from storage.accounts import people, sign_ins, wrong_passwords
 
-#: Wrong passwords in a row before the first wait, for a name at one address: usually, and during an attack.
+#: The number of wrong passwords for a name at one address before the first wait: normally, and in an attack.
 FREE_ATTEMPTS, FREE_ATTEMPTS_UNDER_ATTACK = 5, 1
-#: Wrong passwords for a name at all addresses from which on the name is under attack.
+#: A name counts as under attack after this many wrong passwords from all addresses.
 FREE_ATTEMPTS_ANYWHERE = 20
-#: The longest wait; a longer one would allow anybody to lock somebody else out by guessing.
+#: The maximum wait. With a longer wait anybody could lock somebody else out by guessing.
 MAX_WAIT = timedelta(minutes=1)
 #: Counts older than this are deleted.
 COUNT_LIFETIME = timedelta(hours=1)
@@ -38,7 +38,7 @@ COUNT_LIFETIME = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """``size`` attempts at once, and one more after each ``interval``."""
+    """A budget of ``size`` attempts at once, and one more after each ``interval``."""
 
     size: int
     interval: timedelta
@@ -49,14 +49,14 @@ OVERALL_BUDGET = Budget(size=100, interval=timedelta(seconds=5))
 
 
 class TooManyAttempts(Refused):
-    """Too many wrong passwords or codes; the text states how long to wait."""
+    """There were too many wrong passwords or codes; the message states how long to wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """An attempt that may be made, with what is undone if the password is right.
+    """A permitted attempt, with the counts that are undone if the password is correct.
 
-    ``counter_keys`` are the counts to delete, ``budget_keys`` the budgets to give one attempt back to.
+    ``counter_keys`` are the counts to delete; ``budget_keys`` are the budgets that get one attempt back.
     """
 
     counter_keys: tuple[str, ...]
@@ -64,14 +64,15 @@ class Attempt:
 
 
 def begin_attempt(db: Session, *, name: str, address: str, token: str | None, now: datetime) -> Attempt:
-    """Count an attempt to sign in as wrong; commit before the password is checked. Locks the counts.
+    """Count an attempt to sign in as wrong. Commit before the password is checked. Locks the counts.
 
     Args:
-        db: a session that writes.
-        name: the sign-in name as typed.
-        address: of the browser, as far as known; of an IPv6 address its /64 network counts.
-        token: of the browser's latest sign-in, valid or not; it shows whether this is the person's browser.
-        now: the time.
+        db: a session for writing.
+        name: the sign-in name that was entered.
+        address: the browser's network address, as far as known; for IPv6 its /64 network is counted.
+        token: the token of the browser's latest sign-in, valid or not; it identifies the person's own
+            browser.
+        now: the current time.
 
     Raises:
         TooManyAttempts: a wait is not over, or the address's budget is spent; the attempt was not counted.
@@ -86,7 +87,7 @@ def begin_attempt(db: Session, *, name: str, address: str, token: str | None, no
 
 
 def begin_code_attempt(db: Session, *, person_id: int, now: datetime) -> Attempt:
-    """Count an attempt at a person's second factor as wrong; commit before the code is checked.
+    """Count an attempt at a person's second factor as wrong. Commit before the code is checked.
 
     Raises:
         TooManyAttempts: the wait after the last wrong code is not over; the attempt was not counted.
@@ -95,7 +96,7 @@ def begin_code_attempt(db: Session, *, person_id: int, now: datetime) -> Attempt
 
 
 def clear_attempt(db: Session, *, attempt: Attempt) -> None:
-    """Undo the counts of an attempt, because its password or code was right."""
+    """Undo the counts of an attempt with a correct password or code."""
     wrong_passwords.delete_counts(db, counted_for=attempt.counter_keys)
     wrong_passwords.decrement_counts(db, counted_for=attempt.budget_keys)
 
@@ -112,7 +113,7 @@ def _count_attempt(
 def _count_attempt_of_stranger(db: Session, name: str, network: str, now: datetime) -> Attempt:
     here_key, anywhere_key = _hash_parts("address", name, network), _hash_parts("anywhere", name)
     network_key, overall_key = _hash_parts("network", network), _hash_parts("overall")
-    # All attempts lock in this order, so that they never wait for each other in a circle.
+    # All attempts lock the counts in this order, which prevents deadlocks.
     here, here_at = wrong_passwords.lock_count(db, counted_for=here_key, now=now)
     anywhere, _ = wrong_passwords.lock_count(db, counted_for=anywhere_key, now=now)
     spent_by_network, network_at = _lock_budget(db, network_key, ADDRESS_BUDGET, now)
@@ -135,7 +136,7 @@ def _count_attempt_of_stranger(db: Session, name: str, network: str, now: dateti
 
 
 def _lock_budget(db: Session, key: str, budget: Budget, now: datetime) -> tuple[int, datetime]:
-    """Lock a budget; return how much of it is spent, at most its size, and the time of its last refill."""
+    """Lock a budget; return the number of spent attempts and the time of its last refill."""
     spent, refilled_at = wrong_passwords.lock_count(db, counted_for=key, now=now)
     spent, refills = min(spent, budget.size), max(0, (now - refilled_at) // budget.interval)
     if spent <= refills:
@@ -164,7 +165,7 @@ def _compute_wait(count: int, free_attempts: int) -> timedelta:
 
 
 def _network(address: str) -> str:
-    """The address, or the /64 network of an IPv6 address: one customer has at least that many."""
+    """Return the address, or the /64 network of an IPv6 address, because one customer has at least a /64."""
     try:
         parsed = ip_address(address)
     except ValueError:

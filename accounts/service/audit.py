@@ -1,4 +1,4 @@
-"""Writes the audit trail: who did what, when and why, in the transaction of the action itself."""
+"""Writes the audit trail: who did what, when and why, in the same transaction as the action."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ def record(  # allow writes-without-record: this function writes the record
     why: str = "",
     now: datetime,
 ) -> None:
-    """Add an audit entry for what the calling service does; permission was checked by that service.
+    """Add an audit entry for an action. The service that performs the action checks the permission.
 
     Args:
         db: the session of the action, so that action and entry are in one transaction.
-        by: who acts; the command line is stored without a person's number.
-        what: a short verb phrase, "give verdict".
-        subject: what it is done to, "batch 3 question 17": kinds and numbers, no text of a question.
-        old: values before, as for :func:`domain.audit.canonical`; None if there was nothing.
-        new: values now.
+        by: the person who acts; the command line is stored without a person id.
+        what: the action as a short verb phrase, such as "give verdict".
+        subject: the object of the action as kinds and ids, such as "batch 3 question 17"; never patient data.
+        old: the previous values, in a form that :func:`domain.audit.canonical` accepts; None if there were
+            none.
+        new: the new values, in the same form.
         why: the person's reason, if one was given.
-        now: the time.
+        now: the current time.
 
     Raises:
         TypeError: ``old`` or ``new`` has a value that can't be written as JSON.
@@ -54,8 +55,8 @@ def record(  # allow writes-without-record: this function writes the record
 
 
 def last_write_at(db: Session, *, by: Person, since: datetime) -> datetime | None:
-    """The time of the person's newest entry; None if it is before ``since``.
+    """Return the time of the person's newest entry; None if there is none since ``since``.
 
-    Use it to determine whether a write was saved although its response was lost.
+    Use this to determine whether a write was saved although its response was lost.
     """
     return find_last_entry_time(db, person_name=by.name, since=since)

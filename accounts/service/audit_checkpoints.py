@@ -1,8 +1,8 @@
 """Takes checkpoints: digests of the covered tables as an entry of the audit trail, and a deposit of its head.
 
-Saving a verdict costs nothing for it. A checkpoint reads the tables in a session that blocks no writer, and
-writes one entry. The nightly timer, a release, a new reader study, a backup and `cli.py audit checkpoint`
-take one.
+Checkpoints do not slow down the saving of verdicts: a checkpoint reads the tables in a session that blocks no
+writer, and writes one entry. Checkpoints are taken by the nightly timer, a release, a new reader study, a
+backup and `cli.py audit checkpoint`.
 """
 
 from __future__ import annotations
@@ -34,12 +34,15 @@ __all__ = [
     "take_checkpoint",
 ]
 
-_MAX_RECORDED = 100  # faults
+_MAX_RECORDED = 100  # the maximum number of accepted faults that are recorded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointResult:
-    """A checkpoint over ``rows`` of ``tables``; the head and its number; the name of the deposit, if any."""
+    """A checkpoint: the numbers of rows and tables, the head with its entry number, the name of the deposit.
+
+    ``deposit`` is None if the head was not deposited.
+    """
 
     rows: int
     tables: int
@@ -50,7 +53,7 @@ class CheckpointResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredTables:
-    """Digests of the tables with the verification of the same snapshot; not yet a checkpoint."""
+    """Digests of the tables and the verification of the same snapshot, before they are recorded."""
 
     check: AuditCheck
     digests: DigestFile
@@ -62,10 +65,10 @@ def measure_tables(  # allow writes-without-record: record_checkpoint records wh
     """Verify the trail and write the digests of the tables to a file.
 
     Args:
-        db: a session that reads; both see its snapshot.
-        by: who asks.
-        workspace: where the file is written.
-        deposits: heads deposited outside.
+        db: a read-only session; verification and digests use its snapshot.
+        by: the person who acts.
+        workspace: the workspace to which the file is written.
+        deposits: the heads that were deposited outside the workspace.
     """
     require(by, Action.SEE_AUDIT)
     check = verify_audit(db, by=by, deposits=deposits, workspace=workspace)
@@ -84,12 +87,12 @@ def record_checkpoint(
     """Record a checkpoint. Later verifications compare the tables with it.
 
     Args:
-        db: a session that writes.
-        by: who takes it.
-        measured: of :func:`measure_tables`.
-        workspace: where the digests are; files of older checkpoints are deleted.
-        accept_because: the reason to accept the faults that verification found; they are recorded.
-        now: the time.
+        db: a session for writing.
+        by: the person who takes the checkpoint.
+        measured: the result of :func:`measure_tables`.
+        workspace: the workspace with the digests; files of older checkpoints are deleted.
+        accept_because: the reason for accepting the faults that verification found; the faults are recorded.
+        now: the current time.
 
     Raises:
         Refused: verification found faults, and no reason to accept them was given; or the chain itself is
@@ -131,18 +134,18 @@ def take_checkpoint(
     accept_because: str = "",
     clock: Callable[[], datetime],
 ) -> CheckpointResult:
-    """Verify, take a checkpoint and deposit the head; each step is a transaction of its own.
+    """Verify the trail, take a checkpoint and deposit the head. Each step is a separate transaction.
 
     Args:
-        by: who takes it.
-        workspace: where the digests are written.
-        deposits: where the head is deposited; None for nowhere.
-        accept_because: as for :func:`record_checkpoint`.
-        clock: returns the time.
+        by: the person who takes the checkpoint.
+        workspace: the workspace to which the digests are written.
+        deposits: the location for the head; None if it is not deposited.
+        accept_because: as in :func:`record_checkpoint`.
+        clock: a function that returns the current time.
 
     Raises:
-        Refused: as for :func:`record_checkpoint`.
-        NotNow: the head cannot be deposited; the checkpoint was taken.
+        Refused: as in :func:`record_checkpoint`.
+        NotNow: the head cannot be deposited, but the checkpoint was taken.
     """
     with read_only_session() as db:
         measured = measure_tables(db, by=by, workspace=workspace, deposits=deposits)

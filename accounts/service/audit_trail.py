@@ -49,7 +49,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleEntry:
-    """An entry as one person may see it; if ``withheld``, old, new and why were removed."""
+    """An entry as one person may see it. If ``withheld`` is true, old, new and why were removed."""
 
     entry: AuditEntry
     withheld: bool
@@ -86,7 +86,7 @@ class AuditCheck:
 def list_audit_entries(
     db: Session, *, by: Person, entry_filter: AuditFilter, below: int | None = None, limit: int = 50
 ) -> tuple[VisibleEntry, ...]:
-    """The newest entries, at most ``limit``, with numbers less than ``below``; newest first.
+    """Return at most ``limit`` entries with numbers below ``below``, the newest first.
 
     A person who also judges does not see the content of other people's entries about their own batches.
     """
@@ -96,13 +96,13 @@ def list_audit_entries(
 
 
 def list_audit_choices(db: Session, *, by: Person) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The values to filter by: sign-in names and actions that occur in the trail."""
+    """Return the values of filters: the sign-in names and the actions that occur in the trail."""
     require(by, Action.SEE_AUDIT)
     return audit_reading.list_values(db, column="person_name"), audit_reading.list_values(db, column="what")
 
 
 def export_audit(db: Session, *, by: Person, entry_filter: AuditFilter) -> tuple[str, Iterator[VisibleEntry]]:
-    """The head of the whole trail, and the entries in order, withheld as in :func:`list_audit_entries`."""
+    """Return the head of the trail and the entries in order, with the restrictions of list_audit_entries."""
     require(by, Action.SEE_AUDIT)
     entries = audit_reading.iterate_entries(db, criteria=entry_filter)
     return load_last_number_and_hash(db)[1], _redact_entries(entries, by, _list_blinded_prefixes(db, by))
@@ -123,12 +123,12 @@ def verify_audit(
     a covered table must be as in the last checkpoint, unless an entry since then accounts for the difference.
 
     Args:
-        db: a session that reads.
-        by: who asks.
-        head: a head that was noted earlier, which must still be in the chain; None for no such check.
-        deposits: heads deposited outside; all of them must be in the chain.
-        workspace: where the digests of checkpoints are; None for that of the environment.
-        progress: called with the number of entries done and of all entries.
+        db: a read-only session.
+        by: the person who acts.
+        head: a head that was noted earlier, which must still be in the chain; None to skip this check.
+        deposits: the heads that were deposited outside the workspace; all of them must be in the chain.
+        workspace: the workspace with the digests of checkpoints; None for the configured workspace.
+        progress: a function that is called with the numbers of verified entries and of all entries.
 
     Returns:
         The faults. A fault of the chain is the only one, because nothing can be compared with such a trail.
@@ -177,7 +177,7 @@ def verify_audit(
 
 
 def describe_checkpoint(check: AuditCheck) -> str:
-    """A sentence on the last checkpoint."""
+    """Return a sentence about the last checkpoint."""
     if check.checkpoint_at is None:
         return (
             "There is no checkpoint yet, so only judgements were compared with the trail. Take one with "
@@ -190,7 +190,7 @@ def describe_checkpoint(check: AuditCheck) -> str:
 
 
 def describe_unanchored(check: AuditCheck) -> str | None:
-    """A sentence on the entries that nothing outside confirms; None if there are none."""
+    """Return a sentence about entries that no head outside the workspace confirms; None if there are none."""
     if check.unanchored_since is None:
         return None
     since = f"Unanchored since {check.unanchored_since:%Y-%m-%d %H:%M:%S} UTC"
@@ -314,7 +314,7 @@ def _compare_judgements(
 
 
 def _without_nulls(new: str | None) -> str | None:
-    """The recorded values without empty fields, because some fields may be newer than the entry."""
+    """Return the recorded values without empty fields, because some fields may be newer than the entry."""
     if new is None or ":null" not in new:
         return new
     return canonical({name: value for name, value in json.loads(new).items() if value is not None})
@@ -331,7 +331,7 @@ def _digest(what: str, person_id: int | None, subject: str, new: str | None, why
 
 
 def _list_blinded_prefixes(db: Session, by: Person) -> tuple[str, ...]:
-    """Prefixes of the subjects whose details are withheld: questions that this person judges."""
+    """Return prefixes of the subjects whose details are withheld: questions that this person judges."""
     if not by.id or not by.may(Action.JUDGE):
         return ()
     batch_ids = {*list_batches_of_person(db, person_id=by.id), *list_pools_of_person(db, person_id=by.id)}

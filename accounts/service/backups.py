@@ -17,13 +17,13 @@ def record_backup(
     """Record that a backup was made.
 
     Args:
-        db: a session that writes.
-        by: who made it.
-        file: its name.
+        db: a session for writing.
+        by: the person who made the backup.
+        file: the name of the backup file.
         sha256: the hash in its last line.
         rows: number of database rows.
         images: number of image files.
-        now: the time.
+        now: the current time.
     """
     require(by, Action.MANAGE_PEOPLE)  # admins only: a backup contains everything, including the accounts
     record(
@@ -42,13 +42,13 @@ def record_restore(
     """Record that the workspace was restored: everything before this entry comes from the backup.
 
     Args:
-        db: a session that writes.
-        by: who restored it.
-        file: its name.
-        made_at: when the backup was made.
+        db: a session for writing.
+        by: the person who restored the backup.
+        file: the name of the backup file.
+        made_at: the time at which the backup was made.
         rows: number of database rows.
         images: number of image files.
-        now: the time.
+        now: the current time.
     """
     require(by, Action.MANAGE_PEOPLE)
     record(

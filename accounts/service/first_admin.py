@@ -13,12 +13,12 @@ from domain.errors import NotSignedIn, Refused
 from domain.people import Action, Person, Role, require
 from storage.accounts import first_admin_codes
 
-#: How long a code is valid.
+#: The time for which a code is valid.
 CODE_LIFETIME = timedelta(hours=1)
 
 
 def create_first_admin_code(db: Session, *, by: Person, code: str, now: datetime) -> datetime:
-    """Store the hash of a code that is valid for an hour; an earlier code becomes invalid.
+    """Store the hash of a code that is valid for an hour. An earlier code becomes invalid.
 
     Returns:
         The time until which it is valid.
@@ -42,10 +42,10 @@ def become_first_admin(
     """Create the first admin account for a person who has the code. A code can be used once.
 
     Raises:
-        NotSignedIn: there is no such code, or it has expired or been used.
+        NotSignedIn: the code does not exist, has expired or has been used.
         Refused: there is an admin already.
         InvalidValue: name or password is not allowed; the code stays valid after the rollback.
-        AlreadyThere: the name is taken; likewise.
+        AlreadyThere: the name is already in use; the code stays valid after the rollback.
     """
     _refuse_second_admin(db)
     if not first_admin_codes.use_code(db, code_sha256=token_sha256(_normalise_code(code)), now=now):
@@ -67,7 +67,7 @@ def become_first_admin(
 
 
 def has_admin(db: Session) -> bool:
-    """Whether there is an enabled account with the role admin."""
+    """Return whether there is an enabled account with the role admin."""
     return bool(list_people_with_role(db, role=Role.ADMIN))
 
 
@@ -77,5 +77,5 @@ def _refuse_second_admin(db: Session) -> None:
 
 
 def _normalise_code(code: str) -> str:
-    """The code without spaces and dashes, in capitals."""
+    """Return the code without spaces and dashes, in upper case."""
     return "".join(character for character in code.upper() if character.isalnum())

@@ -15,12 +15,12 @@ from storage.accounts import people, sign_ins
 
 
 def command_line_person() -> Person:
-    """The person who runs commands on the machine: id 0, without an account, with every role."""
+    """Return the person for commands on the server: id 0, without an account, with every role."""
     return Person(id=0, name="command-line", display_name="Command line", roles=frozenset(Role))
 
 
 def has_people(db: Session) -> bool:
-    """Whether there is any account; otherwise the sign-in page explains how to create the first one."""
+    """Return whether there is any account. If not, the sign-in page explains how to create the first one."""
     return people.count_people(db) > 0
 
 
@@ -38,18 +38,18 @@ def add_person(
     """Create an account.
 
     Args:
-        db: a session that writes.
-        by: who acts.
+        db: a session for writing.
+        by: the person who acts.
         name: the sign-in name, in any case.
-        display_name: shown to others; None or empty for the sign-in name.
-        roles: one or more.
-        password: None for a person who signs in with OpenID Connect only.
-        demo: a demo account, which gets the password that the sign-in page shows.
-        now: the time.
+        display_name: the name that others see; None or empty for the sign-in name.
+        roles: the roles; at least one.
+        password: the password; None for a person who signs in only with OpenID Connect.
+        demo: whether this is a demo account, whose password the sign-in page shows.
+        now: the current time.
 
     Raises:
         InvalidValue: name, display name, password or roles are not allowed.
-        AlreadyThere: the name is taken.
+        AlreadyThere: the name is already in use.
     """
     require(by, Action.MANAGE_PEOPLE)
     name = normalise_sign_in_name(name)
@@ -81,19 +81,19 @@ def change_roles(
     expected_roles: Iterable[Role] | None = None,
     now: datetime,
 ) -> Person:
-    """Replace a person's roles; this takes effect with their next request. Locks the person and all admins.
+    """Replace a person's roles. This takes effect with their next request. Locks the person and all admins.
 
     Args:
-        db: a session that writes.
-        by: who acts.
+        db: a session for writing.
+        by: the person who acts.
         name: the person's sign-in name.
-        roles: one or more; the same roles again change nothing.
-        expected_roles: the roles that the user was shown; None for no such check.
-        now: the time.
+        roles: the new roles; at least one. Equal roles change nothing.
+        expected_roles: the roles that the page showed; None to skip this check.
+        now: the current time.
 
     Raises:
         NotFound: there is no such person.
-        InvalidValue: no role.
+        InvalidValue: there is no role.
         StaleRevision: the roles have changed since they were shown.
         Refused: the person is the last admin.
     """
@@ -145,7 +145,7 @@ def set_password(db: Session, *, by: Person, name: str, password: str, now: date
 
 
 def disable_person(db: Session, *, by: Person, name: str, now: datetime) -> Person:
-    """Disable an account and end all its sign-ins; the person's work stays. Repeating it changes nothing.
+    """Disable an account and end all its sign-ins. The person's work is kept. Repetition changes nothing.
 
     Locks the person and all admins.
 
@@ -167,7 +167,7 @@ def disable_person(db: Session, *, by: Person, name: str, now: datetime) -> Pers
 
 
 def enable_person(db: Session, *, by: Person, name: str, now: datetime) -> Person:
-    """Enable a disabled account; an enabled account stays as it is.
+    """Enable a disabled account. An enabled account is not changed.
 
     Raises:
         NotFound: there is no such person.
@@ -182,13 +182,13 @@ def enable_person(db: Session, *, by: Person, name: str, now: datetime) -> Perso
 
 
 def list_people(db: Session, *, by: Person) -> list[Person]:
-    """All people, sorted by name."""
+    """Return all people, sorted by name."""
     require(by, Action.MANAGE_PEOPLE)
     return people.list_people(db)
 
 
 def load_person_by_name(db: Session, *, name: str) -> Person:
-    """The person with a sign-in name, in any case. Checks no permission.
+    """Return the person with a sign-in name, in upper or lower case. Checks no permission.
 
     Raises:
         NotFound: there is no such person.
@@ -200,14 +200,14 @@ def load_person_by_name(db: Session, *, name: str) -> Person:
 
 
 def list_people_with_role(db: Session, *, role: Role) -> list[Person]:
-    """All people with a role whose account is not disabled, sorted by name. Checks no permission."""
+    """Return all people with a role and an enabled account, sorted by name. Checks no permission."""
     return [
         person for person in people.list_people(db) if role in person.roles and person.disabled_at is None
     ]
 
 
 def list_demo_people(db: Session) -> list[Person]:
-    """The demo accounts, which the sign-in page lists; none in a workspace that is no demo."""
+    """Return the demo accounts, which the sign-in page lists; empty if the workspace is not a demo."""
     return [person for person in people.list_people(db) if person.demo and person.disabled_at is None]
 
 
@@ -234,7 +234,7 @@ def _check_display_name(display_name: str | None) -> str:
 
 
 def is_last_admin(db: Session, person: Person) -> bool:
-    """Whether nobody else is an admin with an enabled account. Checks no permission."""
+    """Return whether nobody else is an admin with an enabled account. Checks no permission."""
     other_admins = [admin for admin in list_people_with_role(db, role=Role.ADMIN) if admin.id != person.id]
     return Role.ADMIN in person.roles and person.disabled_at is None and not other_admins
 

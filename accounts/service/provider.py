@@ -20,16 +20,16 @@ _ACCOUNT_DISABLED = "This account is disabled. Ask an admin to enable it."
 def find_person_by_claims(
     db: Session, *, claims: Mapping[str, object], role_claim: RoleClaim | None = None, now: datetime
 ) -> Person:
-    """Find the account for the claims of an ID token: by subject, else by a verified e-mail as sign-in name.
+    """Find the account for an ID token by its subject, or else by a verified e-mail as sign-in name.
 
     On the first sign-in the subject is stored with the account; only the subject counts after that.
 
     Args:
-        db: a session that writes.
-        claims: of the verified ID token.
+        db: a session for writing.
+        claims: the claims of the verified ID token.
         role_claim: with it, each sign-in sets the person's roles to those that the claim gives, except that
             the last admin stays one; None to leave roles as they are.
-        now: the time.
+        now: the current time.
 
     Raises:
         NotSignedIn: there is no subject or no account for these claims, the account is disabled, or the

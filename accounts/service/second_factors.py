@@ -1,4 +1,4 @@
-"""The second step of signing in: a code of an authenticator app, or a recovery code."""
+"""The second factor of signing in: a code of an authenticator app, or a recovery code."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from domain.errors import NotFound, NotSignedIn, Refused
 from domain.people import Action, Person, require
 from storage.accounts import people, second_factors, sign_ins
 
-#: How long a browser may take from the password to the code.
+#: The maximum time between the password and the code.
 PENDING_LIFETIME = timedelta(minutes=10)
-#: How long a secret that was not confirmed is shown again.
+#: The time for which the secret of an unfinished setup is kept.
 SETUP_LIFETIME = timedelta(hours=1)
 
 _WRONG_CODE = (
@@ -39,7 +39,7 @@ _SETUP_EXPIRED = "This setup is complete or has expired. Reload the page."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondFactorStatus:
-    """Whether a person signs in with a code, and what is left of their recovery codes."""
+    """Whether a person signs in with a code, and how many recovery codes are left."""
 
     is_on: bool
     is_required: bool
@@ -48,7 +48,7 @@ class SecondFactorStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingStep:
-    """What a browser with the right password has to do next.
+    """The next step of a browser in which the correct password was entered.
 
     ``setup_secret`` is the secret to set up in an authenticator app; None if the person has one.
     """
@@ -68,10 +68,10 @@ def begin_second_step(
     policy: SignInPolicy,
     now: datetime,
 ) -> bool:
-    """Let a browser with the right password go on to the code.
+    """Record that the correct password was entered and a code is required next.
 
     Returns:
-        False if the person needs no code: start the sign-in.
+        False if the person needs no code; the caller then starts the sign-in.
     """
     if not (_is_on(db, person) or policy.requires_second_factor(person)):
         return False
@@ -85,7 +85,7 @@ def begin_second_step(
 
 
 def load_pending_person(db: Session, *, token: str | None, now: datetime) -> Person:
-    """The person whose password was right in the browser with this token.
+    """Return the person whose correct password was entered in the browser with this token.
 
     Raises:
         NotSignedIn: there is no pending sign-in, or it is older than ten minutes.
@@ -99,17 +99,18 @@ def load_pending_person(db: Session, *, token: str | None, now: datetime) -> Per
 def load_pending_step(
     db: Session, *, token: str | None, new_secret: str, policy: SignInPolicy, now: datetime
 ) -> PendingStep:
-    """What the browser with this token has to do; begins the setup for a person who has to set one up.
+    """Return the next step of the browser with this token. Begin the setup if the person needs an app.
 
-    ``new_secret`` is as for :func:`begin_setup`.
+    ``new_secret`` is passed to :func:`begin_setup`.
 
     Raises:
-        NotSignedIn: there is no pending sign-in, it is older than ten minutes, or needs no code any more.
+        NotSignedIn: there is no pending sign-in, it is older than ten minutes, or no code is required any
+            more.
     """
     person = load_pending_person(db, token=token, now=now)
     if _is_on(db, person):
         return PendingStep(person=person, setup_secret=None)
-    if not policy.requires_second_factor(person):  # an admin has changed it since the password
+    if not policy.requires_second_factor(person):  # an admin changed the roles after the password was entered
         raise NotSignedIn(_EXPIRED)
     return PendingStep(
         person=person, setup_secret=begin_setup(db, person=person, new_secret=new_secret, now=now)
@@ -130,24 +131,24 @@ def finish_second_step(
     """Check the code and start the sign-in. Call :func:`accounts.service.begin_code_attempt` before.
 
     Args:
-        db: a session that writes.
-        pending_token: of the browser whose password was right.
-        code: of the authenticator app or a recovery code, as typed.
-        new_recovery_codes: are stored if the code completes the setup of an authenticator app.
+        db: a session for writing.
+        pending_token: the token of the pending sign-in.
+        code: the code of the authenticator app or a recovery code, as entered.
+        new_recovery_codes: the codes that are stored if this completes the setup of an authenticator app.
         token: the new secret of the browser.
         previous_token: the browser's previous token, whose sign-in ends.
-        browser: a description by which its owner will recognise it.
-        now: the time.
+        browser: a name of the browser that its owner recognises.
+        now: the current time.
 
     Returns:
-        Whether the code has completed a setup, so that the recovery codes are valid.
+        Whether the code has completed a setup. If so, the new recovery codes are valid.
 
     Raises:
         NotSignedIn: the code is wrong, or there is no pending sign-in.
     """
     person = load_pending_person(db, token=pending_token, now=now)
     if not second_factors.delete_pending_sign_in(db, token_sha256=token_sha256(pending_token)):
-        raise NotSignedIn(_EXPIRED)  # another tab was faster
+        raise NotSignedIn(_EXPIRED)  # another tab has finished the sign-in
     is_setup = not _is_on(db, person)
     if is_setup:
         try:
@@ -163,9 +164,9 @@ def finish_second_step(
     return is_setup
 
 
-# ---------------------------------------------------------------------------------------------- one's own
+# ------------------------------------------------------------------------------------ by the person
 def load_second_factor_status(db: Session, *, person: Person, policy: SignInPolicy) -> SecondFactorStatus:
-    """The state of a person's own second factor."""
+    """Return the state of a person's own second factor."""
     return SecondFactorStatus(
         is_on=_is_on(db, person),
         is_required=policy.requires_second_factor(person),
@@ -174,28 +175,33 @@ def load_second_factor_status(db: Session, *, person: Person, policy: SignInPoli
 
 
 def find_setup_secret(db: Session, *, person: Person, now: datetime) -> str | None:
-    """The secret of a setup that was begun within the last hour and is not complete."""
-    present = second_factors.find_second_factor(db, person_id=person.id)
-    if present is None or present.confirmed_at is not None or now - present.made_at > SETUP_LIFETIME:
+    """Return the secret of an unfinished setup that began within the last hour; None if there is none."""
+    second_factor = second_factors.find_second_factor(db, person_id=person.id)
+    if (
+        second_factor is None
+        or second_factor.confirmed_at is not None
+        or now - second_factor.made_at > SETUP_LIFETIME
+    ):
         return None
-    return present.secret
+    return second_factor.secret
 
 
 def begin_setup(db: Session, *, person: Person, new_secret: str, now: datetime) -> str:
-    """The secret for the person's authenticator app: that of an unfinished setup, else ``new_secret``.
+    """Return the secret for the person's authenticator app.
 
-    It stays the same for an hour, so that a page that is reloaded or open twice shows the same.
+    It is the secret of an unfinished setup, or else ``new_secret``. It stays the same for an hour, so that
+    reloaded pages and several tabs show the same secret.
 
     Raises:
-        Refused: an app is set up already, or the account is a demo account.
+        Refused: an app is already set up, or the account is a demo account.
     """
     if person.demo:
         raise Refused("Several people use a demo account, so it has no authenticator app.")
     if _is_on(db, person):
         raise Refused("An authenticator app is already set up. Turn it off before you set up another one.")
-    present_secret = find_setup_secret(db, person=person, now=now)
-    if present_secret is not None:
-        return present_secret
+    current_secret = find_setup_secret(db, person=person, now=now)
+    if current_secret is not None:
+        return current_secret
     second_factors.insert_second_factor(db, person_id=person.id, secret=new_secret, now=now)
     return new_secret
 
@@ -209,9 +215,9 @@ def confirm_setup(
     new_recovery_codes: Sequence[str],
     now: datetime,
 ) -> None:
-    """Turn the second factor on with the first code of the app; all sign-ins except that of ``token`` end.
+    """Turn the second factor on with the first code of the app. All sign-ins except that of ``token`` end.
 
-    Of the recovery codes only hashes are stored.
+    Only hashes of the recovery codes are stored.
 
     Raises:
         Refused: the code is wrong, or the setup is complete or older than an hour.
@@ -233,7 +239,7 @@ def confirm_setup(
 def replace_recovery_codes(
     db: Session, *, person: Person, password: str, new_recovery_codes: Sequence[str], now: datetime
 ) -> None:
-    """Store new recovery codes; the previous ones become invalid.
+    """Store new recovery codes. The previous codes become invalid.
 
     Raises:
         Refused: the password is wrong, or the second factor is off.
@@ -264,7 +270,7 @@ def require_own_password(db: Session, *, person: Person, password: str) -> None:
     """Check the person's password before a change to their second factor.
 
     Raises:
-        Refused: it is wrong.
+        Refused: the password is wrong.
     """
     if not verify_password(password, people.load_password_hash(db, person_id=person.id)):
         raise Refused("The current password is wrong. Nothing was changed.")
@@ -288,19 +294,19 @@ def reset_second_factor(db: Session, *, by: Person, name: str, now: datetime) ->
 
 
 def list_people_with_second_factor(db: Session, *, by: Person) -> frozenset[int]:
-    """The numbers of the people who sign in with a code."""
+    """Return the ids of the people who sign in with a code."""
     require(by, Action.MANAGE_PEOPLE)
     return second_factors.list_confirmed_people(db)
 
 
 def _check_code(db: Session, *, person: Person, code: str, now: datetime) -> str:
-    """How the person signs in with this code; it is used up.
+    """Use the code and return the method of sign-in: with an authenticator app or with a recovery code.
 
     Raises:
-        NotSignedIn: it is no code of the person, or was used before.
+        NotSignedIn: the code is wrong or was used before.
     """
-    present = second_factors.find_second_factor(db, person_id=person.id)
-    step = find_step(present.secret, code, now=now) if present is not None else None
+    second_factor = second_factors.find_second_factor(db, person_id=person.id)
+    step = find_step(second_factor.secret, code, now=now) if second_factor is not None else None
     if step is not None and second_factors.use_step(db, person_id=person.id, step=step):
         return TOTP_SIGN_IN
     recovery_code_sha256 = token_sha256(normalise_recovery_code(code))
@@ -315,8 +321,8 @@ def _store_recovery_codes(db: Session, person: Person, codes: Sequence[str]) -> 
 
 
 def _is_on(db: Session, person: Person) -> bool:
-    present = second_factors.find_second_factor(db, person_id=person.id)
-    return present is not None and present.confirmed_at is not None
+    second_factor = second_factors.find_second_factor(db, person_id=person.id)
+    return second_factor is not None and second_factor.confirmed_at is not None
 
 
 def _require_on(db: Session, person: Person) -> None:

@@ -21,7 +21,7 @@ IDLE_LIMIT = timedelta(hours=12)
 MAX_DURATION = timedelta(days=7)
 #: Default maximum duration of a sign-in of an admin or a coordinator.
 PRIVILEGED_DURATION = timedelta(hours=12)
-#: How long an ended sign-in is stored; it identifies the browser as the person's own.
+#: The time for which an ended sign-in is stored; it identifies the browser as the person's own.
 _RETENTION = timedelta(days=30)
 #: ``last_seen_at`` is written at most this often, not with every request.
 LAST_SEEN_INTERVAL = timedelta(minutes=1)
@@ -32,16 +32,17 @@ _ACCOUNT_DISABLED = "This account is disabled. Ask an admin to enable it."
 
 #: Ways of signing in with a code.
 TOTP_SIGN_IN, RECOVERY_CODE_SIGN_IN = "password and code", "password and recovery code"
-#: Ways that need no further factor: a provider asks for its own.
+#: Methods of sign-in that need no further factor. A provider has its own second factor.
 _STRONG_WAYS = frozenset({TOTP_SIGN_IN, RECOVERY_CODE_SIGN_IN, "provider"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInPolicy:
-    """How long sign-ins last, and which roles need a second factor.
+    """The maximum durations of sign-ins, and the roles that need a second factor.
 
-    ``idle_limit`` is the longest time without a request. ``max_duration`` is the longest duration,
-    ``privileged_duration`` that of people with a role of :data:`domain.access.PRIVILEGED_ROLES`.
+    ``idle_limit`` is the maximum time without a request. ``max_duration`` is the maximum duration of a
+    sign-in, ``privileged_duration`` the maximum for people with a role of
+    :data:`domain.access.PRIVILEGED_ROLES`.
     """
 
     idle_limit: timedelta = IDLE_LIMIT
@@ -50,13 +51,13 @@ class SignInPolicy:
     second_factor_roles: frozenset[Role] = frozenset()
 
     def requires_second_factor(self, person: Person) -> bool:
-        """Whether a role of the person requires a code; demo accounts have a public password and no code."""
+        """Return whether a role of the person requires a code. Demo accounts never need a code."""
         return not person.demo and not self.second_factor_roles.isdisjoint(person.roles)
 
     def allows(self, sign_in: sign_ins.SignIn, person: Person, *, now: datetime) -> bool:
-        """Whether a sign-in is valid for the person with their present roles.
+        """Return whether a sign-in is valid for the person with their current roles.
 
-        A person who gets a privileged role signs in again if the sign-in is too old or too weak for it.
+        A person who gets a privileged role must sign in again if the sign-in is too old or lacks a code.
         """
         max_duration = self.max_duration
         if not PRIVILEGED_ROLES.isdisjoint(person.roles):
@@ -74,7 +75,7 @@ DEFAULT_POLICY = SignInPolicy()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidSignIn:
-    """A valid sign-in; ``last_seen_is_stale``: :func:`update_last_seen` should be called."""
+    """A valid sign-in. If ``last_seen_is_stale`` is true, :func:`update_last_seen` must be called."""
 
     person: Person
     last_seen_is_stale: bool
@@ -83,8 +84,9 @@ class ValidSignIn:
 def authenticate(db: Session, *, name: str, password: str) -> Person:
     """Find the person with a name and password.
 
-    It only reads, because argon2 is slow and writers must not wait. Call
-    :func:`accounts.service.attempts.begin_attempt` before. The time taken does not reveal which names exist.
+    This function only reads, because argon2 is slow and writers must not wait. Call
+    :func:`accounts.service.attempts.begin_attempt` first. The response time does not reveal which names
+    exist.
 
     Raises:
         NotSignedIn: name and password do not match, or the account is disabled.
@@ -109,20 +111,21 @@ def start_sign_in(
     method: str = "password",
     now: datetime,
 ) -> None:
-    """Start a sign-in of a browser; deletes old ended sign-ins.
+    """Start a sign-in of a browser, and delete old ended sign-ins.
 
     Args:
-        db: a session that writes.
-        person: whose name and password, or claims, were just checked.
+        db: a session for writing.
+        person: the person whose password or claims were just checked.
         token: the browser's new secret; only its hash is stored.
         previous_token: the browser's previous token, whose sign-in ends.
-        password: just checked; it is hashed again if the recommended cost has changed. None without one.
-        browser: a description by which its owner will recognise it.
-        method: how they signed in.
-        now: the time.
+        password: the checked password, which is hashed again if the recommended cost has changed; None if the
+            person did not use a password.
+        browser: a name of the browser that its owner recognises.
+        method: the method of sign-in.
+        now: the current time.
 
     Raises:
-        NotSignedIn: the account was disabled meanwhile.
+        NotSignedIn: the account was disabled in the meantime.
     """
     current = people.load_person(db, person_id=person.id)
     if current.disabled_at is not None:
@@ -146,7 +149,7 @@ def start_sign_in(
 
 
 def update_password_hash(db: Session, *, person: Person, password: str) -> None:
-    """Hash a password that was just checked again, if the recommended cost has changed."""
+    """Store a new hash of a checked password if the recommended cost has changed."""
     stored_hash = people.load_password_hash(db, person_id=person.id)
     if stored_hash is not None and needs_rehash(stored_hash):
         people.set_password_hash(db, person_id=person.id, password_hash=hash_password(password))
@@ -155,16 +158,17 @@ def update_password_hash(db: Session, *, person: Person, password: str) -> None:
 def find_valid_sign_in(
     db: Session, *, token: str | None, now: datetime, policy: SignInPolicy = DEFAULT_POLICY
 ) -> ValidSignIn | None:
-    """The valid sign-in of a token.
+    """Find the valid sign-in of a token.
 
     Args:
-        db: a session that reads.
-        token: of the browser; None gives None.
-        now: the time.
-        policy: how long sign-ins last, and who needs a second factor.
+        db: a read-only session.
+        token: the token of the browser, or None.
+        now: the current time.
+        policy: the policy that the sign-in must satisfy.
 
     Returns:
-        None if the token is unknown, the sign-in has ended or expired, or the account is disabled.
+        The sign-in; None if there is no token, the token is unknown, the sign-in has ended or expired, or the
+        account is disabled.
     """
     if not token:
         return None
@@ -178,7 +182,7 @@ def find_valid_sign_in(
 
 
 def find_sign_in_method(db: Session, *, token: str | None) -> str | None:
-    """How the browser of a token last signed in ("password", "provider"); None if that is not known.
+    """Return the method of the browser's last sign-in, such as "password"; None if it is not known.
 
     The sign-in may have ended.
     """
@@ -192,7 +196,7 @@ def update_last_seen(db: Session, *, token: str, now: datetime) -> None:
 
 
 def sign_out(db: Session, *, token: str, now: datetime) -> None:
-    """End the sign-in of a token, in every tab; an unknown or ended one changes nothing."""
+    """End the sign-in of a token in every tab. If it is unknown or has ended, nothing changes."""
     sign_in = sign_ins.find_sign_in(db, token_sha256=token_sha256(token))
     if sign_in is None or sign_in.revoked_at is not None:
         return

@@ -1,4 +1,4 @@
-"""A person's sign-ins: listing them, and ending one or all of them; changing one's own password."""
+"""Services for a person's own sign-ins and password: list and end sign-ins, change the password."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def list_own_sign_ins(
     now: datetime,
     policy: SignInPolicy = DEFAULT_POLICY,
 ) -> list[OwnSignIn]:
-    """The person's own valid sign-ins, the one used last first; ``token`` is that of this browser."""
+    """Return the person's own valid sign-ins, the last used first. ``token`` is the token of this browser."""
     this_browser_hash = token_sha256(token) if token else ""
     return [
         OwnSignIn(
@@ -92,7 +92,7 @@ def sign_out_everywhere(db: Session, *, person: Person, except_token: str | None
 
 
 def sign_out_person(db: Session, *, by: Person, name: str, now: datetime) -> int:
-    """End all sign-ins of a person, who may sign in again.
+    """End all sign-ins of a person. The person can sign in again.
 
     Returns:
         The number of sign-ins ended.
@@ -117,7 +117,7 @@ def sign_out_person(db: Session, *, by: Person, name: str, now: datetime) -> int
 def change_own_password(
     db: Session, *, person: Person, token: str | None, current_password: str, new_password: str, now: datetime
 ) -> None:
-    """Change one's own password; all sign-ins except that of ``token`` end.
+    """Change the person's own password. All sign-ins except that of ``token`` end.
 
     Raises:
         InvalidValue: the new password is not allowed.
@@ -142,5 +142,5 @@ def change_own_password(
 
 
 def has_password(db: Session, *, person: Person) -> bool:
-    """Whether the person has a password."""
+    """Return whether the person has a password."""
     return people.load_password_hash(db, person_id=person.id) is not None

@@ -1,5 +1,5 @@
-"""The formats of question files: each module converts its records to native ones.
+"""The formats of question files. Each module converts the records of one format to native records.
 
-A module has ``looks_like(record)`` for recognising a file by its first record, and a class whose
-``read(name, raw)`` gives the native record or raises InvalidValue with the field and the reason.
+A module has ``looks_like(record)``, which recognises a file by its first record, and a class whose
+``read(name, raw)`` returns the native record or raises InvalidValue with the field and the reason.
 """

@@ -1,4 +1,4 @@
-"""GEMeX's test files: JSON Lines, one file per type of question."""
+"""The test files of GEMeX: JSON Lines, one file per type of question."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ class _Record(msgspec.Struct, gc=False):
 
 _decoder = msgspec.json.Decoder(_Record)
 
-#: Its questions have no task, tier or category.
+#: GEMeX questions have no task, tier or category.
 EXPECTATIONS = Expectations(fields=frozenset({"explanation", "boxes.label"}), option_count=4)
 
 
 def looks_like(record: dict[str, Any]) -> bool:
-    """Whether a file with this first record is a test file of GEMeX."""
+    """Return whether a file with this first record is a test file of GEMeX."""
     return {"question", "answer", "q_id", "image_path"} <= record.keys()
 
 
 class GemexTestReader:
-    """Reads test files; the answer format is from the record's type or the file's name, else the answer."""
+    """Reads test files. The answer format depends on the record's type, the file name or the answer."""
 
     def __init__(self, file_stem: str) -> None:
         """``file_stem`` is the beginning of each id."""

@@ -1,4 +1,4 @@
-"""Conversions that GEMeX's test and training files share: ids, exams, answers, boxes on a 224 grid."""
+"""Conversions that the test and training files of GEMeX share: ids, exams, answers, boxes on a 224 grid."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from intake.texts import option_index
 from records.questions import ExamRecord, RadiographRecord
 from records.values import BoxRecord
 
-#: Chest ImaGenome's grid of the boxes; the image is letterboxed to it.
+#: The grid of the boxes, from Chest ImaGenome. The image is letterboxed to it.
 GRID = (224, 224)
 
 _PATIENT, _STUDY = re.compile(r"p\d+"), re.compile(r"s\d+")
 
 
 class IdGenerator:
-    """Makes ids from the file's stem and the record's number.
+    """Creates ids from the file's stem and the record's number.
 
-    Numbers repeat within a file, so the second question with a number gets "#2", the third "#3", in the order
-    of the file.
+    Numbers repeat within a file. In the order of the file, the second question with the same number gets the
+    suffix "#2", the third "#3".
     """
 
     def __init__(self, file_stem: str) -> None:
-        """One object is for one pass over one file."""
+        """``file_stem`` is the beginning of each id. Use a new object for each pass over a file."""
         self._stem = file_stem
         self._counts: Counter[str] = Counter()
 
@@ -37,12 +37,13 @@ class IdGenerator:
 
 
 def parse_exam(image_path: str) -> ExamRecord:
-    """The exam of an image path such as "p10/p10000032/s50414267/02aa804e.jpg": one study, one radiograph.
+    """Return the exam of an image path such as "p10/p10000032/s50414267/02aa804e.jpg".
 
-    If several folders look like a patient's, the last one counts (the first contains many patients).
+    The exam is the study and has one radiograph. If several folders look like a patient's, the last one
+    counts (the first contains many patients).
 
     Raises:
-        InvalidValue: it names no file.
+        InvalidValue: the path does not name a file.
     """
     path = PurePosixPath(image_path.strip())
     if not path.name:
@@ -61,7 +62,7 @@ def parse_closed_answer(answer: str) -> str:
     """Convert a closed answer such as "No." to "no".
 
     Raises:
-        InvalidValue: it is neither yes nor no.
+        InvalidValue: the answer is neither yes nor no.
     """
     normalised = answer.strip().rstrip(".").casefold()
     if normalised not in YES_NO:
@@ -70,12 +71,12 @@ def parse_closed_answer(answer: str) -> str:
 
 
 def parse_option_indices(answer: list[str] | str, letters: list[str]) -> tuple[int, ...]:
-    """The indices of the options that an answer names, sorted.
+    """Return the sorted indices of the options that an answer names.
 
     Accepts "C", ["A", "B"], "['A', 'B']", "[A, B]" and "A, B".
 
     Raises:
-        InvalidValue: a letter that is no option, no letter, or the same one twice.
+        InvalidValue: a letter does not name an option or occurs twice, or there is no letter.
     """
     if isinstance(answer, str):
         answer = (
@@ -94,10 +95,12 @@ def parse_option_indices(answer: list[str] | str, letters: list[str]) -> tuple[i
 def parse_boxes(
     locations: list[list[float]], regions: list[str] | None, radiograph: str
 ) -> tuple[BoxRecord, ...]:
-    """Boxes [x1, y1, x2, y2] on the grid, labelled by the regions beside them; training files name none.
+    """Convert locations [x1, y1, x2, y2] on the grid to boxes, labelled by the regions.
+
+    ``regions`` is None for training files, which have no labels.
 
     Raises:
-        InvalidValue: a location is not four numbers, or the number of regions differs from that of locations.
+        InvalidValue: a location does not have four numbers, or there are not as many regions as locations.
     """
     locations = [location for location in locations if location]
     if regions is not None and len(regions) != len(locations):
@@ -113,7 +116,10 @@ def parse_boxes(
 
 
 def detect_format(text: str) -> AnswerFormat | None:
-    """The answer format that a file name, `type` or `q_type` names ("closed_ended_questions"), if any."""
+    """Return the answer format that a file name, `type` or `q_type` names ("closed_ended_questions").
+
+    Return None if the text names no format or several.
+    """
     normalised = text.casefold()
     words = (
         ("closed", AnswerFormat.CLOSED),

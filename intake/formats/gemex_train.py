@@ -1,4 +1,4 @@
-"""GEMeX's training files: conversations whose second turn has answer, reason and location."""
+"""The training files of GEMeX: conversations whose second turn has answer, reason and location."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ _TARGET = re.compile(
 )
 _CHOICE = re.compile(r"""(?:^|,)\s*['"]?([A-Z])\s*[:.)]\s*""")
 
-#: Its questions have no task, tier or category, and its boxes no labels.
+#: GEMeX training questions have no task, tier or category, and their boxes have no labels.
 EXPECTATIONS = Expectations(fields=frozenset({"explanation"}), option_count=4)
 
 
 def looks_like(record: dict[str, Any]) -> bool:
-    """Whether a file with this first record is a training file of GEMeX."""
+    """Return whether a file with this first record is a training file of GEMeX."""
     return {"conversations", "q_type"} <= record.keys()
 
 
 class GemexTrainReader:
-    """Reads training files; ids are made from the file's stem and ``row_id``, boxes have no labels."""
+    """Reads training files. Ids are created from the file's stem and ``row_id``; boxes have no labels."""
 
     def __init__(self, file_stem: str) -> None:
         """``file_stem`` is the beginning of each id."""
@@ -107,7 +107,7 @@ def _split_turns(record: _Record) -> tuple[str, str]:
 
 
 def _split_question(human_turn: str, type_prompt: str) -> tuple[str, list[str]]:
-    """(stem, options) of the human turn, without the image placeholder and the prompt for the type."""
+    """Return (stem, options) of the human turn, without the image placeholder and the prompt for the type."""
     text = human_turn.replace("<image>", "").strip()
     if type_prompt:
         text = text.removeprefix(type_prompt.strip()).strip()
@@ -117,7 +117,7 @@ def _split_question(human_turn: str, type_prompt: str) -> tuple[str, list[str]]:
     choices = choices.strip().removeprefix("[").removesuffix("]")
     starts: list[re.Match[str]] = []
     for match in _CHOICE.finditer(choices):
-        # Only the next letter in order begins an option, because an option may contain a comma and "B:".
+        # Only the next letter in order begins an option, because an option may contain a comma or "B:".
         if match[1] == chr(ord("A") + len(starts)):
             starts.append(match)
     ends = [match.start() for match in starts[1:]] + [len(choices)]

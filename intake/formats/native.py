@@ -1,4 +1,4 @@
-"""`overread.question/1`, one record per line."""
+"""The native format `overread.question/1`: one record per line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from records.questions import QuestionRecord
 
 _decoder = msgspec.json.Decoder(QuestionRecord)
 
-#: What the structural checks expect of each question.
+#: Native questions may have all fields.
 EXPECTATIONS = COMPLETE
 
 
 def looks_like(record: dict[str, Any]) -> bool:
-    """Whether a file with this first record is native."""
+    """Return whether a file with this first record is native."""
     return {"stem", "format", "exam"} <= record.keys()
 
 
@@ -25,7 +25,7 @@ class NativeReader:
     """Reads native records, which need no conversion."""
 
     def __init__(self, file_stem: str) -> None:
-        """The file's name has no meaning here."""
+        """Create a reader. The file's name is not used."""
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
         return decode(raw, _decoder, has_all_fields=True)

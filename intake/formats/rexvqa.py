@@ -1,4 +1,4 @@
-"""ReXVQA: four-option questions with reports; one object of records by question id."""
+"""ReXVQA: four-option questions with reports, as one JSON object of records by question id."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 #: The tasks in the order in which they are tried: a name that contains the word belongs to that task.
 _TASKS = (Task.DIFFERENTIAL, Task.GEOMETRIC, Task.LOCATION, Task.NEGATION, Task.PRESENCE)
 _SECTIONS = ("Comparison", "Findings", "Impression")
-#: In ReXVQA's files a missing section of an exam is NaN, which is not valid JSON. It is refused elsewhere.
+#: In ReXVQA's files a missing section of an exam is NaN, which is not valid JSON. NaN is refused elsewhere.
 _NAN_SECTION = re.compile(rb'(?<!\\)("(?:Indication|Comparison|Findings|Impression)"\s*:\s*)NaN(?=\s*[,}])')
 
 
@@ -48,20 +48,20 @@ class _Record(msgspec.Struct, gc=False):
 
 _decoder = msgspec.json.Decoder(_Record)
 
-#: Its section 3.3 demands every field of a question.
+#: Section 3.3 of the ReXVQA paper requires every field of a question.
 EXPECTATIONS = COMPLETE
 
 
 def looks_like(record: dict[str, Any]) -> bool:
-    """Whether a file with this first record is one of ReXVQA."""
+    """Return whether a file with this first record is a ReXVQA file."""
     return {"question", "options", "correct_answer", "ImagePath"} <= record.keys()
 
 
 class RexvqaReader:
-    """Reads ReXVQA's files; the outer key is the id, because study and task together are not unique."""
+    """Reads ReXVQA files. The outer key is the id, because study and task together are not unique."""
 
     def __init__(self, file_stem: str) -> None:
-        """The file's name has no meaning here."""
+        """Create a reader. The file's name is not used."""
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:
         if not isinstance(name, str):
@@ -74,7 +74,7 @@ class RexvqaReader:
         )
         exam_id = none_if_unknown(record.StudyInstanceUid) or none_if_unknown(_to_text(record.study_id))
         if exam_id is None:
-            raise InvalidValue("StudyInstanceUid", "is missing, and so is study_id")
+            raise InvalidValue("StudyInstanceUid", "is missing; give StudyInstanceUid or study_id")
         task = _parse_task(record.task_name)
         return QuestionRecord(
             id=name,
@@ -125,7 +125,7 @@ def _parse_difficulty(text: str | None) -> Difficulty | None:
     if value is None:
         return None
     if value.casefold() not in set(Difficulty):
-        raise InvalidValue("difficulty", f"{value!r} must be one of {', '.join(Difficulty)}")
+        raise InvalidValue("difficulty", f"must be one of {', '.join(Difficulty)}, not {value!r}")
     return Difficulty(value.casefold())
 
 

@@ -1,4 +1,4 @@
-"""Converts the view positions of question files to the five of Overread."""
+"""Converts the view positions of question files to Overread's views."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ _BY_NAME = {name: view for view, names in _VIEWS.items() for name in names}
 
 
 def parse_view(text: str | None) -> View:
-    """The view of a text; an unknown one (such as an oblique) is OTHER, a missing one is UNKNOWN."""
+    """Return the view that a text names: OTHER for views such as oblique, UNKNOWN for a missing view."""
     letters = "".join(character for character in (text or "").upper() if character.isalpha())
     return _BY_NAME.get(letters, View.OTHER)

@@ -13,7 +13,7 @@ from domain.vocabulary import YES_NO, AnswerFormat, Task
 from intake.strict_json import decode
 from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 
-#: Only the types that determine the task; SIZE, ABN and the others ask for various skills.
+#: The types that determine the task. SIZE, ABN and the others ask for various skills.
 _TASKS = {"PRES": Task.PRESENCE, "POS": Task.LOCATION}
 
 
@@ -28,20 +28,20 @@ class _Record(msgspec.Struct, gc=False):
 
 _decoder = msgspec.json.Decoder(_Record)
 
-#: Its questions have an answer and no explanation; only some types determine a task.
+#: VQA-RAD questions have an answer but no explanation, and only some types determine a task.
 EXPECTATIONS = Expectations(fields=frozenset())
 
 
 def looks_like(record: dict[str, Any]) -> bool:
-    """Whether a file with this first record is VQA-RAD's."""
+    """Return whether a file with this first record is a VQA-RAD file."""
     return {"qid", "image_name", "question", "answer"} <= record.keys()
 
 
 class VqaRadReader:
-    """Reads VQA-RAD's files. Each image is one exam. Spaces and case are normalised; words are kept."""
+    """Reads VQA-RAD files. Each image is one exam. Spaces and case are normalised; words are kept."""
 
     def __init__(self, file_stem: str) -> None:
-        """The file's name has no meaning here."""
+        """Create a reader. The file's name is not used."""
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
         record = decode(raw, _decoder)

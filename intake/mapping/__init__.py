@@ -1,1 +1,1 @@
-"""Mapping files: declare how the columns of a foreign file become questions (docs/formats/mapping.md)."""
+"""Mapping files, which declare how the columns of another file become questions (docs/formats/mapping.md)."""

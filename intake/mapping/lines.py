@@ -1,4 +1,4 @@
-"""Finds the line of a TOML file on which a value is declared, for messages."""
+"""Finds the line of a TOML file on which a value is declared, for error messages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _KEY = re.compile(r"\s*(?P<name>[A-Za-z0-9_.\"'@$?\[\]* -]+?)\s*=")
 
 
 def find_line(text: str, path: Sequence[str]) -> int:
-    """The line, counted from 1, of the value at a path of keys, or of the innermost table that is found.
+    """Return the line, from 1, of the value at a path of keys, or of the innermost table that is found.
 
-    Keys inside an inline table or a list over several lines are found by their names.
+    Keys inside an inline table, or inside a list over several lines, are found by their names.
     """
     lines = text.splitlines()
     best_line, best_depth = 1, 0

@@ -1,4 +1,4 @@
-"""Opens a file with a mapping: checks that the columns exist, and reads the second files."""
+"""Opens a file with a mapping. Checks that the columns exist, and reads the second files."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from intake.record_reader import OpenedFile
 
 __all__ = ["OpenedFile", "detect_mapped_container", "open_mapped_file"]
 
-#: A column must occur in one of so many records; most columns occur in all of them.
+#: A column must occur in at least one of this many records; most columns occur in all of them.
 _RECORDS_TRIED = 100
 
 
 def detect_mapped_container(path: Path, given: Input) -> Container:
-    """The kind of a file that a mapping reads, from its first bytes.
+    """Return the structure of a file that a mapping reads, from its first bytes.
 
     Raises:
-        InvalidValue: it is empty, or no kind that can be read.
+        InvalidValue: the file is empty, or has no structure that can be read.
     """
     if path.is_dir():
         return Container.MEMBERS
@@ -36,11 +36,11 @@ def detect_mapped_container(path: Path, given: Input) -> Container:
 
 
 def open_mapped_file(path: Path, mapping: Mapping, file_stem: str) -> OpenedFile:
-    """Open a file for one pass, and its second files.
+    """Open a file for one pass, and read its second files.
 
     Raises:
-        InvalidValue: a file can't be read, or it lacks a column that the mapping names; the field is then the
-            mapping file with the line.
+        InvalidValue: a file can't be read, or a column that the mapping names is missing; the field is then
+            the mapping file with the line.
     """
     file = open_record_file(path, mapping.content.input)
     records = file.read_records(_list_root_columns(mapping))
@@ -55,7 +55,7 @@ def open_mapped_file(path: Path, mapping: Mapping, file_stem: str) -> OpenedFile
 
 
 def _list_root_columns(mapping: Mapping) -> set[str]:
-    """The columns of a table that the mapping needs: the whole path, and its first part."""
+    """Return the columns of a table that the mapping needs: each complete path, and its first part."""
     columns = set()
     for _, path in mapping.list_paths():
         if not path.root:
@@ -69,7 +69,7 @@ def _check_columns(mapping: Mapping, columns: list[str] | None, raw_records: lis
         try:
             records.append(msgspec.json.decode(raw))
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            continue  # it is refused with its reason when it is read
+            continue  # the record is refused with the reason when it is read
     if not records:
         return
     known = columns or sorted({key for record in records if isinstance(record, dict) for key in record})

@@ -11,13 +11,13 @@ from domain.errors import InvalidValue
 
 _ALL = None  # the step "[*]"
 _STEP = re.compile(r"\.?(?P<key>[^.\[\]]+)|\[(?P<index>\d+|\*)\]")
-#: Values that are not in the record: the file's name without its ending, the record's number and its key.
+#: Values that are not in the record: the file's name without extension, the record's number and its key.
 VARIABLES = ("$file", "$number", "$key")
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A parsed path; an ``optional`` one (written with a "?" at the end) may be absent from all records."""
+    """A parsed path. An ``optional`` path, written with "?" at the end, may be absent from all records."""
 
     text: str
     root: str
@@ -30,7 +30,7 @@ def parse_path(text: str) -> Path:
     """Parse a path.
 
     Raises:
-        InvalidValue: it is not one.
+        InvalidValue: the text is not a path.
 
     >>> parse_path("options[*].content").steps
     ('options', None, 'content')
@@ -62,9 +62,10 @@ def parse_path(text: str) -> Path:
 
 
 def follow(value: Any, path: Path) -> list[Any]:  # noqa: ANN401  # any JSON value
-    """The values at a path below a value; none if it does not lead to one.
+    """Return the values at a path below a value; an empty list if there are none.
 
-    A key that is exactly the path's text comes first, so that a column's name may contain dots and brackets.
+    A key that equals the text of the path takes precedence, so that a column's name may contain dots and
+    brackets.
 
     >>> follow({"options": [{"text": "a"}, {"text": "b"}]}, parse_path("options[*].text"))
     ['a', 'b']

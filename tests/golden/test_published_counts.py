@@ -92,7 +92,8 @@ def test_table_2_is_macro_for_seven_models_and_micro_for_one(run_counts):
         ("who,n\na,3\n", "line 1: the columns are"),
         ("rater,n,correct\na,3,4\n", "line 2: correct: 4 of 3 cannot be"),
         ("rater,n,correct\na,x,4\n", "line 2: n: 'x'"),
-        ("rater,n,correct\na,3,1\na,3,2\n", "line 3: rater: 'a' stands on line 2 already"),
+        ("rater,n,correct\na,3,1\na,3,2\n", "line 3: rater: 'a' is already on line 2"),
+        ("rater,n,correct,percent\na,3,,\n", "line 2: correct: is empty; give correct or percent"),
         ("rater,n,correct\n", "no count"),
     ],
 )

@@ -64,7 +64,7 @@ RECORDS = {
         "boxes",
         "extends 2 pixels beyond the image",
     ),
-    "a box beside the image": (make_record_with_box([80.1, 10, 80.9, 60]), "boxes", "beside the image"),
+    "a box outside the image": (make_record_with_box([80.1, 10, 80.9, 60]), "boxes", "outside the image"),
     "a box turned round": (
         make_record(boxes=[{**BOX, "box": [50, 10, 10, 60]}]),
         "boxes",
@@ -169,7 +169,7 @@ RECORDS = {
         "exam.radiographs.view",
         "one of",
     ),
-    "a sex of no list": (make_record_with_exam(sex="?"), "exam.sex", "must be one of F, M, O"),
+    "a sex of no list": (make_record_with_exam(sex="?"), "exam.sex", "must be F, M or O, not '?'"),
 }
 
 

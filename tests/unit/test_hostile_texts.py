@@ -60,7 +60,10 @@ def test_a_file_that_is_cut_off_in_its_first_record_is_called_truncated(tmp_path
 
 def test_a_single_record_over_several_lines_is_recognised(tmp_path):
     message = recognise(tmp_path, '{"id": "q1",\n "stem": "Which side?"}')
-    assert "it begins with no record: write one object per line, or a list of objects" in message
+    assert (
+        "it begins with a value that is not a record; write one object per line, or a list of objects"
+        in message
+    )
 
 
 def test_no_message_about_a_damaged_file_quotes_its_bytes():
