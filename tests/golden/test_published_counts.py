@@ -90,11 +90,11 @@ def test_table_2_is_macro_for_seven_models_and_micro_for_one(run_counts):
     ("text", "expected_text"),
     [
         ("who,n\na,3\n", "line 1: the columns are"),
-        ("rater,n,correct\na,3,4\n", "line 2: correct: 4 of 3 cannot be"),
+        ("rater,n,correct\na,3,4\n", "line 2: correct: 4 must be 0 to 3"),
         ("rater,n,correct\na,x,4\n", "line 2: n: 'x'"),
         ("rater,n,correct\na,3,1\na,3,2\n", "line 3: rater: 'a' is already on line 2"),
         ("rater,n,correct,percent\na,3,,\n", "line 2: correct: is empty; give correct or percent"),
-        ("rater,n,correct\n", "no count"),
+        ("rater,n,correct\n", "line 2: the file has no rows"),
     ],
 )
 def test_invalid_counts_are_refused_with_line_and_field(run_counts, text, expected_text):
