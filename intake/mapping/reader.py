@@ -1,4 +1,4 @@
-"""Reads records as a mapping declares, and makes native records of them."""
+"""Reads records as a mapping declares and converts them to native records."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class MappingReader:
         """Convert a record.
 
         Args:
-            name: of the record: its line, place or key.
-            raw: its bytes.
+            name: the name of the record: its line, index or key.
+            raw: the bytes of the record.
 
         Raises:
-            InvalidValue: the record is not valid; names field and reason.
+            InvalidValue: the record is not valid.
         """
         member = split_member_name(name) if isinstance(name, str) else None
         file_stem, number = member or (self._file_stem, str(name))

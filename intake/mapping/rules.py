@@ -62,12 +62,12 @@ class RecordValues:
 
 
 def matches_conditions(conditions: Mapping[str, ConditionSpec], values: RecordValues) -> bool:
-    """Whether a record fulfils all conditions."""
+    """Return whether a record meets all conditions."""
     return all(_matches(condition, values.find_text(path)) for path, condition in conditions.items())
 
 
 def apply_rules(spec: str | Rule | list[Any] | None, values: RecordValues, name: str) -> list[str]:
-    """The texts of a field; of several rules, the first with a text counts. Empty if there is none.
+    """Return the texts of a field. The first rule that gives a text counts; the result may be empty.
 
     Raises:
         InvalidValue: a value is not in the rule's table, or is an object.
@@ -86,7 +86,7 @@ def apply_rules(spec: str | Rule | list[Any] | None, values: RecordValues, name:
 
 
 def apply_rule(rule: Rule, values: RecordValues, name: str) -> list[str]:
-    """The texts that a rule makes of a record."""
+    """Return the texts that a rule derives from a record."""
     if rule.where and not matches_conditions(rule.where, values):
         return []
     texts = _read(rule, values, name)
@@ -178,7 +178,7 @@ def _part_finder(item: Any) -> Callable[[str], str]:  # noqa: ANN401  # any JSON
 
 
 def _fill(template: str, find: Callable[[str], str]) -> list[str]:
-    """The text of a template; none if all of its columns are empty."""
+    """Return the filled template as a list of one text; empty if all of its columns are empty."""
     found = [find(path) for path in PLACEHOLDER.findall(template)]
     if found and not any(found):
         return []

@@ -92,20 +92,18 @@ def import_questions(
     Images are read first; the database is locked for writing only after that.
 
     Args:
-        db: a session that writes; the caller rolls back after an error.
-        by: who imports.
+        db: a session for writing; the caller rolls back after an error.
+        by: the person who imports.
         path: the question file.
         file_format: "auto" or one of ``FORMATS``.
-        mapping: that declares another format; ``path`` may then be a folder.
+        mapping: a mapping that declares another format; ``path`` may then be a folder.
         dataset: the name of a new dataset, or of an existing one to add questions to.
         images: the folder of images, or a zip in memory; None to import questions only.
         workspace: where image files and the list of refusals are stored.
-        deidentification: of :func:`load_deidentification`, called in an earlier transaction. With None it is
-            read here, and
-            on SQLite
-            all other writers then wait while the images are read.
-        skip_known: leave out records that are in the dataset already with identical bytes.
-        skip_bad: leave out invalid records instead of refusing the file.
+        deidentification: the result of :func:`load_deidentification` in an earlier transaction. With None it
+            is read here, and on SQLite all other writers then wait while the images are read.
+        skip_known: whether to skip records that are already in the dataset with identical bytes.
+        skip_bad: whether to skip invalid records instead of refusing the file.
         minimum_explanation: the dataset's setting for the format check, in characters; None for no change.
         file_name: the user's name of the file, if ``path`` has another.
         now: the time.
@@ -300,7 +298,7 @@ def check_dataset_name(name: str) -> str:
 def _find_or_create_dataset(
     db: Session, *, name: str, minimum_explanation: int | None, now: datetime
 ) -> tuple[int, int]:
-    """Number of a dataset, which is created if necessary, and of its questions."""
+    """Return the id of a dataset, which is created if necessary, and its number of questions."""
     dataset_id = datasets.find_dataset_id(db, name=name)
     if dataset_id is None:
         return datasets.add_dataset(db, name=name, minimum_explanation=minimum_explanation, now=now), 0
@@ -345,7 +343,7 @@ def _make_slug(name: str) -> str:
 
 
 def _hash_files(paths: list[Path]) -> str:
-    """The SHA-256 of a file; of several files, that of their digests in the order of their names."""
+    """Return the SHA-256 of a file; for several files, the hash of their digests in name order."""
     digests = []
     for path in paths:
         with path.open("rb") as file:

@@ -42,7 +42,7 @@ _MAX_CACHED_EXAMS = 8_192
 
 
 class BatchWriter:
-    """Writes one batch after the other; its memory is limited.
+    """Writes one batch after the other, with limited memory.
 
     ``questions``, ``known`` (left out) and ``exams`` (new) count what was written so far, ``problems`` the
     problems by check.
@@ -60,7 +60,7 @@ class BatchWriter:
         skip_known: bool,
         existing_count: int,
     ) -> None:
-        """``there`` is the number of questions that the dataset already has."""
+        """``existing_count`` is the number of questions that the dataset already has."""
         self._db, self.dataset_id, self.import_id = db, dataset_id, import_id
         self._container, self._image_importer, self._refusals = container, image_importer, refusals
         self._skip_known = skip_known
@@ -180,7 +180,7 @@ class BatchWriter:
         return self._exams.get(key)
 
     def keep_exam(self, state: ExamState) -> ExamState:
-        """Keep an exam's state, with a number if it is new."""
+        """Store an exam's state in memory. A new exam gets its id."""
         if state.number is None:
             state = ExamState(state.key, self._next_exam, state.facts, state.radiographs)
             self._next_exam += 1
@@ -189,7 +189,7 @@ class BatchWriter:
         return state
 
     def reserve_numbers(self, count: int) -> range:
-        """Reserve the numbers of ``count`` questions."""
+        """Reserve the ids of ``count`` questions."""
         first = self._next_question
         self._next_question += count
         self.questions += count
@@ -224,10 +224,10 @@ class BatchWriter:
 
 
 class BatchRows:
-    """Makes the rows of one batch."""
+    """Creates the rows of one batch."""
 
     def __init__(self, writer: BatchWriter, batch: ParsedBatch, draw_hashes: Sequence[int]) -> None:
-        """``draw_hashes`` are those of the questions' ids."""
+        """``draw_hashes`` are the hashes of the questions' ids."""
         self._writer, self.batch, self._draw_hashes = writer, batch, draw_hashes
         self.new_exams: dict[str, ExamState] = {}
         self.changed_exams: dict[str, ExamState] = {}

@@ -28,12 +28,12 @@ _IMAGE_COLUMNS = ("sha256", "media_type", "bytes", "rows", "columns", "bits", "p
 _MAX_BYTES = 256 << 20
 _FIELD = "exam.radiographs.file"
 _WORKERS = 2
-_MAX_PENDING = 8  # the most files that are in memory at once
+_MAX_PENDING = 8  # the maximum number of files that are in memory at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedImage:
-    """An image file in the workspace; ``identity`` are values of a header that is not stored."""
+    """An image file in the workspace. ``identity`` has identifying values of a header that is not stored."""
 
     sha256: str
     size: int
@@ -44,8 +44,8 @@ class ImportedImage:
 class ImageImporter:
     """The image files of an import, by the paths in the records.
 
-    They are read and stored without the database, and their rows are written later. A file is stored after it
-    was checked. If files are de-identified, the original is only in memory and never written to a disk.
+    Files are checked and stored without the database, and their rows are written later. If files are
+    de-identified, the original is only in memory and never written to disk.
     ``new_count`` counts the rows written.
     """
 
@@ -166,5 +166,5 @@ def _describe_refusal(refusal: UnreadableImage) -> str:
 
 
 def resolve_view(record_view: str, facts: ImageFacts) -> str:
-    """The view that the record states; if it states none, that of the image file."""
+    """Return the view from the record, or else from the image file."""
     return facts.view.value if record_view == View.UNKNOWN else record_view
