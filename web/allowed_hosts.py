@@ -1,8 +1,8 @@
-"""The host names under which the app answers, as protection against DNS rebinding.
+"""The host names to which the app answers, as protection against DNS rebinding.
 
-A page of another site can let its own name point to this machine. Its scripts then reach the app as their own
-origin, and could sign in with a password that they know, such as that of a demo account. The browser still
-sends the page's name in the header Host, so the app refuses every name that is not in its settings.
+In this attack, another site points its own host name to this machine. Its scripts then reach the app as their
+own origin, and could sign in with a known password, such as that of a demo account. The browser still sends
+the site's name in the header Host, so the app rejects every name that is not in its settings.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from web.sign_in.html_pages import POLICY, error_page
 
 _SETTING = "OVERREAD_ALLOWED_HOSTS"
 _NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
-#: A host with or without a port: RFC 9110, 7.2, and RFC 3986, 3.2.2.
+#: A host with or without a port (RFC 9110, 7.2; RFC 3986, 3.2.2).
 _HOST = re.compile(r"(\[(?P<ipv6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(:[0-9]{1,5})?")
 _MAX_SHOWN_LENGTH = 100
 
 
 def read_allowed_names() -> frozenset[str]:
-    """The host names in ``OVERREAD_ALLOWED_HOSTS``, separated by commas; none by default.
+    """Return the host names in ``OVERREAD_ALLOWED_HOSTS``, separated by commas; none by default.
 
     Raises:
-        InvalidValue: an entry is not a host name; a port and ``https://`` do not belong into it.
+        InvalidValue: an entry is not a host name, for example because it has a port or ``https://``.
     """
     names = [name.strip().lower() for name in os.environ.get(_SETTING, "").split(",") if name.strip()]
     for name in names:
@@ -45,7 +45,7 @@ def read_allowed_names() -> frozenset[str]:
 def is_allowed(host: str, names: Collection[str]) -> bool:
     """Whether the app answers to a value of the header Host.
 
-    ``localhost`` and IP addresses are always allowed: no DNS entry of another site leads to them.
+    ``localhost`` and IP addresses are always allowed, because another site cannot use them as its name.
     """
     match = _HOST.fullmatch(host.strip().lower())
     if match is None:
@@ -55,7 +55,7 @@ def is_allowed(host: str, names: Collection[str]) -> bool:
 
 
 class AllowedHosts:
-    """ASGI middleware: 400 for a request or websocket to a name that is not allowed."""
+    """ASGI middleware that rejects requests (status 400) and websockets to a name that is not allowed."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -65,7 +65,7 @@ class AllowedHosts:
             await self._app(scope, receive, send)
             return
         hosts = HTTPConnection(scope).headers.getlist("host")
-        # Every browser sends the header; a health check by HTTP/1.0 may not.
+        # Every browser sends the header. A health check with HTTP/1.0 may omit it.
         if not hosts or (len(hosts) == 1 and is_allowed(hosts[0], read_allowed_names())):
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":

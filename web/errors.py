@@ -1,4 +1,4 @@
-"""Unexpected errors: the person sees an error number, and the log has the same number."""
+"""Unexpected errors: the user sees an error number, and the log has the same number."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _CODE_CHARS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without characters that are 
 
 
 def generate_error_number() -> str:
-    """Eight random characters, such as "K7QX-2MRA": short enough to be read out on the telephone."""
+    """Generate eight random characters, such as "K7QX-2MRA", which are easy to dictate."""
     code = "".join(secrets.choice(_CODE_CHARS) for _ in range(8))
     return f"{code[:4]}-{code[4:]}"
 
 
 def describe_unexpected_error(number: str) -> str:
-    """The text that the person sees. It leaves out the exception, which may contain a patient's values."""
+    """Return the text for the user. It omits the exception message, which may contain patient data."""
     return (
         f"Unexpected error. Error number {number}. Saved data is safe. Reload the page and try again. "
         "If the error persists, report the number to an admin."
@@ -33,7 +33,7 @@ def describe_unexpected_error(number: str) -> str:
 
 
 class ErrorMiddleware:
-    """ASGI middleware: an exception of a route becomes a 500 with an error number, and a line in the log."""
+    """ASGI middleware that converts exceptions to responses; unexpected ones get a number in the log."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -63,7 +63,7 @@ class ErrorMiddleware:
                 is_retry=is_unavailable,
             )
             await response(scope, receive, send)
-        except Exception as error:  # any exception: the log states where it was raised
+        except Exception as error:  # the log states where the exception was raised
             number = generate_error_number()
             scope.setdefault("state", {})["error"] = number
             request_id = scope["state"].get("request")
@@ -79,7 +79,7 @@ class ErrorMiddleware:
 def _error_response(
     request: Request, text: str, *, kind: str, status: int, is_retry: bool = False
 ) -> Response:
-    """The error response: a page for a person, JSON for a script. ``is_retry`` adds a Retry-After header."""
+    """Return the error as a page or, for scripts, as JSON. ``is_retry`` adds the header Retry-After."""
     headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if is_retry else {}
     if "text/html" not in request.headers.get("accept", "") or request.method != "GET":
         return JSONResponse({"error": text, "kind": kind}, status, headers)

@@ -49,24 +49,24 @@ OPEN_FOR_PROVIDER = frozenset(
 #: page.
 OPEN_WITHOUT_SIGN_IN = frozenset({"/_stcore/health", "/_stcore/host-config"} | OPEN_PATHS - OPEN_FOR_PROVIDER)
 
-#: Ties Streamlit's session to the sign-in: Streamlit does not give a session to another sign-in. A value that
-#: the client sends in this header is dropped (.streamlit/config.toml names it in trustedUserHeaders).
+#: The header that ties Streamlit's session to the sign-in, so that another sign-in cannot use the session. A
+#: value from the client is dropped. The header is in trustedUserHeaders of .streamlit/config.toml.
 SIGN_IN_HEADER = "x-overread-sign-in"
 _POLICY_VIOLATION, _MESSAGE_TOO_BIG, _TRY_AGAIN_LATER = (
     1008,
     1009,
     1013,
 )  # RFC 6455, 7.4.1; 1013 by IANA's registry
-#: Largest websocket message in bytes: clicks and typed text. Files come by the upload route.
+#: The maximum size of a websocket message in bytes (clicks and typed text). Files use the upload route.
 MAX_FRAME_BYTES = 4 << 20
-#: Seconds that a click waits for an unavailable database, and seconds between two attempts.
+#: The seconds for which a click waits for an unavailable database, and the seconds between two attempts.
 _RETRY_SECONDS, _RETRY_INTERVAL = 3.0, 0.5
 
 #: Streamlit's routes under these prefixes are closed, except for those that its page needs.
 CLOSED_PATHS = ("/_stcore/", "/media/", "/component/", "/app/static/", "/auth/")
 NEEDED_PATHS = ("/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcore/bidi-components/")
 UPLOAD_PATH = "/_stcore/upload_file/"
-#: People who may do one of these may upload files.
+#: People with permission for one of these actions may upload files.
 UPLOAD_ACTIONS = (Action.IMPORT_QUESTIONS, Action.RUN_STUDY)
 #: Files that are the same for everybody: the installed parts of Streamlit's page and of the forms.
 PUBLIC_PATHS = (
@@ -75,7 +75,7 @@ PUBLIC_PATHS = (
 
 
 class Gate:
-    """ASGI middleware in front of everything: pages, media, uploads, metrics, websocket."""
+    """ASGI middleware that checks every request and websocket message, in front of all other routes."""
 
     def __init__(self, app: ASGIApp, *, provider: bool = False) -> None:
         self._app = app
@@ -116,7 +116,9 @@ class Gate:
             return
         missing_action = _find_missing_action(scope, person)
         if missing_action is not None:
-            text = f"{person.display_name} may not {missing_action}. Ask an admin for a role that permits it."
+            text = (
+                f"{person.display_name} may not {missing_action}. Ask an admin for a role that permits this."
+            )
             await JSONResponse({"error": text, "kind": "NotAllowed"}, 403)(scope, receive, send)
             return
         await self._app(scope, receive, send)
@@ -157,7 +159,7 @@ class Gate:
 
 
 def redirect_message() -> bytes:
-    """The message that makes Streamlit's page go to another address: here, the sign-in page."""
+    """Return the message that redirects Streamlit's page to the sign-in page."""
     message = ForwardMsg()
     message.auth_redirect.url = SIGN_IN
     content: bytes = message.SerializeToString()
@@ -172,7 +174,7 @@ def _is_closed_path(path: str, person: Person) -> bool:
 
 
 def _find_missing_action(scope: Scope, person: Person) -> Action | None:
-    """The action that the app's route requires, if this person may not do it; otherwise None."""
+    """Return the action that the route requires if the person has no permission for it; otherwise None."""
     match = find_route(scope)
     action = match[0].action if match is not None else None
     return action if action is not None and not person.may(action) else None
@@ -197,7 +199,7 @@ async def _load_person(token: str | None) -> Person | None:
 
 
 async def _load_person_with_retries(token: str | None) -> Person | None:
-    """As :func:`_load_person`, with retries for some seconds while the database is unavailable."""
+    """Call :func:`_load_person`, with retries for some seconds while the database is unavailable."""
     deadline = monotonic() + _RETRY_SECONDS
     while True:
         try:
@@ -209,13 +211,13 @@ async def _load_person_with_retries(token: str | None) -> Person | None:
 
 
 async def _close_connection(send: Send, code: int) -> Message:
-    """Close the connection; return the message that reports this to Streamlit."""
+    """Close the connection, and return the message that reports this to Streamlit."""
     await send({"type": "websocket.close", "code": code})
     return {"type": "websocket.disconnect", "code": code}
 
 
 def _sign_in_response(request: Request) -> Response:
-    """A redirect to the sign-in page if a person opens a page; otherwise 401 without content."""
+    """Return a redirect to the sign-in page for page requests, and status 401 for other requests."""
     wants_page = request.headers.get("sec-fetch-mode", "navigate") == "navigate"
     if request.method == "GET" and wants_page and "text/html" in request.headers.get("accept", ""):
         return RedirectResponse(SIGN_IN, status_code=303)
@@ -223,7 +225,7 @@ def _sign_in_response(request: Request) -> Response:
 
 
 async def _reject_websocket(scope: Scope, receive: Receive, send: Send, *, had_token: bool) -> None:
-    """Refuse the handshake; a page whose sign-in has ended is sent to the sign-in page."""
+    """Reject the handshake. A page whose sign-in has ended is redirected to the sign-in page."""
     await receive()  # websocket.connect
     if had_token:
         subprotocol = next(iter(scope.get("subprotocols") or []), None)

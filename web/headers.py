@@ -18,16 +18,16 @@ _YEAR_SECONDS = 365 * 24 * 60 * 60
 
 
 def hash_inline_scripts() -> str:
-    """The hashes of the inline scripts in the installed Streamlit's page, as a policy lists them."""
+    """Return the hashes of the inline scripts in Streamlit's page, as sources of a policy."""
     page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     return " ".join(f"'sha256-{digest}'" for digest in digests)
 
 
-# The strictest policy under which everything works. Styles are inline (docs/decisions/032), and the script of
-# a component comes from a blob: URL. No script is evaluated from text, nothing may be framed, and nothing is
-# sent to another host.
+# The strictest policy that the app works with. Styles are inline (docs/decisions/032), and the script of a
+# component comes from a blob: URL. Scripts are not evaluated from text, pages cannot be framed, and no data
+# is sent to other hosts.
 POLICY = "; ".join(
     (
         "default-src 'self'",
@@ -54,7 +54,7 @@ _SECURITY_HEADERS = {
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds these headers; a header that a route sets itself is kept."""
+    """ASGI middleware that adds the security headers. A header that a route sets itself is kept."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

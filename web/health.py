@@ -1,4 +1,4 @@
-"""GET /health: the process is up. GET /health/ready: people can work, or not; only an admin sees the reason.
+"""GET /health: whether the process runs. GET /health/ready: whether people can work; admins see the reasons.
 
 The first is for a supervisor that restarts a process that hangs: an unavailable database is no reason to
 restart. The second is for a proxy and for monitoring. Neither needs a sign-in. The answer of /health/ready
@@ -34,14 +34,14 @@ _TIMEOUT, _CACHE_SECONDS = 3.0, 5.0  # seconds
 
 
 class _HealthCache:
-    """The latest results of the checks. The checks run in parallel; each runs at most once at a time."""
+    """The cached results of the checks. They run in parallel, and each runs at most once at a time."""
 
     def __init__(self) -> None:
         self._valid_until, self._results = 0.0, list[HealthCheck]()
         self._rounds, self._checks = SingleFlight[list[HealthCheck]](), SingleFlight[HealthCheck]()
 
     async def load_results(self) -> list[HealthCheck]:
-        """The result of each check, within the deadline."""
+        """Return the result of each check, within the deadline."""
         if time.monotonic() < self._valid_until:
             return self._results
         return await self._rounds.run("look", self._run_checks)
@@ -60,7 +60,7 @@ class _HealthCache:
         return self._results
 
     async def _run_check(self, workspace: Workspace, name: str) -> HealthCheck:
-        """Run one check. If it exceeds the deadline, its thread goes on and the next run waits for it."""
+        """Run one check. If it exceeds the deadline, its thread continues and the next run waits for it."""
         running = self._checks.run(name, partial(READINESS.run, run_health_check, workspace, name))
         try:
             return await asyncio.wait_for(running, _TIMEOUT)
@@ -73,12 +73,12 @@ _PERSON_LOOKUPS = SingleFlight[Person | None]()
 
 
 async def report_alive(request: Request) -> Response:  # noqa: ARG001 - Starlette passes it to every route
-    """200 "ok" if the process responds at all."""
+    """Respond with 200 "ok"."""
     return PlainTextResponse("ok")
 
 
 async def report_readiness(request: Request) -> Response:
-    """200 "ready" or 503 "not ready"; an admin also gets the result of each check."""
+    """Respond with 200 "ready" or 503 "not ready". Admins also get the result of each check."""
     results, may_see_checks = await asyncio.gather(HEALTH_CACHE.load_results(), _may_see_checks(request))
     is_ready = all(check.passed for check in results)
     status = 200 if is_ready else 503

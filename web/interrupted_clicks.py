@@ -1,7 +1,7 @@
-"""Clicks that arrived while the database was unavailable. Their page reports them once it is reconnected.
+"""Records clicks that were lost because the database was unavailable; the page reports them later.
 
-Nothing is carried out for a person whose sign-in cannot be looked up: the gate closes the connection and the
-click is lost. The browser reconnects by itself and would not mention the lost click.
+If a person's sign-in cannot be looked up, the gate closes the connection and the click is lost. The browser
+reconnects by itself, without a message about the lost click.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _lock = threading.Lock()
 
 
 def note_interrupted(token: str, *, now: datetime) -> None:
-    """Record that a click of the browser with that token was not carried out."""
+    """Record that a click in the browser with this token was not carried out."""
     with _lock:
         _interrupted_at[_hash_token(token)] = now
         while len(_interrupted_at) > _MAX_KEPT:
@@ -25,7 +25,7 @@ def note_interrupted(token: str, *, now: datetime) -> None:
 
 
 def pop_interrupted(token: str | None) -> datetime | None:
-    """Return the time of the latest lost click and forget it; the caller shows it. None if there is none."""
+    """Return the time of the latest lost click and delete it, or None. The caller shows it."""
     if token is None or not _interrupted_at:
         return None
     with _lock:

@@ -14,14 +14,18 @@ import web.sign_in.routes
 from domain.access import Action
 from web import connected, health, metrics
 from web.files import audit, downloads, estimates, input_preferences, statistics, study_reports
-from web.forms import routes as form_files
+from web.forms import routes as form_routes
 from web.images import pixels, radiographs
 from web.sign_in import first_admin, second_step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteGroup:
-    """Routes with the same permission: people who may do ``action``; without one, everybody signed in."""
+    """Routes with the same access rule.
+
+    The routes require permission for ``action``, or any sign-in if it is None. If ``needs_sign_in`` is False,
+    they are open to everybody.
+    """
 
     routes: list[Route]
     action: Action | None = None
@@ -41,7 +45,7 @@ ROUTE_GROUPS = (
         ],
     ),
     # Access to a radiograph depends on the person's assignments; the routes check it.
-    RouteGroup(routes=[*connected.ROUTES, *form_files.ROUTES, *radiographs.ROUTES, *pixels.ROUTES]),
+    RouteGroup(routes=[*connected.ROUTES, *form_routes.ROUTES, *radiographs.ROUTES, *pixels.ROUTES]),
     RouteGroup(routes=input_preferences.ROUTES),
     RouteGroup(action=Action.IMPORT_QUESTIONS, routes=downloads.IMPORT_ROUTES),
     RouteGroup(action=Action.BROWSE, routes=statistics.ROUTES),
@@ -62,7 +66,7 @@ OPEN_PATHS = frozenset(
 
 
 def find_route(scope: Scope) -> tuple[RouteGroup, Route] | None:
-    """The route that will handle the request, and its group; None for Streamlit's paths and other methods."""
+    """Return the group and the route that match the request; None if no route of this table matches."""
     for group in ROUTE_GROUPS:
         for route in group.routes:
             if route.matches(scope)[0] is Match.FULL:

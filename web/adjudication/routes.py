@@ -20,7 +20,7 @@ from web.forms.routes import form_route
 
 
 def save_adjudication(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Save one adjudication. The same revision sent twice is stored once; a stale revision is refused."""
+    """Save one adjudication. A repeated revision is stored once; a stale revision is refused."""
     request = schemas.parse_request(payload, schemas.AdjudicationRequest)
     with read_only_session() as db:
         sheet = review.open_dispute(
@@ -68,13 +68,13 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
 
 
 def load_dispute(payload: object, person: Person, now: datetime) -> dict[str, Any]:  # noqa: ARG001 - shared signature
-    """Load another dispute; None if no dispute is open."""
+    """Return the data of another dispute; its ``sheet`` is None if no dispute is open."""
     request = schemas.parse_request(payload, schemas.TurnRequest)
     return {"sheet": load_next_dispute(person, request.batch, question=request.to)}
 
 
 def load_next_dispute(person: Person, batch_id: int, *, question: int | None = None) -> dict[str, Any] | None:
-    """The form's data of that dispute, or of the batch's first open one; None if there is none."""
+    """Return the form's data of a dispute, or of the first open one of the batch; None if none is open."""
     with read_only_session() as db:
         disputes = review.list_disputes(db, person=person, batch_id=batch_id)
         if question is None:

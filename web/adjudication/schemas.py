@@ -25,14 +25,14 @@ _OptionIndex = Annotated[int, msgspec.Meta(ge=0, le=25)]
 
 
 class TurnRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A request for another dispute of the batch; None requests the next open one."""
+    """A request for the dispute of the question ``to``; None requests the first open dispute of the batch."""
 
     batch: Number
     to: Number | None
 
 
 class OwnValuesBody(CorrectionBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The values that the adjudicator entered, for the fields set to the adjudicator's own value."""
+    """The values that the adjudicator entered, for the fields with the source "own"."""
 
     options: list[Text] | None = None
     category: Text | None = None
@@ -40,7 +40,7 @@ class OwnValuesBody(CorrectionBody, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class AdjudicationRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The decision on a dispute: rejected, or whose value each field takes."""
+    """The decision on a dispute: reject the question, or the source of the value of each field."""
 
     batch: Number
     question: Number
@@ -57,11 +57,13 @@ def parse_own_values(body: OwnValuesBody, question: Question) -> dict[str, Any]:
     """Convert the adjudicator's own values to the types of the domain.
 
     Raises:
-        InvalidValue: the form has further right answers, but the question has no options.
+        InvalidValue: the form has further correct answers, but the question has no options.
     """
     values = parse_correction(body)
     if body.also_right is not None:
         values["also_right"] = tuple(tuple(sorted(option_set)) for option_set in body.also_right)
     if values["also_right"] and not question.format.has_options:
-        raise InvalidValue("also_right", f"a {question.format} question has no further right options")
+        raise InvalidValue(
+            "also_right", f"must be empty, because a {question.format} question has no options"
+        )
     return values

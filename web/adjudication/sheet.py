@@ -1,4 +1,4 @@
-"""A dispute as plain JSON for the form. It contains nothing that is not in the dispute sheet."""
+"""Converts a dispute to JSON for the form. The JSON contains only data of the dispute sheet."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from web.review.sheet import format_age, radiograph_url
 def dispute_to_json(
     sheet: DisputeSheet, *, person: int, disputes: Sequence[DisputedQuestion]
 ) -> dict[str, Any]:
-    """All data that the form needs for one dispute.
+    """Return all data that the form needs for one dispute.
 
-    ``disputes`` are the disputes of the batch; the form links to the previous and the next one.
+    ``disputes`` has all disputes of the batch, from which the form links to the previous and the next one.
     """
     question, settled = sheet.question, sheet.adjudication
     numbers = [dispute.question_number for dispute in disputes]
@@ -45,7 +45,7 @@ def dispute_to_json(
         "next": numbers[position + 1] if position + 1 < len(numbers) else None,
         "revision": sheet.revision,
         "about": sorted(aspect.value for aspect in sheet.kinds),
-        # The viewer reads these to decide whether boxes may be drawn.
+        # The viewer uses these fields to decide whether boxes can be drawn.
         "blind": False,
         "open": True,
         "asks": {"boxes": False},
@@ -131,9 +131,10 @@ def _format_box(labelled_box: LabelledBox) -> str:
 
 
 def _radiograph_to_json(sheet: DisputeSheet, radiograph: Radiograph) -> dict[str, Any]:
-    """One radiograph with the machine's boxes and each reviewer's, labelled with the reviewer's letter.
+    """Return one radiograph with the imported boxes, and the reviewers' boxes labelled by reviewer.
 
-    ``sides`` has the boxes of the machine and of each reviewer separately; a correction can start from them.
+    ``sides`` has the imported boxes and the boxes of each reviewer separately; a correction can start from
+    them.
     """
     data: dict[str, Any] = {"id": radiograph.id, "view": VIEW_LABELS[radiograph.view], "canvas": None}
     if radiograph.rows is None or radiograph.columns is None:
@@ -170,7 +171,7 @@ def _radiograph_to_json(sheet: DisputeSheet, radiograph: Radiograph) -> dict[str
 
 
 def _boxes_by_reviewer(sheet: DisputeSheet) -> list[tuple[LabelledBox, ...]]:
-    """The boxes of each reviewer: the machine's if they corrected none, an empty tuple if they rejected."""
+    """Return the boxes of each reviewer: the imported boxes if not corrected, none if they rejected."""
     result = []
     for verdict in sheet.verdicts:
         own = verdict.opinion.correction.boxes

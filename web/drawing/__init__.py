@@ -1,1 +1,1 @@
-"""Boxes drawn in the browser: data for the viewer and the plain editor, and the boxes they send back."""
+"""Boxes drawn in the browser: the data for the viewer and the plain editor, and the boxes from them."""

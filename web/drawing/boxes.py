@@ -1,4 +1,4 @@
-"""Converts what the viewer or the canvas sends into the boxes of a draft or correction.
+"""Converts the objects from the viewer or the canvas to the boxes of a draft or correction.
 
 All boxes are in pixels of the stored matrix.
 """
@@ -24,11 +24,11 @@ MAX_LABEL_LENGTH = 200  # characters
 def parse_drawn_boxes(
     drawings: Drawings, *, exam: Exam, machine: tuple[LabelledBox, ...]
 ) -> tuple[LabelledBox, ...]:
-    """All boxes of the exam: those drawn, and the machine's on radiographs that had no canvas.
+    """Return all boxes of the exam: the drawn boxes, and the machine's on radiographs without drawn objects.
 
     Raises:
-        InvalidValue: a radiograph is not of the exam, a box has no position, there are too many boxes, or a
-            label is too long.
+        InvalidValue: the exam does not have the radiograph, a box has no position, there are too many boxes,
+            or a label is too long.
     """
     for radiograph_id in drawings:
         exam.find_radiograph(radiograph_id)
@@ -42,7 +42,7 @@ def parse_drawn_boxes(
             result.extend(machine_here)
             continue
         if len(objects) > MAX_BOXES:
-            raise InvalidValue("boxes", f"at most {MAX_BOXES} on one radiograph, not {len(objects)}")
+            raise InvalidValue("boxes", f"must be at most {MAX_BOXES} on one radiograph, not {len(objects)}")
         if radiograph_viewer.is_from_viewer(objects):
             result.extend(
                 radiograph_viewer.objects_to_boxes(
@@ -55,14 +55,14 @@ def parse_drawn_boxes(
         result.extend(clean_boxes(boxes, surface=surface, machine=machine_here))
     for labelled_box in result:
         if len(labelled_box.label) > MAX_LABEL_LENGTH and labelled_box not in machine:
-            raise InvalidValue("boxes", f"a label has at most {MAX_LABEL_LENGTH} characters")
+            raise InvalidValue("boxes", f"a label must have at most {MAX_LABEL_LENGTH} characters")
     return tuple(result)
 
 
 def parse_corrected_boxes(
     drawings: Drawings | None, *, exam: Exam, machine: tuple[LabelledBox, ...]
 ) -> tuple[LabelledBox, ...] | None:
-    """The boxes for a correction; None if nothing was drawn or the result equals the machine's boxes."""
+    """Return the boxes for a correction; None if no box was drawn or the boxes equal the machine's."""
     if drawings is None:
         return None
     boxes = parse_drawn_boxes(drawings, exam=exam, machine=machine)

@@ -27,7 +27,7 @@ def canvas_to_json(
     machine: tuple[LabelledBox, ...],
     locked: bool,
 ) -> dict[str, Any]:
-    """The ``data`` of one radiograph's canvas; with ``locked`` the boxes are shown and cannot be changed."""
+    """Return the ``data`` of one radiograph's canvas. If ``locked`` is True, the boxes cannot be changed."""
     return {
         "fillColor": "rgba(0, 0, 0, 0)",
         "strokeWidth": STROKE,
@@ -54,7 +54,7 @@ def canvas_to_json(
 
 @cache
 def find_browser_files() -> tuple[Path, Path]:
-    """The canvas' script and style sheet in the installed package.
+    """Return the script and the style sheet of the canvas in the installed package.
 
     Raises:
         FileNotFoundError: the files of the package are not laid out as in version 0.13.

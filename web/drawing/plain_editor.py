@@ -16,15 +16,16 @@ from domain.errors import InvalidValue
 
 #: Pixels of the longer side of a surface: sharp at twice the usual size on screen.
 MAX_SIDE = 1600
-#: Line width of a box on the surface. A click without a drag leaves a box of that size; a very short drag
-#: leaves one of up to twice that size.
+#: The line width of a box on the surface. A click without a drag draws a box of this size, and a very short
+#: drag a box of up to twice this size.
 STROKE = 5
 FONT_SIZE = 30
-#: The machine's boxes are amber and dashed, the reviewer's cyan and solid: distinguishable without colour.
+#: The machine's boxes are amber and dashed, the reviewer's boxes cyan and solid. They can be distinguished
+#: without colour.
 MACHINE_COLOUR = "#ffb000"
 OWN_COLOUR = "#22d3ee"
 MACHINE_DASH = (18, 10)
-#: Largest difference (matrix pixels) of an unchanged box after the round trip: fabric.js writes four
+#: The maximum difference of an unchanged box after the round trip, in matrix pixels; fabric.js writes four
 #: decimals.
 UNCHANGED_TOLERANCE = 0.02
 
@@ -56,7 +57,7 @@ class Surface:
 
 
 def create_surface(*, rows: int, columns: int) -> Surface:
-    """The surface for a matrix: same aspect ratio, longer side :data:`MAX_SIDE`, whole pixels."""
+    """Create the surface for a matrix: same aspect ratio, longer side :data:`MAX_SIDE`, whole pixels."""
     scale = MAX_SIDE / max(rows, columns)
     return Surface(
         rows=rows,
@@ -69,7 +70,7 @@ def create_surface(*, rows: int, columns: int) -> Surface:
 def boxes_to_objects(
     boxes: Iterable[LabelledBox], *, surface: Surface, machine: Sequence[LabelledBox] = ()
 ) -> list[dict[str, Any]]:
-    """Convert boxes to canvas objects; those that are in ``machine`` get the style of the machine's boxes."""
+    """Convert boxes to canvas objects. Boxes that are in ``machine`` get the style of the machine's boxes."""
     return [
         _box_to_object(labelled_box, surface=surface, is_machine_box=labelled_box in machine)
         for labelled_box in boxes
@@ -102,8 +103,9 @@ def clean_boxes(
 ) -> tuple[LabelledBox, ...]:
     """Clean up drawn boxes: clip them to the matrix, drop specks, restore unchanged machine boxes exactly.
 
-    A speck is a box no larger than a click or a very short drag leaves. A box with the size of a machine's
-    box is not a speck: it was only moved. Coordinates of drawn boxes are rounded to a hundredth of a pixel.
+    A speck is a box that is no larger than the result of a click or a very short drag. A box of the same size
+    as a machine's box is not a speck, because it was moved. Coordinates of drawn boxes are rounded to a
+    hundredth of a pixel.
     """
     result = []
     for labelled_box in boxes:
@@ -121,7 +123,7 @@ def clean_boxes(
             box = labelled_box.box.clip_to_matrix(rows=surface.rows, columns=surface.columns)
             box = Box(**{name: round(getattr(box, name), 2) for name in ("x_min", "y_min", "x_max", "y_max")})
         except InvalidValue:
-            continue  # entirely outside the image, or thinner than a hundredth of a pixel: dropped
+            continue  # dropped: outside the image, or thinner than a hundredth of a pixel
         result.append(LabelledBox(radiograph=labelled_box.radiograph, label=labelled_box.label, box=box))
     return tuple(result)
 
@@ -167,7 +169,7 @@ def _parse_box(drawing: Mapping[str, Any], *, surface: Surface) -> Box:
 
 
 def _find_unchanged(box: Box, machine: Sequence[LabelledBox]) -> Box | None:
-    """The machine's box with the same coordinates within :data:`UNCHANGED_TOLERANCE`, or None."""
+    """Return the machine's box with the same coordinates within :data:`UNCHANGED_TOLERANCE`, or None."""
     for other in machine:
         pairs = zip(box.as_tuple(), other.box.as_tuple(), strict=True)
         if all(abs(a - b) <= UNCHANGED_TOLERANCE for a, b in pairs):

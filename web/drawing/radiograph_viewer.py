@@ -1,4 +1,4 @@
-"""The radiograph viewer: addresses of its image data, and conversion of its boxes.
+"""The radiograph viewer: the URLs of its image data, and the conversion of its boxes.
 
 Its browser part is ``frontend/src/viewer/`` (docs/decisions/020-radiograph-viewer.md).
 
@@ -16,17 +16,17 @@ from urllib.parse import quote
 from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
 
-#: The ``type`` of a box that the viewer sends; objects of the drawable canvas have another type.
+#: The ``type`` of a box from the viewer. Objects from the drawable canvas have another type.
 BOX_TYPE = "Box"
 
 
 def pixels_url(exam_number: int, radiograph_id: str) -> str:
-    """The URL of the stored matrix. The radiograph's id is one segment, whatever characters it contains."""
+    """Return the URL of the stored matrix. The radiograph's id is encoded as one segment of the path."""
     return f"/pixels/{exam_number}/{quote(radiograph_id, safe='')}"
 
 
 def facts_url(exam_number: int, radiograph_id: str) -> str:
-    """The URL of the data that the browser needs to display the matrix."""
+    """Return the URL of the data that the browser needs to display the matrix."""
     return f"{pixels_url(exam_number, radiograph_id)}/facts"
 
 
@@ -46,12 +46,13 @@ def is_from_viewer(objects: Iterable[Mapping[str, Any]]) -> bool:
 def objects_to_boxes(
     objects: Iterable[Mapping[str, Any]], *, radiograph: str, rows: int, columns: int
 ) -> tuple[LabelledBox, ...]:
-    """Convert the viewer's objects to boxes, the inverse of :func:`boxes_to_json`. Boxes are clipped to the
-    matrix.
+    """Convert objects from the viewer to boxes, as the inverse of :func:`boxes_to_json`.
+
+    Boxes are clipped to the matrix.
 
     Raises:
-        InvalidValue: a box without four finite coordinates, with corners in the wrong order, or entirely
-            outside the matrix.
+        InvalidValue: a box does not have four finite coordinates, has its corners in the wrong order, or is
+            entirely outside the matrix.
     """
     return tuple(
         LabelledBox(

@@ -1,1 +1,1 @@
-"""Files that people download."""
+"""Routes for downloads."""

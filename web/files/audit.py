@@ -26,7 +26,10 @@ _MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
 
 @json_errors
 async def download_audit_trail(request: Request) -> Response:
-    """The entries in order. A response header carries the latest hash of the whole trail."""
+    """Return the matching entries in order.
+
+    The header X-Audit-Head has the latest hash of the whole trail.
+    """
     person = await require_person(request)
     require(person, Action.SEE_AUDIT)
     file_format = request.path_params["file_format"]
@@ -47,7 +50,7 @@ def parse_audit_filter(get: object) -> AuditFilter:
     """Parse the filter from query parameters.
 
     Args:
-        get: returns a parameter's value, or None or "" if it is missing.
+        get: a function that returns the value of a parameter, or None or "" if it is missing.
 
     Raises:
         InvalidValue: a time cannot be parsed.
@@ -62,7 +65,7 @@ def parse_audit_filter(get: object) -> AuditFilter:
         except ValueError as error:
             raise InvalidValue(name, "is not a time such as 2026-03-01T00:00:00+00:00") from error
         if parsed is not None and parsed.tzinfo is None:
-            raise InvalidValue(name, "needs a time zone, such as 2026-03-01T00:00:00+00:00")
+            raise InvalidValue(name, "must have a time zone, such as 2026-03-01T00:00:00+00:00")
         return parsed
 
     return AuditFilter(
@@ -77,7 +80,7 @@ def parse_audit_filter(get: object) -> AuditFilter:
 def _write_audit_file(
     person: Person, audit_filter: AuditFilter, file_format: str
 ) -> tuple[IO[bytes], str, str]:
-    # A temporary file, so that a slow download keeps no database reader open.
+    # A temporary file is written first, so that a slow download does not keep a database session open.
     file = tempfile.SpooledTemporaryFile(_MAX_IN_MEMORY)  # noqa: SIM115 - closed after its last block is sent
     digest = hashlib.sha256()
     with read_only_session() as db:

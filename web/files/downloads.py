@@ -48,7 +48,7 @@ async def download_release_file(request: Request) -> Response:
 
 @json_errors
 async def download_release(request: Request) -> Response:
-    """GET /files/releases/{id}.zip: all files of a release; the manifest in it has their hashes."""
+    """GET /files/releases/{id}.zip: all files of a release. Its manifest has their hashes."""
     person = await require_person(request)
     files = await run_in_threadpool(_find_release_files, person, request.path_params["release_id"])
     folder_name = files[0].download_name.removesuffix("-manifest.json")
@@ -111,7 +111,7 @@ def _find_release_files(person: Person, release_id: int) -> list[ReleaseFile]:
 
 
 def _file_response(path: Path, download_name: str, sha256: str | None) -> Response:
-    """The file as an attachment. It is hashed and then sent from the same open handle.
+    """Return the file as an attachment. It is hashed and then sent from the same open handle.
 
     Raises:
         NotFound: the file is missing.
@@ -134,7 +134,7 @@ def _open_file(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
-        raise NotFound(f"{path.name} no longer exists at the place where it was written.") from error
+        raise NotFound(f"{path.name} is no longer in the folder where it was created.") from error
 
 
 def _hash_file(file: BinaryIO) -> tuple[str, int]:
@@ -162,7 +162,7 @@ def _headers(download_name: str) -> dict[str, str]:
 
 
 class _ZipStream:
-    """A write-only stream that passes on the archive's bytes; it is not seekable."""
+    """A write-only, unseekable stream from which the bytes of the archive are drained."""
 
     def __init__(self) -> None:
         self._pending: list[bytes] = []
@@ -180,7 +180,7 @@ class _ZipStream:
 
 
 def _zip_chunks(files: list[ReleaseFile], folder: str) -> Iterator[bytes]:
-    """The archive in chunks. Text is compressed, images are stored. The bytes are the same each time."""
+    """Yield the archive in chunks. Images are not compressed. The bytes are the same each time."""
     stream = _ZipStream()
     with zipfile.ZipFile(stream, "w") as archive:  # type: ignore[call-overload]  # it only uses write, flush
         for file in files:

@@ -16,7 +16,10 @@ from web.requests import json_errors, require_person
 
 @json_errors
 async def download_estimates(request: Request) -> Response:
-    """The query names the dataset, and optionally its batches, each as ``batch``."""
+    """Return the estimates as CSV.
+
+    The query has the ``dataset``, and optionally a ``batch`` for each batch.
+    """
     person = await require_person(request)
     require(person, Action.SEE_PROGRESS)
     dataset = request.query_params.get("dataset", "")

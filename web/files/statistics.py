@@ -1,4 +1,4 @@
-"""GET /files/statistics/…: a dataset's statistics as CSV and as JSON, and each figure as SVG."""
+"""GET /files/statistics/…: the statistics of a dataset as CSV and JSON, and each figure as SVG."""
 
 from __future__ import annotations
 
@@ -21,33 +21,38 @@ _MEDIA_TYPES = {"csv": "text/csv", "json": "application/json", "svg": "image/svg
 
 @json_errors
 async def download_statistics(request: Request) -> Response:
-    """The query names the dataset. Each request computes the statistics: seconds for a large dataset."""
+    """Return one file of the statistics of the query's ``dataset``; side-by-side.csv accepts several.
+
+    The statistics are computed at each request, which takes seconds for a large dataset.
+    """
     person = await require_person(request)
     require(person, Action.BROWSE)
-    name = request.path_params["name"]
+    file_name = request.path_params["name"]
     datasets = list(dict.fromkeys(request.query_params.getlist("dataset"))) or [""]
-    content = await run_in_threadpool(_load_content, person, datasets, name)
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-    media_type = _MEDIA_TYPES[name.rpartition(".")[2]]
+    content = await run_in_threadpool(_load_content, person, datasets, file_name)
+    headers = {"Content-Disposition": f'attachment; filename="{file_name}"', "Cache-Control": "no-store"}
+    media_type = _MEDIA_TYPES[file_name.rpartition(".")[2]]
     return Response(content, headers=headers, media_type=f"{media_type}; charset=utf-8")
 
 
-def _load_content(person: Person, datasets: list[str], name: str) -> str:
-    if name == "side-by-side.csv":
-        with read_only_session() as db:
-            return format_comparison_csv(
-                [compute_dataset_statistics(db, by=person, dataset=dataset_name) for dataset_name in datasets]
-            )
-    dataset = datasets[0]
+def _load_content(person: Person, datasets: list[str], file_name: str) -> str:
+    is_comparison = file_name == "side-by-side.csv"
     with read_only_session() as db:
-        statistics = compute_dataset_statistics(db, by=person, dataset=dataset)
-    if name == "statistics.csv":
+        all_statistics = [
+            compute_dataset_statistics(db, by=person, dataset=dataset)
+            for dataset in (datasets if is_comparison else datasets[:1])
+        ]
+    if is_comparison:
+        return format_comparison_csv(all_statistics)
+    statistics = all_statistics[0]
+    if file_name == "statistics.csv":
         return format_csv(statistics)
-    if name == "statistics.json":
+    if file_name == "statistics.json":
         return format_json(statistics)
-    figure = render_figures(statistics).get(name.removesuffix(".svg")) if name.endswith(".svg") else None
+    figures = render_figures(statistics) if file_name.endswith(".svg") else {}
+    figure = figures.get(file_name.removesuffix(".svg"))
     if figure is None:
-        raise NotFound(f"There is no file {name!r} of the statistics of {dataset!r}.")
+        raise NotFound(f"The statistics of {datasets[0]!r} have no file named {file_name!r}.")
     return figure
 
 

@@ -1,7 +1,7 @@
-"""GET /files/study-reports/{digest}/…: the files of a computed report, as the page shows it.
+"""GET /files/study-reports/{digest}/…: the files of a computed report.
 
 The digest identifies the answers and the protocol of the report, so a link always gives the same bytes. The
-figures equal those of `study report --out` to the last digit.
+results are identical to those of `study report --out`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MEDIA_TYPES = {
 
 @json_errors
 async def download_report_file(request: Request) -> Response:
-    """One file of the report; ``model`` in the query is the model with which the others are compared."""
+    """Return one file of the report. The query's ``model`` is the model with which raters are compared."""
     person = await require_person(request)
     path = request.path_params["name"]
     report = await run_in_threadpool(_load_report, person, request)
@@ -42,7 +42,7 @@ async def download_report_file(request: Request) -> Response:
 
 @json_errors
 async def download_report(request: Request) -> Response:
-    """All files of the report as a ZIP."""
+    """Return all files of the report as a ZIP file."""
     person = await require_person(request)
     report = await run_in_threadpool(_load_report, person, request)
     content = await run_in_threadpool(_zip_report, report)
@@ -63,13 +63,13 @@ def _load_report(person: Person, request: Request) -> StudyReport:
 
 
 def _report_file(report: StudyReport, path: str) -> str:
-    from reader_study.report.files import render_file  # noqa: PLC0415 - brings pandas, which a start needs not
+    from reader_study.report.files import render_file  # noqa: PLC0415 - imports pandas, not needed at start
 
     return render_file(report, path)
 
 
 def _zip_report(report: StudyReport) -> bytes:
-    from reader_study.report.files import render_files  # noqa: PLC0415 - brings pandas, which a start needs not
+    from reader_study.report.files import render_files  # noqa: PLC0415 - imports pandas, not needed at start
 
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:

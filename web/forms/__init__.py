@@ -1,1 +1,1 @@
-"""Shared by the review, reading and adjudication forms: their browser files, routes and labels."""
+"""The shared parts of the review, reading and adjudication forms: browser files, routes and labels."""

@@ -1,4 +1,4 @@
-"""The browser files of the forms: the committed bundles and the drawable canvas, served under one hash.
+"""The browser files of the forms: the committed bundles and the drawable canvas, with one hash in their URLs.
 
 The source is TypeScript in ``frontend/src/``. Its build output is committed in ``frontend/dist/``, so the app
 does not need Node (docs/decisions/038-one-frontend-package.md).
@@ -18,7 +18,7 @@ MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; chars
 
 @cache
 def load_form_files() -> dict[str, bytes]:
-    """Every file that the browser may request, content by name: all bundles, and the canvas' two files."""
+    """Return the content of every browser file by name: all bundles, and the two files of the canvas."""
     paths = {path.name: path for path in sorted(BUNDLES.iterdir()) if path.suffix in MEDIA_TYPES}
     script, style = find_browser_files()
     paths |= {"canvas.js": script, "canvas.css": style}
@@ -27,7 +27,7 @@ def load_form_files() -> dict[str, bytes]:
 
 @cache
 def form_files_digest() -> str:
-    """A hash of all files. It is part of every file's URL, so that the URL changes with the content."""
+    """Return a hash of all files. It is part of each file's URL, so that the URL changes with the content."""
     sha256 = hashlib.sha256()
     for name, content in sorted(load_form_files().items()):
         sha256.update(f"{name}:{len(content)}:".encode() + content)
@@ -35,12 +35,12 @@ def form_files_digest() -> str:
 
 
 def file_url(name: str) -> str:
-    """The URL of a file."""
+    """Return the URL of a browser file."""
     return f"/frontend/{form_files_digest()}/{name}"
 
 
 def form_html(form_name: str) -> str:
-    """The HTML of a form's component: its style sheets, and the element in which the form is built."""
+    """Return the HTML of a form's component: its style sheets, and the element in which the form is built."""
     links = "".join(
         f'<link rel="stylesheet" href="{file_url(name)}">' for name in ("canvas.css", f"{form_name}.css")
     )
@@ -48,7 +48,7 @@ def form_html(form_name: str) -> str:
 
 
 def form_script(form_name: str) -> str:
-    """The script of a form's component: it imports the form and passes on Streamlit's arguments.
+    """Return the script of a form's component, which imports the form and passes on Streamlit's arguments.
 
     Streamlit sends this script with every run; the form itself is fetched once.
     """
@@ -62,5 +62,5 @@ def form_script(form_name: str) -> str:
 
 
 def read_bundle(name: str) -> str:
-    """The text of a bundle that Streamlit sends inside its page."""
+    """Return the text of a bundle that Streamlit sends inside its page."""
     return (BUNDLES / name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Labels of the forms: the box labels on offer (any other may be typed), and the names of views."""
+"""Labels of the forms: suggested box labels (others can be typed), and the names of views and sexes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The routes of the forms: their browser files, and the POST routes that save."""
+"""The routes of the forms: GET for their browser files, and POST for their requests."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from web.thread_limits import SAVES
 
 _CACHE_FOR_A_YEAR = "private, max-age=31536000, immutable"
 
-#: Handles a request: takes its body as plain JSON, the person and the time; returns the response body.
+#: A function that handles a request. It takes the body as JSON values, the person and the current time, and
+#: returns the response body.
 FormHandler = Callable[[object, Person, datetime], dict[str, Any]]
 
 
 async def _serve_form_file(request: Request) -> Response:
-    """A browser file of the forms. Its URL changes with its content, so it may be cached."""
+    """Return a browser file of the forms. Its URL changes with its content, so it may be cached."""
     name = request.path_params["name"]
     content = load_form_files().get(name)
     if content is None or request.path_params["digest"] != form_files_digest():
@@ -43,9 +44,9 @@ ROUTES = [Route("/frontend/{digest}/{name}", _serve_form_file, methods=["GET"])]
 
 
 def form_route(path: str, handler: FormHandler) -> Route:
-    """A POST route for a form, with a JSON response.
+    """Create a POST route for a form, with a JSON response.
 
-    It accepts requests only from the app's own pages, and only for the person for whom the page was opened.
+    The route accepts requests only from the app's own pages, and only for the person who opened the page.
     """
 
     @json_errors

@@ -1,1 +1,1 @@
-"""Radiographs for the browser: as JPEG, and as stored values for the viewer."""
+"""Radiographs for the browser: as JPEG images, and as stored pixel values for the viewer."""

@@ -31,13 +31,13 @@ from web.single_flight import SingleFlight
 from web.thread_limits import PIXEL_FETCHES, PIXEL_LOOKUPS
 
 _CACHE_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Cookie", "X-Content-Type-Options": "nosniff"}
-# Facts and matrix of one radiograph are requested at the same moment, possibly by several people.
+# The facts and the matrix of a radiograph are requested at the same moment, possibly by several people.
 _ENCODINGS = SingleFlight[EncodedPixels]()
 
 
 @json_errors
 async def serve_pixels(request: Request) -> Response:
-    """The stored values (``imaging.matrix``), their facts (``imaging.build_viewer_facts``), or 304."""
+    """Return the stored values (``imaging.matrix``), their facts (``imaging.build_viewer_facts``), or 304."""
     person = await require_person(request)
     exam_number = request.path_params["exam_number"]
     key, wants_facts = _parse_path(request)
@@ -49,8 +49,8 @@ async def serve_pixels(request: Request) -> Response:
     description = f"Radiograph {key} of exam {exam_number}"
     content = await PIXEL_LOOKUPS.run(lambda: shared_cache().find(name))
     if content is None:
-        # The name is part of the key because errors quote it with the exam's number: a person must not learn
-        # the number of somebody else's exam.
+        # The description is part of the key because error messages contain it with the exam id, which people
+        # without access to the exam must not learn.
         encoded = await _ENCODINGS.run(
             (stored.sha256, description),
             lambda: PIXEL_FETCHES.run(_encode_pixels, stored.sha256, name=description),
@@ -63,7 +63,7 @@ async def serve_pixels(request: Request) -> Response:
 
 
 def _parse_path(request: Request) -> tuple[str, bool]:
-    """The radiograph's key, and whether its facts are requested."""
+    """Return the id of the radiograph, and whether its facts are requested."""
     raw_path = request.scope.get("raw_path", b"").decode("ascii", "replace").partition("/pixels/")[2]
     segments = raw_path.split("/")[1:]
     wants_facts = len(segments) > 1 and segments[-1] == "facts"

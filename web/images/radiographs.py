@@ -37,18 +37,18 @@ from web.requests import json_errors, require_person
 from web.single_flight import SingleFlight
 from web.thread_limits import PIXEL_FETCHES, PIXEL_LOOKUPS
 
-#: Permitted lengths of the longer side in pixels; a closed list keeps the cache small.
+#: The permitted lengths of the longer side in pixels. The list is short to keep the cache small.
 ALLOWED_SIZES = (300, 600, 900, 1200, 1600, 2000, 2400, 3000)
 _NUMBER_PATTERN = r"\s*(-?\d{1,7}(?:\.\d{1,4})?)\s*"
 _WINDOW_PATTERN = re.compile(f"{_NUMBER_PATTERN},{_NUMBER_PATTERN}")
-# A browser may cache its copy, since a reviewer goes back and forth; it must revalidate it before each use.
+# A browser may cache its copy, because reviewers go back and forth, but must revalidate it before each use.
 _CACHE_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Cookie"}
 _RENDERINGS = SingleFlight[bytes]()
 
 
 @functools.cache
 def shared_reader() -> GuardedReader:
-    """The reading processes of this app, started at the first image."""
+    """Return the image-reading processes of this app, which are started for the first image."""
     reader = GuardedReader(workers=max(1, min(4, os.cpu_count() or 1)))
     atexit.register(reader.close)
     return reader
@@ -56,7 +56,7 @@ def shared_reader() -> GuardedReader:
 
 @json_errors
 async def serve_radiograph(request: Request) -> Response:
-    """The image, or 304 if the browser has it already."""
+    """Return the image, or status 304 if the browser already has it."""
     person = await require_person(request)
     exam_number, key = request.path_params["exam_number"], request.path_params["radiograph_key"]
     longest, window = _parse_longest(request), _parse_window(request)
@@ -78,10 +78,11 @@ async def serve_radiograph(request: Request) -> Response:
 
 
 def find_permitted_image(person: Person, exam_number: int, key: str) -> StoredImage:
-    """The radiograph's file, for a person who may see it.
+    """Return the file of a radiograph, for a person who may see it.
 
     Raises:
-        NotAllowed, NotFound: the person may not see it; the text reveals nothing about it.
+        NotAllowed: the person may not see the radiograph.
+        NotFound: the exam has no such radiograph, or its image was not imported.
     """
     with read_only_session() as db:
         try:
@@ -93,17 +94,17 @@ def find_permitted_image(person: Person, exam_number: int, key: str) -> StoredIm
 
 
 def matches_etag(request: Request, etag: str) -> bool:
-    """Whether the browser's ``If-None-Match`` contains the ETag ``etag`` (RFC 9110, 13.1.2)."""
+    """Whether the header If-None-Match contains ``etag`` (RFC 9110, 13.1.2)."""
     header_parts = request.headers.get("if-none-match", "").split(",")
     return etag in {part.strip().removeprefix("W/") for part in header_parts}
 
 
 @contextmanager
 def open_original(sha256: str, *, name: str) -> Iterator[Path]:
-    """The original as a local file, available within the ``with`` block.
+    """Provide the original as a local file within the ``with`` block.
 
     Raises:
-        NotFound: the workspace does not have it.
+        NotFound: the workspace does not have the file.
     """
     try:
         with get_image_store(current_workspace()).local_file(sha256) as path:
@@ -113,13 +114,13 @@ def open_original(sha256: str, *, name: str) -> Iterator[Path]:
 
 
 def shared_cache() -> DiskCache:
-    """The disk cache of this workspace for the routes."""
+    """Return the disk cache of this workspace."""
     return open_disk_cache(current_workspace().cache, limit=cache_limit())
 
 
 async def _find_cached_picture(sha256: str, *, longest: int | None, window: Window | None) -> bytes | None:
     if window is not None:
-        return None  # the number of possible windows is unlimited, so these images are not cached
+        return None  # images with a chosen window are not cached, because there are too many windows
     return await PIXEL_LOOKUPS.run(
         lambda: shared_cache().find(picture_cache_name(sha256, longest_side=longest))
     )
