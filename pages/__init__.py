@@ -1,1 +1,1 @@
-"""One page per file: load state, call one service, draw."""
+"""The pages of the app, one per module: each loads data from services and draws widgets."""

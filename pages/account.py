@@ -34,7 +34,7 @@ _SIGN_IN_METHODS = {
 
 @screen
 def main() -> None:
-    """The page in one fragment, so that a click cannot interrupt a save."""
+    """Show the page in one fragment, so that a click cannot interrupt a save."""
     person = require_page()
     st.title("My account")
     st.markdown(f"{escape_markdown(person.display_name)} · sign-in name {escape_markdown(person.name)}")

@@ -23,7 +23,7 @@ BATCH_PARAMETER, QUESTION_PARAMETER = "batch", "question"
 
 @screen
 def main() -> None:
-    """The form with its data. It saves by its own routes, not through this page."""
+    """Show the form with its data. The form saves through its own routes, not through this page."""
     person = require_page(Action.ADJUDICATE)
     with read_only_session() as db:
         own_batches = list_batches_to_adjudicate(db, person=person)
@@ -113,7 +113,7 @@ def _choose_batch(person: Person, own_batches: list[Batch]) -> Batch:
 
 
 def _find_first_open(person: Person, own_batches: list[Batch]) -> int:
-    """The first batch with an open dispute; otherwise the first batch."""
+    """Return the id of the first batch with an open dispute; otherwise of the first batch."""
     if len(own_batches) == 1:
         return own_batches[0].id
     with read_only_session() as db:
@@ -127,7 +127,7 @@ def _find_first_open(person: Person, own_batches: list[Batch]) -> int:
 
 
 def _clear_question() -> None:
-    """Called if the form has no further dispute; the script run that follows shows the reason."""
+    """Remove the question from the URL when no dispute is left. The following script run shows the reason."""
     st.query_params.pop(QUESTION_PARAMETER, None)
 
 

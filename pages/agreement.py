@@ -16,7 +16,7 @@ from ui.widgets import escape_markdown, screen, show_empty_state
 
 @screen
 def main() -> None:
-    """One batch at a time; every figure with its n and interval."""
+    """Show one batch. Every estimate has n and an interval."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Agreement")
     batches = load_batches_or_show_empty(
@@ -55,7 +55,7 @@ def main() -> None:
 
 @st.cache_data(max_entries=10, ttl=60, show_spinner="Comparing verdicts …")
 def _load_agreement(batch: str, version: tuple[object, ...], _person: Person) -> review.BatchAgreement:
-    """The agreement of a batch, cached for a minute or until there is a new verdict."""
+    """Compute the agreement of a batch, cached for a minute or until there is a new verdict."""
     del version
     with read_only_session() as db:
         return review.compute_batch_agreement(db, by=_person, batch=batch)

@@ -15,7 +15,7 @@ from ui.widgets import escape_markdown, screen, show_empty_state
 
 @screen
 def main() -> None:
-    """One batch at a time."""
+    """Show one batch."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Attention")
     batches = load_batches_or_show_empty(person, "Results are shown once a batch has hidden questions.")
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _find_default_index(batches: list[review.BatchOverview], hidden_counts: dict[int, int]) -> int | None:
-    """The index of the batch with the most hidden questions; None if no batch has any."""
+    """Return the index of the batch with the most hidden questions; None if no batch has any."""
     if not hidden_counts:
         return None
     return max(range(len(batches)), key=lambda i: hidden_counts.get(batches[i].batch.id, 0))

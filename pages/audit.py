@@ -19,12 +19,12 @@ from ui.context import current_workspace, read_only_session, require_page
 from ui.trail.entries import show_entries, show_filters
 from ui.widgets import escape_markdown, screen, show_empty_state
 
-_MAX_SHOWN = 50  # faults
+_MAX_SHOWN_FAULTS = 50
 
 
 @screen
 def main() -> None:
-    """Filters, entries, and the button that verifies the hash chain."""
+    """Show the filters, the entries, and the button that verifies the hash chain."""
     person = require_page(Action.SEE_AUDIT)
     st.title("Audit trail")
     with read_only_session() as db:
@@ -43,7 +43,7 @@ def main() -> None:
 
 def _show_verification(person: Person) -> None:
     left, right = st.columns([1, 4], vertical_alignment="center")
-    # It only reads, so it may run as part of the script: nothing is lost if the run is interrupted.
+    # Verification only reads, so it may run in the script: nothing is lost if the run is interrupted.
     if left.button(
         "Verify",
         key="verify-trail",
@@ -87,10 +87,12 @@ def _show_verification(person: Person) -> None:
         right.error(escape_markdown(f"Not intact. {location}{audit_check.fault}"))
         if more := audit_check.faults[1:]:
             with right.expander(f"{len(more):,} more"):
-                for fault in more[:_MAX_SHOWN]:
+                for fault in more[:_MAX_SHOWN_FAULTS]:
                     st.markdown(f"- {escape_markdown(fault)}")
-                if len(more) > _MAX_SHOWN:
-                    st.caption(f"{len(more) - _MAX_SHOWN:,} more. `cli.py audit verify` lists all of them.")
+                if len(more) > _MAX_SHOWN_FAULTS:
+                    st.caption(
+                        f"{len(more) - _MAX_SHOWN_FAULTS:,} more. `cli.py audit verify` lists all of them."
+                    )
 
 
 main()

@@ -20,7 +20,7 @@ from ui.widgets import act, escape_markdown, screen, show_empty_state, show_noti
 
 @screen
 def main() -> None:
-    """The list, or the question that the URL names."""
+    """Show the list of questions, or the question in the URL."""
     person = require_page(Action.BROWSE)
     st.title("Browse")
     question_number = parse_id(st.query_params.get("question"))

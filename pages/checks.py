@@ -23,7 +23,7 @@ from ui.widgets import act, screen, show_empty_state, show_notice, show_statisti
 
 @screen
 def main() -> None:
-    """The page in one fragment, so that a click cannot interrupt what it starts."""
+    """Show the page in one fragment, so that a click cannot interrupt what it starts."""
     person = require_page(Action.SEE_CHECKS)
     st.title("Checks")
     with read_only_session() as db:

@@ -24,7 +24,7 @@ from ui.widgets import escape_markdown, screen, show_empty_state
 
 @screen
 def main() -> None:
-    """One dataset at a time; every figure with its n and its interval."""
+    """Show one dataset. Every estimate has n and an interval."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Dataset estimates")
     with read_only_session() as db:
@@ -79,9 +79,9 @@ def main() -> None:
 def _load_estimates(
     dataset: str, chosen_batches: tuple[str, ...], goal: float, version: tuple[object, ...], _person: Person
 ) -> DatasetEstimates:
-    """The estimates, cached until there is a new verdict.
+    """Compute the estimates, cached until there is a new verdict.
 
-    At most for a minute, since questions may be imported in the meantime.
+    They are cached for at most a minute, because questions may be imported in the meantime.
     """
     sample = load_cached_sample(dataset, chosen_batches, version, _person)
     with read_only_session() as db:

@@ -14,7 +14,7 @@ from ui.studies.own_studies import show_own_studies
 
 
 def main(person: Person) -> None:
-    """The sections of all the person's roles, one below the other; own work comes first."""
+    """Show the sections of all roles of the person, their own work first."""
     st.title("Home")
     if person.may(Action.JUDGE):
         show_unread_answers(person)

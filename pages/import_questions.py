@@ -20,7 +20,7 @@ from ui.widgets import screen, show_empty_state
 
 @screen
 def main() -> None:
-    """The running import, its result, or the next file. One fragment, so that a click cannot interrupt it."""
+    """Show the running import, its result, or the form for the next file, in one fragment."""
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Import")
     job = import_job.load_own_latest_import(person)

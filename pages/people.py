@@ -15,7 +15,7 @@ from ui.widgets import screen
 
 @screen
 def main() -> None:
-    """The page in one fragment, so that a click cannot interrupt a save."""
+    """Show the page in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.MANAGE_PEOPLE)
     st.title("People")
     with read_only_session() as db:
@@ -35,11 +35,11 @@ def _person_row(person: Person, has_second_factor: bool) -> dict[str, object]:
         "Sign-in name": person.name,
         "Roles": ", ".join(sorted(person.roles)),
         "Authenticator app": "on" if has_second_factor else "",
-        "Status": _describe_state(person),
+        "Status": _describe_status(person),
     }
 
 
-def _describe_state(person: Person) -> str:
+def _describe_status(person: Person) -> str:
     if person.disabled_at is not None:
         return f"disabled since {person.disabled_at:%Y-%m-%d}"
     return "demo" if person.demo else "active"

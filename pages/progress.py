@@ -21,7 +21,7 @@ from ui.widgets import escape_markdown, format_relative_time, screen, show_empty
 
 @screen
 def main() -> None:
-    """One batch at a time; every figure with its n."""
+    """Show one batch. Every estimate has n."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Progress")
     batches = load_batches_or_show_empty(
@@ -50,9 +50,9 @@ def main() -> None:
 
 @st.cache_data(max_entries=20, ttl=60, show_spinner="Counting …")
 def _load_progress(batch: str, version: tuple[object, ...], _person: Person) -> Progress:
-    """The progress of a batch, cached until there is a new verdict.
+    """Compute the progress of a batch, cached until there is a new verdict.
 
-    At most for a minute, so that the pace stays current.
+    The result is cached for at most a minute, so that the pace stays current.
     """
     del version
     with read_only_session() as db:
@@ -122,7 +122,7 @@ def _format_seconds(line: ProgressLine) -> str:
     return "none yet" if line.seconds_median is None else f"{line.seconds_median:.0f} s"
 
 
-#: Short texts that fit under a heading; the table below has the full ones.
+#: Short forms of notes that fit into a metric. The table has the full notes.
 _SHORT_NOTES = {"not enough verdicts yet": "not yet known", "more than ten years at this pace": "> 10 years"}
 
 

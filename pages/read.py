@@ -22,7 +22,7 @@ STUDY_PARAMETER = "study"
 
 @screen
 def main() -> None:
-    """The form with its data. It saves by its own routes, not through this page."""
+    """Show the form with its data. The form saves through its own routes, not through this page."""
     person = require_page(Action.READ)  # checked again at each run of the fragment
     with read_only_session() as db:
         own_studies = list_studies_for_reader(db, person=person)
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def _show_stop(person: Person, stop: ReadingStop) -> None:
-    """The reason why there is no case now, and what the reader can do."""
+    """Show why there is no case now, and what the reader can do."""
     progress = stop.progress
     with st.container(border=True):
         if stop.closed:
@@ -111,7 +111,7 @@ def _confirm_guideline(person: Person, study_id: int) -> str | None:
 
 
 def _choose_study(own_studies: list[StudyForReader]) -> StudyForReader:
-    """The study in the URL; otherwise the first with unread cases, otherwise the first."""
+    """Return the study in the URL; otherwise the first study with unread cases, otherwise the first."""
     requested_id = parse_id(st.query_params.get(STUDY_PARAMETER))
     studies_by_id = {own_study.study.id: own_study for own_study in own_studies}
     if requested_id in studies_by_id:
@@ -124,7 +124,7 @@ def _go_to_study(study_id: int) -> None:
 
 
 def _ignore_event() -> None:
-    """Does nothing: the script run that the form's event starts finds no case and shows the reason."""
+    """Do nothing: the script run that the form's event starts finds no case and shows the reason."""
 
 
 require_page(Action.READ)

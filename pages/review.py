@@ -1,4 +1,4 @@
-"""The review page: one question at a time, on the sheet that the database provides for the reviewer."""
+"""Review: one question at a time, with the data that the reviewer may see."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from web.review.requested_question import QuestionTarget, resolve_question, revi
 
 @screen
 def main() -> None:
-    """The form with its data. It saves by its own routes, not through this page."""
+    """Show the form with its data. The form saves through its own routes, not through this page."""
     person = require_page(Action.JUDGE)  # checked again at each run of the fragment
     with read_only_session() as db:
         batches = list_batches_for_reviewer(db, person=person)
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def _handle_navigation() -> None:
-    """Called if the form requests another question, or reports which question it already shows."""
+    """Handle the form's request for another question, or its report of the question that it shows."""
     request = state.get_review_request()
     person = require_page(Action.JUDGE)
     batch_id, turn = parse_id(request.get("batch", request.get("from"))), parse_id(request.get("turn"))
@@ -90,9 +90,9 @@ def _handle_navigation() -> None:
 
 
 def _choose_batch(batches: list[BatchListItem]) -> BatchListItem:
-    """The batch in the URL; otherwise the first open one with questions left.
+    """Return the batch in the URL; otherwise the first open batch with questions left.
 
-    If there is none either: the first open batch, or the first of all.
+    If no open batch has questions left, return the first open batch, or else the first batch.
     """
     requested_id = parse_id(st.query_params.get(BATCH_PARAMETER))
     batches_by_id = {own_batch.batch.id: own_batch for own_batch in batches}
@@ -114,7 +114,7 @@ def _show_guideline(batch: str, text: str) -> None:
 
 
 def _unmask_question(batch_id: int, masked_number: int | None) -> int | None:
-    """The real number for a question number of the URL or of the form."""
+    """Return the question id for a masked id from the URL or the form."""
     if masked_number is None:
         return None
     with read_only_session() as db:

@@ -21,7 +21,7 @@ from ui.widgets import screen, show_empty_state
 
 @screen
 def main() -> None:
-    """One dataset at a time; the statistics are cached until questions are imported."""
+    """Show one dataset. Statistics are cached until a question is imported or a release is made."""
     person = require_page(Action.BROWSE)
     st.title("Dataset statistics")
     with read_only_session() as db:
@@ -37,7 +37,8 @@ def main() -> None:
     dataset = choose_dataset(person, datasets, key="dataset-to-count")
     with read_only_session() as db:
         version = load_statistics_version(db, by=person, dataset=dataset)
-    if not version[0]:
+    newest_question_id, _ = version
+    if not newest_question_id:
         show_empty_state(
             "No questions in this dataset",
             "Its import added no questions, or was cancelled.",
@@ -67,7 +68,7 @@ def main() -> None:
 
 
 def _load_others(names: list[str], person: Person) -> list[DatasetStatistics]:
-    """The statistics of other datasets; datasets without questions are left out."""
+    """Return the statistics of other datasets, without datasets that have no questions."""
     with read_only_session() as db:
         versions = {name: load_statistics_version(db, by=person, dataset=name) for name in names}
     return [_load_statistics(name, version, person) for name, version in versions.items() if version[0]]
@@ -75,7 +76,7 @@ def _load_others(names: list[str], person: Person) -> list[DatasetStatistics]:
 
 @st.cache_data(max_entries=20, show_spinner="Counting questions …")
 def _load_statistics(dataset: str, version: tuple[int, int], _person: Person) -> DatasetStatistics:
-    """The statistics of a dataset, computed once per version: its newest question and release."""
+    """Compute the statistics, cached per version: the ids of the newest question and the newest release."""
     del version
     with read_only_session() as db:
         return compute_dataset_statistics(db, by=_person, dataset=dataset)
