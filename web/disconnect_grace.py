@@ -1,4 +1,4 @@
-"""Delays the disconnect message of a browser, so that a click just before leaving the page is carried out.
+"""Delays the disconnect message of a browser, so that a click just before leaving the page is processed.
 
 Streamlit stops a session's script as soon as its browser disconnects, and drops any click that the script has
 not processed yet. Without the delay, a click within about 40 ms before a reload is lost without notice.
@@ -18,7 +18,7 @@ SERVICE_RESTART = 1012
 
 
 class DisconnectGrace:
-    """ASGI middleware for websockets. It wraps the gate, whose own closing of a connection is not delayed."""
+    """ASGI middleware for websockets. It wraps the gate, which closes connections without delay."""
 
     def __init__(self, app: ASGIApp, *, seconds: float = GRACE_SECONDS) -> None:
         self._app, self._seconds = app, seconds
@@ -47,7 +47,7 @@ class DisconnectGrace:
                 return
             try:
                 await send(message)
-            except OSError:  # disconnected while sending; Streamlit would stop the script for that too
+            except OSError:  # the browser disconnected; raising this would stop the script
                 is_disconnected = True
 
         await self._app(scope, receive_delayed, send_if_connected)

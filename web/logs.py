@@ -1,8 +1,8 @@
-"""The app's log: one line per request or fault, with time, level, error number, person's number, route, ms.
+"""The app's log: one line per request or error, with time, level, error id, person's id, route and duration.
 
-The log never contains patient data, tokens, question texts or typed input. It therefore contains no URL with
-its query and no message of an exception (a message may quote a value). Of an exception it has only the type
-and the place where it was raised.
+The log never contains patient data, tokens, question texts or typed input. Query strings and exception
+messages are therefore left out, because they may quote such values. An exception is logged by its type and
+the calls that led to it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def strip_exception_values() -> None:
             case (_, BaseException() as error, _):
                 record.msg, record.args = f"{record.getMessage()}: {describe_error_location(error)}", ()
                 record.exc_info = None
-        if record.name == "py.warnings":  # for example of pydicom: they quote the element's value
+        if record.name == "py.warnings":  # pydicom's warnings, for example, quote values of elements
             record.msg, record.args = "a library warned", ()
         return record
 
@@ -69,13 +69,13 @@ def strip_exception_values() -> None:
 
 
 def describe_error_location(error: BaseException) -> str:
-    """The type of an exception and the calls that led to it, innermost first. No message, no values."""
-    kinds: list[str] = []
+    """Return the type of an exception and the calls that led to it, innermost first, without any values."""
+    type_names: list[str] = []
     current: BaseException | None = error
-    while current is not None and len(kinds) < 5:
-        kinds.append(type(current).__name__)
+    while current is not None and len(type_names) < 5:
+        type_names.append(type(current).__name__)
         current = current.__cause__ or current.__context__
-    return f"{' from '.join(kinds)} at {' < '.join(_format_calls(error.__traceback__))}"
+    return f"{' from '.join(type_names)} at {' < '.join(_format_calls(error.__traceback__))}"
 
 
 def _format_calls(tb: TracebackType | None) -> list[str]:
@@ -92,7 +92,7 @@ class JsonFormatter(logging.Formatter):
     """One JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Time in UTC, level, logger, message, and the fields of the record."""
+        """Format the time in UTC, level, logger, message and the extra fields of the record."""
         return json.dumps(_record_fields(record), ensure_ascii=True)
 
 
@@ -100,7 +100,7 @@ class KeyValueFormatter(logging.Formatter):
     """``key=value`` pairs separated by spaces; a value with a space or a quote is quoted."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The same fields as in :class:`JsonFormatter`."""
+        """Format the same fields as :class:`JsonFormatter`."""
         return " ".join(f"{key}={_quote(value)}" for key, value in _record_fields(record).items())
 
 

@@ -1,8 +1,8 @@
-"""GET /metrics: figures of this process and its workspace for Prometheus.
+"""GET /metrics: metrics of this process and its workspace for Prometheus.
 
-With ``OVERREAD_METRICS_TOKEN`` the request needs this token (``Authorization: Bearer …``). Without it, only
-requests from the same machine that did not pass a proxy are answered. No label has a name, an address or text
-of a person.
+If ``OVERREAD_METRICS_TOKEN`` is set, the request must send it (``Authorization: Bearer …``). Otherwise, only
+requests from the same machine that did not pass a proxy are answered. No label contains the name, the address
+or a text of a person.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ _COUNTED_LOGGERS = {
     "overread.errors": "unexpected",
 }
 _LOCAL_ADDRESSES = ("127.0.0.1", "::1")
-_TIMEOUT = 3.0  # seconds
-_IN_USE = timedelta(minutes=15)
+_TIMEOUT_SECONDS = 3.0
+_IN_USE_WINDOW = timedelta(minutes=15)
 
 
 def note_request(*, method: str, route: str, status: int, seconds: float) -> None:
-    """Count a finished request under its route as declared."""
+    """Count a finished request by its route pattern."""
     _LATENCY.labels(method=method, route=route, status=str(status)).observe(seconds)
 
 
@@ -73,7 +73,7 @@ class _ErrorCounter(logging.Handler):
 
 
 def count_logged_errors() -> None:
-    """Count the errors of database and image store from now on. Repeating it changes nothing."""
+    """Count the errors of database and image store from now on. Further calls change nothing."""
     for name, source in _COUNTED_LOGGERS.items():
         _ERRORS.labels(source=source)  # shown as 0 before the first error
         logger = logging.getLogger(name)
@@ -82,7 +82,7 @@ def count_logged_errors() -> None:
 
 
 async def serve_metrics(request: Request) -> Response:
-    """The figures in Prometheus' text format; 403 without the token."""
+    """Return the metrics in Prometheus' text format; 403 without the token."""
     if not _may_read_metrics(request):
         return PlainTextResponse("The metrics need a token: OVERREAD_METRICS_TOKEN.\n", status_code=403)
     engine, now = current_engine(), datetime.now(UTC)
@@ -91,15 +91,15 @@ async def serve_metrics(request: Request) -> Response:
     _CONNECTIONS.labels(state="idle").set(idle)
     try:
         figures = await asyncio.wait_for(
-            READINESS.run(load_workspace_figures, engine, used_since=now - _IN_USE), _TIMEOUT
+            READINESS.run(load_workspace_figures, engine, used_since=now - _IN_USE_WINDOW), _TIMEOUT_SECONDS
         )
     except (TimeoutError, DomainError):
         _DATABASE_UP.set(0)
     else:
         _DATABASE_UP.set(1)
         _SIGN_INS.set(figures.sign_ins)
-        last = figures.last_backup_at
-        _BACKUP_AGE.set(float("nan") if last is None else (now - last).total_seconds())
+        last_backup_at = figures.last_backup_at
+        _BACKUP_AGE.set(float("nan") if last_backup_at is None else (now - last_backup_at).total_seconds())
     return Response(generate_latest(_REGISTRY), media_type=CONTENT_TYPE_LATEST)
 
 

@@ -16,18 +16,18 @@ from streamlit import config
 from web.sign_in.html_pages import POLICY, error_page
 
 KIB, MIB = 1 << 10, 1 << 20
-#: Largest body in bytes, by the beginning of the path: forms outside Streamlit, and all others.
+#: Largest body in bytes of forms outside Streamlit, and of all other requests except uploads.
 _MAX_FORM_BYTES, _MAX_OTHER_BYTES = 16 * KIB, 2 * MIB
 _FORM_PATHS = ("/sign-in", "/sign-in/code", "/first-admin")
 _UPLOAD_PATH = "/_stcore/upload_file/"
-#: Seconds that a body may always take, and the minimum rate in bytes per second after that.
+#: Seconds that every body may take, and the minimum transfer rate after that.
 GRACE_SECONDS, MIN_BYTES_PER_SECOND = 20.0, 16 * KIB
 #: Bytes and seconds of a refused body that are read and discarded before the connection is closed.
 _MAX_DISCARDED_BYTES, _DISCARD_SECONDS = 2 * MIB, 2.0
 
 
 def max_body_bytes(path: str) -> int:
-    """Largest permitted body of a request to that path, in bytes."""
+    """Return the largest permitted body of a request to this path, in bytes."""
     if path in _FORM_PATHS:
         return _MAX_FORM_BYTES
     if path.startswith(_UPLOAD_PATH):
@@ -36,7 +36,7 @@ def max_body_bytes(path: str) -> int:
 
 
 class RequestLimits:
-    """ASGI middleware: 413 for a body that is too large, as soon as that is known; 408 for one too slow."""
+    """ASGI middleware that answers 413 to a body that is too large and 408 to a body that is too slow."""
 
     def __init__(
         self, app: ASGIApp, *, patience: float = GRACE_SECONDS, clock: Callable[[], float] = monotonic
@@ -82,9 +82,8 @@ class _TimedBody:
         try:
             message = await asyncio.wait_for(self._receive(), max(seconds_left, 0.001))
         except TimeoutError as error:
-            raise HTTPException(
-                408, ("The request took too long to arrive."), {"Connection": "close"}
-            ) from error
+            text = "The request took too long to arrive."
+            raise HTTPException(408, text, {"Connection": "close"}) from error
         self._length += len(message.get("body", b""))
         if self._length > self._max_bytes:
             if message.get("more_body", False):
@@ -97,8 +96,8 @@ class _TimedBody:
 async def _discard(receive: Receive, *, seconds: float) -> None:
     """Read a refused body, up to a limit, and discard it.
 
-    The kernel resets a connection that is closed while bytes wait unread. The client then reports a broken
-    connection and never sees the response.
+    The kernel resets a connection that is closed while bytes are unread. The client then reports a broken
+    connection and does not receive the response.
     """
     length = 0
     with suppress(TimeoutError):
@@ -114,12 +113,12 @@ def _describe_limit(max_bytes: int) -> str:
     return (
         f"The request is larger than {max_bytes // MIB} MiB."
         if max_bytes >= MIB
-        else ("The request does not come from a form of this app.")
+        else "The request does not come from a form of this app."
     )
 
 
 def _too_large_response(request: Request, text: str) -> Response:
-    """413: an HTML page for a form that the browser submits, JSON for the app's own forms and for scripts."""
+    """Return a 413 response: HTML for forms that the browser submits, JSON for the app's own scripts."""
     headers = {"Connection": "close"}
     if "text/html" in request.headers.get("accept", ""):
         page = error_page(text=text, next_step="Go back and try again with less data.")

@@ -1,4 +1,4 @@
-"""One log line per request: person, route, status, duration."""
+"""Logs one line per request, with person, route, status and duration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from web.routes import find_route
 
 _LOG = logging.getLogger("overread.requests")
 _REQUEST_ID = re.compile(r"[0-9a-f]{32}")
-#: Streamlit's own files: the same for everybody, and dozens of them whenever a page is opened.
+#: Streamlit's own files. They are the same for everybody, and each page loads dozens of them.
 _UNLOGGED_PATHS = ("/static/", "/_stcore/bidi-components/", "/frontend/")
 _STREAMLIT_PATHS = (
     "/_stcore/stream",
@@ -29,9 +29,9 @@ _STREAMLIT_PATHS = (
 
 
 class RequestLog:
-    """ASGI middleware. The URL itself is not logged: it may name an exam or contain a code.
+    """ASGI middleware that logs requests, without the URL, which may contain an exam's id or a code.
 
-    ``pages`` are the names of the pages, as they appear in the URL.
+    ``pages`` are the names of the pages in the URL.
     """
 
     def __init__(self, app: ASGIApp, *, pages: Iterable[str]) -> None:
@@ -84,13 +84,13 @@ class RequestLog:
 
 
 def _read_request_id(scope: Scope) -> str:
-    """The id that nginx gave to the request ($request_id), or a new one."""
+    """Return the id that nginx gave to the request ($request_id), or a new id."""
     sent = Headers(scope=scope).get("x-request-id", "")
     return sent if _REQUEST_ID.fullmatch(sent) else secrets.token_hex(16)
 
 
 def describe_route(scope: Scope, *, pages: Container[str]) -> str:
-    """The route as declared, with parameter names in place of the values in the URL."""
+    """Return the route pattern, with parameter names in place of the values in the URL."""
     path: str = scope["path"]
     match = find_route(scope) if scope["type"] == "http" else None
     if match is not None:

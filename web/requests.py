@@ -1,4 +1,4 @@
-"""Shared by the app's own routes: the person, the origin of the request, and JSON responses."""
+"""Functions that the app's own routes share: checks of person and origin, JSON bodies and responses."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ _STATUS_BY_ERROR: dict[type[DomainError], int] = {
     AlreadyThere: 409,
     NotNow: 503,
 }
-#: Retry-After in seconds for what is temporarily impossible: a database that restarts is rarely back sooner.
+#: Seconds in the header Retry-After: a database that restarts is rarely available sooner.
 RETRY_AFTER_SECONDS = 5
 _MAX_BODY_BYTES = 2 * 1024 * 1024
-#: Largest number of an exam, question, batch or release: the databases hold 64 bits.
+#: Largest id of an exam, question, batch or release: ids are signed 64-bit integers.
 MAX_ID = 2**63 - 1
 
-#: U+0000 as JSON writes it. PostgreSQL cannot store it in a text, and imports refuse it.
+#: Matches an escaped U+0000 in JSON. PostgreSQL cannot store this character, and imports refuse it.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class UnreadableRequest(DomainError):
-    """The body of a request is not what the route accepts."""
+    """The body of a request cannot be read by the route."""
 
 
 async def require_person(request: Request) -> Person:
-    """The person who sends the request, looked up in the database.
+    """Return the person who sends the request, looked up in the database.
 
     Raises:
         NotSignedIn: the request has no valid sign-in.
@@ -69,7 +69,7 @@ def require_same_origin(request: Request) -> None:
     """Accept writes only from the app's own pages.
 
     A page of another site cannot set the header ``X-Overread`` without a CORS preflight, which the app does
-    not answer. The browser's own statement of the request's origin is checked as well.
+    not answer. The origin that the browser states is checked as well.
 
     Raises:
         NotAllowed: the header is missing, or the request comes from another site.
@@ -87,7 +87,7 @@ def require_same_person(request: Request, person: Person) -> None:
     this page still shows what the first person entered.
 
     Raises:
-        NotSignedIn: the page (header ``X-Overread-Person``, the number) was opened for another person.
+        NotSignedIn: the page was opened for another person (the id in the header ``X-Overread-Person``).
     """
     if request.headers.get("x-overread-person") != str(person.id):
         raise NotSignedIn(
@@ -97,7 +97,7 @@ def require_same_person(request: Request, person: Person) -> None:
 
 
 def is_from_own_page(request: Request) -> bool:
-    """Whether the browser states that a page of this host sent the request; True if it states nothing."""
+    """Return whether a page of this host sent the request; True if the browser does not state an origin."""
     site = request.headers.get("sec-fetch-site")
     if site is not None and site not in {"same-origin", "none"}:
         return False
@@ -106,10 +106,10 @@ def is_from_own_page(request: Request) -> bool:
 
 
 async def read_json_body(request: Request) -> object:
-    """The request's body as plain JSON: objects, lists, text, numbers, booleans, None.
+    """Return the request's body as plain JSON: objects, lists, text, numbers, booleans, None.
 
     Raises:
-        UnreadableRequest: larger than 2 MiB, cut off, not JSON, or with a character U+0000.
+        UnreadableRequest: the body is larger than 2 MiB, incomplete, not JSON, or contains U+0000.
     """
     content = bytearray()
     try:
@@ -128,13 +128,13 @@ async def read_json_body(request: Request) -> object:
 
 
 def json_response(body: object, *, status: int = 200) -> Response:
-    """A JSON response that is not cached."""
+    """Return a JSON response that is not cached."""
     content = msgspec.json.encode(body, enc_hook=_encode_value)
     return Response(content, status, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
 def http_status(error: DomainError) -> int:
-    """The HTTP status for the error; 422 for a request that is understood and refused."""
+    """Return the HTTP status for the error; 422 for a valid request that is refused."""
     if isinstance(error, UnreadableRequest):
         return 400
     return next((status for kind, status in _STATUS_BY_ERROR.items() if isinstance(error, kind)), 422)
@@ -167,4 +167,4 @@ def _encode_value(value: object) -> object:
         return value.isoformat()
     if isinstance(value, frozenset | set):
         return sorted(value)
-    raise NotImplementedError(f"{type(value).__name__} has no JSON form here")
+    raise NotImplementedError(f"{type(value).__name__} cannot be converted to JSON")

@@ -1,4 +1,4 @@
-"""Single flight: several simultaneous requests for the same result share one computation."""
+"""Single flight: simultaneous requests for the same result share one computation."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ T = TypeVar("T")
 
 
 class SingleFlight(Generic[T]):
-    """Shares running work by key. Work is completed even if all requests that wait for it are cancelled."""
+    """Shares running work by key. Work is completed even if all waiting requests are cancelled."""
 
     def __init__(self) -> None:
         self._running: dict[Hashable, asyncio.Task[T]] = {}
 
     async def run(self, key: Hashable, work: Callable[[], Awaitable[T]]) -> T:
-        """The result, or the error, of the work for that key: the running one, or otherwise of ``work``."""
+        """Return the result of the work that is running for ``key``; if none is running, start ``work``.
+
+        An error of the work is raised in every request that waits for it.
+        """
         task = self._running.get(key)
         if task is None:
             task = self._running[key] = asyncio.ensure_future(work())

@@ -1,6 +1,6 @@
-"""Thread limits: each kind of work has its own, so that one kind that hangs does not block the others.
+"""Thread limits for each kind of work, so that a kind that hangs does not block the others.
 
-Work without a limit here (files, statistics, Streamlit's own routes) uses the server's default limit.
+Files, statistics and Streamlit's own routes have no limit here and use the server's default limit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class ThreadLimit:
     """Runs blocking calls in at most ``threads`` threads; further calls wait."""
 
     def __init__(self, threads: int, *, queue: int | None = None) -> None:
-        """``queue`` is how many calls may wait; None sets no limit, for calls that are known to be short."""
+        """``queue`` is the maximum number of waiting calls; None sets no limit, for calls that are short."""
         self.threads, self.queue = threads, queue
         self._limiter = CapacityLimiter(threads)
 
@@ -38,9 +38,9 @@ class ThreadLimit:
 
 #: Lookups of the signed-in person, signing in, and everything that a form saves: short transactions.
 SAVES = ThreadLimit(40)
-#: Checks of access to a radiograph, and cache lookups: short as well, and never the image store.
+#: Access checks and cache lookups for radiographs: short as well, and without the image store.
 PIXEL_LOOKUPS = ThreadLimit(8)
-#: Radiographs that are not in the cache: fetched from the image store and decoded.
+#: Fetching and decoding radiographs that are not in the cache.
 PIXEL_FETCHES = ThreadLimit(8, queue=32)
-#: The readiness checks; there are more threads than checks.
+#: Readiness checks and metrics; there are more threads than checks.
 READINESS = ThreadLimit(8)

@@ -1,7 +1,8 @@
 """Keeps uploads in memory until the app decides what to store.
 
-Streamlit holds uploads in memory, but the form parser below it first writes everything over 1 MB to the
-system's temporary folder. That folder would then contain an original that must not be stored anywhere.
+Streamlit holds uploads in memory, but Starlette's form parser first writes files over 1 MB to the temporary
+folder of the system. This folder would then contain original images, which may have to be de-identified
+first.
 """
 
 from __future__ import annotations
@@ -13,5 +14,5 @@ _MAX_SPOOL_BYTES = 1 << 30
 
 
 def keep_uploads_in_memory() -> None:
-    """Set this for the whole process; Streamlit's own limit on the size of an upload still applies."""
+    """Keep all uploads of this process in memory. Streamlit's limit on their size still applies."""
     MultiPartParser.spool_max_size = _MAX_SPOOL_BYTES

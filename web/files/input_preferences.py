@@ -1,4 +1,4 @@
-"""GET /files/keys.json: a person's own keys and mouse button, to import them elsewhere."""
+"""GET /files/keys.json: exports a person's own keys and mouse button, for import elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from web.requests import json_errors, require_person
 
 @json_errors
 async def download_input_preferences(request: Request) -> Response:
-    """The preferences of the person who asks."""
+    """Return the preferences of the signed-in person."""
     person = await require_person(request)
     content = await run_in_threadpool(_load_content, person)
     headers = {"Content-Disposition": 'attachment; filename="keys.json"', "Cache-Control": "no-store"}

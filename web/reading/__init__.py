@@ -1,1 +1,1 @@
-"""The reading form's requests and data. ``frontend/src/reading/`` is the form."""
+"""Requests and data of the reading form (``frontend/src/reading/``)."""

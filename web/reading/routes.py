@@ -1,7 +1,8 @@
-"""POST /reading/…: saves from the reading form, each in one transaction that no script run can interrupt.
+"""POST /reading/…: saves the input of the reading form.
 
-The response states what was read back from the database after the commit, and contains the next case, so that
-no reader waits for a script run of the page.
+Each save is one transaction that no script run can interrupt. The response contains the values that were read
+back from the database after the commit, and the next case, so that no reader waits for a script run of the
+page.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from web.review.schemas import CanvasObjects, parse_answer
 
 
 def save_answer(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Save one answer. The same revision sent twice is stored once; a stale revision is refused."""
+    """Save one answer. A revision that is sent twice is stored once; a stale revision is refused."""
     request = schemas.parse_request(payload, schemas.AnswerRequest)
     boxes = _parse_boxes(request, person, request.drawings, now)
     with unit_of_work() as db:
@@ -59,7 +60,7 @@ def save_answer(payload: object, person: Person, now: datetime) -> dict[str, Any
 
 
 def save_draft(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Save the current input; boxes are stored in pixels of the matrix."""
+    """Save the current input. Boxes are stored in pixels of the image matrix."""
     request = schemas.parse_request(payload, schemas.DraftRequest)
     boxes = _parse_boxes(request, person, request.body.drawings, now)
     with unit_of_work() as db:
@@ -93,7 +94,7 @@ def save_time(payload: object, person: Person, now: datetime) -> dict[str, Any]:
 
 
 def load_case(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Load another case; None if there is none now. The page states the reason."""
+    """Load another case. The sheet is None if no case is available; the page then states the reason."""
     request = schemas.parse_request(payload, schemas.TurnRequest)
     with read_only_session() as db:
         case_or_stop = studies.open_case(
@@ -107,7 +108,7 @@ def load_case(payload: object, person: Person, now: datetime) -> dict[str, Any]:
 
 
 def _load_next_sheet(request: schemas.AnswerRequest, person: Person, now: datetime) -> dict[str, Any] | None:
-    """A training case again, now with its feedback; otherwise the next case."""
+    """Return the same case with its feedback if it is a training case, otherwise the next case."""
     try:
         with read_only_session() as db:
             is_training = studies.is_training_case(
@@ -132,7 +133,7 @@ def _load_next_sheet(request: schemas.AnswerRequest, person: Person, now: dateti
 def _parse_boxes(
     request: schemas.CaseRequest, person: Person, drawings: dict[str, CanvasObjects] | None, now: datetime
 ) -> tuple[LabelledBox, ...] | None:
-    """The drawn boxes in pixels of the matrix; None if nothing was drawn."""
+    """Return the drawn boxes in pixels of the image matrix; None if nothing was drawn."""
     if drawings is None:
         return None
     with read_only_session() as db:

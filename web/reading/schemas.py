@@ -31,14 +31,14 @@ __all__ = [
 
 
 class CaseRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The fields of every request: the study, and the position in the reader's order."""
+    """The fields of every request: the study, and the position of the case in the reader's order."""
 
     study: Number
     position: Number
 
 
 class TurnRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A request for another case: the one at a position, or the next open one."""
+    """A request for another case: the case at position ``to``, or the next open case if ``to`` is None."""
 
     study: Number
     to: Number | None
@@ -63,7 +63,7 @@ class EntryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class DraftRequest(CaseRequest, frozen=True):
-    """The current input; ``revision`` is the latest one that the form knows."""
+    """The current input. ``revision`` is the latest revision that the form has received."""
 
     part: Annotated[str, msgspec.Meta(pattern="^entry$")]
     revision: Annotated[int, msgspec.Meta(ge=0)]
@@ -71,7 +71,10 @@ class DraftRequest(CaseRequest, frozen=True):
 
 
 class AnswerRequest(TimeRequest, frozen=True):
-    """The answer: positions of the displayed options, text, or None. ``revision`` is its new revision."""
+    """The submitted answer: positions of the displayed options, a text, or None.
+
+    ``revision`` is the revision of this answer.
+    """
 
     revision: Number
     answer: AnswerJson | None
@@ -83,7 +86,7 @@ class AnswerRequest(TimeRequest, frozen=True):
 
 
 def entry_to_json(entry: EntryBody, *, boxes: list[dict[str, Any]] | None) -> dict[str, Any]:
-    """The input as a draft stores it, with boxes in pixels of the matrix."""
+    """Convert the input to the stored form of a draft, with boxes in pixels of the image matrix."""
     return {
         "answer": entry.answer,
         "cannot": entry.cannot,

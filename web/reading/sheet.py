@@ -1,4 +1,4 @@
-"""A reading sheet as plain JSON for the form. It contains nothing that is not in the sheet."""
+"""Converts a reading sheet to plain JSON for the form, without adding information."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from web.review.sheet import format_age, radiograph_url
 
 
 def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]:
-    """All data that the form needs for one case; ``person`` is the number of the reader."""
+    """Return all data that the form needs for one case; ``person`` is the id of the reader."""
     reading, progress = sheet.reading, sheet.progress
     is_answered = reading is not None
     return {
@@ -33,7 +33,7 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
             "trainingDone": progress.training_done,
             "training": progress.training,
         },
-        # The viewer reads these: whether boxes may be drawn, and which question it shows.
+        # The radiograph viewer uses these fields; the review form has the same ones.
         "batch": sheet.study.id,
         "question": sheet.slot.position,
         "blind": False,
@@ -73,7 +73,7 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
 
 
 def _entry_to_json(sheet: ReadingSheet) -> dict[str, Any] | None:
-    """The current input, or else the submitted answer. Boxes are sent with the radiographs."""
+    """Return the current input, otherwise the submitted answer. Boxes are sent with the radiographs."""
     if sheet.draft:
         return {name: value for name, value in sheet.draft.items() if name != "boxes"}
     if sheet.reading is None:
@@ -87,7 +87,7 @@ def _entry_to_json(sheet: ReadingSheet) -> dict[str, Any] | None:
 
 
 def _displayed_answer(answer: Answer | None, *, order: tuple[int, ...]) -> list[int] | str | None:
-    """The answer as positions of the displayed options."""
+    """Convert the answer to positions of the displayed options."""
     return sorted(order.index(option) for option in answer) if isinstance(answer, tuple) else answer
 
 
@@ -118,7 +118,7 @@ def _radiograph_to_json(sheet: ReadingSheet, radiograph: Radiograph, *, index: i
 
 
 def _own_boxes(sheet: ReadingSheet) -> tuple[LabelledBox, ...]:
-    """The reader's own boxes as last saved. No other person's boxes are ever included."""
+    """Return the reader's own boxes as last saved, never those of another person."""
     draft_boxes = sheet.draft.get("boxes")
     if draft_boxes is not None:
         return boxes_from_plain(draft_boxes)

@@ -1,1 +1,1 @@
-"""The review form's requests and data. ``frontend/src/review/`` is the form."""
+"""Requests and data of the review form (``frontend/src/review/``)."""

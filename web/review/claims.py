@@ -10,9 +10,9 @@ from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def claim_question(person: Person, batch_id: int, *, after: int | None, now: datetime) -> NextClaim | None:
-    """Claim the next question for the person, in a transaction of its own; None without a shared queue.
+    """Claim the next question for the person in a separate transaction; None without a shared queue.
 
-    ``after`` is the question that the person leaves.
+    ``after`` is the id of the question that the person leaves.
     """
     with read_only_session() as db:
         if not has_shared_queue(db, batch_id=batch_id):

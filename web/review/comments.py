@@ -1,4 +1,4 @@
-"""A reviewer's thread of comments as plain JSON for the form."""
+"""Converts a reviewer's comment thread to plain JSON for the form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from domain.comments import Comment
 
 
 def comments_to_json(thread: Iterable[Comment]) -> list[dict[str, Any]]:
-    """The comments, the oldest first, without numbers of people."""
+    """Return the comments, oldest first, without ids of people."""
     return [
         {
             "author": "You" if comment.by_reviewer else comment.author_name,

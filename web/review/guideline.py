@@ -1,4 +1,4 @@
-"""A batch's guideline for display: Markdown that loads nothing from other hosts."""
+"""Prepares a batch's guideline for display, so that its Markdown loads nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _IMAGE = re.compile(r"!(?=\[)")
 
 
 def replace_images_by_links(markdown: str) -> str:
-    """The guideline with its images replaced by links.
+    """Replace the images in the guideline by links.
 
     A remote image would reveal to its host who opened the page and when.
     """

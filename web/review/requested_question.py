@@ -1,7 +1,7 @@
-"""Navigation in the review form: resolves which question is requested, and collects the data to show it.
+"""Resolves which question the review form requests, and collects the data to show it.
 
-Two callers use this module: the review page, for a new window and at each of its script runs, and the routes
-that save, whose responses contain the next question. Both therefore show the same data.
+The review page uses this module at each script run, and the routes that save use it for the next question in
+their responses. Both therefore show the same data.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from domain.people import Person
 from review.service import ReviewPage, find_next_open, load_last_judged
 from web.review.sheet import review_sheet_to_json
 
-#: "next": the open question after the current one; "last": the one judged last; otherwise a question's
-#: number.
+#: "next": the open question after the current one; "last": the question judged last; otherwise a question's
+#: id.
 QuestionTarget = Literal["next", "last"] | int
 
 
 def resolve_question(
     db: Session, *, person: Person, batch_id: int, target: QuestionTarget | None, after: int | None
 ) -> int | None:
-    """The number of the requested question; None stands for the first open one.
+    """Return the id of the requested question; None stands for the first open question.
 
-    ``after`` is the question that the person leaves.
+    ``after`` is the id of the question that the person leaves.
     """
     if target == "last":
         return load_last_judged(db, person=person, batch_id=batch_id)
@@ -34,7 +34,7 @@ def resolve_question(
 
 
 def review_page_to_json(page: ReviewPage, *, person: Person, turn: int = 0) -> dict[str, Any]:
-    """The form's data for a question; for ``turn`` see ``sheet_data``."""
+    """Return the form's data for a question; for ``turn`` see :func:`review_sheet_to_json`."""
     return review_sheet_to_json(
         page.sheet,
         id_mask=page.id_mask,

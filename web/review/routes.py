@@ -1,8 +1,9 @@
-"""POST /judging/…: saves from the review form, each in one transaction that no script run can interrupt.
+"""POST /judging/…: saves the input of the review form.
 
-The response states what was read back from the database after the commit; the form shows "Saved" on that
-basis. If the form moves on, the response contains the next question (``sheet``; None if no question is open),
-so that nobody waits for a script run of the page.
+Each save is one transaction that no script run can interrupt. The response contains the values that were read
+back from the database after the commit, and the form shows "Saved" only then. If the form moves on, the
+response contains the next question (``sheet``; None if no question is open), so that nobody waits for a
+script run of the page.
 """
 
 from __future__ import annotations
@@ -26,24 +27,24 @@ from web.review.claims import claim_question
 from web.review.comments import comments_to_json
 from web.review.requested_question import QuestionTarget, resolve_question, review_page_to_json
 
-#: Milliseconds that a save waits for other writers: less than the form waits for the response (10 s), so that
-#: the form can show the reason, and nothing is saved after the form has given up. Requests that the form
-#: repeats by itself wait less.
-_SAVE_PATIENCE_MS, _DRAFT_PATIENCE_MS = 8_000, 2_000
+#: Milliseconds that a save waits for other writers. The form waits longer for the response (10 s), so that it
+#: can show the reason of a failure, and nothing is saved after it has given up. Requests that the form
+#: repeats automatically wait less.
+_SAVE_LOCK_TIMEOUT_MS, _DRAFT_LOCK_TIMEOUT_MS = 8_000, 2_000
 
 F = TypeVar("F", bound=schemas.QuestionRequest)
 
 
 def save_verdict(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Save one verdict. The same revision sent twice is stored once; a stale revision is refused.
+    """Save one verdict. A revision that is sent twice is stored once; a stale revision is refused.
 
-    The refusal names both revisions. The verdict, and the data of the next question, take one transaction. If
+    The error message states both revisions. One transaction saves the verdict and loads the next question. If
     the batch has a shared queue, the next question is claimed in a separate transaction: otherwise two people
     who each wait for the other's question would deadlock.
     """
     request = schemas.parse_request(payload, schemas.VerdictRequest)
     next_sheet: dict[str, Any] | None = None
-    with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
+    with unit_of_work(lock_timeout_ms=_SAVE_LOCK_TIMEOUT_MS) as db:
         held_question, opened_question = review.lock_for_verdict(
             db, person=person, batch_id=request.batch, masked_number=request.question, now=now
         )
@@ -62,9 +63,9 @@ def save_verdict(payload: object, person: Person, now: datetime) -> dict[str, An
 
 
 def save_draft(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Save the current input: text, ratings and boxes. Boxes are stored in pixels of the matrix."""
+    """Save the current input: text, ratings and boxes. Boxes are stored in pixels of the image matrix."""
     request = _parse_request(payload, schemas.DraftRequest)
-    with unit_of_work(lock_timeout_ms=_DRAFT_PATIENCE_MS) as db:
+    with unit_of_work(lock_timeout_ms=_DRAFT_LOCK_TIMEOUT_MS) as db:
         body: object = request.body
         if request.part == "boxes":
             drawings = schemas.parse_request(request.body, schemas.DrawingsBody).drawings
@@ -86,9 +87,9 @@ def save_draft(payload: object, person: Person, now: datetime) -> dict[str, Any]
 
 
 def save_own_answer(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Save the reviewer's own answer; from now on the key may be loaded."""
+    """Save the reviewer's own answer. The answer key may be loaded afterwards."""
     request = _parse_request(payload, schemas.OwnAnswerRequest)
-    with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
+    with unit_of_work(lock_timeout_ms=_SAVE_LOCK_TIMEOUT_MS) as db:
         review.save_own_answer(
             db,
             person=person,
@@ -112,7 +113,7 @@ def save_own_answer(payload: object, person: Person, now: datetime) -> dict[str,
 def save_skip(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Skip the question, with a reason."""
     request = _parse_request(payload, schemas.SkipRequest)
-    with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
+    with unit_of_work(lock_timeout_ms=_SAVE_LOCK_TIMEOUT_MS) as db:
         review.skip_question(
             db,
             person=person,
@@ -127,7 +128,7 @@ def save_skip(payload: object, person: Person, now: datetime) -> dict[str, Any]:
 def save_look_time(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the time spent on the question so far."""
     request = _parse_request(payload, schemas.LookRequest)
-    with unit_of_work(lock_timeout_ms=_DRAFT_PATIENCE_MS) as db:
+    with unit_of_work(lock_timeout_ms=_DRAFT_LOCK_TIMEOUT_MS) as db:
         # Refused if the question was unassigned; the form then removes its images.
         review.check_question_access(db, person=person, batch_id=request.batch, question=request.question)
         review.record_viewing_times(
@@ -144,9 +145,9 @@ def save_look_time(payload: object, person: Person, now: datetime) -> dict[str, 
 
 
 def save_report_opening(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Fix the rating of image alignment; from now on the sheet contains the report."""
+    """Fix the rating of image alignment. The sheet contains the report afterwards."""
     request = _parse_request(payload, schemas.ReportRequest)
-    with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
+    with unit_of_work(lock_timeout_ms=_SAVE_LOCK_TIMEOUT_MS) as db:
         review.open_report(
             db,
             person=person,
@@ -162,7 +163,7 @@ def save_report_opening(payload: object, person: Person, now: datetime) -> dict[
 def save_comment(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Append a comment to the reviewer's thread on the question."""
     request = _parse_request(payload, schemas.CommentRequest)
-    with unit_of_work(lock_timeout_ms=_SAVE_PATIENCE_MS) as db:
+    with unit_of_work(lock_timeout_ms=_SAVE_LOCK_TIMEOUT_MS) as db:
         thread = review.write_comment(
             db,
             person=person,
@@ -175,32 +176,32 @@ def save_comment(payload: object, person: Person, now: datetime) -> dict[str, An
 
 
 def load_comments(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Load the reviewer's thread on the question, which counts as read from now on."""
+    """Load the reviewer's thread on the question, and mark it as read."""
     request = _parse_request(payload, schemas.CommentsRequest)
-    key = {"batch_id": request.batch, "question_number": request.question}
-    with unit_of_work(lock_timeout_ms=_DRAFT_PATIENCE_MS) as db:
-        thread = review.load_own_comments(db, person=person, **key)
-        review.mark_comments_read(db, person=person, **key, now=now)
+    thread_id = {"batch_id": request.batch, "question_number": request.question}
+    with unit_of_work(lock_timeout_ms=_DRAFT_LOCK_TIMEOUT_MS) as db:
+        thread = review.load_own_comments(db, person=person, **thread_id)
+        review.mark_comments_read(db, person=person, **thread_id, now=now)
     return {"comments": comments_to_json(thread)}
 
 
 def load_question(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Load another question: the next open one, the one judged last, or one by its number."""
+    """Load another question: the next open one, the one judged last, or one by its id."""
     request = _parse_request(payload, schemas.TurnRequest)
     return {"sheet": _load_next_sheet(request, person, now, target=request.to)}
 
 
 def _parse_request(payload: object, schema: type[F]) -> F:
-    """Parse the request, and replace masked question numbers by the real ones."""
+    """Parse the request, and replace masked question ids by the real ones."""
     request = schemas.parse_request(payload, schema)
     with read_only_session() as db:
         id_mask = review.load_id_mask(db, batch_id=request.batch)
     if id_mask.secret is None:
         return request
-    real_numbers: dict[str, Any] = {"question": id_mask.unmask(request.question)}
+    real_ids: dict[str, Any] = {"question": id_mask.unmask(request.question)}
     if isinstance(request, schemas.TurnRequest) and isinstance(request.to, int):
-        real_numbers["to"] = id_mask.unmask(request.to)
-    return msgspec.structs.replace(request, **real_numbers)
+        real_ids["to"] = id_mask.unmask(request.to)
+    return msgspec.structs.replace(request, **real_ids)
 
 
 def _open_sheet(db: Session, request: schemas.QuestionRequest, person: Person, now: datetime) -> ReviewSheet:
@@ -213,7 +214,7 @@ def _open_sheet(db: Session, request: schemas.QuestionRequest, person: Person, n
 def _load_next_sheet(
     request: schemas.QuestionRequest, person: Person, now: datetime, *, target: QuestionTarget
 ) -> dict[str, Any] | None:
-    """The data of the next question; None if there is none, or if an error prevents it from being shown."""
+    """Return the data of the next question; None if there is none, or if loading it failed."""
     try:
         if target == "next":
             claim_question(person, request.batch, after=request.question, now=now)
@@ -230,7 +231,7 @@ def _load_next_sheet(
 def _load_page_after(
     db: Session, held_question: review.LockedQuestion, person: Person, now: datetime
 ) -> dict[str, Any] | None:
-    """The data of the question after a judged one; None as for ``_load_next_sheet``."""
+    """Return the data of the question after the judged one; None as for ``_load_next_sheet``."""
     try:
         page = review.load_page_after(
             db,

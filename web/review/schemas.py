@@ -46,7 +46,7 @@ class LookRequest(QuestionRequest, frozen=True):
 
 
 class DraftRequest(QuestionRequest, frozen=True):
-    """One part of the unsaved input; ``revision`` is the latest one that the form knows."""
+    """One part of the unsaved input. ``revision`` is the latest revision that the form has received."""
 
     part: Annotated[str, msgspec.Meta(pattern="^(form|own|boxes)$")]
     revision: Annotated[int, msgspec.Meta(ge=0)]
@@ -60,7 +60,7 @@ class DrawingsBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class OwnAnswerRequest(QuestionRequest, frozen=True):
-    """The reviewer's own answer; None is "cannot determine"."""
+    """The reviewer's own answer; None means "cannot determine"."""
 
     answer: AnswerJson | None
     confidence: Confidence
@@ -84,14 +84,14 @@ class SkipRequest(QuestionRequest, frozen=True):
 
 
 class ReportRequest(QuestionRequest, frozen=True):
-    """A request to open the report, with the rating that this fixes."""
+    """A request to open the report, with the rating that cannot be changed afterwards."""
 
     image_alignment: Rating
     image: ImageDisplay = DEFAULT_IMAGE_DISPLAY
 
 
 class TurnRequest(QuestionRequest, frozen=True):
-    """A request for another question; ``question`` is the one that the person leaves.
+    """A request for another question. ``question`` is the question that the person leaves.
 
     See ``web.review.requested_question.QuestionTarget``.
     """
@@ -141,7 +141,7 @@ class OpinionBody(FlagsForm, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class VerdictRequest(LookRequest, frozen=True):
-    """A verdict as the form sends it; ``revision`` is its new revision."""
+    """A verdict from the form. ``revision`` is its new revision."""
 
     revision: Number
     decision: Decision
@@ -158,7 +158,9 @@ def parse_request(payload: object, schema: type[F]) -> F:
     """Validate a request's body and convert it to ``schema``.
 
     Raises:
-        InvalidValue: a field is missing, unknown, of another type, too long or out of range; names the field.
+        InvalidValue: a field is missing, unknown, of another type, too long or out of range. The message
+            states
+            the field.
     """
     try:
         return msgspec.convert(payload, schema)
@@ -172,7 +174,7 @@ def parse_answer(value: list[int] | str | None) -> Answer | None:
 
 
 def parse_correction(body: CorrectionBody) -> dict[str, Any]:
-    """The corrected values by field, in the types of the domain."""
+    """Return the corrected values by field, in the types of the domain."""
     values = msgspec.structs.asdict(body)
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
@@ -180,7 +182,7 @@ def parse_correction(body: CorrectionBody) -> dict[str, Any]:
 def build_verdict(
     request: VerdictRequest, *, person: Person, boxes: tuple[LabelledBox, ...] | None, now: datetime
 ) -> Verdict:
-    """Convert the form to a verdict; ``boxes`` are the corrected ones, None if they are unchanged.
+    """Convert the form to a verdict. ``boxes`` are the corrected boxes; None if they are unchanged.
 
     Raises:
         InvalidValue: the decision contradicts the other fields.

@@ -1,4 +1,4 @@
-"""A review sheet as plain JSON for the form. It contains nothing that is not in the sheet."""
+"""Converts a review sheet to plain JSON for the form, without adding information."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from web.drawing.radiograph_viewer import boxes_to_json, facts_url, pixels_url
 from web.forms.labels import BOX_LABELS, SEX_LABELS, VIEW_LABELS
 from web.review.schemas import CorrectionBody
 
-#: An underscore and the letter after it, for the conversion of field names to camel case.
-_CAMEL = re.compile("_([a-z])")
+#: Matches an underscore and the next letter, to convert field names to camel case.
+_SNAKE_CASE = re.compile("_([a-z])")
 _SCALES_BY_ID = {scale.id: scale for scale in RATINGS}
 _AGE_PATTERN = re.compile(r"(\d{1,3})([YMWD]?)")
 _AGE_UNITS = {"Y": "years", "M": "months", "W": "weeks", "D": "days"}
@@ -41,12 +41,12 @@ def review_sheet_to_json(
     any_judged: bool,
     turn: int,
 ) -> dict[str, Any]:
-    """All data that the form needs for one question. While the sheet is blind, it contains no key.
+    """Return all data that the form needs for one question. A blind sheet contains no answer key.
 
     Args:
-        id_mask: maps the batch's question numbers to the numbers sent to the browser.
-        person: number of the reviewer; the form sends it with everything that it saves.
-        turn: number of the form's request that this answers; 0 for a new page.
+        id_mask: maps the question ids to the ids that are sent to the browser.
+        person: the id of the reviewer; the form sends it with each save.
+        turn: the sequence number of the form's request; 0 for a new page.
     """
     settings, question = sheet.batch.settings, sheet.question
     last_verdict = sheet.last_verdict
@@ -115,18 +115,18 @@ def review_sheet_to_json(
 
 
 def _offered_labels(question: Question | None) -> list[str]:
-    """The labels on offer for boxes, the question's own first; a blind sheet leaves those out."""
-    own = [box.label for box in question.boxes if box.label] if question else []
-    return list(dict.fromkeys([*own, *BOX_LABELS]))
+    """Return the selectable labels of boxes, those of the question first. A blind sheet omits these."""
+    own_labels = [box.label for box in question.boxes if box.label] if question else []
+    return list(dict.fromkeys([*own_labels, *BOX_LABELS]))
 
 
 def radiograph_url(exam_number: int, radiograph_id: str) -> str:
-    """The URL of the image; the route checks access again."""
+    """Return the URL of the image. The route checks access again."""
     return f"/radiographs/{exam_number}/{quote(radiograph_id, safe='/')}?longest={MAX_SIDE}"
 
 
 def format_age(age: str) -> str:
-    """The age for display: "061Y" (DICOM's age string, PS3.5 6.2) or "61" becomes "61 years"."""
+    """Format an age: "061Y" (DICOM age string, PS3.5 6.2) and "61" become "61 years"."""
     match = _AGE_PATTERN.fullmatch(age.strip())
     if match is None:
         return age
@@ -154,7 +154,10 @@ def _radiographs_to_json(sheet: ReviewSheet) -> list[dict[str, Any]]:
 
 
 def _current_boxes(sheet: ReviewSheet) -> tuple[tuple[LabelledBox, ...], bool]:
-    """The initial boxes (draft, last verdict or question), and whether they may differ from the machine's."""
+    """Return the initial boxes, and whether they may differ from the machine's.
+
+    They are those of the draft, otherwise those of the last verdict, otherwise those of the question.
+    """
     if sheet.question is None:
         return (), False
     if "boxes" in sheet.drafts:
@@ -177,10 +180,10 @@ def _radiograph_to_json(
     if radiograph.rows is None or radiograph.columns is None:
         return data
     surface = create_surface(rows=radiograph.rows, columns=radiograph.columns)
-    machine_here = tuple(
+    machine_boxes_here = tuple(
         labelled_box for labelled_box in machine_boxes if labelled_box.radiograph == radiograph.id
     )
-    current_here = tuple(
+    current_boxes_here = tuple(
         labelled_box for labelled_box in current_boxes if labelled_box.radiograph == radiograph.id
     )
     url = radiograph_url(sheet.exam_number, radiograph.id)
@@ -191,14 +194,14 @@ def _radiograph_to_json(
         "pixels": pixels_url(sheet.exam_number, radiograph.id),
         "facts": facts_url(sheet.exam_number, radiograph.id),
         "touched": touched,
-        "boxes": boxes_to_json(current_here),
-        "machineBoxes": boxes_to_json(machine_here),
-        "machine": boxes_to_objects(machine_here, surface=surface, machine=machine_here),
+        "boxes": boxes_to_json(current_boxes_here),
+        "machineBoxes": boxes_to_json(machine_boxes_here),
+        "machine": boxes_to_objects(machine_boxes_here, surface=surface, machine=machine_boxes_here),
         "canvas": canvas_to_json(
             surface=surface,
             url=url,
-            boxes=current_here,
-            machine=machine_here,
+            boxes=current_boxes_here,
+            machine=machine_boxes_here,
             locked=sheet.blind
             or not _requested_parts(sheet)["boxes"]
             or sheet.batch.state is not BatchState.OPEN,
@@ -208,16 +211,16 @@ def _radiograph_to_json(
 
 
 def _displayed_id(sheet: ReviewSheet, id_mask: IdMask) -> str:
-    """The id of the question for display.
+    """Return the id of the question for display.
 
-    If the batch has hidden questions, it is the masked number: a repeated id would reveal a hidden repeat.
+    If the batch has hidden questions, this is the masked id: a repeated id would reveal a hidden repeat.
     """
     return sheet.stem_only.id if id_mask.secret is None else str(id_mask.mask(sheet.question_number))
 
 
 def _question_to_json(question: Question, *, displayed_id: str) -> dict[str, Any]:
-    """The question by the form's field names, without its boxes, which are sent with the radiographs."""
-    fields = {_CAMEL.sub(lambda match: match[1].upper(), name): name for name in QUESTION_FIELDS}
+    """Return the question by the form's field names. Its boxes are sent with the radiographs instead."""
+    fields = {_SNAKE_CASE.sub(lambda match: match[1].upper(), name): name for name in QUESTION_FIELDS}
     return {
         **{
             json_name: to_plain(getattr(question, name))
@@ -238,7 +241,7 @@ def _own_answer_to_json(sheet: ReviewSheet) -> dict[str, Any] | None:
 
 
 def _report_to_json(sheet: ReviewSheet) -> dict[str, str | None] | None:
-    """The report; None if the batch shows none. Its text is None until the report is opened."""
+    """Return the report, with text None until it is opened; None if the batch does not show reports."""
     settings = sheet.batch.settings
     if not settings.show_report or settings.parts is FormScope.KEY or sheet.blind:
         return None
@@ -246,7 +249,7 @@ def _report_to_json(sheet: ReviewSheet) -> dict[str, str | None] | None:
 
 
 def _opinion_to_json(opinion: Opinion) -> dict[str, Any]:
-    """The opinion in the form's format, ratings in a separate object; boxes are sent with the radiographs."""
+    """Return the opinion in the form's format: ratings are a separate object, boxes are left out."""
     data = opinion_to_plain(opinion)
     data["ratings"] = {name: data.pop(name) for name in RATING_IDS}
     data["correction"] = {
@@ -256,7 +259,7 @@ def _opinion_to_json(opinion: Opinion) -> dict[str, Any]:
 
 
 def _scales_to_json() -> dict[str, Any]:
-    """The choices of the form as declared: ids, labels, and the values of each rating."""
+    """Return the choices of the form: ids, labels, and the values of a rating."""
     return {
         "values": list(RATING_VALUES),
         "flags": [{"id": flag.id, "label": flag.label, "required": flag.required} for flag in FLAGS],
@@ -271,7 +274,7 @@ def _choices_to_json(kind: type[Choice]) -> list[dict[str, str]]:
 
 
 def _requested_parts(sheet: ReviewSheet) -> dict[str, Any]:
-    """Which parts of the form the batch requests; other parts are not shown."""
+    """Return which parts of the form the batch requests. Other parts are not shown."""
     scope = sheet.batch.settings.parts
     has_explanation = sheet.question is None or bool(sheet.question.explanation.strip())
     return {

@@ -1,4 +1,4 @@
-"""What a person enters into an authenticator app, and new recovery codes."""
+"""Secrets for authenticator apps, with their QR codes, and recovery codes."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ _CODE_CHARACTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # 32 unambiguous characte
 
 
 def generate_secret() -> str:
-    """160 random bits in base32, as RFC 4226, 4, recommends."""
+    """Return 160 random bits in base32, as RFC 4226 (section 4) recommends."""
     return base64.b32encode(secrets.token_bytes(20)).decode()
 
 
 def generate_recovery_codes() -> list[str]:
-    """Ten codes such as "K7QX-2MRA-PW4C-9DHE"."""
+    """Return ten codes such as "K7QX-2MRA-PW4C-9DHE"."""
     texts = ("".join(secrets.choice(_CODE_CHARACTERS) for _ in range(16)) for _ in range(RECOVERY_CODE_COUNT))
     return ["-".join(text[start : start + 4] for start in range(0, 16, 4)) for text in texts]
 
 
 def format_secret(secret: str) -> str:
-    """The secret in groups of four, for typing it."""
+    """Return the secret in groups of four characters, to be typed."""
     return " ".join(secret[start : start + 4] for start in range(0, len(secret), 4))
 
 
 def render_qr_code(secret: str, *, name: str) -> str:
-    """The QR code with the secret for an authenticator app, as SVG.
+    """Return the QR code with the secret for an authenticator app, as SVG.
 
     It is black on white in every theme, and has the quiet zone of four modules that ISO/IEC 18004 requires.
     """

@@ -1,10 +1,10 @@
-"""The description of a browser, by which its owner recognises it, and its network address."""
+"""Describes the browser of a request for its user, and returns its network address."""
 
 from __future__ import annotations
 
 from starlette.requests import HTTPConnection
 
-# The order matters: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari.
+# The order matters: Edge and Opera also contain "Chrome", and Chrome also contains "Safari".
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -26,13 +26,13 @@ _SYSTEMS = (
 
 
 def describe_browser(connection: HTTPConnection) -> str:
-    """Browser and system, such as "Firefox on Windows"; never text from the request, which may be forged."""
+    """Return browser and system, such as "Firefox on Windows", never text of the request: it may be forged."""
     user_agent = connection.headers.get("user-agent", "")
-    browser = next((name for mark, name in _BROWSERS if mark in user_agent), "another browser")
-    system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
+    browser = next((name for token, name in _BROWSERS if token in user_agent), "another browser")
+    system = next((name for token, name in _SYSTEMS if token in user_agent), "")
     return f"{browser} on {system}" if system else browser
 
 
 def client_address(connection: HTTPConnection) -> str:
-    """The network address of the browser; the address that a trusted proxy states, if there is one."""
+    """Return the browser's network address; behind a trusted proxy, the address that the proxy states."""
     return connection.client.host if connection.client else ""

@@ -1,4 +1,4 @@
-"""Cookies: the sign-in's token, and the token of the sign-in form."""
+"""The cookies of the app: for the sign-in, the sign-in form, and the second factor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import Scope
 
-#: Behind TLS the cookie has the prefix that browsers enforce: this host only, Secure, path "/".
+#: Behind TLS, the cookies have the prefix __Host-: browsers then enforce host, Secure and path "/".
 _SIGN_IN_TLS_COOKIE, _SIGN_IN_COOKIE = "__Host-overread", "overread"
 _FORM_TLS_COOKIE, _FORM_COOKIE = "__Host-overread-form", "overread-form"
 _STEP_TLS_COOKIE, _STEP_COOKIE = "__Host-overread-step", "overread-step"
@@ -18,12 +18,12 @@ _UNPREFIXED_COOKIES = frozenset({_SIGN_IN_COOKIE, _FORM_COOKIE, _STEP_COOKIE})
 
 
 def generate_token() -> str:
-    """256 random bits as 43 characters that are valid in a cookie."""
+    """Return 256 random bits as 43 characters that are valid in a cookie."""
     return secrets.token_urlsafe(32)
 
 
 def find_sign_in_token(cookies: Mapping[str, str]) -> str | None:
-    """The sign-in's token, from whichever of the two cookies is present. Gate and scripts both use this.
+    """Return the sign-in token from either cookie. The gate and the scripts both use this function.
 
     Behind TLS the gate removes cookies without the prefix (:func:`drop_unprefixed_cookies`).
     """
@@ -31,12 +31,12 @@ def find_sign_in_token(cookies: Mapping[str, str]) -> str | None:
 
 
 def find_form_token(cookies: Mapping[str, str]) -> str | None:
-    """The token that the sign-in form must send back."""
+    """Return the token that the sign-in form must send back."""
     return _read_cookie(cookies, _FORM_TLS_COOKIE) or _read_cookie(cookies, _FORM_COOKIE)
 
 
 def find_step_token(cookies: Mapping[str, str]) -> str | None:
-    """The token of a browser that gave the right password and has yet to give a code."""
+    """Return the token of a browser that has sent the correct password but no second factor yet."""
     return _read_cookie(cookies, _STEP_TLS_COOKIE) or _read_cookie(cookies, _STEP_COOKIE)
 
 
@@ -64,7 +64,7 @@ def drop_unprefixed_cookies(scope: Scope) -> None:
 def set_sign_in_cookie(response: Response, token: str, *, tls: bool) -> None:
     """Set a session cookie; the database decides how long the sign-in is valid.
 
-    SameSite=Lax, so that a link from another site opens the app signed in; every write checks its origin.
+    SameSite is Lax, so that a link from another site opens the app signed in. Every write checks its origin.
     """
     response.set_cookie(
         _SIGN_IN_TLS_COOKIE if tls else _SIGN_IN_COOKIE,
@@ -99,4 +99,4 @@ def _read_cookie(cookies: Mapping[str, object], name: str) -> str | None:
         value = cookies[name]
     except KeyError:
         return None
-    return value if isinstance(value, str) and value else None  # a test may pass a stand-in
+    return value if isinstance(value, str) and value else None  # tests pass other mappings

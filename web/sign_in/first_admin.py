@@ -27,7 +27,7 @@ from web.thread_limits import SAVES
 
 
 async def show_form(request: Request) -> Response:
-    """The form, while there is no admin."""
+    """Show the form if there is no admin; otherwise redirect to the sign-in page."""
     has_admin, has_people = await SAVES.run(_load_account_state)
     if has_admin:
         return RedirectResponse("/sign-in", status_code=303)

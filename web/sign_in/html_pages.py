@@ -19,7 +19,7 @@ _FOLDER = Path(__file__).parent / "templates"
 
 
 def _hash_style_sheet() -> str:
-    """The hash of these pages' style sheet, as a policy lists it."""
+    """Return the hash of the style sheet of these pages, for the Content-Security-Policy."""
     [style] = re.findall(r"<style>(.*?)</style>", (_FOLDER / "frame.html").read_text("utf-8"), re.DOTALL)
     return base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
 
@@ -33,7 +33,7 @@ POLICY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """A sign-in provider of the secrets file: ``name`` is its section, ``label`` is its button's text."""
+    """A sign-in provider of the secrets file. ``name`` is its section, ``label`` the text of its button."""
 
     name: str
     label: str
@@ -52,13 +52,14 @@ def sign_in_page(
     """The sign-in page. Every value from outside is escaped.
 
     Args:
-        form_token: is sent back with the form (protection against forged forms).
-        name: the name as typed, after a wrong password.
-        error: why the last attempt failed; empty if there was none.
-        demo: people of a demo workspace; each gets a button that signs in.
-        demo_password: their password, which the page shows.
-        providers: OpenID Connect providers on offer.
-        came_by_provider: whether this browser last signed in by one of them; the page then offers to sign out
+        form_token: the token that the form sends back (protection against forged forms).
+        name: the entered name, after a wrong password.
+        error: the reason why the last attempt failed; empty if there was none.
+        demo: the people of a demo workspace; the page has a sign-in button for each.
+        demo_password: the password of the demo people, shown on the page.
+        providers: the OpenID Connect providers to choose from.
+        came_by_provider: whether this browser last signed in with a provider; the page then offers to sign
+            out
             there too.
     """
     main = _load_template("sign_in.html").substitute(
@@ -114,7 +115,7 @@ def first_admin_page(
 ) -> str:
     """The page that an app without an admin shows to everybody. Every value from outside is escaped.
 
-    ``has_people`` states whether there are any accounts; the others are the values as typed, and the error.
+    ``has_people`` states whether there are any accounts. The other arguments are as for :func:`sign_in_page`.
     """
     reason = (
         "This installation has no admin. The server's administrator can become the first admin."

@@ -1,4 +1,4 @@
-"""Sign-in by an OpenID Connect provider: the routes behind ``st.login``, exchanged for a sign-in of the app.
+"""Sign-in with an OpenID Connect provider by the routes behind ``st.login``.
 
 ``st.login`` is called from a script, and no script runs before sign-in. The button on the sign-in page
 therefore goes to the route that ``st.login`` uses, with the same ``[auth]`` secrets. Streamlit then leaves a
@@ -34,12 +34,12 @@ from web.sign_in.html_pages import Provider
 ANSWER_COOKIE: str = USER_COOKIE_NAME
 #: Time after the provider's answer within which its cookie is accepted; the browser sends it at once.
 _MAX_ANSWER_AGE = timedelta(minutes=2)
-#: Seconds within which the provider must describe its addresses.
+#: Seconds to wait for the provider's metadata.
 _METADATA_TIMEOUT = 5.0
 
 
 def load_providers() -> list[Provider]:
-    """The providers in ``[auth]`` of ``.streamlit/secrets.toml``; none without such a section."""
+    """Return the providers in ``[auth]`` of ``.streamlit/secrets.toml``; none without this section."""
     auth = get_secrets_auth_section()
     if not auth:
         return []
@@ -64,13 +64,13 @@ async def redirect_to_provider(request: Request) -> Response:
 async def redirect_to_provider_sign_out(request: Request) -> Response:
     """GET /sign-in/provider/sign-out?name=…: redirect to the provider's sign-out, which leads back here.
 
-    OpenID Connect RP-Initiated Logout 1.0, with the client's id. No token of the person is kept, so the
-    provider may ask the person to confirm.
+    This is OpenID Connect RP-Initiated Logout 1.0, with the client's id. The app does not keep a token of the
+    person, so the provider may ask the person to confirm.
     """
     name = request.query_params.get("name", "")
     auth = get_secrets_auth_section()
     if not auth or name not in {provider.name for provider in load_providers()}:
-        return PlainTextResponse("There is no such sign-in provider.", status_code=404)
+        return PlainTextResponse("This sign-in provider does not exist.", status_code=404)
     section = auth if name == "default" else auth[name]
     try:
         async with httpx.AsyncClient(timeout=_METADATA_TIMEOUT) as client:
@@ -95,7 +95,7 @@ def has_provider_answer(request: Request) -> bool:
 
 
 def load_person_from_answer(request: Request) -> Person:
-    """The person whom the provider's answer identifies.
+    """Return the person whom the provider's answer identifies.
 
     Raises:
         NotSignedIn: the answer is old or forged, or matches no account.
@@ -116,7 +116,7 @@ def load_person_from_answer(request: Request) -> Person:
 
 
 def read_role_claim() -> accounts.RoleClaim | None:
-    """The claim that gives roles, and the role for each of its values; None if the app manages roles.
+    """Return the claim that sets roles, with the role for each value; None if the app manages roles.
 
     The settings are ``OVERREAD_OIDC_ROLES`` (JSON) and ``OVERREAD_OIDC_ROLES_CLAIM`` (``groups`` by default).
 

@@ -1,4 +1,4 @@
-"""Looks up the person of a token in the database at each request, and records when they were last seen."""
+"""Looks up the signed-in person of a request, and records when they were last seen."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from domain.errors import InvalidValue, NotNow
 from domain.people import Person, Role
 from storage.unit_of_work import read_only_session, unit_of_work
 
-#: Milliseconds that recording a visit waits for other writers; the next request tries again.
-_PATIENCE_MS = 100
+#: Milliseconds that recording the last-seen time waits for other writers; the next request tries again.
+_LOCK_TIMEOUT_MS = 100
 
 
 def idle_limit() -> timedelta:
-    """The maximum time without a request: ``OVERREAD_IDLE_HOURS``, 12 hours by default."""
+    """Return the maximum time without a request: ``OVERREAD_IDLE_HOURS``, 12 hours by default."""
     return _read_hours("OVERREAD_IDLE_HOURS") or accounts.IDLE_LIMIT
 
 
 def sign_in_policy() -> accounts.SignInPolicy:
-    """How long sign-ins last and who needs a second factor, from the settings.
+    """Read from the settings how long sign-ins last and which roles need a second factor.
 
-    ``OVERREAD_LONGEST_HOURS`` is the maximum duration of a sign-in (a week by default),
-    ``OVERREAD_PRIVILEGED_HOURS`` that of admins and coordinators (12 hours).
-    ``OVERREAD_SECOND_FACTOR_ROLES`` are the roles that need a code, separated by commas (none).
+    ``OVERREAD_LONGEST_HOURS`` is the maximum duration of a sign-in (default: a week).
+    ``OVERREAD_PRIVILEGED_HOURS`` is the maximum for admins and coordinators (default: 12 hours).
+    ``OVERREAD_SECOND_FACTOR_ROLES`` lists the roles that need a code, separated by commas (default: none).
 
     Raises:
         InvalidValue: a setting is not a number of hours above 0, or names an unknown role.
@@ -47,10 +47,10 @@ def _read_roles(setting: str) -> frozenset[Role]:
 
 
 def _read_hours(setting: str) -> timedelta | None:
-    """The value of a setting; None if it is not set.
+    """Return the value of a setting; None if it is not set.
 
     Raises:
-        InvalidValue: not a number of hours above 0.
+        InvalidValue: the value is not a number of hours above 0.
     """
     text = os.environ.get(setting, "").strip()
     if not text:
@@ -65,7 +65,7 @@ def _read_hours(setting: str) -> timedelta | None:
 
 
 def find_present_person(token: str | None) -> Person | None:
-    """The person of a token; None if it is not or no longer valid. Blocks: call it in a thread."""
+    """Return the person of a valid token, else None. This call blocks, so it must run in a thread."""
     if not token:
         return None
     now = datetime.now(UTC)
@@ -75,6 +75,6 @@ def find_present_person(token: str | None) -> Person | None:
         return None
     if sign_in.last_seen_is_stale:
         # A large import may write for minutes, or the disk may be full: neither may prevent reading.
-        with suppress(NotNow), unit_of_work(lock_timeout_ms=_PATIENCE_MS) as db:
+        with suppress(NotNow), unit_of_work(lock_timeout_ms=_LOCK_TIMEOUT_MS) as db:
             accounts.update_last_seen(db, token=token, now=now)
     return sign_in.person

@@ -1,7 +1,7 @@
 """Messages on the sign-in page after a failed sign-in with a provider.
 
-Streamlit's routes answer a failure with a bare page or with a redirect that gives no reason. This middleware
-replaces such answers by a redirect to the sign-in page, whose address names one of the problems below.
+Streamlit's routes answer a failure with an empty page or with a redirect that gives no reason. This
+middleware redirects to the sign-in page instead, with one of the problems below in the query string.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from web.sign_in.oidc import ANSWER_COOKIE
 
 _USER_COOKIE = f"{ANSWER_COOKIE}="
 LOGIN, CALLBACK = "/auth/login", "/oauth2callback"
-#: The message for each problem; the address of the sign-in page names the problem (``?provider=…``).
+#: The message for each problem. The query string of the sign-in page names the problem (``?provider=…``).
 PROBLEMS = {
     "unavailable": (
         "The sign-in provider cannot be reached or is not set up correctly. Try again in a minute. If the "
@@ -44,9 +44,7 @@ class ProviderErrors:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
-        if (
-            scope["path"] == CALLBACK and not request.query_params
-        ):  # the way back from the provider's sign-out
+        if scope["path"] == CALLBACK and not request.query_params:  # the person returns after signing out
             await RedirectResponse("/sign-in", 303)(scope, receive, send)
             return
         replaced = False
@@ -78,14 +76,14 @@ def _find_problem(request: Request, start: Message) -> str | None:
         return None
     if request.query_params.get("error"):
         return "denied" if request.query_params["error"] == "access_denied" else "rejected"
-    # Streamlit deletes the cookie if the token was refused, and leaves it if it does not know the sign-in.
+    # Streamlit deletes the cookie if the token was rejected, and keeps it if the sign-in is unknown.
     return "rejected" if user_cookies else "expired"
 
 
 async def _send_redirect(
     problem: str, cookies: list[tuple[bytes, bytes]], scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """Redirect to the sign-in page; the cookies that Streamlit deletes are deleted all the same."""
+    """Redirect to the sign-in page, and keep the headers by which Streamlit deletes cookies."""
     response = RedirectResponse(f"/sign-in?provider={quote(problem)}", 303)
     response.raw_headers.extend(cookies)
     await response(scope, receive, send)

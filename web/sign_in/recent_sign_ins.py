@@ -1,8 +1,8 @@
 """Sign-ins that this process has confirmed recently, for use while the database is unavailable.
 
-They give access to the app's scripts, styles and fonts only, which are the same for everybody and contain no
-patient data. Otherwise a page that loads one of them late, to show that it is disconnected, would stay broken
-until it is reloaded. Everything confidential still requires the database and is refused without it.
+They give access only to the app's scripts, styles and fonts, which are the same for everybody and contain no
+patient data. A page may load one of these files late, for example to show that it is disconnected. Without
+them, it would stay broken until it is reloaded. All confidential data still requires the database.
 """
 
 from __future__ import annotations

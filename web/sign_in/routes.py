@@ -1,4 +1,4 @@
-"""GET and POST /sign-in: a plain HTML form on a route of its own, outside Streamlit."""
+"""GET and POST /sign-in: a plain HTML form outside Streamlit."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from web.thread_limits import SAVES
 
 EXPIRED_FORM_MESSAGE = "The form has expired, or cookies are disabled. Try again."
 
-#: Limits concurrent password checks: each takes 64 MiB and all cores for a moment. Many people who sign in at
-#: nine o'clock then wait in a separate queue and take no memory or threads from people already at work.
+#: Limits concurrent password checks, each of which takes 64 MiB and all cores for a moment. If many people
+#: sign in at once, they wait here and take no memory or threads from people who are already signed in.
 _PASSWORD_CHECKS = asyncio.Semaphore(4)
 
 
 async def show_sign_in(request: Request) -> Response:
-    """The form; a person who is already signed in is redirected to the app."""
+    """Show the form. A person who is already signed in is redirected to the app."""
     if await SAVES.run(find_present_person, cookies.find_sign_in_token(request.cookies)):
         return RedirectResponse("/", status_code=303)
     if oidc.has_provider_answer(request):
@@ -59,7 +59,7 @@ async def submit_sign_in(request: Request) -> Response:
 
 
 def has_valid_form_token(request: Request, form: FormData) -> bool:
-    """Whether the form contains the token of this browser's cookie (protection against forged forms)."""
+    """Return whether the form contains the token of the cookie (protection against forged forms)."""
     sent_token, cookie_token = form_field(form, "form_token"), cookies.find_form_token(request.cookies)
     return (
         is_from_own_page(request)
@@ -71,7 +71,7 @@ def has_valid_form_token(request: Request, form: FormData) -> bool:
 async def finish_first_step(
     request: Request, person: Person, *, method: str, password: str | None = None
 ) -> Response:
-    """Ask a person whose password was right for a code if they need one; otherwise sign them in."""
+    """After a correct password, ask for the second factor if the person needs one; otherwise sign in."""
     token = cookies.generate_token()
     if not await SAVES.run(_begin_second_step, person, token, method, password):
         return await start_sign_in(request, person, method=method, password=password)
@@ -165,9 +165,9 @@ async def _sign_in_form_response(
 
 
 def form_page_response(request: Request, text: str, token: str, *, status: int) -> Response:
-    """A sign-in page, with the cookie of its form.
+    """Return a sign-in page with the cookie of its form.
 
-    If the browser sends an expired sign-in, it is asked to clear its cache of the app, including radiographs.
+    If the browser sends an expired sign-in, the response asks it to clear its cache, including radiographs.
     """
     response = HTMLResponse(text, status, headers={"Content-Security-Policy": POLICY})
     if cookies.find_sign_in_token(request.cookies) is not None:
@@ -177,14 +177,14 @@ def form_page_response(request: Request, text: str, token: str, *, status: int) 
 
 
 def _load_account_state(previous_token: str | None) -> tuple[list[Person], bool, bool]:
-    """Demo accounts; whether there is any account; whether this browser last signed in by a provider."""
+    """Return the demo accounts, whether any account exists, and whether the last sign-in used a provider."""
     with read_only_session() as db:
         method = accounts.find_sign_in_method(db, token=previous_token)
         return accounts.list_demo_people(db), accounts.has_people(db), method == "provider"
 
 
 def form_field(form: FormData, name: str) -> str:
-    """A field of a form as text; empty if it is missing or a file."""
+    """Return a field of a form as text; empty if it is missing or a file."""
     value = form.get(name)
     return value if isinstance(value, str) else ""
 

@@ -1,4 +1,4 @@
-"""GET and POST /sign-in/code: the code of an authenticator app, after the right password."""
+"""GET and POST /sign-in/code: the second factor, the code of an authenticator app."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from web.thread_limits import SAVES
 
 
 async def show_code_form(request: Request) -> Response:
-    """The form for the code, or the setup of an authenticator app for a person who needs one."""
+    """Show the form for the code, or the setup of an authenticator app if the person has none yet."""
     return await _step_response(request)
 
 
@@ -76,7 +76,7 @@ def _check_code(request: Request, code: str, token: str, recovery_codes: list[st
 
 
 async def _step_response(request: Request, *, error: str = "", status: int = 200) -> Response:
-    """The page of the step that is due; without one, the app or the sign-in page."""
+    """Return the page of the pending second factor; without one, redirect to the app or the sign-in page."""
     if await SAVES.run(find_present_person, cookies.find_sign_in_token(request.cookies)):
         return RedirectResponse("/", status_code=303)  # another tab has completed it
     try:
