@@ -13,7 +13,7 @@ from domain.errors import DomainError
 from domain.file_errors import describe_file_error
 from storage.workspace import PRIVATE_UMASK
 
-#: Commands and their purpose, in the usual order of use. A command's module is imported when it is called.
+#: Commands and their purposes, in the usual order of use. Only the module of the called command is imported.
 COMMANDS = {
     "user": "manage accounts, roles and passwords",
     "import": "import questions, predictions or readings",
@@ -37,7 +37,7 @@ COMMANDS = {
     "estimate": "estimate error rates of the whole dataset",
     "statistics": "show tasks, categories, formats, boxes, lengths and words of datasets",
     "release": "create, verify, compare or list releases of the gold set",
-    "study": "run a reader study of readers and models",
+    "study": "create, run and analyse reader studies",
     "job": "list, show or cancel background jobs",
     "audit": "verify or export the audit trail, or take a checkpoint",
     "measure": "compute accuracy, agreement and comparisons from a file of ratings",
@@ -50,12 +50,12 @@ COMMANDS = {
     "health": "check database, tables, disk and image store",
     "demo": "create a demo workspace",
 }
-#: Commands whose module has another name.
+#: The modules of commands whose name is not a valid module name.
 MODULE_NAMES = {"import": "import_", "patient-data": "patient_data"}
 
 
 def main(arguments: list[str]) -> int:
-    """Run a command. Returns 0 if done, 1 if refused (reasons on standard error), 2 on wrong usage."""
+    """Run a command. Returns 0 on success, 1 on an error, which is printed, and 2 on wrong usage."""
     parser = argparse.ArgumentParser(
         prog="cli.py",
         description="Expert review of machine-written chest X-ray questions.",
@@ -73,7 +73,7 @@ def main(arguments: list[str]) -> int:
             subparsers.add_parser(name, help=purpose)
     parsed_arguments = parser.parse_args(arguments)
     try:
-        if getattr(parsed_arguments, "needs_workspace", True):  # verifying a release needs no workspace
+        if getattr(parsed_arguments, "needs_workspace", True):  # some commands need no workspace
             from storage.schema import prepare_workspace  # noqa: PLC0415 - `--help` needs no database
 
             prepare_workspace()

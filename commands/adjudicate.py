@@ -1,4 +1,4 @@
-"""``cli.py adjudicate``: set the adjudicators of a batch, list its disputes, adjudicate one."""
+"""``cli.py adjudicate``: set the adjudicators of a batch, list its disputes, and adjudicate one."""
 
 from __future__ import annotations
 
@@ -32,16 +32,20 @@ def add_to(subparsers: Subparsers) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="rules | list | settle")
     rules = verbs.add_parser("rules", help="set the adjudicators of a batch and how they adjudicate")
     rules.add_argument("batch", metavar="BATCH")
-    rules.add_argument("--adjudicators", nargs="*", metavar="NAME")
-    rules.add_argument("--names", choices=["hidden", "shown"])
+    rules.add_argument("--adjudicators", nargs="*", metavar="NAME", help="sign-in names")
+    rules.add_argument(
+        "--names",
+        choices=["hidden", "shown"],
+        help="whether adjudicators see the names of the reviewers",
+    )
     rules.add_argument(
         "--same-box", type=float, metavar="IOU", help="minimum IoU at which two boxes count as the same"
     )
     rules.set_defaults(run=_change_rules)
-    listing = verbs.add_parser("list", help="list the disputes that an adjudicator sees")
-    listing.add_argument("batch", metavar="BATCH")
-    listing.add_argument("--by", required=True, metavar="NAME", help="sign-in name of the adjudicator")
-    listing.set_defaults(run=_list_disputes)
+    list_parser = verbs.add_parser("list", help="list the disputes that an adjudicator sees")
+    list_parser.add_argument("batch", metavar="BATCH")
+    list_parser.add_argument("--by", required=True, metavar="NAME", help="sign-in name of the adjudicator")
+    list_parser.set_defaults(run=_list_disputes)
     settle = verbs.add_parser("settle", help="adjudicate one dispute")
     settle.add_argument("batch", metavar="BATCH")
     settle.add_argument("question", metavar="QUESTION_ID")
@@ -50,7 +54,7 @@ def add_to(subparsers: Subparsers) -> None:
         "--take",
         required=True,
         metavar="WHOSE",
-        help="a letter (A is the first reviewer), machine, or reject",
+        help="version to adopt: a letter (A is the first reviewer) or machine; or reject the question",
     )
     settle.add_argument("--reason", required=True, metavar="TEXT")
     settle.set_defaults(run=_settle)
@@ -105,19 +109,19 @@ def _settle(args: argparse.Namespace) -> int:
         batch = load_named_batch(db, by=command_line_person(), name=args.batch)
         person = load_person_by_name(db, name=args.by)
         disputes = list_disputes(db, person=person, batch_id=batch.id)
-        number = next(
+        question_id = next(
             (dispute.question_number for dispute in disputes if dispute.question_id == args.question), None
         )
-        if number is None:
+        if question_id is None:
             raise InvalidValue("question", f"{args.question!r} is not a dispute of batch {batch.name}")
-        sheet = open_dispute(db, person=person, batch_id=batch.id, question_number=number)
+        sheet = open_dispute(db, person=person, batch_id=batch.id, question_number=question_id)
         decision, correction, adopted_ids = _resolve_choice(sheet, args.take)
         adjudicate(
             db,
             person=person,
             adjudication=Adjudication(
                 batch_id=batch.id,
-                question_id=number,
+                question_id=question_id,
                 revision=sheet.revision,
                 person_id=person.id,
                 decision=decision,

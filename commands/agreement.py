@@ -9,7 +9,7 @@ from typing import Any
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from commands.output import add_batch_figures, format_figure, print_figures
+from commands.output import add_batch_results, format_estimate, print_results
 from domain.count_texts import count_text
 from measures.boxes import MeanOverlap
 from measures.means import Mean
@@ -21,21 +21,20 @@ from storage.unit_of_work import read_only_session
 
 def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
-    parser = add_batch_figures(
+    parser = add_batch_results(
         subparsers,
         "agreement",
-        description="Print percent agreement, kappa and AC1 for each pair and for all reviewers, the overlap "
-        "of "
-        "bounding boxes, and each reviewer's verdicts over time, with 95 % intervals and n.",
+        description="Print percent agreement, kappa and AC1 for each pair and for all reviewers, the "
+        "overlap of bounding boxes, and each reviewer's verdicts over time, with 95 % intervals and n.",
     )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the figures. Returns 0; a refusal is raised."""
+    """Print the figures. Returns 0; raises DomainError if refused."""
     with read_only_session() as db:
         agreement = compute_batch_agreement(db, by=command_line_person(), batch=args.batch)
-    print_figures(args, plain=to_plain(agreement), lines=format_text(agreement))
+    print_results(args, plain=to_plain(agreement), lines=format_text(agreement))
     return 0
 
 
@@ -81,9 +80,9 @@ def format_text(agreement: BatchAgreement) -> Iterable[str]:
         for aspect in pair.aspects:
             kappa = "kappa (weighted)" if aspect.weighted else "kappa"
             yield f"  {aspect.name}"
-            yield f"    agreement {format_figure(aspect.percent, percent=True)}"
-            yield f"    {kappa} {format_figure(aspect.kappa)}"
-            yield f"    {aspect.third_name} {format_figure(aspect.third)}"
+            yield f"    agreement {format_estimate(aspect.percent, percent=True)}"
+            yield f"    {kappa} {format_estimate(aspect.kappa)}"
+            yield f"    {aspect.third_name} {format_estimate(aspect.third)}"
         yield from format_boxes(pair)
     for person, blocks in agreement.drift.items():
         yield from ("", f"{agreement.people[person]}, by {agreement.drift_block:,} verdicts")

@@ -1,9 +1,9 @@
-"""The type of the object to which a command adds its parser."""
+"""The type of the argument to which each command adds its parser."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TypeAlias
 
-#: What ``ArgumentParser.add_subparsers()`` returns; argparse has no public name for it.
+#: What ``ArgumentParser.add_subparsers()`` returns; argparse has no public name for this type.
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"

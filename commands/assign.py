@@ -1,4 +1,4 @@
-"""``cli.py assign``: assign the questions of a batch to reviewers, reassign them, unassign them."""
+"""``cli.py assign``: assign, reassign or unassign the questions of a batch."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "assign",
-        description="Assign all questions of a batch that lack a reviewer to these people, evenly and by "
-        "exam. "
-        "Existing assignments are kept. To add a second reviewer later, assign again with "
-        "--overlap 2. --reassign moves the open questions of one person to the others.",
+        description="Assign all questions of a batch that lack a reviewer evenly to these people, by exam. "
+        "Existing assignments are kept. To add a second reviewer later, assign again with --overlap 2. "
+        "--reassign moves the open questions of one person to the others.",
     )
     parser.add_argument("batch", metavar="BATCH")
     parser.add_argument("--to", nargs="+", metavar="NAME", help="sign-in names of reviewers")
@@ -43,7 +42,7 @@ def add_to(subparsers: Subparsers) -> None:
     mode.add_argument(
         "--second-where-found",
         action="store_true",
-        help="assign a second reviewer to questions with a reported error, and to the random --second-share",
+        help="assign a second reviewer to questions with a reported error, and to a random --second-share",
     )
     mode.add_argument(
         "--shared",
@@ -75,9 +74,9 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Assign, and print how many questions each reviewer got.
+    """Assign the questions, and print the number of questions per reviewer.
 
-    Returns 0; a refusal is raised; wrong usage ends with 2.
+    Returns 0; raises DomainError if refused. Wrong usage exits with status 2.
     """
     if (args.to is None) == (args.withdraw is None):
         args.parser.error("--to NAME... or --withdraw FROM is required")

@@ -9,7 +9,7 @@ from typing import Any
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from commands.output import add_batch_figures, format_figure, print_figures
+from commands.output import add_batch_results, format_estimate, print_results
 from domain.count_texts import count_text
 from measures.proportions import Proportion
 from review.agreement import Aspect
@@ -19,26 +19,25 @@ from storage.unit_of_work import read_only_session
 
 def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
-    parser = add_batch_figures(
+    parser = add_batch_results(
         subparsers,
         "attention",
         description="Print for each reviewer of a batch: intra-reviewer agreement on hidden repeats, the "
-        "share of "
-        "planted faults found by kind, and both over time, with 95 % intervals and n.",
+        "share of planted faults found by kind, and both over time, with 95 % intervals and n.",
     )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the figures. Returns 0; a refusal is raised."""
+    """Print the figures. Returns 0; raises DomainError if refused."""
     with read_only_session() as db:
         results = compute_batch_attention(db, by=command_line_person(), batch=args.batch)
-    print_figures(args, plain=to_plain(results), lines=format_text(results))
+    print_results(args, plain=to_plain(results), lines=format_text(results))
     return 0
 
 
 def to_plain(results: BatchAttention) -> dict[str, Any]:
-    """Every figure of the page as JSON: shares are 0 to 1, undefined figures are None."""
+    """Return all results as values for JSON. Shares are 0 to 1; undefined values are None."""
     return {
         "batch": results.batch.name,
         "hidden": results.hidden,
@@ -65,7 +64,7 @@ def to_plain(results: BatchAttention) -> dict[str, Any]:
 
 
 def format_text(results: BatchAttention) -> Iterable[str]:
-    """The page as lines of text."""
+    """Format the results as lines of text."""
     yield (
         f"Batch {results.batch.name}: {results.judged:,} of {count_text(results.hidden, 'hidden question')} "
         f"judged, {results.removed:,} removed"
@@ -73,18 +72,18 @@ def format_text(results: BatchAttention) -> Iterable[str]:
     for reviewer in results.reviewers:
         attention = reviewer.attention
         yield from ("", reviewer.person or "all reviewers")
-        gap = (
+        distance_text = (
             ""
             if attention.median_verdicts_between is None
             else f", median {attention.median_verdicts_between:.0f} verdicts in between"
         )
-        yield f"  repeats judged twice: {attention.pairs:,} of {reviewer.repeat_count:,}{gap}"
+        yield f"  repeats judged twice: {attention.pairs:,} of {reviewer.repeat_count:,}{distance_text}"
         for aspect in attention.agreement.aspects if attention.agreement else ():
             yield _format_aspect(aspect)
-        for line in attention.faults:
+        for fault in attention.faults:
             yield (
-                f"  {line.fault or 'planted faults'}: found {_format_share(line.found)}; "
-                f"not accepted {_format_share(line.not_accepted)}"
+                f"  {fault.fault or 'planted faults'}: found {_format_share(fault.found)}; "
+                f"not accepted {_format_share(fault.not_accepted)}"
             )
         for block in attention.blocks:
             yield (
@@ -95,8 +94,8 @@ def format_text(results: BatchAttention) -> Iterable[str]:
 
 def _format_aspect(aspect: Aspect) -> str:
     kappa = "weighted kappa" if aspect.weighted else "kappa"
-    agreement = format_figure(aspect.percent, percent=True)
-    return f"  {aspect.name}: agreement {agreement}; {kappa} {format_figure(aspect.kappa)}"
+    agreement = format_estimate(aspect.percent, percent=True)
+    return f"  {aspect.name}: agreement {agreement}; {kappa} {format_estimate(aspect.kappa)}"
 
 
 def _format_share(share: Proportion) -> str:

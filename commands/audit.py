@@ -1,4 +1,4 @@
-"""``cli.py audit``: verify that trail and tables are unchanged, take a checkpoint, or export the trail."""
+"""``cli.py audit``: verify the audit trail, take a checkpoint, or export the trail."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "audit",
         description="The audit trail records each action with person, time, old and new value, and reason. "
-        "Each entry is linked to the "
-        "previous one by a hash.",
+        "Each entry is linked to the previous one by a hash.",
     )
     subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     verify = subcommands.add_parser(
@@ -41,16 +40,17 @@ def add_to(subparsers: Subparsers) -> None:
         help="check that no entry and no covered row was changed or removed",
         description="Check the hashes of all entries, compare every judgement with its "
         "entry, and compare the schema and the covered tables with the last checkpoint. Heads that were "
-        "deposited outside (OVERREAD_AUDIT_DEPOSIT) must be in the chain. Lists each row and column that "
-        "differs. Prints the head, the hash of the newest entry: note it elsewhere and name it by --head "
-        "next time if heads are not deposited.",
+        "deposited outside this system (OVERREAD_AUDIT_DEPOSIT) must be in the chain. Lists each row and "
+        "column that differs. Prints the head, which is the hash of the newest entry. If heads are not "
+        "deposited, store it elsewhere and pass it with --head next time.",
     )
     verify.add_argument("--head", metavar="HASH", help="a head that an earlier verification printed")
-    verify.set_defaults(run=_verify, needs_workspace=False)  # it lists differences of the schema itself
+    # The command reports differences of the schema itself, so it accepts any.
+    verify.set_defaults(run=_verify, needs_workspace=False)
     checkpoint = subcommands.add_parser(
         "checkpoint",
         help="verify, record digests of the tables, and deposit the head",
-        description="Verify like `audit verify`. Then record digests of all tables that gold depends on "
+        description="Verify like `audit verify`. Then record digests of all tables that affect the gold set "
         "and deposit the head at OVERREAD_AUDIT_DEPOSIT. The nightly timer runs this; a release, a new "
         "reader study and a backup take a checkpoint too.",
     )
@@ -66,7 +66,7 @@ def add_to(subparsers: Subparsers) -> None:
     export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
     export.add_argument("--person", metavar="NAME", help="only actions of this person (sign-in name)")
     export.add_argument("--what", metavar="ACTION", help='only this action, such as "give verdict"')
-    export.add_argument("--subject", help='only this subject and its parts, such as "batch 3"')
+    export.add_argument("--subject", help='only entries on this subject or a part of it, such as "batch 3"')
     export.add_argument(
         "--since", type=date.fromisoformat, metavar="DAY", help="date as YYYY-MM-DD, UTC, inclusive"
     )
@@ -77,7 +77,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def _verify(args: argparse.Namespace) -> int:
-    """Verify the audit trail. Returns 0 if it is intact, else 1 with the faults on standard error."""
+    """Verify the audit trail. Returns 0 if it is intact; otherwise prints the faults and returns 1."""
     workspace = current_workspace()
     with explain_database_errors("The audit trail could not be verified"):
         prepare_workspace(checks_tables=False)
@@ -99,7 +99,7 @@ def _verify(args: argparse.Namespace) -> int:
 
 
 def _checkpoint(args: argparse.Namespace) -> int:
-    """Take a checkpoint. Faults raise Refused."""
+    """Take a checkpoint. Raises Refused if the verification finds faults."""
     workspace = current_workspace()
     result = take_checkpoint(
         by=command_line_person(),
@@ -115,7 +115,8 @@ def _checkpoint(args: argparse.Namespace) -> int:
     print(f"head {result.head}")
     if result.deposit is None:
         print(
-            "Not deposited. Set OVERREAD_AUDIT_DEPOSIT to a place outside this system, or store the head.",
+            "Not deposited. Set OVERREAD_AUDIT_DEPOSIT to a location outside this system, or store the "
+            "head elsewhere.",
             file=sys.stderr,
         )
     else:
@@ -124,13 +125,13 @@ def _checkpoint(args: argparse.Namespace) -> int:
 
 
 def format_text(result: AuditCheck) -> Iterable[str]:
-    """The result of the verification as lines of text."""
+    """Format the result of the verification as lines of text."""
     if result.fault is not None:
         entries = count_text(result.entries, "entry", "entries")
-        yield f"The audit trail is NOT whole ({entries}, {count_text(len(result.faults), 'fault')})."
+        yield f"The audit trail is NOT intact ({entries}, {count_text(len(result.faults), 'fault')})."
     else:
         unanchored = describe_unanchored(result)
-        state = "consistent" if unanchored else "whole"
+        state = "consistent" if unanchored else "intact"
         entries = count_text(result.entries, "entry", "entries")
         counts = f"{entries}, {count_text(result.judgements, 'judgement')} compared"
         yield f"The audit trail is {state}: {counts}."

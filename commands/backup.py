@@ -22,9 +22,9 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "backup",
         description="Write database, images, releases and lists of refused records to one file. The file "
-        "appears when it is complete and can be read by its owner only. `cli.py restore --check FILE` "
-        "verifies it. "
-        "The app can be used meanwhile; the backup contains everything saved before the command began.",
+        "appears when it is complete, and only its owner can read it. `cli.py restore --check FILE` "
+        "verifies it. The app can be used during the backup, which contains everything saved before the "
+        "command began.",
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="name of the backup, such as overread.backup")
     parser.add_argument(
@@ -33,12 +33,12 @@ def add_to(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--without-images", action="store_true", help="exclude the images, if they are backed up separately"
     )
-    # Tables of an older version are not upgraded first: a backup is made before an update.
+    # A backup must also be possible before an upgrade, so tables of an older version are not upgraded first.
     parser.set_defaults(run=run, needs_workspace=False)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the backup and record it in the audit trail. Returns 1 if images of the workspace are missing."""
+    """Make the backup and record it in the audit trail. Returns 1 if images are missing, else 0."""
     now = datetime.now(UTC)
     backup = make_backup(
         current_workspace(),

@@ -27,8 +27,7 @@ def add_to(subparsers: Subparsers) -> None:
         "list",
         help="list the questions of a batch, or all batches, as CSV",
         description="Columns with BATCH: question_id, stratum, inclusion_probability, state (unassigned, "
-        "open, "
-        "skipped, done). Columns without: batch, state, questions, mode, parts, plan.",
+        "open, skipped, done). Columns without BATCH: batch, state, questions, mode, parts, plan.",
     )
     list_parser.add_argument(
         "batch", nargs="?", metavar="BATCH", help="name of a batch; default: list all batches"
@@ -37,7 +36,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write CSV to standard output; a refusal is raised."""
+    """Write CSV to standard output. Returns 0; raises DomainError if refused."""
     out = csv.writer(sys.stdout, lineterminator="\n")
     with read_only_session() as db:
         if args.batch is None:
@@ -59,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _write_batches(out: Writer, batches: Iterable[tuple[Batch, int]]) -> None:
     out.writerow(["batch", "state", "questions", "mode", "parts", "plan"])
-    for batch, questions in batches:
+    for batch, question_count in batches:
         mode, parts = batch.settings.mode, batch.settings.parts
         out.writerow(
-            [escape_formula(batch.name), batch.state, questions, mode, parts, describe_plan(batch.plan)]
+            [escape_formula(batch.name), batch.state, question_count, mode, parts, describe_plan(batch.plan)]
         )

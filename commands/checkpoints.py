@@ -1,4 +1,4 @@
-"""The checkpoint of the audit trail that a command takes after its own work."""
+"""Takes a checkpoint of the audit trail after the work of a command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storage.workspace import current_workspace
 
 
 def take_checkpoint_afterwards() -> None:
-    """Take a checkpoint. A failure is printed and does not undo or fail the command's own work."""
+    """Take a checkpoint. A failure is printed; the result of the command stays valid."""
     try:
         workspace = current_workspace()
         take_checkpoint(

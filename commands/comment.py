@@ -17,11 +17,13 @@ from storage.unit_of_work import read_only_session, unit_of_work
 def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser("comment")
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="COMMAND")
-    list_parser = kinds.add_parser("list", help="the threads that a reviewer wrote to last; all with --all")
-    list_parser.add_argument("--all", action="store_true", help="answered threads, too")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
+    list_parser = verbs.add_parser(
+        "list", help="list the threads in which the reviewer wrote last, or all with --all"
+    )
+    list_parser.add_argument("--all", action="store_true", help="include answered threads")
     list_parser.set_defaults(run=run_list)
-    write = kinds.add_parser("write", help="write to a reviewer about a question")
+    write = verbs.add_parser("write", help="write to a reviewer about a question")
     write.add_argument("dataset", metavar="DATASET")
     write.add_argument("question", metavar="QUESTION_ID")
     write.add_argument("--batch", required=True, metavar="NAME")

@@ -22,9 +22,8 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "counts",
         description=f"Read a CSV file with the columns {_COLUMNS}, one line per rater and task. Print "
-        "Wilson intervals, micro and macro means, and the difference of each pair of raters with "
-        "the same n as a "
-        "range, because the pairing of correct answers is not known. Needs no workspace.",
+        "Wilson intervals, micro and macro means, and the difference of each pair of raters with the same n "
+        "as a range, because the pairing of correct answers is not known. Needs no workspace.",
     )
     parser.add_argument("counts", type=Path, metavar="COUNTS.csv")
     parser.add_argument(

@@ -32,19 +32,17 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "deidentify",
         description="Apply the Basic Confidentiality Profile of the DICOM standard to DICOM files: "
-        "identifying "
-        "and private attributes are removed, UIDs and patient numbers are replaced. From PNG and "
-        "JPEG files, all metadata "
-        "is removed. The image content is kept: check it for burned-in text. Source files are "
-        "never changed. With the "
-        "key of the workspace, the same patient, exam and file always get the same new numbers.",
+        "identifying and private attributes are removed, UIDs and patient IDs are replaced. From PNG and "
+        "JPEG files, all metadata is removed. The image content is kept: check it for burned-in text. "
+        "Source files are never changed. With the key of the workspace, the same patient, exam and file "
+        "always get the same pseudonyms.",
     )
     parser.add_argument("source", metavar="FILE|DIR", type=Path)
     parser.add_argument("out", metavar="OUT", type=Path, help="folder for the de-identified files")
     parser.add_argument(
         "--fresh-key",
         action="store_true",
-        help="use a temporary key for this run, so that new numbers can never be linked to the old ones",
+        help="use a temporary key for this run, so that pseudonyms can never be linked to the original ids",
     )
     parser.add_argument(
         "--keep-names",
@@ -56,7 +54,7 @@ def add_to(subparsers: Subparsers) -> None:
         "--list",
         type=Path,
         metavar="CSV",
-        help="file for the list of old and new paths; store it separately, because it links both",
+        help="file for the list of old and new paths; store it separately, because it identifies the files",
     )
     parser.add_argument(
         "--processes", type=int, default=os.cpu_count() or 1, metavar="N",
@@ -71,10 +69,9 @@ def run(args: argparse.Namespace) -> int:
     if usage_error is not None:
         print(usage_error, file=sys.stderr)
         return _WRONG_USAGE
-    jobs, other_count = plan_deidentification(
-        args.source, args.out, key=(key := _load_key(args)), keep_names=args.keep_names
-    )
-    results = _clean_files(jobs, key=key, processes=min(args.processes, max(1, len(jobs))))
+    key = _load_key(args)
+    jobs, other_count = plan_deidentification(args.source, args.out, key=key, keep_names=args.keep_names)
+    results = _deidentify_files(jobs, key=key, processes=min(args.processes, max(1, len(jobs))))
     for result in results:
         if result.refusal is not None:
             print(result.refusal, file=sys.stderr)
@@ -96,7 +93,7 @@ def _load_key(args: argparse.Namespace) -> PseudonymKey:
         return load_pseudonym_key(db, by=command_line_person())
 
 
-def _clean_files(
+def _deidentify_files(
     jobs: list[DeidentificationJob], *, key: PseudonymKey, processes: int
 ) -> list[DeidentificationResult]:
     results: list[DeidentificationResult] = []

@@ -1,4 +1,4 @@
-"""``cli.py demo``: make a workspace with phantoms, questions and fictitious people."""
+"""``cli.py demo``: create a workspace with phantoms, questions and fictitious people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "demo",
         description="Create a workspace at OVERREAD_HOME with phantom exams, questions with planted errors, "
-        "demo accounts and partly reviewed batches. It takes less than two minutes and needs no network.",
+        "demo accounts and partly reviewed batches. This takes less than two minutes and needs no network.",
     )
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
@@ -28,19 +28,18 @@ def add_to(subparsers: Subparsers) -> None:
         "--again",
         action="store_true",
         help="create the demo workspace again and lose all changes to it; other workspaces are never "
-        "replaced. "
-        "Stop the app first",
+        "replaced. Stop the app first",
     )
     # The command creates the workspace itself. Not even an empty database may exist before.
     parser.set_defaults(run=run, needs_workspace=False)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the demo workspace; a refusal is raised."""
+    """Create the demo workspace. Returns 0; raises DomainError if refused."""
     workspace = current_workspace()
     if args.if_missing and workspace_exists(workspace):
         return 0
-    from demo.workspace import make_demo  # noqa: PLC0415 - mostly the workspace is there, at every start
+    from demo.workspace import make_demo  # noqa: PLC0415 - slow, and rarely needed
 
     started = time.monotonic()
 

@@ -21,8 +21,7 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "estimate",
         description="Estimate the rates of acceptance, key errors and each kind of error in the whole "
-        "dataset, "
-        "weighted by stratum, with 95 % intervals (Jeffreys, finite population, clustered by exam).",
+        "dataset, weighted by stratum, with 95 % intervals (Jeffreys, finite population, clustered by exam).",
     )
     parser.add_argument("dataset", metavar="DATASET")
     parser.add_argument(
@@ -41,7 +40,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the figures. Returns 0; a refusal is raised."""
+    """Print the estimates. Returns 0; raises DomainError if refused."""
     if not 0 < args.goal < 50:
         args.parser.error("--goal must be above 0 and below 50 points")
     by, filters = command_line_person(), {"dataset": args.dataset, "batches": args.batches}

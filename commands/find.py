@@ -21,8 +21,8 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "find",
-        description="All words must be in id, stem, options or explanation. Words in quotation marks form a "
-        "phrase; an asterisk matches any ending, as in 'effus*'. Prints CSV.",
+        description="Each word must occur in the id, stem, options or explanation. Words in quotation marks "
+        "form a phrase. An asterisk matches any ending, as in 'effus*'. Prints CSV.",
     )
     add_filters(parser)
     parser.add_argument("--standing", choices=[status.value for status in QuestionStatus])
@@ -35,7 +35,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Update the search index, and print the matching questions."""
+    """Update the search index, and print the matching questions as CSV."""
     if args.most < 1:
         args.parser.error("--most must be 1 or more")
     status = QuestionStatus(args.standing) if args.standing else None
@@ -49,9 +49,9 @@ def run(args: argparse.Namespace) -> int:
             return 0
         out = csv.writer(sys.stdout)
         out.writerow(_COLUMNS)
-        after, remaining = 0, args.most
+        last_number, remaining = 0, args.most
         while remaining > 0:
-            page = search_questions(db, by=by, search=search, after=after, most=min(remaining, 500))
+            page = search_questions(db, by=by, search=search, after=last_number, most=min(remaining, 500))
             for question in page.questions:
                 values = (
                     question.id,
@@ -67,5 +67,5 @@ def run(args: argparse.Namespace) -> int:
             if not page.has_next:
                 break
             remaining -= len(page.questions)
-            after = page.questions[-1].number
+            last_number = page.questions[-1].number
     return 0

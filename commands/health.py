@@ -19,8 +19,8 @@ def add_to(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run, needs_workspace=False)
 
 
-def run(args: argparse.Namespace) -> int:  # noqa: ARG001 - every command is given its arguments
-    """Print a line for each check, and a further line for each difference in the tables.
+def run(args: argparse.Namespace) -> int:  # noqa: ARG001 - all commands have this signature
+    """Print one line per check, and one further line per difference in the tables.
 
     Returns 0 if all checks pass, else 1.
     """

@@ -26,9 +26,9 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "hide",
-        description="Hide among the questions of each reviewer repeats of their own questions and "
+        description="Add hidden questions to those of each reviewer: repeats of their own questions, and "
         "questions with a known fault. Reviewers cannot recognise them, and only `cli.py attention` "
-        "counts them. Repeated with the same plan, the command adds only missing questions.",
+        "counts them. If it is repeated with the same plan, the command adds only missing questions.",
     )
     parser.add_argument("batch", metavar="BATCH")
     parser.add_argument(
@@ -47,7 +47,7 @@ def add_to(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--faults", nargs="+", choices=[str(fault) for fault in PlantedFault], metavar="KIND",
-        help=f"kinds of fault, used in turn (default: all that can be found): {', '.join(PlantedFault)}",
+        help=f"kinds of fault, used in turn (default: all reportable kinds): {', '.join(PlantedFault)}",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
     mode = parser.add_mutually_exclusive_group()
@@ -58,14 +58,17 @@ def add_to(subparsers: Subparsers) -> None:
         nargs="+",
         type=int,
         metavar="NUMBER",
-        help="remove hidden questions, by their numbers in --list",
+        help="remove hidden questions by their numbers in the output of --list",
     )
     parser.add_argument("--reason", default="", help="reason for the removal, with --remove")
     parser.set_defaults(run=run, parser=parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Hide, list or remove. Returns 0; a refusal is raised; wrong usage ends with 2."""
+    """Hide, list or remove questions.
+
+    Returns 0; raises DomainError if refused. Wrong usage exits with status 2.
+    """
     if bool(args.remove) != bool(args.reason):
         args.parser.error("--remove and --reason must be used together")
     by, now = command_line_person(), datetime.now(UTC)
@@ -73,10 +76,12 @@ def run(args: argparse.Namespace) -> int:
         return _list_hidden(args.batch)
     if args.remove:
         with unit_of_work() as db:
-            done = remove_hidden(db, by=by, batch=args.batch, numbers=args.remove, why=args.reason, now=now)
+            removed_count = remove_hidden(
+                db, by=by, batch=args.batch, numbers=args.remove, why=args.reason, now=now
+            )
         print(
-            f"{count_text(done, 'hidden question')} of {args.batch} removed; removed questions are not "
-            "counted."
+            f"{count_text(removed_count, 'hidden question')} of {args.batch} removed; they are no "
+            "longer counted."
         )
         return 0
     if args.dry_run:
@@ -119,8 +124,8 @@ def _print_summary(summary: HiddenSummary, verb: str) -> None:
 
 def _list_hidden(batch: str) -> int:
     with read_only_session() as db:
-        lines = list_hidden_questions(db, by=command_line_person(), batch=batch)
-    for line in lines:
+        hidden_lines = list_hidden_questions(db, by=command_line_person(), batch=batch)
+    for line in hidden_lines:
         kind = f"planted ({line.hidden.fault})" if line.hidden.fault else "repeat"
         state = (
             "removed: " + line.hidden.removed_why
@@ -128,12 +133,12 @@ def _list_hidden(batch: str) -> int:
             else line.state or "not shown yet"
         )
         decision_text = "" if line.decision is None else f"; verdict {line.decision}"
-        first_text = "" if line.first_decision is None else f", first verdict {line.first_decision}"
-        seen_text = "" if line.detection is None else f", {line.detection}"
+        first_decision_text = "" if line.first_decision is None else f", first verdict {line.first_decision}"
+        detection_text = "" if line.detection is None else f", {line.detection}"
         print(
             f"{line.hidden.number}: {kind} of {line.source_id} for {line.person};"
-            f" {state}{decision_text}{first_text}{seen_text}"
+            f" {state}{decision_text}{first_decision_text}{detection_text}"
         )
-    if not lines:
+    if not hidden_lines:
         print(f"No hidden questions in {batch}.", file=sys.stderr)
     return 0

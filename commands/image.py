@@ -1,4 +1,4 @@
-"""``cli.py image``: radiographs as PNG files, for models and data sets."""
+"""``cli.py image``: convert radiographs to PNG files, for models and other software."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ _WRONG_USAGE = 2
 
 def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
-    parser = subparsers.add_parser("image", description="Work on image files.")
+    parser = subparsers.add_parser("image", description="Convert image files.")
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     render = verbs.add_parser(
         "render",
         help="convert DICOM, PNG or JPEG files to PNG, one file or a folder",
         description="Write each radiograph as a greyscale PNG with low values black (MONOCHROME2). A folder "
-        "is processed "
-        "with its subfolders, and its structure is kept. Existing PNG files are replaced. Files that "
-        "cannot be read are listed with file and attribute; all others are written.",
+        "is processed with its subfolders, and its structure is kept. Existing PNG files are replaced. "
+        "Files that cannot be read are listed with file and attribute; all others are written.",
     )
     render.add_argument("source", metavar="FILE|DIR", type=Path)
     render.add_argument(
@@ -36,11 +35,11 @@ def add_to(subparsers: Subparsers) -> None:
     render.add_argument(
         "--quarter",
         action="store_true",
-        help="also write NAME.quarter.png, reduced to a quarter of each side by averaging",
+        help="also write NAME.quarter.png, reduced to a quarter of width and height by averaging",
     )
     render.add_argument(
         "--bits", type=int, choices=(8, 16), default=8,
-        help="8: as first displayed (default). 16: the full value range of the file, linear",
+        help="8: the default display (default). 16: the full value range of the file, linear",
     )  # fmt: skip
     render.add_argument(
         "--window", type=float, nargs=2, metavar=("CENTER", "WIDTH"),

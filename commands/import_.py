@@ -12,6 +12,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from commands.output import print_refusals
 from commands.search_index import update_search_index
 from domain.count_texts import count_text
 from domain.errors import InvalidValue
@@ -33,7 +34,7 @@ from intake.service import (
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
 
-# Number of refusals shown in the terminal; the file in the workspace lists all.
+#: Maximum number of refusals shown in the terminal; the file in the workspace lists all of them.
 _MAX_SHOWN = 20
 #: The folder of ReXVQA's images, next to the folder of its question files.
 _REXVQA_IMAGE_FOLDER = "deid_png"
@@ -51,7 +52,9 @@ def add_to(subparsers: Subparsers) -> None:
         description="An import is complete or has no effect. Each invalid record is listed with file, "
         "record, field and reason, in the output and in a CSV file in the workspace.",
     )
-    questions.add_argument("file", type=Path, metavar="FILE", help="for some mappings a folder of files")
+    questions.add_argument(
+        "file", type=Path, metavar="FILE", help="question file; for some mappings a folder of files"
+    )
     questions.add_argument("--dataset", required=True, metavar="NAME", help="a new or an existing dataset")
     questions.add_argument(
         "--format", choices=["auto", *FORMATS], default="auto", help="default: auto (detected from the file)"
@@ -65,7 +68,7 @@ def add_to(subparsers: Subparsers) -> None:
     questions.add_argument(
         "--dry-run",
         action="store_true",
-        help="write nothing; print counts, five examples and what would be refused",
+        help="print counts, five examples and the invalid records, without importing",
     )
     images = questions.add_mutually_exclusive_group(required=True)
     images.add_argument(
@@ -78,7 +81,7 @@ def add_to(subparsers: Subparsers) -> None:
     questions.add_argument(
         "--deidentify",
         action="store_true",
-        help="de-identify image files; the rule of the workspace may already require it",
+        help="de-identify image files even if the rule of the workspace does not require it",
     )
     questions.add_argument("--skip-known", action="store_true", help="skip duplicates of imported records")
     questions.add_argument("--skip-bad", action="store_true", help="skip invalid records and list them")
@@ -95,7 +98,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Import the file. Returns 0 if done, 1 if refused, with the reasons."""
+    """Import the file. Returns 0, or 1 after printing the invalid records."""
     printer, by = _ProgressPrinter(), command_line_person()
     mapping = _load_mapping(args.mapping)
     if args.dry_run:
@@ -137,14 +140,14 @@ def run(args: argparse.Namespace) -> int:
     if report.refused:
         _list_refusals(report)
     print(
-        f"{_format_count(report.questions, 'question')} of {_format_count(report.exams, 'new exam')} with "
-        f"{_format_count(report.images, 'new image')} imported into dataset {report.dataset!r} from "
+        f"{count_text(report.questions, 'question')} of {count_text(report.exams, 'new exam')} with "
+        f"{count_text(report.images, 'new image')} imported into dataset {report.dataset!r} from "
         f"{report.file_name} ({report.file_format})."
     )
     if report.known:
         print(f"Skipped {count_text(report.known, 'duplicate')}.")
     if report.filtered:
-        print(f"Left out by the filter of the mapping: {count_text(report.filtered, 'record')}.")
+        print(f"Excluded by the filter of the mapping: {count_text(report.filtered, 'record')}.")
     if report.refused:
         print(f"Skipped {count_text(report.refused, 'invalid record')}.")
     update_search_index()
@@ -153,13 +156,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _load_mapping(named: str | None) -> Mapping | None:
-    """The mapping of a file, or the one of that name that ships with Overread."""
-    if named is None:
+def _load_mapping(path_or_name: str | None) -> Mapping | None:
+    """Load a mapping file, or by its name a mapping that ships with Overread."""
+    if path_or_name is None:
         return None
-    path = Path(named)
+    path = Path(path_or_name)
     if not path.is_file():
-        return load_ready_mapping(named)
+        return load_ready_mapping(path_or_name)
     try:
         return load_mapping(path.read_text(encoding="utf-8-sig"), path.name)
     except (OSError, UnicodeDecodeError) as error:
@@ -167,11 +170,11 @@ def _load_mapping(named: str | None) -> Mapping | None:
 
 
 def _print_dry_run(result: DryRun) -> int:
-    """Print what an import would do. Returns 0 if every record could come in, otherwise 1."""
+    """Print what an import would do. Returns 0 if no record would be refused, otherwise 1."""
     print(f"{result.file_format}: {count_text(result.records, 'record')}; nothing was imported.")
     rows = {
         "questions": result.questions,
-        "left out by the filter": result.filtered,
+        "excluded by the filter": result.filtered,
         "refused": result.refused,
     }
     for name, count in rows.items():
@@ -182,7 +185,7 @@ def _print_dry_run(result: DryRun) -> int:
         ("refusals by field", result.refused_fields),
     ):
         print(f"{heading}: " + (", ".join(f"{name} {count:,}" for name, count in counts.items()) or "none"))
-    print(f"images named: {result.images:,}; not in the folder: {len(result.missing):,}")
+    print(f"images referenced: {result.images:,}; not in the folder: {len(result.missing):,}")
     for number, (question, exam) in enumerate(result.examples, start=1):
         files = ", ".join(radiograph.file for radiograph in exam.radiographs)
         print(f"\nExample {number}: {question.id} ({question.format}; exam {exam.id}; {files})")
@@ -190,36 +193,25 @@ def _print_dry_run(result: DryRun) -> int:
         for index, option in enumerate(question.options):
             print(f"    {option_letter(index)}. {option}")
         print(f"  Answer: {format_answer(question.answer, question.options)}")
-    for refusal in result.refusals[:_MAX_SHOWN]:
-        print(f"{refusal.file}: {refusal.record}: {refusal.field}: {refusal.reason}", file=sys.stderr)
-    if result.refused > _MAX_SHOWN:
-        print(f"… and {result.refused - _MAX_SHOWN:,} more", file=sys.stderr)
+    print_refusals(result.refusals, count=result.refused, limit=_MAX_SHOWN)
     return 1 if result.refused else 0
 
 
-def _format_count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def _list_refusals(report: ImportReport) -> None:
-    for refusal in report.refusals[:_MAX_SHOWN]:
-        location = ": ".join(part for part in (refusal.file, refusal.record, refusal.field) if part)
-        print(f"{location}: {refusal.reason}", file=sys.stderr)
-    if report.refused > _MAX_SHOWN:
-        print(f"… and {report.refused - _MAX_SHOWN:,} more", file=sys.stderr)
+    print_refusals(report.refusals, count=report.refused, limit=_MAX_SHOWN)
     print(f"Full list: {report.refusals_file}", file=sys.stderr)
 
 
-def _find_image_folder(named: Path | None) -> Path | None:
-    """The folder in which the images are searched for.
+def _find_image_folder(folder: Path | None) -> Path | None:
+    """Return the folder in which the images are searched for.
 
-    The paths in ReXVQA's files are relative to its metadata folder, so some users name that folder. The
+    The paths in ReXVQA's files are relative to its metadata folder, so some users pass that folder. The
     images are then searched for in its parent folder.
     """
-    if named is None or named.resolve().name != "metadata":
-        return named
-    parent = named.resolve().parent
-    return parent if (parent / _REXVQA_IMAGE_FOLDER).is_dir() else named
+    if folder is None or folder.resolve().name != "metadata":
+        return folder
+    parent = folder.resolve().parent
+    return parent if (parent / _REXVQA_IMAGE_FOLDER).is_dir() else folder
 
 
 class _ProgressPrinter:

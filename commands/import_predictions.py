@@ -10,6 +10,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from commands.output import print_refusals
 from domain.count_texts import count_text
 from domain.errors import Refused
 from reader_study.service import import_predictions
@@ -24,9 +25,8 @@ def add_kind(kinds: Subparsers) -> None:
         "predictions",
         help="import the predictions of a model (overread.prediction/1)",
         description="JSON Lines with question_id and either answer or raw, the reply as free text. The "
-        "answer is "
-        "extracted from free text by fixed rules; a reply without a recognised answer counts as wrong and "
-        "is reported. An import is complete or has no effect.",
+        "answer is extracted from free text by fixed rules; a reply without a recognised answer counts as "
+        "wrong and is reported. An import is complete or has no effect.",
     )
     predictions.add_argument("file", type=Path, metavar="FILE")
     predictions.add_argument("--model", required=True, metavar="NAME")
@@ -41,7 +41,7 @@ def add_kind(kinds: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Import the file. Returns 0 if done, 1 if refused, with line and field."""
+    """Import the file. Returns 0, or 1 after printing the invalid lines."""
     if not args.file.is_file():
         raise Refused(
             f"{args.file}: "
@@ -69,13 +69,7 @@ def run(args: argparse.Namespace) -> int:
     if printed:
         print(file=sys.stderr)
     if outcome.refused:
-        for refusal in outcome.refusals[:_MAX_SHOWN]:
-            location = ": ".join(
-                part for part in (refusal.file, f"line {refusal.record}", refusal.field) if part
-            )
-            print(f"{location}: {refusal.reason}", file=sys.stderr)
-        if outcome.refused > _MAX_SHOWN:
-            print(f"… and {outcome.refused - _MAX_SHOWN:,} more", file=sys.stderr)
+        print_refusals(outcome.refusals, count=outcome.refused, limit=_MAX_SHOWN, record_label="line ")
         print(f"Nothing was imported: {count_text(outcome.refused, 'invalid line')}.", file=sys.stderr)
         return 1
     rules = ", ".join(f"{rule} {count:,}" for rule, count in outcome.rules.items())

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from commands.output import print_refusals
 from domain.count_texts import count_text
 from reader_study.service import import_readings
 from storage.unit_of_work import unit_of_work
@@ -21,7 +22,7 @@ def add_kind(kinds: Subparsers) -> None:
     readings = kinds.add_parser(
         "readings",
         help="import readings recorded elsewhere (overread.reading/1)",
-        description="Columns: study, reader, question_id, answer, seconds, read_at, and confidence if known. "
+        description="Columns: study, reader, question_id, answer, seconds, read_at, optionally confidence. "
         'An answer is a letter ("A|C" for several), an option, yes or no, text, or "?" for cannot '
         "determine. An import is complete or has no effect.",
     )
@@ -31,7 +32,7 @@ def add_kind(kinds: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Import the file. Returns 0 if done, 1 if refused, with line and field."""
+    """Import the file. Returns 0, or 1 after printing the invalid lines."""
     with unit_of_work() as db:
         outcome = import_readings(
             db,
@@ -42,14 +43,9 @@ def run(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
     if outcome.refusals:
-        for refusal in outcome.refusals[:_MAX_SHOWN]:
-            location = ": ".join(
-                part for part in (refusal.file, f"line {refusal.record}", refusal.field) if part
-            )
-            print(f"{location}: {refusal.reason}", file=sys.stderr)
-        if len(outcome.refusals) > _MAX_SHOWN:
-            print(f"… and {len(outcome.refusals) - _MAX_SHOWN:,} more", file=sys.stderr)
-        print(f"Nothing was imported: {count_text(len(outcome.refusals), 'invalid line')}.", file=sys.stderr)
+        count = len(outcome.refusals)
+        print_refusals(outcome.refusals, count=count, limit=_MAX_SHOWN, record_label="line ")
+        print(f"Nothing was imported: {count_text(count, 'invalid line')}.", file=sys.stderr)
         return 1
     print(
         f"Imported {count_text(outcome.readings, 'reading')} of {count_text(len(outcome.readers), 'reader')} "

@@ -6,12 +6,13 @@ import argparse
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from domain.jobs import Job
 from jobs.service import cancel_job, list_jobs, load_job
 from storage.unit_of_work import read_only_session, unit_of_work
 
 
-def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser("job")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list | show | cancel")
@@ -27,7 +28,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     cancel_parser = verbs.add_parser(
         "cancel",
         help="cancel a job",
-        description="A running job stops at its next step, within some seconds. Its results are discarded, "
+        description="A running job stops at its next step, within a few seconds. Its results are discarded, "
         "except complete parts of the search index.",
     )
     cancel_parser.add_argument("job", type=int, metavar="JOB", help="number of the job")
@@ -35,7 +36,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def run_list(args: argparse.Namespace) -> int:
-    """Print a line for each job."""
+    """Print one line per job."""
     with read_only_session() as db:
         jobs = list_jobs(db, by=command_line_person(), active_only=args.active, limit=args.most)
     for job in jobs:
@@ -49,7 +50,7 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Print a line for each field of the job."""
+    """Print one line per field of the job."""
     with read_only_session() as db:
         job = load_job(db, by=command_line_person(), number=args.job)
     fields = {
@@ -74,7 +75,7 @@ def run_show(args: argparse.Namespace) -> int:
 
 
 def run_cancel(args: argparse.Namespace) -> int:
-    """Request the cancellation, and print the job's state."""
+    """Request the cancellation, and print the status of the job."""
     with unit_of_work() as db:
         job = cancel_job(db, by=command_line_person(), number=args.job, now=datetime.now(UTC))
     if job.is_active:

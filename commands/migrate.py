@@ -15,15 +15,14 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "migrate",
         description="Upgrade the tables to this version. First, a backup without images is written to the "
-        "folder "
-        "`backups` of the workspace. Starting the app does the same. All other commands refuse to "
+        "folder `backups` of the workspace. Starting the app does the same. Most other commands refuse to "
         "work with tables of an older version. Stop the app first.",
     )
     parser.set_defaults(run=run, needs_workspace=False)
 
 
-def run(args: argparse.Namespace) -> int:  # noqa: ARG001 - every command is given its arguments
-    """Upgrade the tables."""
+def run(args: argparse.Namespace) -> int:  # noqa: ARG001 - all commands have this signature
+    """Back up the workspace and upgrade the tables."""
 
     def back_up(revision: str) -> None:
         backup = back_up_before_migration(revision, now=datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""Output that several commands share: progress, and figures of a batch as text or JSON."""
+"""Output that several commands share: progress, refusals, and results of a batch as text or JSON."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from commands.arguments import Subparsers
+from domain.problems import Refusal
 
 if TYPE_CHECKING:
     from review.agreement import AgreementEstimate
@@ -34,8 +35,24 @@ class ProgressPrinter:
             print(f"{step}: {done:,} of {total:,}{share}", file=sys.stderr, flush=True)
 
 
+def print_refusals(refusals: Sequence[Refusal], *, count: int, limit: int, record_label: str = "") -> None:
+    """Print refused records on standard error.
+
+    Args:
+        refusals: the first refused records.
+        count: the number of all refused records.
+        limit: the maximum number of records to print.
+        record_label: the text before the name of the record, such as "line ".
+    """
+    for refusal in refusals[:limit]:
+        parts = (refusal.file, refusal.record and f"{record_label}{refusal.record}", refusal.field)
+        print(f"{': '.join(part for part in parts if part)}: {refusal.reason}", file=sys.stderr)
+    if count > limit:
+        print(f"… and {count - limit:,} more", file=sys.stderr)
+
+
 def format_size(size: float) -> str:
-    """A number of bytes with its unit, for display."""
+    """Format a number of bytes with a unit."""
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
             return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
@@ -43,8 +60,8 @@ def format_size(size: float) -> str:
     return f"{size:,.1f} GB"
 
 
-def add_batch_figures(subparsers: Subparsers, name: str, *, description: str) -> argparse.ArgumentParser:
-    """Add a command that prints the figures of one batch, as text or as JSON."""
+def add_batch_results(subparsers: Subparsers, name: str, *, description: str) -> argparse.ArgumentParser:
+    """Add a command that prints the results of one batch, as text or as JSON."""
     parser = subparsers.add_parser(name, description=description)
     parser.add_argument("batch", metavar="BATCH")
     parser.add_argument(
@@ -53,13 +70,13 @@ def add_batch_figures(subparsers: Subparsers, name: str, *, description: str) ->
     return parser
 
 
-def print_figures(args: argparse.Namespace, *, plain: dict[str, Any], lines: Iterable[str]) -> None:
-    """Print the figures as JSON if ``--json`` was given, else as text."""
+def print_results(args: argparse.Namespace, *, plain: dict[str, Any], lines: Iterable[str]) -> None:
+    """Print the results as JSON if ``--json`` was given, otherwise as text."""
     print(json.dumps(plain, ensure_ascii=False, indent=2) if args.json else "\n".join(lines))
 
 
-def format_figure(figure: AgreementEstimate, *, percent: bool = False) -> str:
-    """The estimate with its interval, the kind of interval, and n; if it is undefined, the reason and n."""
+def format_estimate(figure: AgreementEstimate, *, percent: bool = False) -> str:
+    """Format an estimate with its interval, the kind of interval, and n; if undefined, the reason and n."""
     if figure.estimate is None:
         return f"{figure.note} (n = {figure.n:,})"
 

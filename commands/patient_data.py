@@ -38,8 +38,8 @@ def add_to(subparsers: Subparsers) -> None:
         "texts",
         help="search questions and reports for patient data",
         description="Search for patterns (dates, names with titles, numbers, addresses) and for the names, "
-        "numbers and dates "
-        "in the image headers. The search finds likely passages; it does not prove that there are no others.",
+        "numbers and dates in the image headers. The search finds likely passages; it does not prove that "
+        "there are no others.",
     )
     texts.add_argument("dataset", metavar="DATASET")
     texts.add_argument(
@@ -60,7 +60,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run_texts(args: argparse.Namespace) -> int:
-    """Search the texts and print the hits, by kind. Hits are not a failure: the exit code is 0."""
+    """Search the texts and print the hits by kind. Returns 0 even if there are hits."""
     by = command_line_person()
 
     printed = False
@@ -91,7 +91,7 @@ def run_texts(args: argparse.Namespace) -> int:
                 passage = _format_context(match.text, match.hit.start, match.hit.end)
                 print(f"    {match.question_id}, {match.hit.field}: {passage}")
     if not search_result.headers_available:
-        print("This workspace does not keep headers; their values were searched for on import.")
+        print("This workspace does not store image headers; their values were searched for during import.")
     return 0
 
 

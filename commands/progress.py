@@ -1,4 +1,4 @@
-"""``cli.py progress``: how much of a batch is reviewed, and the errors reported, as a table or as JSON."""
+"""``cli.py progress``: the progress of a batch and the reported errors, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "progress",
         description="Print done, skipped and remaining questions by tier, task and reviewer, kinds of error "
-        "with 95 % Wilson "
-        "intervals, and machine tier against expert tier with weighted kappa.",
+        "with 95 % Wilson intervals, and the machine tier compared with the expert tier (weighted kappa).",
     )
     parser.add_argument("batch", metavar="BATCH")
     parser.add_argument(
@@ -36,7 +35,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the figures. Returns 0; a refusal is raised."""
+    """Print the progress. Returns 0; raises DomainError if refused."""
     with read_only_session() as db:
         batch_progress = load_progress(db, by=command_line_person(), batch=args.batch, now=datetime.now(UTC))
     if args.json:
@@ -47,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def to_plain(batch_progress: Progress) -> dict[str, Any]:
-    """Every figure of the page as JSON: shares are 0 to 1, times are UTC, undefined figures are None."""
+    """Return all values for JSON. Shares are 0 to 1, times are UTC, undefined values are None."""
     table = batch_progress.tier_table
     return {
         "batch": batch_progress.batch.name,
@@ -77,13 +76,13 @@ def to_plain(batch_progress: Progress) -> dict[str, Any]:
 
 
 def format_text(batch_progress: Progress) -> Iterable[str]:
-    """The page as lines of text."""
+    """Format the progress as lines of text."""
     yield (
         f"Batch {batch_progress.batch.name}, {batch_progress.batch.state}:"
         f" {batch_progress.batch_line.questions:,} questions"
     )
     yield ""
-    header = ("", "questions", "nobody's", "asked", "done", "skipped", "left", "median s", "finish")
+    header = ("", "questions", "unassigned", "asked", "done", "skipped", "left", "median s", "finish")
     rows = [_format_cells("all", batch_progress.batch_line)]
     for title, lines in (
         ("tier", batch_progress.tiers),

@@ -1,4 +1,4 @@
-"""``cli.py release``: create a release of the gold set, verify one, list the existing ones."""
+"""``cli.py release``: create, verify, compare and list releases of the gold set."""
 
 from __future__ import annotations
 
@@ -68,9 +68,8 @@ def add_to(subparsers: Subparsers) -> None:
         "--private",
         type=float,
         metavar="SHARE",
-        help="withhold the keys of about this share of the exams, such as 0.25; patients and images "
-        "are never "
-        "in both parts; the keys are written to DIR-keys",
+        help="withhold the keys of about this share of the exams, such as 0.25; patients and images are "
+        "never in both parts; the keys are written to DIR-keys",
     )
     create.add_argument(
         "--split-seed", type=int, default=0, metavar="SEED", help="seed of the split (default 0)"
@@ -99,8 +98,8 @@ def add_to(subparsers: Subparsers) -> None:
     compare.add_argument("new", type=Path, metavar="NEW_DIR")
     compare.add_argument("--ids", action="store_true", help="also print the ids of the questions")
     compare.set_defaults(run=_compare_folders)
-    listing = verbs.add_parser("list", help="list all releases")
-    listing.set_defaults(run=_list_releases)
+    list_parser = verbs.add_parser("list", help="list all releases")
+    list_parser.set_defaults(run=_list_releases)
 
 
 def _create(args: argparse.Namespace) -> int:
@@ -156,7 +155,7 @@ def _parse_forms(args: argparse.Namespace) -> tuple[FormatName, ...]:
     if args.forms is None:
         return tuple(FormatName)
     names = [name.strip() for name in args.forms.split(",") if name.strip() and name.strip() != "none"]
-    unknown = sorted(set(names) - {choice.value for choice in FormatName})
+    unknown = sorted(set(names) - {format_name.value for format_name in FormatName})
     if unknown:
         args.parser.error(
             f"--forms: unknown format {', '.join(unknown)}; choose from {', '.join(FormatName)}, or none"
@@ -188,8 +187,8 @@ def _compare_folders(args: argparse.Namespace) -> int:
     print(comparison.sentence)
     if args.ids:
         for change, ids in (
-            ("came", comparison.added),
-            ("went", comparison.removed),
+            ("added", comparison.added),
+            ("removed", comparison.removed),
             ("moved", comparison.moved),
         ):
             print(*(f"{change}\t{question_id}" for question_id in ids), sep="\n", end="\n" if ids else "")
@@ -198,7 +197,7 @@ def _compare_folders(args: argparse.Namespace) -> int:
     return 0
 
 
-def _list_releases(args: argparse.Namespace) -> int:  # noqa: ARG001 - every command is given its arguments
+def _list_releases(args: argparse.Namespace) -> int:  # noqa: ARG001 - all commands have this signature
     with read_only_session() as db:
         releases = list_releases(db, by=command_line_person())
     if not releases:

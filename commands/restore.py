@@ -41,13 +41,13 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check or restore the backup. Returns 1 if images that the rows refer to are missing."""
+    """Check or restore the backup. Returns 1 if images are missing, else 0."""
     now = datetime.now(UTC)
     if args.check:
         manifest = check_backup(args.file, progress=ProgressPrinter())
-        print(f"{args.file} restores: {_describe(manifest)}")
+        print(f"{args.file} can be restored: {_describe(manifest)}")
         print(
-            f"Checked: the whole file against its hashes; all {len(manifest.tables)} tables restored into a "
+            f"Checked: the hashes of the whole file; all {len(manifest.tables)} tables restored into a "
             "temporary database, with the row counts and digests of the backup, and with the columns, "
             "constraints and triggers of this version."
         )

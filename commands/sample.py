@@ -21,20 +21,20 @@ def add_to(subparsers: Subparsers) -> None:
         "sample",
         description="Draw a batch: a number of questions per 1,000, evenly over the tiers of difficulty. "
         "The same plan and seed always draw the same questions. Drawing again with the same name and "
-        "plan adds questions that were imported since and keeps the questions already drawn.",
+        "plan keeps the questions already drawn and adds questions that were imported since then.",
     )
-    parser.add_argument("dataset", metavar="DATASET", help="the dataset to draw from")
-    parser.add_argument(
-        "--batch", required=True, metavar="NAME", help="name of the batch, which stores the plan"
-    )
+    parser.add_argument("dataset", metavar="DATASET", help="dataset to draw from")
+    parser.add_argument("--batch", required=True, metavar="NAME", help="name of the new or existing batch")
     parser.add_argument(
         "--seed", required=True, type=int, help="integer that determines which questions are drawn"
     )
     amount_group = parser.add_mutually_exclusive_group()
     amount_group.add_argument(
-        "--per-1000", type=int, metavar="N", help="questions per 1,000, halves rounded up (default 100)"
+        "--per-1000", type=int, metavar="N", help="questions per 1,000, rounded half up (default 100)"
     )
-    amount_group.add_argument("--n", type=int, metavar="N", help="total number of questions, over the tiers")
+    amount_group.add_argument(
+        "--n", type=int, metavar="N", help="total number of questions, divided among the tiers"
+    )
     parser.add_argument(
         "--shares",
         default="",
@@ -61,7 +61,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw or preview; a refusal is raised."""
+    """Draw or preview the batch. Returns 0; raises DomainError if refused."""
     plan = _build_plan(args)
     if args.dry_run:
         return _show_preview(args, plan)

@@ -26,10 +26,9 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "score",
         description="Read overread.prediction/1 and the key of a release, and print the accuracy with its "
-        "Wilson interval and n, by side, task, answer format and category, and the mean overlap of predicted "
-        "boxes with the key's. Missing and failed predictions count as wrong and are listed "
-        "separately. A side of "
-        "the release on which there is no prediction is left out. Needs no workspace.",
+        "Wilson interval and n, by side, task, answer format and category, and the mean overlap of "
+        "predicted boxes with the key's. Missing and failed predictions count as wrong and are listed "
+        "separately. A side of the release on which there is no prediction is left out. Needs no workspace.",
     )
     parser.add_argument("predictions", type=Path, metavar="PREDICTIONS")
     parser.add_argument("--release", type=Path, required=True, metavar="DIR")

@@ -21,13 +21,17 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--generator", metavar="NAME")
     parser.add_argument("--prompt-version", metavar="NAME")
     parser.add_argument("--with-boxes", action="store_true")
-    parser.add_argument("--check", choices=[check.value for check in Check], help="the check found something")
+    parser.add_argument(
+        "--check",
+        choices=[check.value for check in Check],
+        help="only questions for which this check reported a problem",
+    )
 
 
 def build_search(
     args: argparse.Namespace, *, status: QuestionStatus | None = None, batch: str | None = None
 ) -> Search:
-    """The search described by the arguments. An argument of several words is searched for as a phrase."""
+    """Build the search from the arguments. An argument that contains a space is searched for as a phrase."""
     return Search(
         dataset=args.dataset,
         words=" ".join(f'"{word}"' if " " in word else word for word in args.words),

@@ -1,4 +1,4 @@
-"""Update the search index before a command that searches and after a command that imports."""
+"""Updates the search index before searches and after imports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def update_search_index() -> None:
-    """Index the new questions in parts. Prints progress if this takes longer than two seconds."""
+    """Index new questions in parts. Prints progress if this takes more than two seconds."""
     print_progress = ProgressPrinter()
     with read_only_session() as db:
         index = load_search_index_state(db)

@@ -1,4 +1,4 @@
-"""``cli.py settings``: the review settings of a batch, its guideline and anchors; close and reopen it."""
+"""``cli.py settings``: show or change the settings of a batch; close or reopen it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Apply the changes, then print the resulting settings. Returns 0; a refusal is raised."""
+    """Apply the changes, then print the resulting settings. Returns 0; raises DomainError if refused."""
     by, now = command_line_person(), datetime.now(UTC)
     with read_only_session() as db:
         batch = load_named_batch(db, by=by, name=args.batch)

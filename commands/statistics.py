@@ -22,9 +22,9 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "statistics",
         description="Print counts by task, category, format and more, boxes, lengths and word frequencies; "
-        "with "
-        "--out as statistics.csv and statistics.json, with the figures as SVG. Of several datasets (the "
-        "splits of a benchmark, say) the counts are listed side by side, in side-by-side.csv.",
+        "with --out, also write statistics.csv, statistics.json and charts as SVG. For several datasets, "
+        "such as the splits of a benchmark, print the counts side by side; with --out, write "
+        "side-by-side.csv.",
     )
     parser.add_argument("datasets", nargs="+", metavar="DATASET")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the files")
@@ -32,7 +32,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compute the statistics, print the tables, write the files."""
+    """Compute the statistics, write the files, and print the tables."""
     by = command_line_person()
     with read_only_session() as db:
         all_statistics = [

@@ -1,4 +1,4 @@
-"""``cli.py study``: create a reader study, add readers, show it, change its protocol, close it."""
+"""``cli.py study``: create, show, change, close and analyse reader studies."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "study",
         description="Creating a study draws and freezes its cases and records its protocol with a hash. "
-        "After "
-        "the first answer, readers and the order of cases are fixed.",
+        "After the first answer, readers and the order of cases are fixed.",
     )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="COMMAND")
     _add_create(kinds)
@@ -44,9 +43,9 @@ def add_to(subparsers: Subparsers) -> None:
     show_parser.add_argument("study", metavar="NAME")
     show_parser.set_defaults(run=run_show)
     for verb, run in (("close", run_close), ("reopen", run_close)):
-        state = kinds.add_parser(verb, help=f"{verb} a study")
-        state.add_argument("study", metavar="NAME")
-        state.set_defaults(run=run, reopen=verb == "reopen")
+        state_parser = kinds.add_parser(verb, help=f"{verb} a study")
+        state_parser.add_argument("study", metavar="NAME")
+        state_parser.set_defaults(run=run, reopen=verb == "reopen")
     _add_protocol(kinds)
     for name in _SUBCOMMAND_MODULES:
         if find_spec(f"commands.{name}") is not None:
@@ -139,7 +138,7 @@ def _add_protocol(kinds: Subparsers) -> None:
 
 
 def run_create(args: argparse.Namespace) -> int:
-    """Create the study; a refusal is raised."""
+    """Create the study. Returns 0; raises DomainError if refused."""
     plain = protocol_to_plain(Protocol())
     if args.protocol:
         plain |= _read_json(args.protocol)
@@ -172,7 +171,7 @@ def run_create(args: argparse.Namespace) -> int:
 
 
 def run_list(_args: argparse.Namespace) -> int:
-    """Print a line for each study."""
+    """Print one line per study."""
     with read_only_session() as db:
         summaries = studies.list_studies(db, by=command_line_person())
     if not summaries:

@@ -1,4 +1,4 @@
-"""``cli.py study models``: which models have answered a study's cases, and which take part."""
+"""``cli.py study models``: list the models that answered a study's cases, or choose those in the study."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add_kinds(kinds: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Change the choice if asked to, then print the models."""
+    """Add or remove models if requested, then print all models as CSV."""
     by = command_line_person()
     if args.add or args.remove:
         with unit_of_work() as db:

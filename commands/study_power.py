@@ -1,4 +1,4 @@
-"""``cli.py study power``: how many readers and cases a study needs, before cases are drawn."""
+"""``cli.py study power``: compute the numbers of readers and cases that a study needs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def add_kinds(kinds: Subparsers) -> None:
         "power",
         help="compute the power of a study and the precision of kappa",
         description="Accuracies, spread and margin are proportions: .02 is 2 percentage points. Where "
-        "formula and simulation "
-        "differ by more than .03, the simulated value is shown with its standard error.",
+        "formula and simulation differ by more than .03, the simulated power is used; it is shown with its "
+        "standard error.",
     )
     power.add_argument("--reader-accuracy", type=float, required=True, metavar="P")
     power.add_argument("--model-accuracy", type=float, required=True, metavar="P")

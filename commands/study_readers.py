@@ -1,4 +1,4 @@
-"""``cli.py study assign, remove, readers, exclude``: readers, their profiles, and exclusions."""
+"""``cli.py study assign, remove, readers, exclude``: manage readers, their profiles, and exclusions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``cli.py study report``: write every figure of a reader study to files."""
+"""``cli.py study report``: write the results of a reader study to files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add_kinds(kinds: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the report. Returns 0 if done, 1 if refused."""
+    """Write the report. Returns 0; raises DomainError if refused."""
     from reader_study.report.files import write_report  # noqa: PLC0415 - imports pandas
 
     print("Computing accuracies, agreement and comparisons …", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""``cli.py workspace``: the patient data rules of the workspace, with the meaning of each choice."""
+"""``cli.py workspace``: show or change the patient data rules of the workspace."""
 
 from __future__ import annotations
 

@@ -34,8 +34,7 @@ def find_fixed_widget_keys(source: SourceFile) -> Iterator[Violation]:
                 call,
                 "fixed-widget-key",
                 'put the id of what is asked about into the key: key=f"stem-{question.id}", or state why '
-                "not: "
-                "# allow fixed-widget-key: reason",
+                "not: # allow fixed-widget-key: reason",
             )
 
 

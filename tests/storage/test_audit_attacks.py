@@ -364,7 +364,7 @@ def test_the_command_verifies_deposits_and_lists_every_change(commands, place, k
     assert main(["audit", "checkpoint"]) == 0
     assert len(list(place.iterdir())) == 1
     assert main(["audit", "verify"]) == 0
-    assert capsys.readouterr().out.splitlines()[-3].startswith("The audit trail is whole: 2 entries")
+    assert capsys.readouterr().out.splitlines()[-3].startswith("The audit trail is intact: 2 entries")
     attack(
         commands,
         "UPDATE question SET answer = 'forged' WHERE id = 2",

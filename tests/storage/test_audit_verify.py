@@ -244,5 +244,5 @@ def test_the_command_names_the_broken_entry_and_fails(workspace, capsys):
     behind_the_back(workspace, "UPDATE audit_entry SET why = 'x'")
     assert cli.main(["audit", "verify"]) == 1
     output = capsys.readouterr()
-    assert "NOT whole" in output.out
+    assert "NOT intact" in output.out
     assert output.err == "Entry 1: its content was changed.\n"

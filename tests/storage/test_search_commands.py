@@ -103,12 +103,14 @@ def test_agreement_prints_the_same_values_as_text_and_json(workspace, capsys):
 
 
 def test_patient_data_command_searches_and_saves_decisions(workspace, capsys):
-    assert "questions contain a passage that may tell who the patient is" in run_command(
+    assert "questions contain a passage that may identify a patient" in run_command(
         capsys, "patient-data", "texts", "demo"
     )
     first_line, *_ = run_command(capsys, "patient-data", "next", "demo").splitlines()
     sha256 = first_line.split("\t")[0]
-    assert "Kept for 1 images" in run_command(capsys, "patient-data", "decide", "clean", sha256)
+    assert "Recorded for 1 image: no patient text." in run_command(
+        capsys, "patient-data", "decide", "clean", sha256
+    )
     assert sha256 not in run_command(capsys, "patient-data", "next", "demo")
     assert cli.main(["patient-data", "decide", "clean", "nonsense"]) == 1
     assert "64 hex digits" in capsys.readouterr().err
@@ -118,7 +120,7 @@ def test_backup_is_checked_restored_and_audited(workspace, tmp_path, capsys, mon
     file = tmp_path / "overread.backup"
     before = run_command(capsys, "find", "demo")
     assert "rows of" in run_command(capsys, "backup", "--without-images", str(file))
-    assert "overread.backup restores: " in run_command(capsys, "restore", "--check", str(file))
+    assert "overread.backup can be restored: " in run_command(capsys, "restore", "--check", str(file))
     assert cli.main(["backup", "--without-images", str(file)]) == 1  # the file exists already
     assert cli.main(["restore", str(file)]) == 1  # the workspace is not empty
     capsys.readouterr()

@@ -26,7 +26,7 @@ _SYSTEMS = (
 
 
 def describe_browser(connection: HTTPConnection) -> str:
-    """Return browser and system, such as "Firefox on Windows", never text of the request: it may be forged."""
+    """Return browser and system, as in "Firefox on Windows". No text of the request is returned."""
     user_agent = connection.headers.get("user-agent", "")
     browser = next((name for token, name in _BROWSERS if token in user_agent), "another browser")
     system = next((name for token, name in _SYSTEMS if token in user_agent), "")
