@@ -58,7 +58,7 @@ def client(app):
 def test_a_provider_that_is_away_is_explained_on_the_sign_in_page(client):
     response = client.get("/sign-in/provider", params={"name": "away"})
     assert response.url.path == "/sign-in"
-    assert "The sign-in provider can&#x27;t be reached" in response.text
+    assert "The sign-in provider cannot be reached" in response.text
     assert "Sign in with Hospital" in response.text
 
 
@@ -106,7 +106,7 @@ def test_after_a_sign_in_by_the_provider_the_sign_in_page_offers_to_sign_out_the
 
 def test_the_sign_out_of_a_provider_that_is_away_is_explained(client):
     response = client.get("/sign-in/provider/sign-out", params={"name": "away"})
-    assert "can&#x27;t be reached" in response.text
+    assert "cannot be reached" in response.text
 
 
 def test_who_signed_in_by_password_is_offered_no_sign_out_elsewhere(client):

@@ -179,7 +179,7 @@ def test_name_that_is_no_file_name_is_refused(sqlite_world, tmp_path, name):
 
 
 def test_unknown_batch_is_refused_listing_the_existing_ones(sqlite_world, tmp_path):
-    with pytest.raises(NotFound, match=r"no batch third\. Batches: first"):
+    with pytest.raises(NotFound, match=r"has no batch third\. Choose from: first"):
         write_test_release(sqlite_world, tmp_path / "v1", batches=["third"])
 
 

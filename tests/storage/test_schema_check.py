@@ -259,8 +259,8 @@ def test_repaired_database_equals_a_new_one(engine: Engine) -> None:
 
 
 def test_repair_keeps_an_existing_table(engine: Engine) -> None:
-    downgrade(engine, "0009")
     world = make_world(engine)
+    downgrade(engine, "0009")
     execute(
         engine,
         "INSERT INTO second_opinions (batch_id, way, share, seed, sought_at) "
