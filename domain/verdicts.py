@@ -117,6 +117,15 @@ FLAG_IDS = tuple(flag.id for flag in FLAGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecentVerdict:
+    """A reviewer's current decision on a question, for the list of the last verdicts."""
+
+    question_id: int
+    decision: Decision
+    given_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """One reviewer's judgement of one question of a batch.
 

@@ -9,7 +9,7 @@ from domain.batches import Batch
 from domain.blind_questions import BlindQuestion
 from domain.exams import Exam
 from domain.questions import Question
-from domain.verdicts import OwnAnswer, Verdict
+from domain.verdicts import OwnAnswer, RecentVerdict, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,7 @@ class ReviewSheet:
     stored parts of the form: (revision, JSON value) by part. ``last_verdict`` is the reviewer's own latest
     verdict; a new one has the next revision. ``skipped`` is the reason if the question was skipped.
     ``fixed_alignment`` is the image alignment rated before the report was opened, which can't change.
+    ``recent`` are the reviewer's last verdicts in this batch, newest first, one per question.
     ``comments`` and ``unread_comments`` count those of the reviewer's thread with the coordinators.
     ``previous`` and ``next`` are the numbers of the neighbouring questions in any state. ``upcoming_images``
     are (exam number, radiograph id) of the next exams, for preloading.
@@ -59,6 +60,7 @@ class ReviewSheet:
     drafts: dict[str, tuple[int, Any]]
     last_verdict: Verdict | None
     skipped: str | None
+    recent: tuple[RecentVerdict, ...]
     report_open: bool
     report: str | None
     fixed_alignment: int | None

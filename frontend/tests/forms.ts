@@ -37,7 +37,7 @@ export function reviewData(changes: Partial<ReviewData> = {}): ReviewData {
     place: { done: 0, skipped: 0, left: 3, total: 3, position: 1 },
     previous: null,
     next: 2,
-    anyJudged: false,
+    recent: [],
     skipped: null,
     full: { id: "q1", stem: "What is shown?", options: ["effusion", "nothing"], answer: [0], alsoRight: [], explanation: "So.", task: "presence", contentType: null, category: "Opacity", difficulty: "easy" },
     ownAnswer: null,

@@ -38,6 +38,7 @@ from storage.review.question_work import (
     load_batch_counts,
     load_looking_times,
     load_question_with_exam,
+    load_times_and_recent,
     load_upcoming_questions,
 )
 from storage.review.verdicts import (
@@ -48,19 +49,17 @@ from storage.review.verdicts import (
 
 #: The number of next open questions whose images may be preloaded, and the maximum number of their exams.
 _PRELOAD_QUESTIONS, _PRELOAD_EXAMS = 8, 2
+#: How many of the last verdicts the form lists.
+_RECENT_VERDICTS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewPage:
-    """The data of the review form.
-
-    ``any_judged`` is True if the person has judged a question of the batch.
-    """
+    """The data of the review form."""
 
     sheet: ReviewSheet
     id_mask: IdMask
     batches: list[BatchListItem]
-    any_judged: bool
 
 
 def load_sheet(
@@ -138,8 +137,12 @@ def load_page(
     loaded_question = load_question_with_exam(db, question_id=question, blind=blind)
     previous_number, next_number = assignments.find_neighbours(db, **reviewer_key, position=position)
     counts, current_position = load_batch_counts(db, **reviewer_key, position=position)
-    times = load_looking_times(
-        db, person_id=person.id, batch_ids=[batch_count.batch.id for batch_count in counts]
+    times, recent = load_times_and_recent(
+        db,
+        **reviewer_key,
+        batch_ids=[batch_count.batch.id for batch_count in counts],
+        in_pool=reviewer_batch.in_pool,
+        most=_RECENT_VERDICTS,
     )
     batches = [
         _build_batch_list_item(db, person, batch_count, times.get(batch_count.batch.id, []))
@@ -161,6 +164,7 @@ def load_page(
         drafts=load_drafts(db, **assignment_key) if work.has_drafts else {},
         last_verdict=find_last_verdict(db, **assignment_key) if work.has_verdicts and not blind else None,
         skipped=skip[1] if skip else None,
+        recent=tuple(recent),
         report_open=report_open,
         report=load_report(db, exam_id=work.exam_number) if report_open else None,
         fixed_alignment=fixed_alignment,
@@ -179,12 +183,7 @@ def load_page(
             db, reviewer_batch, person=person, work=work, upcoming=upcoming
         ),
     )
-    return ReviewPage(
-        sheet=sheet,
-        id_mask=IdMask(secret=reviewer_batch.id_mask),
-        batches=batches,
-        any_judged=bool(times.get(batch_id)),
-    )
+    return ReviewPage(sheet=sheet, id_mask=IdMask(secret=reviewer_batch.id_mask), batches=batches)
 
 
 def load_page_after(

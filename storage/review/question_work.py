@@ -6,12 +6,25 @@ question with its exam.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import BindParameter, and_, bindparam, exists, func, literal, select, union_all
+from sqlalchemy import (
+    BindParameter,
+    Boolean,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    union_all,
+)
+from sqlalchemy.orm import aliased
 from sqlmodel import Session
 
 from domain.batches import AssignmentState, Batch
@@ -19,7 +32,7 @@ from domain.blind_questions import BlindQuestion
 from domain.errors import NotFound
 from domain.exams import Exam
 from domain.questions import Question
-from domain.verdicts import OwnAnswer
+from domain.verdicts import Decision, OwnAnswer, RecentVerdict
 from domain.vocabulary import AnswerFormat
 from records.questions import QUESTION_COLUMNS, question_from_columns
 from records.values import answer_from_json, from_json
@@ -370,6 +383,38 @@ _LOOKING_TIMES = select(VerdictRow.batch_id, VerdictRow.seconds_looking).where(
     VerdictRow.person_id == _PERSON,
     VerdictRow.revision == 1,
 )
+_LATER = aliased(VerdictRow)
+# The current verdicts of one batch on questions that the person may still open, the last ones first.
+_RECENT = (
+    select(VerdictRow.batch_id, VerdictRow.question_id, VerdictRow.decision, VerdictRow.given_at)
+    .join(
+        AssignmentRow,
+        and_(
+            AssignmentRow.batch_id == VerdictRow.batch_id,
+            AssignmentRow.person_id == VerdictRow.person_id,
+            AssignmentRow.question_id == VerdictRow.question_id,
+        ),
+    )
+    .where(
+        VerdictRow.batch_id == _BATCH,
+        VerdictRow.person_id == _PERSON,
+        or_(AssignmentRow.state != AssignmentState.WITHDRAWN.value, bindparam("in_pool", type_=Boolean)),
+        ~exists().where(
+            _LATER.batch_id == VerdictRow.batch_id,
+            _LATER.person_id == VerdictRow.person_id,
+            _LATER.question_id == VerdictRow.question_id,
+            _LATER.revision > VerdictRow.revision,
+        ),
+    )
+    .order_by(VerdictRow.given_at.desc(), VerdictRow.question_id.desc())
+    .limit(bindparam("most"))
+    .subquery("recent")
+)
+_TIMES = _LOOKING_TIMES.subquery("times")
+_TIMES_AND_RECENT = union_all(
+    select(*_RECENT.c, null().label("seconds_looking")),
+    select(_TIMES.c.batch_id, null(), null(), null(), _TIMES.c.seconds_looking),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -412,8 +457,44 @@ def load_batch_counts(
 
 def load_looking_times(db: Session, *, person_id: int, batch_ids: Sequence[int]) -> dict[int, list[float]]:
     """Return {batch id: looking times of the person's first verdicts, in seconds}."""
+    return _group_times(db.execute(_LOOKING_TIMES, {"person_id": person_id, "batch_ids": list(batch_ids)}))
+
+
+def load_times_and_recent(
+    db: Session, *, person_id: int, batch_ids: Sequence[int], batch_id: int, in_pool: bool, most: int
+) -> tuple[dict[int, list[float]], list[RecentVerdict]]:
+    """Return :func:`load_looking_times`, and the person's last verdicts in one batch, by one statement.
+
+    Args:
+        db: a session that reads.
+        person_id: the reviewer.
+        batch_ids: the batches of the looking times.
+        batch_id: the batch of the last verdicts.
+        in_pool: whether the person may open questions that they no longer have, as in a shared queue.
+        most: the number of verdicts at most, one per question.
+
+    Returns:
+        The times, and the verdicts, newest first.
+    """
+    values = {
+        "person_id": person_id,
+        "batch_ids": list(batch_ids),
+        "batch_id": batch_id,
+        "in_pool": in_pool,
+        "most": most,
+    }
+    rows = db.execute(_TIMES_AND_RECENT, values).all()
+    recent = [
+        RecentVerdict(question_id=row.question_id, decision=Decision(row.decision), given_at=row.given_at)
+        for row in rows
+        if row.question_id is not None
+    ]
+    recent.sort(key=lambda verdict: (verdict.given_at, verdict.question_id), reverse=True)
+    return _group_times(row for row in rows if row.question_id is None), recent
+
+
+def _group_times(rows: Iterable[Any]) -> dict[int, list[float]]:
     times: dict[int, list[float]] = {}
-    values = {"person_id": person_id, "batch_ids": list(batch_ids)}
-    for row in db.execute(_LOOKING_TIMES, values):
+    for row in rows:
         times.setdefault(row.batch_id, []).append(row.seconds_looking)
     return times

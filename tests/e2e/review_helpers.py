@@ -126,7 +126,11 @@ def find_canvas(page: Page) -> Locator:
 
 
 def draw(page: Page, start: tuple[float, float], end: tuple[float, float]) -> list[float]:
-    """Draw a box between two points, given as fractions of the image; its corners in pixels of the matrix."""
+    """Draw a box without a label between two points, given as fractions of the image.
+
+    Returns:
+        Its corners in pixels of the matrix.
+    """
     bounds = find_canvas(page).bounding_box()
     assert bounds is not None
     x0, y0 = round(bounds["x"] + start[0] * bounds["width"]), round(bounds["y"] + start[1] * bounds["height"])
@@ -136,6 +140,7 @@ def draw(page: Page, start: tuple[float, float], end: tuple[float, float]) -> li
     page.mouse.move((x0 + x1) / 2, (y0 + y1) / 2)
     page.mouse.move(x1, y1)
     page.mouse.up()
+    page.get_by_label("Label of the box", exact=True).press("Escape")
     x_scale, y_scale = COLUMNS / bounds["width"], ROWS / bounds["height"]
     return [
         (x0 - bounds["x"]) * x_scale,

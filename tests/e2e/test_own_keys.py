@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from sqlalchemy import update
 
 from domain.batches import BatchSettings
+from domain.shortcuts import SHORTCUTS
 from storage.rows.batches import BatchRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e import review_helpers, viewer_helpers
@@ -94,6 +95,20 @@ def test_own_keys_are_set_on_the_account_page_and_used_by_the_form(app, signed_i
     open_account(page, "Decisions")
     page.get_by_role("button", name="Reset to defaults").click()
     expect(page.get_by_text("All keys are the default ones.")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1024, 1440])
+def test_every_group_of_actions_is_in_sight_on_the_account_page(signed_in, width):
+    page = signed_in("ruth")
+    page.set_viewport_size({"width": width, "height": 900})
+    open_account(page, "Decisions")
+    control = page.get_by_test_id("stButtonGroup").filter(has_text="Tools of the left button")
+    bounds = control.bounding_box()
+    for group in dict.fromkeys(shortcut.group for shortcut in SHORTCUTS.values()):
+        shown = control.get_by_text(group, exact=True).bounding_box()
+        assert shown["x"] + shown["width"] <= bounds["x"] + bounds["width"], group
+    control.get_by_text("Tools of the left button").click()
+    expect(page.get_by_label("Key for: ruler")).to_be_visible()
 
 
 def test_cardiothoracic_ratio_and_angle_are_measured_and_enter_no_verdict(app, signed_in):

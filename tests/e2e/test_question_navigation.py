@@ -1,5 +1,7 @@
 """From one question to the next: the response to a save contains it; the Streamlit script runs later."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -191,3 +193,54 @@ def test_page_reports_that_all_questions_are_judged(app, world, open_held_questi
     page, _wire = open_held_question(last)
     press(page, RATED + "a")
     expect(page.get_by_text("review complete")).to_be_visible()
+
+
+def test_the_last_verdicts_are_listed_and_one_click_or_key_returns_to_one(app, signed_in):
+    page = open_review(signed_in("remo"), 1)
+    expect(page.locator(".recent")).to_have_count(0)
+    for number in range(1, 13):
+        wait_for_question(page, number)
+        press(page, RATED + ("fcx" if number == 12 else "a"))
+    wait_for_question(page, 13)
+    marks = page.get_by_role("list", name="Your last verdicts, newest first").get_by_role("button")
+    expect(marks).to_have_count(10)
+    expect(marks.first).to_have_accessible_name(re.compile(r"^last verdict: rejected at \d\d:\d\d:\d\d$"))
+    marks.nth(2).click()
+    wait_for_question(page, 10)
+    expect(marks.nth(2)).to_have_attribute("aria-current", "true")
+    press(page, "j")
+    wait_for_question(page, 11)
+    page.keyboard.press("Shift+Y")
+    press(page, "0")
+    wait_for_question(page, 3)
+    press(page, "fcx")
+    page.wait_for_url("**/review?batch=*&question=13")
+    expect(marks.first).to_have_accessible_name(re.compile("^last verdict: rejected"))
+    expect(page.locator(".recent .reject")).to_have_count(2)  # question 3 has moved to the front, once
+    page.reload()
+    expect(marks).to_have_count(10)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1024, 768), (1440, 900)])
+def test_the_last_verdicts_are_one_line_that_takes_nothing_from_the_image(signed_in, width, height):
+    page = signed_in("remo")
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto("/review?batch=1&question=20")
+    line, image = page.locator(".recent"), page.locator(".reading-room")
+    image.wait_for(timeout=30_000)
+
+    def check_line():
+        shown, column = line.bounding_box(), page.locator(".right").bounding_box()
+        assert shown["height"] < 30
+        assert shown["x"] >= column["x"]
+        assert shown["x"] + shown["width"] <= column["x"] + column["width"]
+        assert line.evaluate("line => line.scrollWidth <= line.clientWidth")
+        return image.bounding_box()
+
+    with_line = check_line()
+    line.evaluate("line => { line.style.display = 'none'; }")
+    assert image.bounding_box() == with_line
+    line.evaluate("line => { line.style.display = ''; }")
+    page.keyboard.press("Shift+E")
+    page.locator(".judging:fullscreen").wait_for()
+    check_line()

@@ -18,7 +18,7 @@ RATED = "4444yyh"
 
 @pytest.fixture(scope="module", autouse=True)
 def world(app):
-    return review_helpers.create_review_world(app, questions=LAST_RACE_QUESTION + 6, per_exam=4)
+    return review_helpers.create_review_world(app, questions=LAST_RACE_QUESTION + 7, per_exam=4)
 
 
 def load_boxes(app, question):
@@ -60,6 +60,52 @@ def test_boxes_are_relabelled_deleted_and_undone(app, signed_in):
     wait_for_question(page, LAST_RACE_QUESTION + 3)
     [own_box] = load_boxes(app, LAST_RACE_QUESTION + 2)
     assert own_box["label"] == "left lung"
+
+
+def test_a_new_box_takes_the_label_typed_at_once_and_no_shortcut_fires(app, signed_in):
+    page = open_review(signed_in("ruth"), LAST_RACE_QUESTION + 7)
+    expect(page.get_by_label("label of the next box")).to_have_count(0)
+    start = review_helpers.find_canvas(page).bounding_box()
+    page.mouse.move(start["x"] + start["width"] * 0.5, start["y"] + start["height"] * 0.3)
+    page.mouse.down()
+    page.mouse.move(start["x"] + start["width"] * 0.7, start["y"] + start["height"] * 0.5, steps=3)
+    page.mouse.up()
+    page.get_by_label("Label of the box", exact=True).wait_for()
+    page.keyboard.type("nyax node")  # each of these letters is a shortcut
+    page.keyboard.press("Enter")
+    expect(page.locator(".boxes li.mine input")).to_have_value("nyax node")
+    expect(page.locator('.judgement [aria-pressed="true"]')).to_have_count(0)
+    expect(page.get_by_role("alert")).to_have_text("")
+    press(page, "u")  # drawing and labelling are one step
+    expect(page.get_by_text("1 box", exact=True)).to_be_visible()
+
+
+def test_a_press_beside_the_label_field_keeps_the_label_and_draws_nothing(app, signed_in):
+    page = open_review(signed_in("ruth"), LAST_RACE_QUESTION + 7)
+    bounds = review_helpers.find_canvas(page).bounding_box()
+
+    def drag(start, end):
+        page.mouse.move(bounds["x"] + start[0] * bounds["width"], bounds["y"] + start[1] * bounds["height"])
+        page.mouse.down()
+        page.mouse.move(
+            bounds["x"] + end[0] * bounds["width"], bounds["y"] + end[1] * bounds["height"], steps=4
+        )
+        page.mouse.up()
+
+    field = page.get_by_label("Label of the box", exact=True)
+    drag((0.5, 0.1), (0.6, 0.2))
+    field.wait_for()
+    page.keyboard.type("left lung")
+    drag((0.4, 0.6), (0.6, 0.8))
+    expect(page.locator(".boxes li.mine input")).to_have_value("left lung")
+    expect(field).to_have_count(0)
+    page.wait_for_timeout(300)  # the canvas shows the labelled box
+    drag((0.4, 0.6), (0.6, 0.8))
+    field.wait_for()
+    page.keyboard.type("rib")
+    page.keyboard.press("Enter")
+    expect(page.locator(".boxes li.mine input").last).to_have_value("rib")
+    expect(page.get_by_text("3 boxes")).to_be_visible()
 
 
 def test_machines_box_can_be_moved_by_mouse(app, signed_in):

@@ -32,7 +32,7 @@ PLAN = HiddenPlan(
 )
 TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
 #: The fields that differ between the questions of an exam, and so between first showing and repeat.
-POSITION_FIELDS = {"question", "place", "previous", "next", "prefetch", "upcoming", "batches", "anyJudged"}
+POSITION_FIELDS = {"question", "place", "previous", "next", "prefetch", "upcoming", "batches", "recent"}
 
 
 @pytest.fixture(params=[Mode.JUDGE, Mode.ANSWER_FIRST])

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import Engine, event
 
-from domain.batches import BatchSettings, Mode
+from domain.batches import AssignmentState, BatchSettings, Mode
 from domain.errors import NotAllowed, NotFound
 from domain.verdicts import Decision
 from review import service as review
+from storage.review.assignments import set_state
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.storage.judgements import make_acceptance, save_verdict
-from tests.storage.worlds import NOW, SECRETS, World, make_batch, make_world
+from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
+from tests.storage.worlds import NOW, SECRETS, World, assign_all, make_batch, make_world
 
 ANSWER_FIRST = BatchSettings(mode=Mode.ANSWER_FIRST, show_report=True)
 REVEALS_ANSWER = re.compile(
@@ -147,6 +149,37 @@ def test_last_judged_question_is_found(world):
     save_verdict(world, make_acceptance(world, question=5, given_at=NOW.replace(hour=12)))
     with read_only_session(world.engine) as db:
         assert review.load_last_judged(db, person=world.people["ruth"], batch_id=world.batch.id) == 5
+
+
+def test_last_ten_verdicts_are_the_reviewers_own_current_ones_of_this_batch(engine):
+    world = make_world(engine, questions=13, assigned_to=["ruth", "remo"])
+    assert load_sheet(world, 1).recent == ()
+    for question in range(1, 13):
+        at = NOW + timedelta(minutes=question)
+        save_verdict(world, make_acceptance(world, question=question, given_at=at))
+    save_verdict(world, make_acceptance(world, question=13, person="remo"), "remo")
+    changed = make_rejection(world, question=4, revision=2, given_at=NOW + timedelta(minutes=20))
+    save_verdict(world, changed)
+    recent = load_sheet(world, 13).recent
+    assert [verdict.question_id for verdict in recent] == [4, 12, 11, 10, 9, 8, 7, 6, 5, 3]
+    assert [verdict.decision for verdict in recent] == [Decision.REJECT, *[Decision.ACCEPT] * 9]
+    assert recent[0].given_at == NOW + timedelta(minutes=20)
+    with unit_of_work(engine) as db:
+        other = make_batch(db, dataset_id=world.dataset_id, name="second", questions=[13])
+        assign_all(db, batch=other, questions=[13], person=world.people["ruth"])
+    with read_only_session(engine) as db:
+        page = review.load_page(db, person=world.people["ruth"], batch_id=other.id, now=NOW)
+    assert page.sheet.recent == ()
+    assert [listed.seconds_median for listed in page.batches] == [30.0, None]
+
+
+def test_withdrawn_questions_are_not_among_the_last_verdicts(world):
+    for question in (1, 2):
+        save_verdict(world, make_acceptance(world, question=question))
+    with unit_of_work(world.engine) as db:
+        key = {"batch_id": world.batch.id, "person_id": world.people["ruth"].id}
+        set_state(db, **key, question_ids=[1], state=AssignmentState.WITHDRAWN, now=NOW)
+    assert [verdict.question_id for verdict in load_sheet(world, 3).recent] == [2]
 
 
 def test_question_of_another_reviewer_cannot_be_opened(world):

@@ -44,7 +44,7 @@ def show_input_preferences(person: Person) -> None:
 
 def _show_keys(preferences: InputPreferences, form_key: str) -> None:
     group = st.segmented_control(
-        "Actions", _GROUPS, default=_GROUPS[0], required=True, key=f"{form_key}-group"
+        "Actions", _GROUPS, default=_GROUPS[0], required=True, key=f"{form_key}-group", wrap=True
     )
     st.caption(
         "A letter, a digit, a sign, or Enter, Backspace, Delete, Insert, Home, End, PageUp, PageDown; with "

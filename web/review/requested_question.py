@@ -40,6 +40,5 @@ def review_page_to_json(page: ReviewPage, *, person: Person, turn: int = 0) -> d
         id_mask=page.id_mask,
         person=person.id,
         batches=page.batches,
-        any_judged=page.any_judged,
         turn=turn,
     )

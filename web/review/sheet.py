@@ -38,7 +38,6 @@ def review_sheet_to_json(
     id_mask: IdMask,
     person: int,
     batches: list[BatchListItem],
-    any_judged: bool,
     turn: int,
 ) -> dict[str, Any]:
     """Return all data that the form needs for one question. A blind sheet contains no answer key.
@@ -72,7 +71,14 @@ def review_sheet_to_json(
         },
         "previous": sheet.previous and id_mask.mask(sheet.previous),
         "next": sheet.next and id_mask.mask(sheet.next),
-        "anyJudged": any_judged,
+        "recent": [
+            {
+                "question": id_mask.mask(verdict.question_id),
+                "decision": str(verdict.decision),
+                "at": verdict.given_at.isoformat(),
+            }
+            for verdict in sheet.recent
+        ],
         "skipped": sheet.skipped,
         "patient": _patient_to_json(sheet),
         "radiographs": _radiographs_to_json(sheet),

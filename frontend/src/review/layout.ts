@@ -19,7 +19,6 @@ export interface ReviewActions {
   decide: (decision: Decision) => unknown;
   submitOwnAnswer: () => unknown;
   openSkipPanel: () => unknown;
-  reopenLast: () => unknown;
   previous: () => unknown;
   next: () => unknown;
   changeBatch: (id: number) => unknown;
@@ -67,12 +66,10 @@ function batchChoice(data: ReviewData, actions: ReviewActions): HTMLElement {
 export function boxList(data: ReviewData, viewer: ImageViewer, labels: HTMLElement): HTMLElement {
   if (data.blind || !data.asks.boxes) return h("div", { class: "boxes" });
   const boxes = viewer.listBoxes();
-  const labelInput: HTMLInputElement = h("input", { value: viewer.label, list: "overread-labels", placeholder: "label of the next box", "aria-label": "label of the next box", oninput: () => viewer.setLabel(labelInput.value.trim()) });
   return h(
     "div",
     { class: "boxes" },
     h("span", { class: "label count" }, boxes.length === 1 ? "1 box" : `${boxes.length} boxes`),
-    data.open && !viewer.asksForLabels && h("label", { class: "next-label" }, labelInput),
     h("ul", {}, boxes.map((box) => boxLine(data, viewer, box))),
     labels,
   );
@@ -110,7 +107,7 @@ export function ownAnswerLine({ ownAnswer }: ReviewData): Child {
   return ownAnswer && h("p", { class: "own-line" }, h("span", { class: "label" }, "Your own answer "), ownAnswer.text, ` (confidence ${ownAnswer.confidence})`);
 }
 
-/** Accept, revise, reject; skip; reopen. */
+/** Accept, revise, reject; skip. */
 export function decisionBar(data: ReviewData, actions: ReviewActions): HTMLElement {
   const decisionButton = (decision: string, text: string, keyName: string, action: () => unknown, className = decision): HTMLElement => button(text, keyName, action, { class: `decide ${className}`, "data-decision": decision, disabled: !data.open });
   return h(
@@ -119,7 +116,6 @@ export function decisionBar(data: ReviewData, actions: ReviewActions): HTMLEleme
     data.blind ? decisionButton("commit", "Submit answer", capOf("save"), actions.submitOwnAnswer, "accept") : DECISIONS.map(({ decision, text }) => decisionButton(decision, text, capOf(decision), () => actions.decide(decision))),
     h("span", { class: "spring" }),
     button("Skip", capOf("skip"), actions.openSkipPanel, { class: "quiet", disabled: !data.open || data.last !== null }),
-    data.anyJudged && button("Reopen last", capOf("reopen-last"), actions.reopenLast, { class: "quiet" }),
   );
 }
 

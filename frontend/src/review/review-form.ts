@@ -22,6 +22,7 @@ import { createInitialState, fillOpenFields, findMissing, findUnratedFault, desc
 import { OwnAnswer } from "./own-answer";
 import { PageSync, type Target } from "./page-sync";
 import { QuestionEditor } from "./question-editor";
+import { RecentVerdicts } from "./recent-verdicts";
 import { Report } from "./report";
 
 const DRAFT_PARTS: readonly ReviewDraftPart[] = ["own", "form", "boxes"];
@@ -32,6 +33,7 @@ const JUDGED_MATERIAL: readonly Material[] = [
   { name: "the answer key with all options", selector: ".options" },
   { name: "the explanation", selector: ".explanation-text" },
 ];
+const NO_VERDICTS = "You have no verdicts in this batch yet.";
 const MAX_DRAFT_WAIT = 1500; // milliseconds that a turn waits for drafts
 
 const MODIFIERS = new Set(["Shift", "Alt", "AltGraph", "CapsLock"]);
@@ -55,6 +57,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   protected override drafts: DraftStore<ReviewDraftPart> | null = null;
   private judgedQuestion: JudgedQuestion | null = null;
   private ownAnswer: OwnAnswer | null = null;
+  private recentVerdicts: RecentVerdicts | null = null;
   private shownQuestionKey = "";
   private isSkipping = false;
   private comments: CommentPanel | null = null;
@@ -70,7 +73,6 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     decide: (decision) => this.decide(decision),
     submitOwnAnswer: () => this.submitOwnAnswer(),
     openSkipPanel: () => this.openSkipPanel(),
-    reopenLast: () => this.reopenLast(),
     previous: () => this.data.previous !== null && this.goTo({ to: this.data.previous }),
     next: () => this.data.next !== null && this.goTo({ to: this.data.next }),
     changeBatch: (batch) => this.goTo({ batch }),
@@ -93,7 +95,6 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.drafts = this.createDraftStore(data);
     if (data.open) void this.restoreUnsent(data, this.drafts);
     this.clock.start(data.look);
-    this.viewer.setLabel(""); // of the next box: another question has other findings
     const column = this.buildLayout();
     this.showExam(data);
     this.paintBoxes();
@@ -130,13 +131,14 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.boxContainer.replaceChildren();
     this.panelContainer.replaceChildren();
     this.labels = labelSuggestions(data.labels);
+    this.recentVerdicts = new RecentVerdicts(data, (question) => this.goTo({ to: question }), () => this.reopenLast());
     const above = h("div", { class: "above" }, patientLine(data, "age and sex not given"), viewerSwitch(() => this.flushDrafts()));
     this.frame.show({
       top: topLine(data, actions, this.savedLine, this.clockLine),
       patient: above,
       picture: [this.buildTools(), this.viewer.root, this.boxContainer],
       column,
-      footer: [this.changesContainer, this.message, this.imageCheck.root, this.panelContainer, decisionBar(data, actions)],
+      footer: [this.changesContainer, this.message, this.imageCheck.root, this.panelContainer, this.recentVerdicts.root, decisionBar(data, actions)],
     });
     this.displayed.show(this.judgedQuestion ? JUDGED_MATERIAL : ANSWERED_MATERIAL);
     return column;
@@ -439,6 +441,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     // Between two questions, letters are ignored.
     if (this.saveFlow.isBusy) return event.key.length === 1;
     if (this.imageCheck.handleKey(event)) return true;
+    if (this.recentVerdicts?.isChoosing && !event.repeat && !MODIFIERS.has(event.key)) return this.chooseRecent(event, this.recentVerdicts);
     if (judgedQuestion && !event.repeat && !MODIFIERS.has(event.key)) {
       const { judgement, editor } = judgedQuestion;
       if (judgement.isChoosingError) return judgement.chooseError(event.key);
@@ -477,6 +480,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     save: () => this.ownAnswer && this.submitOwnAnswer(),
     skip: () => this.openSkipPanel(),
     "reopen-last": () => this.reopenLast(),
+    recent: () => this.startChoosingRecent(),
     retry: () => this.tryAgain(),
     previous: () => this.actions.previous(),
     next: () => this.actions.next(),
@@ -496,8 +500,18 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   }
 
   private reopenLast(): void {
-    if (this.data.anyJudged) void this.goTo({ to: "last" });
-    else this.showNote("You have no verdicts in this batch yet.");
+    if (this.data.recent.length > 0) void this.goTo({ to: "last" });
+    else this.showNote(NO_VERDICTS);
+  }
+
+  private startChoosingRecent(): void {
+    this.frame.reveal();
+    this.showNote(this.recentVerdicts?.startChoosing() ? "Press the digit of a verdict to return to it. Another key cancels." : NO_VERDICTS);
+  }
+
+  private chooseRecent(event: KeyboardEvent, recentVerdicts: RecentVerdicts): true {
+    this.showNote("");
+    return recentVerdicts.choose(event);
   }
 
   private changeKey(): void {

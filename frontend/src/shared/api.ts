@@ -211,6 +211,12 @@ export interface QuestionComment {
   at: string;
 }
 
+export interface RecentVerdict {
+  question: number;
+  decision: Decision;
+  at: string;
+}
+
 export interface ReviewData extends CommonData {
   /** The number of the form's request that this answers; 0 on a fresh page. */
   turn: number;
@@ -220,7 +226,8 @@ export interface ReviewData extends CommonData {
   place: { done: number; skipped: number; left: number; total: number; position: number };
   previous: number | null;
   next: number | null;
-  anyJudged: boolean;
+  /** The person's last verdicts in this batch, newest first, one per question. */
+  recent: RecentVerdict[];
   skipped: string | null;
   prefetch: string[];
   /** Null while the reviewer has to give their own answer first. */

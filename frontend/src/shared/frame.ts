@@ -14,7 +14,7 @@ export interface FrameParts {
   /** The question and its input; scrolls. */
   column: HTMLElement;
   /** Messages and buttons below the column. */
-  footer: HTMLElement[];
+  footer: (HTMLElement | null)[];
 }
 
 type Dock = "left" | "right" | "free";
@@ -85,12 +85,13 @@ export class Frame {
     if (!this.parts) return;
     const { top, patient, picture, column, footer } = this.parts;
     const inPicture = picture.filter((part) => part !== null);
+    const below = footer.filter((part) => part !== null);
     if (this.isFullScreen) {
       this.picture.replaceChildren(...inPicture);
-      this.question.replaceChildren(this.head, top, patient, column, ...footer);
+      this.question.replaceChildren(this.head, top, patient, column, ...below);
     } else {
       this.picture.replaceChildren(patient, ...inPicture);
-      this.question.replaceChildren(column, ...footer);
+      this.question.replaceChildren(column, ...below);
       this.root.prepend(top);
     }
     this.onChange();

@@ -6,6 +6,7 @@
 import mountCanvas, { type CanvasComponent } from "drawable-canvas";
 import type { CanvasData, CanvasObject, Drawings, ExamData, Radiograph } from "./api";
 import { h, keycap, listen, sleep } from "./dom";
+import { openLabelField } from "./label-field";
 import { capOf, type ActionId } from "./shortcuts";
 import type { BoxChanges, ImageState, ImageViewer, ListedBox, ViewerEvents } from "./viewer";
 
@@ -18,7 +19,7 @@ const ACTIONS: ReadonlySet<ActionId> = new Set(["next-radiograph", "toggle-tool"
 
 /** One radiograph and its canvas, kept across the questions of one exam. */
 class RadiographView {
-  readonly container = h("div", { class: "canvas-host" }, h("div", { class: "canvas-root" }));
+  readonly container = h("div", { class: "canvas-host", tabindex: "-1" }, h("div", { class: "canvas-root" }));
   machine: CanvasObject[] = [];
   objects: CanvasObject[] = [];
   past: CanvasObject[][] = [];
@@ -62,7 +63,6 @@ export class PlainEditor implements ImageViewer {
   readonly stage = h("div", { class: "stage" });
   readonly root: HTMLElement;
   isEditing = false;
-  label = "";
   zoom = 1;
   private readonly strip = h("div", { class: "strip", role: "group", "aria-label": "Radiographs of the exam" });
   private readonly views = new Map<string, RadiographView>(); // by address of the picture
@@ -71,21 +71,29 @@ export class PlainEditor implements ImageViewer {
   private front: RadiographView | null = null;
   private isLocked = true;
   private question = "";
+  private label = ""; // of new boxes
+  private labels: readonly string[] = [];
+  private closeLabelField = (): void => undefined;
 
   constructor(private readonly events: ViewerEvents) {
     this.root = h("div", { class: "radiographs" }, this.stage, this.strip);
     const resizeObserver = new ResizeObserver(() => this.fit());
     resizeObserver.observe(this.stage);
     const onRelease = (): void => {
-      for (const view of this.orderedViews) view.isPressed = false;
+      for (const view of this.orderedViews.filter(({ isPressed }) => isPressed)) {
+        view.isPressed = false;
+        setTimeout(() => this.requestDrawing(view)); // the canvas reports a new box only later: keys would still be shortcuts
+      }
     };
     const capture = { capture: true };
     this.cleanups = [() => resizeObserver.disconnect(), listen(document, "pointerup", onRelease, capture), listen(document, "pointercancel", onRelease, capture)];
   }
 
   show(data: ExamData): void {
+    this.closeLabelField(); // the next question may have the same radiograph
     this.isLocked = data.blind || !data.open || !data.asks.boxes;
     this.question = `${data.batch}:${data.question}:${data.blind}`;
+    this.labels = data.labels ?? [];
     const addresses = new Set(data.radiographs.map(getAddress));
     for (const view of this.views.values()) if (!addresses.has(view.address)) this.removeView(view);
     this.orderedViews = data.radiographs.map((radiograph) => this.showRadiograph(radiograph));
@@ -115,7 +123,7 @@ export class PlainEditor implements ImageViewer {
   }
 
   getDrawings(): Drawings | null {
-    if (!this.isLocked) for (const view of this.orderedViews) if (view.isPainted) view.query(SEND_BUTTON)?.click(); // an edit of a moment ago included
+    for (const view of this.orderedViews) this.requestDrawing(view); // an edit of a moment ago included
     if (!this.orderedViews.some((view) => view.isTouched)) return null;
     return Object.fromEntries(this.orderedViews.filter((view) => view.canvas).map((view) => [view.radiograph.id, view.objects]));
   }
@@ -312,12 +320,39 @@ export class PlainEditor implements ImageViewer {
     if (this.isLocked) return;
     const boxes = objects.filter((object) => object.type === "LabeledRect");
     const validObjects = boxes.filter((object) => !isTooSmall(view, object));
-    if (!areSameBoxes(validObjects, view.objects)) {
+    const before = view.objects;
+    if (!areSameBoxes(validObjects, before)) {
       this.recordHistory(view);
       view.objects = validObjects;
       this.events.boxesChanged();
     }
     if (validObjects.length < boxes.length) this.mountDrawing(view, validObjects);
+    const newBox = validObjects.length > before.length && validObjects.find((object) => !before.some((other) => isSameBox(object, other)));
+    if (newBox && this.labels.length > 0) this.askForLabel(view, newBox);
+  }
+
+  /** Ask for the label of a new box. Drawing and labelling it are one step of undo. */
+  private askForLabel(view: RadiographView, newBox: CanvasObject): void {
+    const { question } = this;
+    const { container, canvas } = view;
+    const scale = canvas ? container.clientWidth / canvas.canvasWidth : 1;
+    const host = { root: container, view: { width: container.clientWidth, height: container.clientHeight } };
+    this.closeLabelField = openLabelField(host, "", this.labels, [newBox.left * scale, newBox.top * scale], (label) => {
+      const save = (): void => {
+        if (question !== this.question) return;
+        this.requestDrawing(view);
+        if (!view.objects.some((object) => isSameBox(object, newBox))) return; // it was changed or deleted meanwhile
+        this.mountDrawing(view, view.objects.map((object) => (isSameBox(object, newBox) ? { ...object, label } : object)));
+        this.events.boxesChanged();
+      };
+      if (view.isPressed) void this.waitForDrawing().then(save); // the next box is being drawn: another drawing would remove it
+      else save();
+    });
+  }
+
+  /** Have the canvas report its boxes now. */
+  private requestDrawing(view: RadiographView): void {
+    if (!this.isLocked && view.isPainted) view.query(SEND_BUTTON)?.click();
   }
 
   private edit(view: RadiographView, objects: CanvasObject[]): void {

@@ -46,8 +46,6 @@ export type ImageState = "drawn" | "loading" | "failed" | "none";
 /** The interface of a viewer. */
 export interface ImageViewer {
   readonly root: HTMLElement;
-  /** The label that the next box is drawn with. */
-  readonly label: string;
   /** Fixed keys and drags, for the list of keys. */
   readonly keyHelp?: readonly KeyHelp[];
   /** Milliseconds after an edit until its draft is sent. */
@@ -68,9 +66,8 @@ export interface ImageViewer {
   removeBox(box: ListedBox): void;
   selectBox(box: ListedBox): void;
   resetBoxes(): void;
+  /** Draw new boxes with this label. */
   setLabel(label: string): void;
-  /** Whether a new box asks for its label. */
-  readonly asksForLabels?: boolean;
   showNext(): void;
   fit(): void;
   /** Remove all images: the question is no longer assigned to the person. */

@@ -11,7 +11,7 @@ import { rulerNote } from "./overlay-text";
 import { isFullScreen, onFullScreenChange, toggleFullScreen } from "./fullscreen";
 import { PointerTools } from "./pointer-tools";
 import { findControlAction, findFixedAction, isFixedRepeatable, KEY_HELP } from "./keys";
-import { openLabelField } from "./label-field";
+import { openLabelField } from "../shared/label-field";
 import { listPaneBoxes, measureBox, type PaneBox } from "./pane-boxes";
 import type { DrawnBox, InputPreferences } from "../shared/api";
 import type { BoxChanges, ImageViewer, ViewerEvents } from "../shared/viewer";
@@ -35,7 +35,7 @@ export class RadiographViewer implements ImageViewer {
   readonly edits: BoxEdits;
   readonly paneGrid: PaneGrid;
   selected: number | null = null;
-  label = "";
+  private label = ""; // of new boxes
   private readonly toolbar = new Toolbar((id) => this.runAction(id), (index) => this.chooseWindow(index));
   private readonly announcer = new SelectionAnnouncer();
   private readonly cleanups: (() => void)[];
@@ -123,12 +123,6 @@ export class RadiographViewer implements ImageViewer {
     this.apply(this.boxes.machine);
   }
 
-  /** Whether a new box asks for its label. */
-  get asksForLabels(): boolean {
-    return this.labels.length > 0;
-  }
-
-  /** The label that the next box is drawn with. */
   setLabel(label: string): void {
     this.label = label;
   }
@@ -162,7 +156,7 @@ export class RadiographViewer implements ImageViewer {
   addBox(pane: Pane, box: Corners): void {
     if (this.locked) return;
     const id = this.edits.add(pane.radiograph.id, this.label, box);
-    if (this.asksForLabels && !this.label) this.editLabel(id);
+    if (this.labels.length > 0) this.editLabel(id);
   }
 
   stepHistory(direction: "undo" | "redo"): void {

@@ -3,10 +3,10 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import reviewForm from "../../src/review/review-form";
-import type { ReviewData } from "../../src/shared/api";
+import type { CanvasObject, ReviewData } from "../../src/shared/api";
 import { MountedPage, advanceTime, reviewData, saved } from "../forms";
 import { canvas } from "../drawable-canvas";
-import { AWAY, FakeServer, OFFLINE, Refusal } from "../server";
+import { AWAY, FakeServer, NOW, OFFLINE, Refusal } from "../server";
 
 const second = reviewData({ question: 2, previous: 1, next: null });
 let server: FakeServer;
@@ -544,5 +544,158 @@ describe("what was not displayed", () => {
     await advanceTime(50);
     expect(page.message).toContain("read the possible answers first");
     expect(server.bodiesSentTo("/judging/own-answer")).toEqual([]);
+  });
+});
+
+describe("the last verdicts", () => {
+  const at = NOW;
+  const recent: ReviewData["recent"] = [
+    { question: 12, decision: "reject", at },
+    ...Array.from({ length: 8 }, (_, index) => ({ question: index + 3, decision: "accept" as const, at })),
+    { question: 1, decision: "revise", at },
+  ];
+  const targets = (): unknown[] => server.bodiesSentTo("/judging/turn").map(({ to }) => to);
+  const openWith = async (changes: Partial<ReviewData>): Promise<void> => {
+    page.close();
+    await open(reviewData(changes));
+  };
+
+  test("are ten marks with letter and text, and the shown question is marked", async () => {
+    await openWith({ recent });
+    const marks = [...page.find(".recent ol").querySelectorAll("button")];
+    expect(marks.map((mark) => mark.textContent).join("")).toBe("XAAAAAAAAV");
+    expect(marks[0]?.getAttribute("aria-label")).toMatch(/^last verdict: rejected at \d\d:\d\d:\d\d$/);
+    expect(marks[9]?.getAttribute("aria-label")).toMatch(/^verdict 10 of the last 10: revised at /);
+    expect(marks.map((mark) => mark.getAttribute("aria-current"))).toEqual([...Array<null>(9).fill(null), "true"]);
+  });
+
+  test("are absent before the first one, and the key says so", () => {
+    expect(() => page.find(".recent")).toThrow();
+    page.press("Shift+Y");
+    expect(page.message).toBe("You have no verdicts in this batch yet.");
+    page.press("1");
+    expect(targets()).toEqual([]);
+  });
+
+  test("are there while the own answer is asked for, where digits choose options, too", async () => {
+    await openWith({ recent, blind: true, full: null });
+    page.press("Shift+Y", "2");
+    await advanceTime(50);
+    expect(targets()).toEqual([3]);
+    expect(page.find(".own-answers").querySelector('[aria-pressed="true"]')).toBeNull();
+  });
+
+  test("a click returns to the question", async () => {
+    await openWith({ recent });
+    page.find(".recent li:nth-child(4) button").click();
+    await advanceTime(50);
+    expect(targets()).toEqual([5]);
+  });
+
+  test.each([["1", 12], ["9", 10], ["0", 1]])("the key, then %s, returns to question %i", async (digit, question) => {
+    await openWith({ recent });
+    page.press("Shift+Y");
+    expect(page.message).toBe("Press the digit of a verdict to return to it. Another key cancels.");
+    page.press(digit);
+    await advanceTime(50);
+    expect(targets()).toEqual([question]);
+  });
+
+  test.each(["Escape", "a", "5"])("%s cancels where there is no such mark, and does nothing else", async (key) => {
+    await openWith({ recent: recent.slice(0, 2) });
+    page.press("Shift+Y", key);
+    await advanceTime(50);
+    expect([targets(), verdicts(), page.message]).toEqual([[], [], ""]);
+    expect(page.find(".recent").className).toBe("recent");
+    page.press("a");
+    await advanceTime(50);
+    expect(verdicts()).toEqual([1]);
+  });
+
+  test("follow the person's own keys", async () => {
+    await openWith({ recent, preferences: { keys: { recent: "Insert" }, leftButton: "boxes" } });
+    page.press("Insert", "1");
+    await advanceTime(50);
+    expect(targets()).toEqual([12]);
+  });
+});
+
+describe("a new box in the basic viewer", () => {
+  const box = (left: number, label = ""): CanvasObject => ({ type: "LabeledRect", left, top: 10, width: 100, height: 100, label });
+  const labelField = (): HTMLInputElement | null => document.querySelector(".label-field");
+  const typeLabel = (text: string): void => {
+    for (const key of text) labelField()!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
+    page.type(".label-field", text);
+  };
+  const endLabel = (key: string): boolean => labelField()!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true, cancelable: true }));
+  const drawnLabels = (): unknown[] => canvas.shown.map(({ label }) => label);
+  beforeEach(async () => {
+    page.close();
+    await open(reviewData({ labels: ["nodule", "lung"], asks: { ...reviewData().asks, flags: true } }));
+  });
+
+  test("asks for its label at once, and no key is a shortcut while it is typed", async () => {
+    expect(page.find(".boxes").querySelector("input")).toBeNull(); // no field for the label of the next box
+    canvas.draw([box(10)]);
+    expect(labelField()?.getAttribute("aria-label")).toBe("Label of the box");
+    typeLabel("nod");
+    endLabel("Enter");
+    await advanceTime(50);
+    expect(drawnLabels()).toEqual(["nodule"]);
+    expect(labelField()).toBeNull();
+    expect(page.find(".flags").querySelector('[aria-pressed="true"]')).toBeNull();
+    expect(page.find(".boxes li input")).toHaveProperty("value", "nodule");
+  });
+
+  test("is undone with its label in one step", async () => {
+    canvas.draw([box(10)]);
+    typeLabel("lung");
+    endLabel("Enter");
+    await advanceTime(50);
+    page.press("u");
+    expect(canvas.shown).toEqual([]);
+  });
+
+  test("stays without a label after Escape, and the next one asks again", () => {
+    canvas.draw([box(10)]);
+    endLabel("Escape");
+    expect(labelField()).toBeNull();
+    canvas.draw([box(10), box(300)]);
+    typeLabel("rib");
+    endLabel("Enter");
+    expect(drawnLabels()).toEqual(["", "rib"]);
+  });
+
+  test("that is moved, resized or deleted asks for nothing", () => {
+    canvas.draw([box(10)]);
+    endLabel("Escape");
+    canvas.draw([box(50)]);
+    canvas.draw([]);
+    expect(labelField()).toBeNull();
+  });
+
+  test("keeps a label that the next drag interrupts", async () => {
+    canvas.draw([box(10)]);
+    typeLabel("lung");
+    page.find(".canvas-host").dispatchEvent(new Event("pointerdown", { bubbles: true }));
+    labelField()!.dispatchEvent(new Event("blur"));
+    const { shown } = canvas;
+    await advanceTime(100);
+    expect(canvas.shown).toBe(shown); // a canvas that is set anew would lose the box that is being drawn
+    document.dispatchEvent(new Event("pointerup"));
+    canvas.draw([box(10), box(300)]);
+    await advanceTime(100);
+    expect(drawnLabels()).toEqual(["lung", ""]);
+    expect(labelField()).not.toBeNull();
+  });
+
+  test("does not take its label to another question", async () => {
+    canvas.draw([box(10)]);
+    typeLabel("lung");
+    server.on("/judging/turn", () => ({ sheet: second }));
+    page.click("next question (J)");
+    await advanceTime(50);
+    expect(labelField()).toBeNull();
+    expect(canvas.shown).toEqual([]);
   });
 });

@@ -1,10 +1,15 @@
 // A field over a box, to choose or write its label: type to filter the list, arrows to go through it, Enter to take one.
 
-import { h } from "../shared/dom";
-import type { Pane } from "./pane";
+import { h } from "./dom";
 
 const WIDTH = 210; // CSS pixels
 const LIST_HEIGHT = 190;
+
+/** What the field lies on; `view` is its size in CSS pixels. */
+export interface LabelHost {
+  readonly root: HTMLElement;
+  readonly view: { readonly width: number; readonly height: number };
+}
 
 /** The labels that contain the typed text, those that begin with it first; at the end the text itself, if it is none of them. */
 export function filterLabels(labels: readonly string[], typed: string): string[] {
@@ -16,16 +21,16 @@ export function filterLabels(labels: readonly string[], typed: string): string[]
   return sorted.some((label) => rank(label) === 0) ? sorted : [...sorted, typed.trim()];
 }
 
-/** Opens the field at `position`. `onSave` gets the label once, unless Escape was pressed. */
-export function openLabelField(pane: Pane, label: string, labels: readonly string[], position: readonly [number, number], onSave: (label: string) => void): void {
+/** Opens the field at `position`. `onSave` gets the label once, unless Escape was pressed. Returns a function that closes it without a label. */
+export function openLabelField(host: LabelHost, label: string, labels: readonly string[], position: readonly [number, number], onSave: (label: string) => void): () => void {
   const list = h("ul", { id: "overread-label-list", role: "listbox", "aria-label": "Labels" });
   const field = h("input", {
     class: "label-field", role: "combobox", "aria-label": "Label of the box", "aria-expanded": "true", "aria-controls": list.id, "aria-autocomplete": "list",
     maxlength: "200", placeholder: "label: type to filter", autocomplete: "off", "data-own-escape": true,
   }); // prettier-ignore
   field.value = label;
-  const [x, y] = [Math.max(0, Math.min(position[0], pane.view.width - WIDTH - 5)), Math.max(0, Math.min(position[1], pane.view.height - 28))];
-  const isAbove = y > pane.view.height - LIST_HEIGHT - 30 && y > LIST_HEIGHT;
+  const [x, y] = [Math.max(0, Math.min(position[0], host.view.width - WIDTH - 5)), Math.max(0, Math.min(position[1], host.view.height - 28))];
+  const isAbove = y > host.view.height - LIST_HEIGHT - 30 && y > LIST_HEIGHT;
   const root = h("div", { class: `label-editor${isAbove ? " above" : ""}` }, field, list);
   root.style.transform = `translate(${x}px, ${y}px)`;
   let isOpen = true;
@@ -37,7 +42,7 @@ export function openLabelField(pane: Pane, label: string, labels: readonly strin
     isOpen = false; // taking it away makes it lose the focus, too
     root.remove();
     if (chosen !== null && chosen !== label) onSave(chosen);
-    pane.root.focus({ preventScroll: true });
+    host.root.focus({ preventScroll: true });
   };
   const mark = (index: number): void => {
     marked = index;
@@ -71,7 +76,8 @@ export function openLabelField(pane: Pane, label: string, labels: readonly strin
   });
   field.addEventListener("blur", () => close(field.value.trim()));
   showMatches("");
-  pane.root.append(root);
+  host.root.append(root);
   field.focus({ preventScroll: true });
   field.select();
+  return () => close(null);
 }

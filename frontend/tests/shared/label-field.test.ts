@@ -1,7 +1,7 @@
 // The list of labels of a new box.
 
 import { expect, test } from "vitest";
-import { filterLabels } from "../../src/viewer/label-field";
+import { filterLabels } from "../../src/shared/label-field";
 
 const LABELS = ["lung nodule", "nodule", "pneumothorax", "left lung"];
 

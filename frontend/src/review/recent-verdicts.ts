@@ -1,0 +1,56 @@
+// The last verdicts of the person in this batch, as one line of marks. A click returns to the question, and so does the
+// shortcut with the digit of the mark.
+
+import type { Decision, ReviewData } from "../shared/api";
+import { button, formatTime, h } from "../shared/dom";
+import { capOf, keyHint, readKey } from "../shared/shortcuts";
+
+const MARKS: Record<Decision, { letter: string; text: string }> = {
+  accept: { letter: "A", text: "accepted" },
+  revise: { letter: "V", text: "revised" },
+  reject: { letter: "X", text: "rejected" },
+};
+
+export class RecentVerdicts {
+  /** Null without a verdict. */
+  readonly root: HTMLElement | null;
+
+  constructor(
+    private readonly data: ReviewData,
+    private readonly goTo: (question: number) => unknown,
+    reopenLast: () => unknown,
+  ) {
+    const { recent, question } = data;
+    const marks = recent.map((verdict, index) => {
+      const { letter, text } = MARKS[verdict.decision];
+      const place = index === 0 ? "last verdict" : `verdict ${index + 1} of the last ${recent.length}`;
+      const title = `${place}: ${text} at ${formatTime(verdict.at)}`;
+      const attributes = { class: `mark ${verdict.decision}`, title, "aria-label": title, "aria-current": verdict.question === question ? "true" : null, "data-digit": digitOf(index) };
+      return h("li", {}, button(letter, null, () => goTo(verdict.question), attributes));
+    });
+    const list = h("ol", { "aria-label": "Your last verdicts, newest first", title: `your last verdicts${keyHint("recent")}` }, marks);
+    this.root = recent.length === 0 ? null : h("div", { class: "recent" }, button("Reopen last", capOf("reopen-last"), reopenLast, { class: "quiet" }), list);
+  }
+
+  get isChoosing(): boolean {
+    return this.root?.classList.contains("marking") ?? false;
+  }
+
+  /** Show the digits of the marks; the next key chooses one. Returns whether there is one. */
+  startChoosing(): boolean {
+    this.root?.classList.add("marking");
+    return this.isChoosing;
+  }
+
+  /** Another key than a digit of a mark ends the choice. */
+  choose(event: KeyboardEvent): true {
+    this.root?.classList.remove("marking");
+    const pressedKey = readKey(event);
+    const verdict = this.data.recent.find((_, index) => digitOf(index) === pressedKey);
+    if (verdict) this.goTo(verdict.question);
+    return true;
+  }
+}
+
+/** The digit of a mark: 1 to 9, and 0 for the tenth. */
+const digitOf = (index: number): string => String((index + 1) % 10);
