@@ -13,6 +13,7 @@ from commands.arguments import Subparsers
 from commands.output import print_refusals
 from domain.count_texts import count_text
 from domain.errors import Refused
+from reader_study.extraction import describe_rule_counts
 from reader_study.service import import_predictions
 from storage.unit_of_work import unit_of_work
 
@@ -72,10 +73,9 @@ def run(args: argparse.Namespace) -> int:
         print_refusals(outcome.refusals, count=outcome.refused, limit=_MAX_SHOWN, record_label="line ")
         print(f"Nothing was imported: {count_text(outcome.refused, 'invalid line')}.", file=sys.stderr)
         return 1
-    rules = ", ".join(f"{rule} {count:,}" for rule, count in outcome.rules.items())
     print(
         f"Imported {count_text(outcome.predictions, 'prediction')} of {outcome.model} into dataset "
-        f"{outcome.dataset!r} ({rules})."
+        f"{outcome.dataset!r} ({describe_rule_counts(outcome.rules)})."
     )
     if outcome.failed:
         share = outcome.failed / outcome.predictions

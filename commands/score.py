@@ -14,6 +14,7 @@ from domain.count_texts import count_text
 from domain.errors import Refused
 from domain.table_cells import escape_formula
 from measures.results import to_records
+from reader_study.extraction import describe_rule_counts
 from reader_study.predictions_file import read_predictions
 from reader_study.release_keys import load_keys
 from reader_study.scores import Score, score_predictions
@@ -60,8 +61,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"Nothing was scored: {count_text(len(scored.refusals), 'invalid line')}.", file=sys.stderr)
         return 1
     print(_format_table(scored))
-    rules = ", ".join(f"{rule} {count:,}" for rule, count in (scored.rules or {}).items())
-    print(f"Answers by extraction rule: {rules or 'none'}")
+    print(f"Answers by extraction rule: {describe_rule_counts(scored.rules or {}) or 'none'}")
     if args.out:
         args.out.write_text(
             _to_csv(scored) if args.out.suffix == ".csv" else _to_json(scored), encoding="utf-8"

@@ -59,7 +59,10 @@ _TABLES = {
         "Bounding boxes: mean IoU with the answer key",
         "On questions with a box in the key: per larger number of boxes (V-score), per key box, per match.",
     ),
-    "failed": ("Replies without an answer", "These replies count as wrong."),
+    "failed": (
+        "Replies without an answer",
+        "Failed replies count as wrong. Number of replies by extraction rule.",
+    ),
     "confusion": (
         "Answer key and answer",
         "Single-choice and closed questions; letters in the original order of the options.",

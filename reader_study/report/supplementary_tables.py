@@ -14,6 +14,7 @@ from measures.ratings import check_ratings
 from measures.records.accuracy import compute_category_accuracy
 from measures.records.settings import Settings
 from measures.results import AccuracyResult, PairedDifference, to_record
+from reader_study.extraction import describe_rule_counts
 from reader_study.report.report_data import ReportData
 from reader_study.report.tables import (
     ExcludedAnswers,
@@ -102,6 +103,7 @@ def count_failed_replies(data: ReportData) -> tuple[FailedReplies, ...]:
                 low=proportion.low,
                 high=proportion.high,
                 not_predicted=len(numbers) - len(predictions),
+                rules=describe_rule_counts(Counter(prediction.rule for prediction in predictions)),
             )
         )
     return tuple(results)

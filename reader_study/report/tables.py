@@ -87,7 +87,10 @@ class BoxOverlap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedReplies:
-    """How many of a model's ``n`` replies have no answer; ``not_predicted`` counts cases without a reply."""
+    """How many of a model's ``n`` replies have no answer; ``not_predicted`` counts cases without a reply.
+
+    ``rules``: the number of replies by extraction rule, such as "explicit 3, failed 1".
+    """
 
     model: str
     n: int
@@ -96,6 +99,7 @@ class FailedReplies:
     low: float | None
     high: float | None
     not_predicted: int
+    rules: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

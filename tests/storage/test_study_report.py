@@ -89,7 +89,8 @@ def test_failed_prediction_counts_as_wrong_and_is_reported(study_world, tmp_path
     line = find_result(study_report.tables.accuracy, rater="m", group="all")
     assert (line.correct, line.n) == (7, 8)
     assert (line.low, line.high) == (wilson(7, 8).low, wilson(7, 8).high) or "clustered" in line.note
-    assert find_result(study_report.tables.failed, model="m").failed == 1
+    failed = find_result(study_report.tables.failed, model="m")
+    assert (failed.failed, failed.rules) == (1, "given 7, failed 1")
     assert any("1 of 8" in sentence for sentence in study_report.words)
 
 

@@ -32,6 +32,17 @@ def extract(reply: str, format_: AnswerFormat = SINGLE, options: tuple[str, ...]
         ("(B)", "letter"),
         ("**B**", "letter"),
         ("B\n\nThe angle is blunted.", "letter"),
+        ("Cardiomegaly: no\nAnswer: B", "explicit"),
+        ("A is incorrect\nAnswer: B", "explicit"),
+        ("**Answer:**\nB", "explicit"),
+        ("The answer is not A but B.", "explicit"),
+        ("The answer is B. The other answers are incorrect.", "explicit"),
+        ("Option B is correct", "statement"),
+        ("B is the correct answer.", "statement"),
+        ("Pleural effusion is the correct answer.", "statement"),
+        ("A is incorrect. B is correct. C is incorrect.", "statement"),
+        ("Based on the image, option B is the best answer because the angle is blunted.", "statement"),
+        ("not A but B", "statement"),
         ("B) Pleural effusion", "letter"),
         ("Answer: B", "explicit"),
         ("**Answer:** B. The angle is blunted.", "explicit"),
@@ -69,6 +80,21 @@ def test_the_second_option_is_extracted_by_the_expected_rule(reply, rule):
         "A chest X-ray shows the lungs.",
         "I considered (A) and (B).",
         "The answer is not A",
+        "Option B is not correct",
+        "If A is wrong, option B is correct.",
+        "Is B correct?",
+        "B is correct only if the angle is blunted.",
+        "Option B is correct, but C is better.",
+        "A or B is the correct answer",
+        "Neither A nor B is correct.",
+        "Either A, B is correct",
+        "Option B is correct. Option C is also correct.",
+        "B is the correct answer: Pneumothorax",
+        "The answer is A. Option B is correct.",
+        "Choose the correct answer: A) Cardiomegaly B) Pleural effusion",
+        "Answer:\nA\nB\nC",
+        "The options are A, B",
+        "not A but",
         "The answer is A or B",
         "The answer is either A or B",
         "The answer is A/B",
@@ -103,6 +129,7 @@ def test_a_reply_without_exactly_one_option_fails(reply):
 @pytest.mark.parametrize(
     "reply",
     ["<answer>[A, C] <reason>...", "<answer> ['A', 'C'] <reason> ...", "A, C", "C and A", "Answer: A and C",
+     "The answers are A and C", "The correct options are: A, C", "Options A and C are correct.",
      '{"answer": ["C", "A"]}', '{"answer": "A|C"}'],
 )  # fmt: skip
 def test_several_letters_are_read_for_multiple_format_only(reply):
@@ -116,6 +143,66 @@ def test_a_letter_equal_to_another_options_text_is_not_read():
 
 def test_duplicate_options_are_not_matched_by_text():
     assert extract("Normal", options=("Normal", "normal", "Effusion"))[0] is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The options are A and C",
+        "The other answers are A and C",
+        "Both A and C",
+        "A is correct. C is correct.",
+    ],
+)
+def test_options_that_are_only_listed_are_not_read(reply):
+    assert extract(reply, MULTIPLE) == (None, "failed")
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer", "rule"),
+    [
+        ("Yes, there is an effusion.", "yes", "leading yes/no"),
+        ("No, the temporal bones are intact.", "no", "leading yes/no"),
+        ("**Yes**: the angle is blunted", "yes", "leading yes/no"),
+        ("No the lung is clear", "no", "leading yes/no"),
+        ("Yes, the patient was positioned without tilting, as they", "yes", "leading yes/no"),
+        ("Answer: Yes, there is an effusion.", "yes", "explicit"),
+        ("Effusion: no\nAnswer: yes", "yes", "explicit"),
+        ("<answer>No, it is clear.</answer>", "no", "tag"),
+    ],
+)
+def test_a_leading_yes_or_no_answers_a_closed_question(reply, answer, rule):
+    assert extract(reply, AnswerFormat.CLOSED, ()) == (answer, rule)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "No evidence of effusion.",
+        "No. 3 rib is fractured.",
+        "Yes or no",
+        "Yes/No",
+        "Yes, no.",
+        "Yes, there is no effusion.",
+        "No, there is an effusion.",
+        "No, it is not possible to determine this.",
+        "Yes, I can help with that.",
+        "No problem, here is the report.",
+        "Yes, if the angle is blunted.",
+        "No, but there may be a small one.",
+        "Yes, the heart is large.\nNo, there is no effusion.",
+        "Yes, there is an effusion.\nNo",
+        "Yes, there is an effusion.\nAnswer: no",
+        "Yesterday, an effusion was seen.",
+        "According to the image, there is no effusion.",
+    ],
+)
+def test_a_closed_question_gets_no_answer_from_a_doubtful_first_word(reply):
+    assert extract(reply, AnswerFormat.CLOSED, ()) == (None, "failed")
+
+
+def test_a_leading_yes_or_no_is_read_for_closed_questions_only():
+    assert extract("Yes, there is an effusion.") == (None, "failed")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +248,8 @@ def test_any_text_gives_a_valid_answer_or_fails(reply, format_):
 @pytest.mark.parametrize(
     "reply",
     ["{" * 200_000, '{"answer":' * 50_000, "\\boxed{" * 30_000, "answer is " * 20_000, "<answer>" * 25_000,
-     "[" * 200_000, "A," * 100_000, "answer" + " " * 190_000 + "x"],
+     "[" * 200_000, "A," * 100_000, "answer" + " " * 190_000 + "x",
+     "B is correct. The answer: A is the answer. " * 4_000, "Not a but " * 20_000],
 )  # fmt: skip
 def test_adversarial_replies_fail_quickly(reply):
     assert extract(reply) == (None, "failed")

@@ -74,6 +74,7 @@ def _failed_row(replies: FailedReplies) -> dict[str, object]:
         if replies.share is None or replies.low is None or replies.high is None
         else f"{replies.share * 100:.1f} [{replies.low * 100:.1f}, {replies.high * 100:.1f}]",
         "Cases without a prediction": replies.not_predicted,
+        "Answers by extraction rule": replies.rules,
     }
 
 

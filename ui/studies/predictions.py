@@ -26,8 +26,10 @@ _RULE_DESCRIPTIONS = {
     "json": '{"answer": "B"}',
     "boxed": "\\\\boxed{B}",
     "explicit": "the last “answer is X” in the reply",
+    "statement": "“Option B is correct”, “B is the correct answer”, “not A but B”",
     "letter": "a single letter, “yes” or “no”",
     "option text": "the reply is the text of one option",
+    "leading yes/no": "the reply to a closed question begins with “Yes,” or “No,” and does not contradict it",
     "whole reply": "an open question",
     FAILED: "no answer recognised; counts as wrong",
 }

@@ -1,0 +1,106 @@
+"""Replies of real models: what begins with yes or no is read, and nothing is read against its text."""
+
+import hashlib
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from domain.vocabulary import AnswerFormat
+from reader_study.extraction import FAILED, LEADING_YES_NO, LETTER, extract_answer
+from tests.collections.folder import COLLECTIONS
+
+FMMEDVQA = COLLECTIONS / "vqa-predictions-fmmedvqa" / "vqa_rad"
+WORLDMEDQAV = COLLECTIONS / "worldmedqav-predictions"
+REFERENCE = COLLECTIONS.parent / "reference" / "extraction.json"
+MARKS = json.loads((Path(__file__).parent / "developer_marks.json").read_text(encoding="utf-8"))["marks"]
+
+
+def load_json(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def extract_closed(reply):
+    return extract_answer(reply, format_=AnswerFormat.CLOSED, options=())
+
+
+def load_replies(model):
+    """The replies to questions whose key is yes or no; both files are in the order of the test set."""
+    keys = [row["original_gt"].strip().lower() for row in load_json(FMMEDVQA / "eval_llavamed_IN.json")]
+    rows = load_json(FMMEDVQA / f"{model}_pred.jsonl")
+    return [row["answer_pred"] for key, row in zip(keys, rows, strict=True) if key in ("yes", "no")]
+
+
+def parse_letters(text):
+    return tuple("ABCD".index(letter) for letter in text.split("|"))
+
+
+def test_the_reference_replies_are_read_as_stated():
+    reference = load_json(REFERENCE)
+    for case in reference["cases"]:
+        kind, _, letters = (case["expected"] or "").rpartition(":")
+        extraction = extract_answer(
+            case["reply"],
+            format_=AnswerFormat.MULTIPLE if kind == "multi" else AnswerFormat.SINGLE,
+            options=reference["options"],
+        )
+        assert extraction.answer == (parse_letters(letters) if letters else None), case
+
+
+@pytest.mark.parametrize(
+    ("model", "rules"),
+    [
+        ("llavamed", {LEADING_YES_NO: 221, FAILED: 30}),
+        ("tinyllava", {LEADING_YES_NO: 230, FAILED: 21}),
+        ("tinyllava_ft", {LETTER: 249, FAILED: 2}),
+        ("vilt", {LETTER: 250, FAILED: 1}),
+        ("vilt_ft", {FAILED: 251}),
+    ],
+)
+def test_replies_that_begin_with_yes_or_no_are_read(model, rules):
+    replies = load_replies(model)
+    extractions = [extract_closed(reply) for reply in replies]
+    assert Counter(extraction.rule for extraction in extractions) == rules
+    first_words = [reply.replace(",", " ").split()[0].strip(".").lower() for reply in replies]
+    beginning = [
+        (word, extraction.answer)
+        for word, extraction in zip(first_words, extractions, strict=True)
+        if word in ("yes", "no")
+    ]
+    assert sum(answer == word for word, answer in beginning) >= 0.97 * len(beginning)
+    assert all(answer in (word, None) for word, answer in beginning)
+
+
+def test_no_reading_contradicts_the_developer_marks():
+    marks = {(mark["dataset"], mark["reply_sha256"]): mark["mark"] for mark in MARKS}
+    checked = {}
+    for model in ("llavamed", "tinyllava"):
+        for reply in load_replies(model):
+            key = (
+                f"vqa-predictions-fmmedvqa/vqa_rad/{model}_pred.jsonl",
+                hashlib.sha256(reply.encode()).hexdigest(),
+            )
+            if key in marks:
+                checked[key] = extract_closed(reply).answer
+    assert len(checked) == len(marks) == 200
+    contradictions = [key for key, answer in checked.items() if answer not in (None, marks[key])]
+    assert contradictions == []
+
+
+def test_all_letters_of_worldmedqav_are_read_and_give_the_published_accuracy():
+    files = sorted(WORLDMEDQAV.glob("*.json"))
+    assert len(files) == 14
+    for file in files:
+        evaluation = load_json(file)
+        correct = 0
+        for prediction in evaluation["predictions"].values():
+            extraction = extract_answer(
+                prediction["predicted_answer"],
+                format_=AnswerFormat.SINGLE,
+                options=("first", "second", "third", "fourth"),
+            )
+            assert extraction.rule == LETTER
+            assert extraction.answer == parse_letters(prediction["predicted_answer"])
+            correct += extraction.answer == parse_letters(prediction["gold_answer"])
+        assert correct / len(evaluation["predictions"]) == pytest.approx(evaluation["accuracy"])
