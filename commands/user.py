@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from accounts import service as accounts
 from commands.arguments import Subparsers
 from domain.count_texts import count_text
-from domain.errors import InvalidValue
+from domain.errors import InvalidValue, Refused
+from domain.mail import MailSetting
 from domain.people import ACTIONS_BY_ROLE, Person, Role
 from storage.unit_of_work import read_only_session, unit_of_work
 
@@ -68,6 +69,12 @@ def add_to(subparsers: Subparsers) -> None:
     )
     reset.add_argument("name", metavar="NAME")
     reset.set_defaults(run=_reset_second_factor)
+
+    mail = commands.add_parser("mail", help="show or set a person's address for notices by e-mail")
+    mail.add_argument("name", metavar="NAME")
+    mail.add_argument("--address", metavar="ADDRESS", help="set this address; '' removes it")
+    mail.add_argument("--test", action="store_true", help="send a test mail to the address now")
+    mail.set_defaults(run=_show_or_change_mail)
 
     first = commands.add_parser("first-admin", help="create a one-time code for the first admin")
     first.set_defaults(run=_create_first_admin_code)
@@ -128,6 +135,29 @@ def _show_or_change_roles(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
     print(f"Roles of {person.name}: {', '.join(sorted(person.roles))}.")
+    return 0
+
+
+def _show_or_change_mail(args: argparse.Namespace) -> int:
+    # The other commands of this family start faster without these modules.
+    from notifications import service as notifications  # noqa: PLC0415 - see above
+    from notifications.mail_text import compose_test_mail  # noqa: PLC0415 - see above
+    from notifications.smtp import read_smtp_settings, send_mail  # noqa: PLC0415 - see above
+
+    by, now = accounts.command_line_person(), datetime.now(UTC)
+    if args.address is not None:
+        with unit_of_work() as db:
+            notifications.set_mail_address(db, by=by, name=args.name, address=args.address, now=now)
+    with read_only_session() as db:
+        person = accounts.load_person_by_name(db, name=args.name)
+        setting = notifications.list_mail_settings(db, by=by).get(person.id, MailSetting())
+    print(f"{person.name}: {setting.address or 'no address'}{'' if setting.wanted else ', notices off'}")
+    if args.test:
+        if not setting.address:
+            raise Refused(f"{person.name} has no address. Set one: --address ADDRESS")
+        settings = read_smtp_settings()
+        send_mail(settings, compose_test_mail(settings, to=setting.address, now=now))
+        print(f"{settings.host}:{settings.port} accepted a test mail to {setting.address}.")
     return 0
 
 

@@ -72,13 +72,14 @@ class Job:
         kind: the name of the function that runs the job; see ``JobKind``.
         subject: the object of the job. Only one job of a kind and subject is active at a time.
         action: the permission that is needed to see and cancel the job.
-        owner_id: the id of the person who started the job; None for the command line.
+        owner_id: the id of the person who started the job; None for the command line and the app itself.
         parameters: the parameters of the job, as JSON.
         checkpoint: the point where an interrupted job continues, as JSON.
         message: the outcome or the reason of a failure, as text for the user.
         result: details of the outcome, as JSON.
         attempts: the number of times that the job was started.
         worker: the process that runs the job; its lease ends at ``lease_until``.
+        not_before: the time before which no worker takes the job; None if it may start at once.
         started_at: the start of the current attempt.
     """
 
@@ -98,6 +99,7 @@ class Job:
     dismissed: bool
     worker: str | None
     lease_until: datetime | None
+    not_before: datetime | None
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None

@@ -1,4 +1,4 @@
-"""My account: the person's own sign-ins, signing out elsewhere, password, keys and mouse button."""
+"""My account: own sign-ins, signing out elsewhere, password, notices by e-mail, keys and mouse button."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ui.context import (
 )
 from ui.layout import responsive_columns
 from ui.people.input_preferences import show_input_preferences
+from ui.people.own_mail import show_own_mail
 from ui.people.second_factor import show_second_factor
 from ui.widgets import act, escape_markdown, format_relative_time, screen, show_notice
 from web.sign_in.presence import sign_in_policy
@@ -45,6 +46,7 @@ def main() -> None:
     with right:
         _show_password_form(person)
         show_second_factor(person)
+        show_own_mail(person)
     st.divider()
     show_input_preferences(person)
 

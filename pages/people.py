@@ -5,10 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from accounts import service as accounts
+from domain.mail import MailSetting
 from domain.people import Action, Person
+from notifications import service as notifications
+from notifications.smtp import is_mail_configured
 from ui.context import read_only_session, require_page
 from ui.people.add_person import show_add_form
 from ui.people.change_person import show_change_forms
+from ui.people.mail_delivery import describe_mail_setting, show_mail_delivery
 from ui.tables import show_table
 from ui.widgets import screen
 
@@ -21,12 +25,19 @@ def main() -> None:
     with read_only_session() as db:
         people = accounts.list_people(db, by=person)
         with_second_factor = accounts.list_people_with_second_factor(db, by=person)
-    show_table([_person_row(account, account.id in with_second_factor) for account in people])
+        mail_settings = notifications.list_mail_settings(db, by=person)
+    show_table(
+        [
+            _person_row(account, account.id in with_second_factor) | _mail_cell(mail_settings.get(account.id))
+            for account in people
+        ]
+    )
+    show_mail_delivery(people, person)
     left, right = st.columns(2, gap="large")
     with left:
         show_add_form()
     with right:
-        show_change_forms(people, with_second_factor=with_second_factor)
+        show_change_forms(people, with_second_factor=with_second_factor, mail_settings=mail_settings)
 
 
 def _person_row(person: Person, has_second_factor: bool) -> dict[str, object]:
@@ -37,6 +48,10 @@ def _person_row(person: Person, has_second_factor: bool) -> dict[str, object]:
         "Authenticator app": "on" if has_second_factor else "",
         "Status": _describe_status(person),
     }
+
+
+def _mail_cell(setting: MailSetting | None) -> dict[str, object]:
+    return {"E-mail": describe_mail_setting(setting)} if is_mail_configured() else {}
 
 
 def _describe_status(person: Person) -> str:

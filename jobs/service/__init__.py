@@ -7,6 +7,7 @@ from jobs.service.jobs import (
     load_job,
     load_latest_job,
     load_own_latest_job,
+    queue_system_job,
     restart_job,
     start_job,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "load_job",
     "load_latest_job",
     "load_own_latest_job",
+    "queue_system_job",
     "restart_job",
     "start_job",
 ]

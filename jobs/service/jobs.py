@@ -5,7 +5,8 @@ Jobs are not in the audit trail. The service that changes data on behalf of a jo
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from sqlmodel import Session
@@ -55,6 +56,45 @@ def start_job(  # allow writes-without-record: changes by the job are recorded w
             return job, False
 
 
+def queue_system_job(
+    db: Session,
+    *,
+    kind: JobKind[P],
+    subject: str,
+    parameters: P,
+    merge: Callable[[P, P], P],
+    not_before: datetime,
+    now: datetime,
+) -> Job:
+    """Queue a job of the app itself, or add ``parameters`` to a job of that subject that still waits.
+
+    The job has no owner, and the person whose action queues it needs no permission. A worker of an app takes
+    it at ``not_before`` or some seconds later.
+
+    Args:
+        subject: without the time, which is added: a subject can have one waiting job next to a running one.
+        merge: returns the parameters of both, the waiting job's first.
+    """
+    waiting = stored.find_waiting_job(db, kind=kind.name, subject_prefix=f"{subject} ")
+    if waiting is not None:
+        merged = kind.encode(merge(kind.decode(waiting.parameters), parameters))
+        return stored.replace_parameters(db, number=waiting.number, parameters=merged)
+    while True:
+        job = stored.add_job(
+            db,
+            kind=kind.name,
+            subject=f"{subject} {not_before.isoformat()}",
+            action=kind.action,
+            owner_id=None,
+            parameters=kind.encode(parameters),
+            not_before=not_before,
+            now=now,
+        )
+        if job is not None:
+            return job
+        not_before += timedelta(microseconds=1)  # another transaction has just used this subject
+
+
 def restart_job(  # allow writes-without-record: as start_job
     db: Session, *, by: Person, number: int, now: datetime
 ) -> Job:
@@ -92,10 +132,19 @@ def _hide_dismissed(job: Job | None) -> Job | None:
     return None if job is None or job.dismissed else job
 
 
-def list_jobs(db: Session, *, by: Person, active_only: bool = False, limit: int = 50) -> list[Job]:
-    """List the jobs that the person may see, the latest first."""
+def list_jobs(
+    db: Session,
+    *,
+    by: Person,
+    kind: JobKind[Any] | None = None,
+    active_only: bool = False,
+    limit: int = 50,
+) -> list[Job]:
+    """List the jobs that the person may see, the latest first; only those of ``kind`` if it is given."""
     actions = [action for action in Action if by.may(action)]
-    return stored.list_jobs(db, actions=actions, active_only=active_only, limit=limit)
+    return stored.list_jobs(
+        db, actions=actions, kind=kind.name if kind else None, active_only=active_only, limit=limit
+    )
 
 
 def load_job(db: Session, *, by: Person, number: int) -> Job:

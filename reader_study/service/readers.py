@@ -10,8 +10,10 @@ from sqlmodel import Session
 from accounts.service import load_person_by_name
 from accounts.service.audit import record
 from domain.errors import InvalidValue, NotFound, Refused
+from domain.mail import NoticeKind
 from domain.people import Action, Person, Role, require
 from domain.studies import Reader, ReaderProfile, ReaderStudy, StudyState
+from notifications.service import notify
 from reader_study.service.reading_orders import replace_reading_orders
 from storage.reader_study import readers as stored
 from storage.reader_study.cases import replace_slots
@@ -49,7 +51,7 @@ def assign_readers(
     people = [load_person_by_name(db, name=name) for name in dict.fromkeys(to)]
     if not people:
         raise InvalidValue("to", "choose at least one reader")
-    added_names = []
+    added_names, added_ids = [], []
     for person in people:
         if person.disabled_at is not None:
             raise Refused(f"The account of {person.name} is disabled. Choose another person.")
@@ -69,9 +71,11 @@ def assign_readers(
             profile=stored.find_latest_profile(db, person_id=person.id) or ReaderProfile(),
         )
         added_names.append(person.name)
+        added_ids.append(person.id)
     if added_names:
         replace_reading_orders(db, study=loaded_study)
         record(db, by=by, what="assign readers", subject=f"study {loaded_study.id}", new=added_names, now=now)
+        notify(db, by_id=by.id, person_ids=added_ids, kind=NoticeKind.STUDY, name=loaded_study.name, now=now)
     return stored.list_readers(db, study_id=loaded_study.id)
 
 

@@ -10,6 +10,7 @@ from sqlmodel import Session
 from accounts.service.audit import record
 from domain.count_texts import count_text
 from domain.errors import AlreadyThere, InvalidValue
+from domain.mail import NoticeKind
 from domain.people import Action, Person, require
 from domain.protocols import Protocol, ProtocolVersion
 from domain.studies import (
@@ -21,6 +22,7 @@ from domain.studies import (
     StudyDesign,
     StudyState,
 )
+from notifications.service import notify
 from reader_study.service.case_sampling import draw_cases
 from reader_study.service.protocols import create_protocol_version
 from storage.reader_study import studies as stored
@@ -175,4 +177,9 @@ def _set_state(db: Session, *, by: Person, study: str, state: StudyState, now: d
         new=state.value,
         now=now,
     )
+    if state is StudyState.OPEN:
+        readers = [
+            reader.person_id for reader in list_readers(db, study_id=loaded_study.id) if reader.person_id
+        ]
+        notify(db, by_id=by.id, person_ids=readers, kind=NoticeKind.STUDY, name=loaded_study.name, now=now)
     return stored.load_study(db, study_id=loaded_study.id)

@@ -92,7 +92,7 @@ def assign(
             f"{format_question_count(len(distribution.unplaced))} of batch {batch} need a further reviewer,"
             f" but are already assigned to {format_names(people)}. Choose another reviewer."
         )
-    create_assignments(db, loaded_batch, current, distribution, now=now)
+    create_assignments(db, loaded_batch, current, distribution, by_id=by.id, now=now)
     new = {"overlap": overlap, "given": list_numbers_by_name(distribution, people)}
     record(db, by=by, what="assign questions", subject=batch_subject(loaded_batch), new=new, now=now)
     notes: tuple[str, ...] = ()
@@ -194,7 +194,7 @@ def reassign(
     _withdraw_questions(db, loaded_batch, previous_reviewer, moved_numbers, now=now)
     if not distribution.unplaced:
         _remove_open_hidden(db, loaded_batch, previous_reviewer, by, now=now)
-    create_assignments(db, loaded_batch, current, distribution, now=now)
+    create_assignments(db, loaded_batch, current, distribution, by_id=by.id, now=now)
     old, new = {previous_reviewer.name: sorted(moved_numbers)}, list_numbers_by_name(distribution, people)
     record(
         db, by=by, what="reassign questions", subject=batch_subject(loaded_batch), old=old, new=new, now=now

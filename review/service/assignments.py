@@ -7,6 +7,8 @@ from datetime import datetime
 from sqlmodel import Session
 
 from domain.batches import AssignmentState, Batch
+from domain.mail import NoticeKind
+from notifications.service import notify
 from review.distribution import CurrentAssignments, Distribution, list_current_holders
 from storage.review.assignments import add_assignments, iterate_assignments, list_batch_members, set_state
 
@@ -28,9 +30,18 @@ def load_current_assignments(db: Session, batch: Batch) -> CurrentAssignments:
 
 
 def create_assignments(
-    db: Session, batch: Batch, current: CurrentAssignments, distribution: Distribution, *, now: datetime
+    db: Session,
+    batch: Batch,
+    current: CurrentAssignments,
+    distribution: Distribution,
+    *,
+    by_id: int,
+    now: datetime,
 ) -> None:
-    """Create the assignments of a distribution. Withdrawn assignments are reopened."""
+    """Create the assignments of a distribution, reopen withdrawn ones, and queue the notices by mail.
+
+    ``by_id`` is the id of the person who assigns; 0 for the command line.
+    """
     for person_number, questions in distribution.by_person.items():
         # The row of a withdrawn assignment still exists and is reopened.
         reopened = {
@@ -53,3 +64,5 @@ def create_assignments(
             if question.question_number not in reopened
         ]
         add_assignments(db, batch_id=batch.id, person_id=person_number, questions=new_questions, now=now)
+    reviewers = [person_number for person_number, questions in distribution.by_person.items() if questions]
+    notify(db, by_id=by_id, person_ids=reviewers, kind=NoticeKind.ASSIGNED, name=batch.name, now=now)

@@ -15,7 +15,9 @@ from accounts.service.audit import record
 from domain.batches import Mode
 from domain.comments import Comment, CommentThread, check_comment_text
 from domain.errors import Refused
+from domain.mail import NoticeKind
 from domain.people import Action, Person, require
+from notifications.service import notify, notify_coordinators
 from review.service.sheets import check_question_access
 from storage.audit.contents import question_subject
 from storage.review import comments as stored
@@ -44,6 +46,7 @@ def write_comment(
         db, by=person, batch_id=batch_id, question_number=question_number, reviewer_id=person.id, text=text,
         now=now,
     )  # fmt: skip
+    _notify_coordinators(db, reviewer=person, batch_id=batch_id, question_number=question_number, now=now)
     return load_own_comments(db, person=person, batch_id=batch_id, question_number=question_number)
 
 
@@ -148,8 +151,25 @@ def write_to_reviewer(
         db, by=by, batch_id=loaded_batch.id, question_number=question_number, reviewer_id=person.id,
         text=text, now=now,
     )  # fmt: skip
+    notify(db, by_id=by.id, person_ids=[person.id], kind=NoticeKind.COMMENT, name=loaded_batch.name, now=now)
     if by.id:
         mark_threads_read(db, by=by, question_number=question_number, now=now)
+
+
+def _notify_coordinators(
+    db: Session, *, reviewer: Person, batch_id: int, question_number: int, now: datetime
+) -> None:
+    """Queue a notice to the coordinators who wrote in the thread; to all of them if none has written."""
+    thread = stored.load_comments(db, batch_id=batch_id, question_id=question_number, reviewer_id=reviewer.id)
+    reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=reviewer.id)
+    if reviewer_batch is None:
+        return
+    name = reviewer_batch.batch.name
+    authors = {comment.author_id for comment in thread if not comment.by_reviewer and comment.author_id}
+    if authors:
+        notify(db, by_id=reviewer.id, person_ids=authors, kind=NoticeKind.COMMENT, name=name, now=now)
+    else:
+        notify_coordinators(db, by=reviewer, kind=NoticeKind.COMMENT, name=name, now=now)
 
 
 def _add_comment(

@@ -110,7 +110,7 @@ def request_second_opinions(
     rule = extend_rule(previous, where_found=where_found, share=share, seed=seed)
     people = load_reviewers(db, to)
     plan = _plan_second_opinions(db, loaded_batch, rule, people)
-    create_assignments(db, loaded_batch, plan.current, plan.distribution, now=now)
+    create_assignments(db, loaded_batch, plan.current, plan.distribution, by_id=by.id, now=now)
     if rule != previous:
         put_second_opinions(db, batch_id=loaded_batch.id, second_opinions=rule, now=now)
     record(

@@ -11,7 +11,9 @@ from sqlmodel import Session
 from accounts.service.audit import record
 from domain.batches import AssignmentState
 from domain.errors import InvalidValue
+from domain.mail import NoticeKind
 from domain.people import Action, Person, require
+from notifications.service import notify
 from review.service.batches import batch_subject
 from review.service.coordinator_lookups import load_reviewers, lock_open_batch
 from storage.review import claims, shared_queues
@@ -72,7 +74,7 @@ def share_batch(
     previous = shared_queues.find_shared_queue(db, batch_id=loaded_batch.id)
     queue = shared_queues.SharedQueue(overlap=overlap, idle_timeout=timedelta(minutes=idle_minutes))
     shared_queues.put_queue(db, batch_id=loaded_batch.id, queue=queue)
-    shared_queues.add_pool_members(
+    new_members = shared_queues.add_pool_members(
         db, batch_id=loaded_batch.id, person_ids=[person.id for person in people], now=now
     )
     holders: dict[int, int] = {}
@@ -93,6 +95,7 @@ def share_batch(
         "idle_minutes": round(previous.idle_timeout.total_seconds() / 60),
     }
     record(db, by=by, what="share batch", subject=batch_subject(loaded_batch), old=old, new=new, now=now)
+    notify(db, by_id=by.id, person_ids=new_members, kind=NoticeKind.SHARED, name=loaded_batch.name, now=now)
     return ShareSummary(
         batch=batch,
         members=names,

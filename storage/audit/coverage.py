@@ -240,6 +240,7 @@ NOT_COVERED: Mapping[str, str] = {
     "input_preferences": "keys and mouse button of a person; no judgement depends on them",
     "job": "progress of background work; its results are covered",
     "look": "viewing time so far; a verdict has its own times",
+    "mail_setting": "where a person gets notices; no judgement depends on it",
     "pending_sign_in": "sign-ins that await a code",
     "pixel_text": "ranking that helps people to inspect images; their decisions are covered",
     "pool_member": "who takes questions from a shared queue; verdicts and assignments are covered",

@@ -25,6 +25,7 @@ def add_job(
     action: Action,
     owner_id: int | None,
     parameters: str,
+    not_before: datetime | None = None,
     now: datetime,
 ) -> Job | None:
     """Queue a new job. Return None if a job of that kind and subject is already active."""
@@ -35,6 +36,7 @@ def add_job(
         owner_id=owner_id,
         parameters=parameters,
         status=JobStatus.QUEUED.value,
+        not_before=not_before,
         created_at=now,
     )
     try:
@@ -44,6 +46,33 @@ def add_job(
     except IntegrityError:
         return None
     return _job_from_row(row)
+
+
+def find_waiting_job(db: Session, *, kind: str, subject_prefix: str) -> Job | None:
+    """Return a job that no worker has claimed yet, and lock it until the end of the transaction.
+
+    Jobs whose cancellation was requested are omitted.
+    """
+    statement = (
+        select(JobRow)
+        .where(
+            JobRow.kind == kind,
+            JobRow.subject.startswith(subject_prefix, autoescape=True),
+            JobRow.status == JobStatus.QUEUED.value,
+            ~JobRow.cancel_requested,
+        )
+        .order_by(JobRow.id)
+        .limit(1)
+        .with_for_update()
+    )
+    row = db.execute(statement, execution_options={"populate_existing": True}).scalar_one_or_none()
+    return _job_from_row(row) if row is not None else None
+
+
+def replace_parameters(db: Session, *, number: int, parameters: str) -> Job:
+    """Replace the parameters of a job that :func:`find_waiting_job` has locked."""
+    db.execute(update(JobRow).where(JobRow.id == number).values(parameters=parameters))
+    return load_job(db, number=number)
 
 
 def find_job(db: Session, *, number: int) -> Job | None:
@@ -78,9 +107,13 @@ def find_latest_job(
     return _job_from_row(row) if row is not None else None
 
 
-def list_jobs(db: Session, *, actions: Sequence[Action], active_only: bool, limit: int) -> list[Job]:
-    """Return the jobs with those actions, the latest first."""
+def list_jobs(
+    db: Session, *, actions: Sequence[Action], kind: str | None = None, active_only: bool, limit: int
+) -> list[Job]:
+    """Return the jobs with those actions, the latest first; only those of ``kind`` if it is given."""
     conditions: list[ColumnElement[bool]] = [JobRow.action.in_([action.value for action in actions])]
+    if kind is not None:
+        conditions.append(JobRow.kind == kind)
     if active_only:
         conditions.append(_is_active())
     rows = db.execute(select(JobRow).where(*conditions).order_by(JobRow.id.desc()).limit(limit)).scalars()
@@ -182,7 +215,7 @@ def request_cancel(db: Session, *, number: int, now: datetime) -> None:
     """Cancel the job if no worker runs it; otherwise ask its worker to cancel it."""
     db.execute(
         update(JobRow)
-        .where(JobRow.id == number, _is_claimable(now))
+        .where(JobRow.id == number, or_(JobRow.status == JobStatus.QUEUED.value, _is_claimable(now)))
         .values(status=JobStatus.CANCELLED.value, finished_at=now, lease_until=None)
     )
     db.execute(update(JobRow).where(JobRow.id == number, _is_active()).values(cancel_requested=True))
@@ -202,9 +235,12 @@ def _is_run_by(number: int, worker: str) -> ColumnElement[bool]:
 
 
 def _is_claimable(now: datetime) -> ColumnElement[bool]:
-    """Return the condition that the job is queued, or that its worker's lease has expired."""
+    """Return the condition that the job is queued and due, or that its worker's lease has expired."""
     return or_(
-        JobRow.status == JobStatus.QUEUED.value,
+        and_(
+            JobRow.status == JobStatus.QUEUED.value,
+            or_(JobRow.not_before.is_(None), JobRow.not_before <= now),
+        ),
         and_(JobRow.status == JobStatus.RUNNING.value, JobRow.lease_until <= now),
     )
 

@@ -87,15 +87,20 @@ def list_pool_members(db: Session, *, batch_id: int) -> tuple[int, ...]:
     return tuple(rows.scalars())
 
 
-def add_pool_members(db: Session, *, batch_id: int, person_ids: Iterable[int], now: datetime) -> None:
-    """Add these people to the batch's pool, including people who left it."""
+def add_pool_members(db: Session, *, batch_id: int, person_ids: Iterable[int], now: datetime) -> list[int]:
+    """Add these people to the batch's pool, including people who left it; return who was not in it."""
+    added = []
     for person_id in person_ids:
         row = db.get(PoolMemberRow, (batch_id, person_id))
         if row is None:
             row = PoolMemberRow(batch_id=batch_id, person_id=person_id, joined_at=now)
+            added.append(person_id)
+        elif row.left_at is not None:
+            added.append(person_id)
         row.left_at = None
         db.add(row)
     db.flush()
+    return added
 
 
 def remove_pool_member(db: Session, *, batch_id: int, person_id: int, now: datetime) -> bool:

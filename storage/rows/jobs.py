@@ -44,6 +44,7 @@ class JobRow(TableRow, table=True):
     dismissed: bool = False
     worker: str | None = None
     lease_until: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    not_before: datetime | None = Field(default=None, sa_type=UtcDateTime)
     created_at: datetime = Field(sa_type=UtcDateTime)
     started_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
     finished_at: datetime | None = Field(default=None, sa_type=UtcDateTime)

@@ -42,6 +42,17 @@ class InputPreferencesRow(TableRow, table=True):
     changed_at: datetime = Field(sa_type=UtcDateTime)
 
 
+class MailSettingRow(TableRow, table=True):
+    """Where a person gets notices by e-mail; ``address`` is empty if there is none."""
+
+    __tablename__ = "mail_setting"
+
+    person_id: int = Field(primary_key=True, foreign_key="person.id")
+    address: str
+    wanted: bool
+    changed_at: datetime = Field(sa_type=UtcDateTime)
+
+
 class SignInRow(TableRow, table=True):
     """One signed-in browser. Only the SHA-256 of its cookie's token is stored.
 

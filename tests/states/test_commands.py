@@ -76,7 +76,7 @@ READING_COMMANDS = {
 }
 #: Commands that change the workspace or create another.
 WRITING_COMMANDS = {
-    "user add", "user roles", "user reset-second-factor", "user disable", "user enable",
+    "user add", "user roles", "user mail", "user reset-second-factor", "user disable", "user enable",
     "user sign-out", "user first-admin",
     "user password", "import questions", "import predictions", "import readings", "check",
     "patient-data texts", "patient-data rank", "patient-data decide", "apply back", "adjudicate settle",

@@ -30,6 +30,7 @@ from domain.verdicts import Decision
 from domain.vocabulary import Difficulty
 from intake.service import import_questions
 from jobs import service as jobs
+from notifications import service as notifications
 from privacy import service as privacy
 from quality import service as quality
 from reader_study import service as studies
@@ -118,6 +119,7 @@ def _add_people_and_sign_ins(study_world: StudyWorld) -> None:
         accounts.begin_attempt(db, name="ruth", address="192.0.2.1", token=None, now=NOW)
         remo, secret = study_world.people["remo"], "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
         accounts.save_own_key(db, person=remo, action="accept", key="Shift+J", now=NOW)
+        notifications.save_own_mail_setting(db, person=remo, address="remo@example.org", wanted=True, now=NOW)
         accounts.begin_setup(db, person=remo, new_secret=secret, now=NOW)
         accounts.confirm_setup(
             db,

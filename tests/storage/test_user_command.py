@@ -13,6 +13,7 @@ from accounts import service as accounts
 from domain.errors import NotSignedIn
 from domain.people import Role
 from storage.unit_of_work import read_only_session, unit_of_work
+from tests.storage.mail_server import configure_mail, running_mail_server
 
 PASSWORD = "correct horse battery"
 
@@ -176,3 +177,18 @@ def test_first_admin_prints_only_a_code_while_there_is_no_admin(run):
     code, output, error = run("first-admin")
     assert (code, output) == (1, "")
     assert "There is already an admin" in error
+
+
+def test_an_address_for_notices_is_set_shown_and_tested(run, monkeypatch):
+    add_account(run)
+    assert run("mail", "anna")[:2] == (0, "anna: no address\n")
+    status, _, error = run("mail", "anna", "--test")
+    assert (status, "anna has no address. Set one: --address ADDRESS" in error) == (1, True)
+    with running_mail_server() as server:
+        configure_mail(monkeypatch, server.port)
+        status, output, _ = run("mail", "anna", "--address", "anna@example.org", "--test")
+    assert (status, output) == (
+        0,
+        (f"anna: anna@example.org\nlocalhost:{server.port} accepted a test mail to anna@example.org.\n"),
+    )
+    assert [mail["Subject"] for mail in server.mails] == ["Test mail of Overread"]

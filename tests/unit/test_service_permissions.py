@@ -17,8 +17,8 @@ from domain.errors import NotAllowed
 from domain.people import ACTIONS_BY_ROLE, Action, Person, Role
 
 STAGE_PACKAGES = (
-    "accounts", "browsing", "intake", "jobs", "privacy", "quality", "sampling", "review", "release",
-    "reader_study",
+    "accounts", "browsing", "intake", "jobs", "notifications", "privacy", "quality", "sampling", "review",
+    "release", "reader_study",
 )  # fmt: skip
 #: Not part of ``accounts.service``, because few callers need it.
 OTHER_MODULES = ("accounts.service.audit_trail",)
@@ -40,6 +40,9 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "accounts.set_password": Action.MANAGE_PEOPLE,
     "accounts.sign_out_person": Action.MANAGE_PEOPLE,
     "intake.load_deidentification": Action.IMPORT_QUESTIONS,
+    "notifications.list_failed_mails": Action.MANAGE_PEOPLE,
+    "notifications.list_mail_settings": Action.MANAGE_PEOPLE,
+    "notifications.set_mail_address": Action.MANAGE_PEOPLE,
     "browsing.list_applied_rules": Action.DRAW_BATCH,
     "browsing.preview_bulk_action": Action.DRAW_BATCH,
     "browsing.queue_matching": Action.DRAW_BATCH,
@@ -219,6 +222,9 @@ OTHER_CHECKS = {
     "jobs.load_own_latest_job": "the action of the kind of job",
     "jobs.restart_job": "the action of the job",
     "jobs.start_job": "the action of the kind of job",
+    "notifications.load_own_mail_setting": "nothing: the address is the person's own",
+    "notifications.notify_coordinators": "nothing: part of a service that has checked its action",
+    "notifications.save_own_mail_setting": "nothing: the address is the person's own",
     "review.load_radiograph_file": "a question on that exam, or the role coordinator",
 }
 

@@ -27,6 +27,7 @@ _KIND_LOCATIONS = {
     "study report": "ui.figures.report_job:REPORT",
     "predictions": "ui.studies.predictions:PREDICTIONS",
     "readings": "ui.studies.external_readings:READINGS",
+    "mail": "notifications.service:MAIL",
 }
 #: Seconds that a click waits for its job. A job that ends within this time shows no progress.
 _QUICK_JOB_SECONDS = 0.5

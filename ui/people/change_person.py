@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import streamlit as st
 
 from accounts import service as accounts
 from domain.count_texts import count_text
+from domain.mail import MailSetting
 from domain.people import Person, Role
 from ui import state
 from ui.context import clock, current_person, unit_of_work
+from ui.people.mail_delivery import show_address_form
 from ui.people.roles import describe_role, read_chosen_roles
 from ui.widgets import act, show_notice
 
 
-def show_change_forms(people: list[Person], *, with_second_factor: Collection[int]) -> None:
+def show_change_forms(
+    people: list[Person], *, with_second_factor: Collection[int], mail_settings: Mapping[int, MailSetting]
+) -> None:
     """Draw the selection of a person and the forms that change them.
 
-    ``with_second_factor`` are the numbers of the people who sign in with a code.
+    ``with_second_factor`` are the numbers of the people who sign in with a code. ``mail_settings`` are by
+    number of the person.
     """
     st.subheader("Change person")
     chosen_name = st.selectbox(
@@ -35,6 +40,7 @@ def show_change_forms(people: list[Person], *, with_second_factor: Collection[in
     if person is not None:
         _show_roles_form(person)
         _show_password_form(person)
+        show_address_form(person, mail_settings)
         _show_access_buttons(person)
         if person.id in with_second_factor:
             _show_reset_button(person)

@@ -1,0 +1,1 @@
+"""Notices by e-mail about assigned work; sent by background jobs."""

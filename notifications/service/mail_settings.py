@@ -1,0 +1,59 @@
+"""Services for the addresses to which notices are sent, and for switching notices off."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service import load_person_by_name
+from domain.errors import Refused
+from domain.mail import MailSetting, check_mail_address
+from domain.people import Action, Person, require
+from storage.accounts import mail_settings as stored
+
+
+def load_own_mail_setting(db: Session, *, person: Person) -> MailSetting:
+    """The person's address, and whether they want notices."""
+    return stored.find_mail_setting(db, person_id=person.id)
+
+
+def save_own_mail_setting(  # allow writes-without-record: no part of gold depends on an address
+    db: Session, *, person: Person, address: str, wanted: bool, now: datetime
+) -> MailSetting:
+    """Set the person's own address, and whether they want notices. An empty address removes it.
+
+    Raises:
+        InvalidValue: the address is not valid.
+        Refused: a demo account, which many people use.
+    """
+    return _save(db, person, MailSetting(address=check_mail_address(address), wanted=wanted), now)
+
+
+def list_mail_settings(db: Session, *, by: Person) -> dict[int, MailSetting]:
+    """The stored settings, by id of the person. People without a row have no address."""
+    require(by, Action.MANAGE_PEOPLE)
+    return stored.load_mail_settings(db)
+
+
+def set_mail_address(  # allow writes-without-record: no part of gold depends on an address
+    db: Session, *, by: Person, name: str, address: str, now: datetime
+) -> MailSetting:
+    """Set the address of another person. Whether they want notices stays as they chose.
+
+    Raises:
+        NotFound: there is no such person.
+        InvalidValue: the address is not valid.
+        Refused: a demo account, which many people use.
+    """
+    require(by, Action.MANAGE_PEOPLE)
+    person = load_person_by_name(db, name=name)
+    wanted = stored.find_mail_setting(db, person_id=person.id).wanted
+    return _save(db, person, MailSetting(address=check_mail_address(address), wanted=wanted), now)
+
+
+def _save(db: Session, person: Person, setting: MailSetting, now: datetime) -> MailSetting:
+    if person.demo and setting.address:
+        raise Refused("Demo accounts get no mail, because many people use them.")
+    stored.save_mail_setting(db, person_id=person.id, setting=setting, now=now)
+    return setting

@@ -1,0 +1,62 @@
+"""Queueing notices. Several notices to a person within some minutes become one mail."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from sqlmodel import Session
+
+from domain.mail import Notice, NoticeKind
+from domain.people import Person, Role
+from jobs.service import queue_system_job
+from notifications.service.mail_job import MAIL, MailParameters
+from notifications.smtp import is_mail_configured
+from storage.accounts.mail_settings import find_mail_setting
+from storage.accounts.people import list_people
+
+#: The time during which further notices are added to a mail.
+COLLECTION_TIME = timedelta(minutes=3)
+
+
+def notify(
+    db: Session, *, by_id: int, person_ids: Collection[int], kind: NoticeKind, name: str, now: datetime
+) -> None:
+    """Queue a notice to each of these people, except the one who acts and people who want none.
+
+    Part of the transaction that is reported: an assignment that is rolled back sends nothing. Does not
+    connect to the mail server.
+
+    Args:
+        db: a session that writes.
+        by_id: id of the person who acts; 0 for the command line.
+        person_ids: ids of the people.
+        kind: the event.
+        name: of the batch or study.
+        now: the time.
+    """
+    if not is_mail_configured():
+        return
+    for person_id in sorted(set(person_ids) - {by_id}):  # in order, so that two transactions never deadlock
+        if find_mail_setting(db, person_id=person_id).receives:
+            queue_system_job(
+                db,
+                kind=MAIL,
+                subject=f"person {person_id}",
+                parameters=MailParameters(person_id=person_id, notices=(Notice(kind=kind, name=name),)),
+                merge=_merge,
+                not_before=now + COLLECTION_TIME,
+                now=now,
+            )
+
+
+def notify_coordinators(db: Session, *, by: Person, kind: NoticeKind, name: str, now: datetime) -> None:
+    """Queue a notice to all coordinators; see :func:`notify`."""
+    if not is_mail_configured():
+        return
+    coordinators = {person.id for person in list_people(db) if Role.COORDINATOR in person.roles}
+    notify(db, by_id=by.id, person_ids=coordinators, kind=kind, name=name, now=now)
+
+
+def _merge(waiting: MailParameters, added: MailParameters) -> MailParameters:
+    return MailParameters(person_id=waiting.person_id, notices=(*waiting.notices, *added.notices))

@@ -1,0 +1,112 @@
+"""People: whether the server sends notices by e-mail, and the mails that were not sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from domain.count_texts import count_text
+from domain.errors import InvalidValue
+from domain.jobs import Job
+from domain.mail import MailSetting
+from domain.people import Person
+from notifications import service as notifications
+from notifications.mail_text import describe_notices
+from notifications.service import MailParameters
+from notifications.smtp import is_mail_configured, read_smtp_settings
+from ui import state
+from ui.background_jobs import job_control
+from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.widgets import act, escape_markdown, format_relative_time, show_notice
+
+#: The largest number of failures that are shown at once.
+_SHOWN = 5
+
+
+def describe_mail_setting(setting: MailSetting | None) -> str:
+    """The cell of a person in the table."""
+    if setting is None or not setting.address:
+        return ""
+    return setting.address if setting.wanted else f"{setting.address} (notices off)"
+
+
+def show_address_form(person: Person, settings: Mapping[int, MailSetting]) -> None:
+    """Draw the form for another person's address; nothing if this server sends no mail."""
+    if not is_mail_configured() or person.demo:
+        return
+    setting = settings.get(person.id, MailSetting())
+    place = f"mail-of-{person.id}"
+    form_key = f"{place}-{setting.address}"
+    with st.form(form_key, border=True):
+        st.text_input(
+            "E-mail address for notices",
+            value=setting.address,
+            key=f"{form_key}-address",
+            help="" if setting.wanted else "This person has switched notices off.",
+        )
+        st.form_submit_button(
+            "Save address", on_click=act, args=(_save_address, person.name, form_key), kwargs={"place": place}
+        )
+    show_notice(place)
+
+
+def show_mail_delivery(people: list[Person], person: Person) -> None:
+    """Draw what is wrong with the settings, and the latest mails that were not sent."""
+    if not is_mail_configured():
+        st.caption("Notices by e-mail are off: no mail server is configured (OVERREAD_SMTP_HOST).")
+        return
+    try:
+        settings = read_smtp_settings()
+    except InvalidValue as error:
+        st.error(f"Notices by e-mail can't be sent. {escape_markdown(str(error))}")
+    else:
+        st.caption(escape_markdown(f"Notices by e-mail are sent through {settings.host}:{settings.port}."))
+    with read_only_session() as db:
+        failures = notifications.list_failed_mails(db, by=person)
+    if failures:
+        names = {account.id: account.display_name for account in people}
+        st.warning(f"{count_text(len(failures), 'mail')} could not be sent.")
+        for job, parameters in failures[:_SHOWN]:
+            _show_failure(job, parameters, names.get(parameters.person_id, ""))
+    show_notice("mail-delivery")
+
+
+def _show_failure(job: Job, parameters: MailParameters, name: str) -> None:
+    text_column, again_column, dismiss_column = st.columns([6, 1.4, 1], vertical_alignment="center")
+    ended = format_relative_time(job.finished_at, now=clock())
+    lines = "; ".join(describe_notices(parameters.notices))
+    text_column.markdown(escape_markdown(f"To {name}, {ended}: {lines}"))
+    text_column.caption(escape_markdown(job.message))
+    again_column.button(
+        "Send again",
+        key=f"send-again-{job.number}",
+        on_click=act,
+        args=(_send_again, job.number),
+        kwargs={"place": "mail-delivery"},
+    )
+    dismiss_column.button(
+        "Dismiss",
+        key=f"dismiss-mail-{job.number}",
+        on_click=act,
+        args=(job_control.dismiss_job, job.number),
+        kwargs={"place": "mail-delivery"},
+        type="tertiary",
+    )
+
+
+def _send_again(number: int) -> None:
+    job_control.restart_job(number)
+    job_control.dismiss_job(number)
+
+
+def _save_address(name: str, form_key: str) -> str:
+    with unit_of_work() as db:
+        setting = notifications.set_mail_address(
+            db,
+            by=current_person(),
+            name=name,
+            address=str(state.get_widget_value(f"{form_key}-address") or ""),
+            now=clock(),
+        )
+    return f"Saved. Address of {name}: {setting.address or 'none'}."
