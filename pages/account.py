@@ -43,10 +43,10 @@ def main() -> None:
     left, right = responsive_columns(1, 1, name="account")
     with left:
         _show_sign_ins(person)
+        show_own_mail(person)
     with right:
         _show_password_form(person)
         show_second_factor(person)
-        show_own_mail(person)
     st.divider()
     show_input_preferences(person)
 
