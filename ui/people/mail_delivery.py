@@ -73,26 +73,26 @@ def show_mail_delivery(people: list[Person], person: Person) -> None:
 
 
 def _show_failure(job: Job, parameters: MailParameters, name: str) -> None:
-    text_column, again_column, dismiss_column = st.columns([6, 1.4, 1], vertical_alignment="center")
     ended = format_relative_time(job.finished_at, now=clock())
     lines = "; ".join(describe_notices(parameters.notices))
-    text_column.markdown(escape_markdown(f"To {name}, {ended}: {lines}"))
-    text_column.caption(escape_markdown(job.message))
-    again_column.button(
-        "Send again",
-        key=f"send-again-{job.number}",
-        on_click=act,
-        args=(_send_again, job.number),
-        kwargs={"place": "mail-delivery"},
-    )
-    dismiss_column.button(
-        "Dismiss",
-        key=f"dismiss-mail-{job.number}",
-        on_click=act,
-        args=(job_control.dismiss_job, job.number),
-        kwargs={"place": "mail-delivery"},
-        type="tertiary",
-    )
+    st.markdown(escape_markdown(f"To {name}, {ended}: {lines}"))
+    st.caption(escape_markdown(job.message))
+    with st.container(horizontal=True):  # the buttons wrap in a narrow window
+        st.button(
+            "Send again",
+            key=f"send-again-{job.number}",
+            on_click=act,
+            args=(_send_again, job.number),
+            kwargs={"place": "mail-delivery"},
+        )
+        st.button(
+            "Dismiss",
+            key=f"dismiss-mail-{job.number}",
+            on_click=act,
+            args=(job_control.dismiss_job, job.number),
+            kwargs={"place": "mail-delivery"},
+            type="tertiary",
+        )
 
 
 def _send_again(number: int) -> None:
