@@ -1,6 +1,7 @@
-"""The exams of the demo: patient, indication, findings, and deliberate differences of report and image.
+"""The exams of the demo: patient, indication, findings, and deliberate differences between report and image.
 
-All patients are fictitious. The indications are worded like those on request forms; none reveals the finding.
+All patients are fictitious. The indications are worded as on request forms, and none of them reveals the
+finding.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ class Case:
     """One exam of the demo.
 
     Attributes:
-        number: 1 or more; the exam id is derived from it.
-        seed: seed of the phantom; two exams with the same seed are exams of the same patient.
-        left_out: kinds of findings that are visible but missing from the report.
+        number: a positive integer, from which the exam id is derived.
+        seed: the seed of the phantom; exams with the same seed belong to the same patient.
+        unreported: the kinds of findings that are visible but missing from the report.
         only_reported: a finding that the report mentions and the image does not show.
-        comparison: the report compares with an earlier examination.
-        report_of: number of the exam whose report this exam has instead of its own.
+        comparison: the sentence in which the report compares with an earlier examination.
+        report_from_exam: the number of the exam whose report this exam has instead of its own.
     """
 
     number: int
@@ -55,20 +56,20 @@ class Case:
         return f"PHANTOM-{self.seed:04d}"
 
 
-def _nodule(side: Side, zone: Zone, finding: float, size: float) -> FindingSpec:
-    return FindingSpec(kind=FindingKind.NODULE, side=side, zone=zone, size_mm=size, conspicuity=finding)
+def _nodule(side: Side, zone: Zone, conspicuity: float, size: float) -> FindingSpec:
+    return FindingSpec(kind=FindingKind.NODULE, side=side, zone=zone, size_mm=size, conspicuity=conspicuity)
 
 
-def _effusion(side: Side, finding: float) -> FindingSpec:
-    return FindingSpec(kind=FindingKind.EFFUSION, side=side, conspicuity=finding)
+def _effusion(side: Side, conspicuity: float) -> FindingSpec:
+    return FindingSpec(kind=FindingKind.EFFUSION, side=side, conspicuity=conspicuity)
 
 
-def _pneumothorax(side: Side, finding: float) -> FindingSpec:
-    return FindingSpec(kind=FindingKind.PNEUMOTHORAX, side=side, conspicuity=finding)
+def _pneumothorax(side: Side, conspicuity: float) -> FindingSpec:
+    return FindingSpec(kind=FindingKind.PNEUMOTHORAX, side=side, conspicuity=conspicuity)
 
 
-def _consolidation(side: Side, zone: Zone, finding: float) -> FindingSpec:
-    return FindingSpec(kind=FindingKind.CONSOLIDATION, side=side, zone=zone, conspicuity=finding)
+def _consolidation(side: Side, zone: Zone, conspicuity: float) -> FindingSpec:
+    return FindingSpec(kind=FindingKind.CONSOLIDATION, side=side, zone=zone, conspicuity=conspicuity)
 
 
 _R, _L = Side.RIGHT, Side.LEFT

@@ -1,4 +1,4 @@
-"""Drafts of questions: not yet selected, and without id and tier."""
+"""Drafts of questions, before selection and without id and tier."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from domain.vocabulary import AnswerFormat, Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A draft of a question. ``conspicuity`` is that of its finding, 0 (hard to see) to 1."""
+    """A draft of a question. ``conspicuity`` describes its finding, from 0 (hard to see) to 1."""
 
     exam_id: str
     task: Task
@@ -31,14 +31,14 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftWriter:
-    """Writes the drafts of one exam and one task, and fills in the values that they share."""
+    """Writes the drafts of one exam and one task, and adds the values that they share."""
 
     facts: ExamFacts
     task: Task
     random: random.Random
 
     def write_closed(self, stem: str, *, yes: bool, explanation: str, subject: DraftSubject) -> Draft:
-        """A closed question: its answer is yes or no."""
+        """Write a closed question, whose answer is yes or no."""
         return self._build_draft(
             AnswerFormat.CLOSED,
             stem=stem,
@@ -48,7 +48,7 @@ class DraftWriter:
         )
 
     def write_open(self, stem: str, answer: str, *, explanation: str, subject: DraftSubject) -> Draft:
-        """An open question: its answer is a few words."""
+        """Write an open question, whose answer is a few words."""
         return self._build_draft(
             AnswerFormat.OPEN, stem=stem, answer=answer, explanation=explanation, subject=subject
         )
@@ -56,7 +56,7 @@ class DraftWriter:
     def write_single(
         self, stem: str, correct: str, distractors: Sequence[str], *, explanation: str, subject: DraftSubject
     ) -> Draft:
-        """Four options in random order, one of them right."""
+        """Write a question with four options in random order, one of them correct."""
         options = [correct, *self.random.sample(list(distractors), 3)]
         self.random.shuffle(options)
         answer = (options.index(correct),)
@@ -78,7 +78,7 @@ class DraftWriter:
         explanation: str,
         subject: DraftSubject,
     ) -> Draft:
-        """Four options in random order; the right ones, at most three, are drawn from ``right``."""
+        """Write a question with four options in random order, up to three of them from ``correct``."""
         chosen = self.random.sample(list(correct), min(len(correct), 3))
         options = chosen + self.random.sample(list(distractors), 4 - len(chosen))
         self.random.shuffle(options)
@@ -119,7 +119,7 @@ class DraftWriter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftSubject:
-    """The subject of a draft: its category and subcategory, its boxes, its conspicuity."""
+    """The subject of a draft: category, subcategory, boxes and conspicuity."""
 
     category: str
     subcategory: str

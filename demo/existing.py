@@ -1,4 +1,4 @@
-"""Whether a workspace exists already. Kept apart, because `make app` asks this at every start."""
+"""Checks whether a workspace exists. The module imports little, because `make app` runs it at each start."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from storage.workspace import Workspace
 
 
 def workspace_exists(workspace: Workspace) -> bool:
-    """Whether a workspace exists: an SQLite file, or a database on a server that has accounts."""
+    """Return whether a workspace exists: an SQLite file, or a database server with accounts."""
     file = database_file(workspace)
     if file is not None:
         return file.exists()
-    from sqlalchemy import inspect  # noqa: PLC0415 - a file needs none of these, and they take a second
+    from sqlalchemy import inspect  # noqa: PLC0415 - slow, and not needed for SQLite
 
-    from accounts.service import has_people  # noqa: PLC0415 - the same
-    from storage.engine import make_engine  # noqa: PLC0415 - the same
-    from storage.unit_of_work import read_only_session  # noqa: PLC0415 - the same
+    from accounts.service import has_people  # noqa: PLC0415 - slow, and not needed for SQLite
+    from storage.engine import make_engine  # noqa: PLC0415 - slow, and not needed for SQLite
+    from storage.unit_of_work import read_only_session  # noqa: PLC0415 - slow, and not needed for SQLite
 
     engine = make_engine(workspace.database_url)
     try:
@@ -31,6 +31,6 @@ def workspace_exists(workspace: Workspace) -> bool:
 
 
 def database_file(workspace: Workspace) -> Path | None:
-    """The file of an SQLite database; None for a database on a server."""
+    """Return the file of an SQLite database; None for a database server."""
     url = make_url(workspace.database_url)
     return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None

@@ -10,7 +10,8 @@ from demo.phantom import CATALOGUE, LUNG_ZONES, FindingKind, PhantomExam, Side, 
 from demo.phantom.exam import PhantomFinding
 from domain.boxes import Box, LabelledBox
 
-#: Distance in mm from the tube's tip to the lower edge of its box, and from the carina to the trachea's.
+#: Distances in mm: from the tube's tip to the lower edge of its box, and from the carina to that of the
+#: trachea.
 _BELOW_TIP, _BELOW_CARINA = 2.0, 4.0
 #: Minimum distance of a lesion from a zone that counts as free, as a share of the zone's height.
 _MIN_ZONE_DISTANCE = 0.06
@@ -18,7 +19,7 @@ _MIN_ZONE_DISTANCE = 0.06
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleFinding:
-    """A visible finding; ``boxes`` by radiograph id, ``conspicuity`` 0 to 1."""
+    """A visible finding. ``boxes`` are keyed by radiograph id; ``conspicuity`` is 0 to 1."""
 
     kind: FindingKind
     side: Side
@@ -40,9 +41,9 @@ class ExamFacts:
     """The facts about one exam.
 
     Questions may ask about ``visible``. The findings in ``unreported`` are visible but missing from the
-    report, so no correct question mentions them. ``regions`` maps GEMeX name and radiograph id to a box.
-    ``tip_mm`` is the distance from the tip of an endotracheal tube to the carina; None without a tube.
-    ``spacing`` is in mm per pixel.
+    report, so no correct question mentions them. ``regions`` maps a GEMeX region name to its boxes by
+    radiograph id. ``tip_mm`` is the distance from the tip of an endotracheal tube to the carina; None without
+    a tube. ``spacing`` is in mm per pixel.
     """
 
     case: Case
@@ -68,16 +69,16 @@ class ExamFacts:
         return not self.visible and not self.unreported
 
     def visible_of_kind(self, kind: FindingKind) -> tuple[VisibleFinding, ...]:
-        """The findings of that kind that questions may ask about."""
+        """Return the findings of a kind that questions may ask about."""
         return tuple(finding for finding in self.visible if finding.kind is kind)
 
     def absent_kinds(self) -> tuple[FindingKind, ...]:
-        """The kinds of findings that the exam does not show."""
+        """Return the kinds of findings that the exam does not show."""
         present_kinds = {finding.kind for finding in (*self.visible, *self.unreported)}
         return tuple(kind for kind in FindingKind if kind not in present_kinds)
 
     def region_boxes(self, names: Iterable[str]) -> tuple[LabelledBox, ...]:
-        """The boxes of those regions on the frontal radiograph, labelled by region name."""
+        """Return the boxes of the named regions on the frontal radiograph, labelled by name."""
         return tuple(
             LabelledBox(radiograph=self.frontal, label=name, box=self.regions[name][self.frontal])
             for name in names
@@ -85,7 +86,7 @@ class ExamFacts:
         )
 
     def is_zone_free(self, region: str) -> bool:
-        """Whether that lung zone is clear of nodules, consolidation, fluid and free air."""
+        """Return whether a lung zone is free of nodules, consolidation, fluid and free air."""
         zone = self.regions[region][self.frontal]
         margin = _MIN_ZONE_DISTANCE * zone.height
         for finding in (*self.visible, *self.unreported):
@@ -126,7 +127,7 @@ def collect_facts(case: Case, exam: PhantomExam) -> ExamFacts:
 
 
 def with_report_from(facts: ExamFacts, report_facts: ExamFacts) -> ExamFacts:
-    """The facts as they appear to a question writer who gets these images with the other exam's report."""
+    """Return the facts for questions that are generated from another exam's report with these images."""
     findings = tuple(
         replace(
             finding,

@@ -1,7 +1,7 @@
-"""The history of the demo workspace: files imported, batches drawn, assigned and partly reviewed.
+"""Creates the history of the demo workspace: imports, batches, assignments, reviews and reader studies.
 
-All of it goes through the services that pages and commands call, with real files, in the name of the demo's
-people, with dates in the preceding days.
+It uses the services that pages and commands use, with real files, for the people of the demo, and with dates
+in the preceding days.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ from storage.workspace import Workspace
 
 DATASET = "Demo"
 GUIDELINE = Path(__file__).with_name("guideline.md")
-#: Number of judgements in a sitting, and seconds between two judgements.
+#: Number of judgements per sitting, and seconds between two judgements.
 _JUDGEMENTS_PER_SITTING, _PAUSE_SECONDS = 18, 4.0
-#: Id mask of the demo's hidden questions. It is fixed here; a real batch draws a random one.
-_ID_MASK = 0x2545_F491_4F6C_DD1D >> 2
+#: Secret of the id mask of the demo's hidden questions. It is fixed here; a real batch draws a random secret.
+_ID_MASK_SECRET = 0x2545_F491_4F6C_DD1D >> 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoBatch:
     """A batch of the demo: its plan and settings, its reviewers, and how much they have reviewed.
 
-    ``done_shares`` is the share of each reviewer's questions that have a verdict.
+    ``done_shares`` states for each reviewer the share of questions with a verdict.
     """
 
     name: str
@@ -119,7 +119,7 @@ def build_history(
     now: datetime,
     report_progress: Callable[[str], None],
 ) -> None:
-    """Fill an empty workspace, in one transaction of the caller."""
+    """Fill an empty workspace in the transaction of the caller."""
     people = add_people(db, by=command_line_person(), now=now - timedelta(days=13))
     dana = people[DANA.name]
     report_progress("Importing the questions and their images")
@@ -134,7 +134,7 @@ def build_history(
         now=now - timedelta(days=12),
     )
     report_progress(
-        f"{import_report.questions:,} questions on {import_report.exams} exams are in; drawing batches,"
+        f"{import_report.questions:,} questions on {import_report.exams} exams imported; drawing batches,"
         " simulating reviews"
     )
     for batch in list_demo_batches():
@@ -187,13 +187,13 @@ def build_history(
 def _set_up_hidden_questions(
     db: Session, batch: DemoBatch, *, by: Person, question_set: QuestionSet, now: datetime
 ) -> dict[int, PlantedError]:
-    """Set the adjudicator and hide questions, if the batch has any. Returns the planted faults by number."""
+    """Set the adjudicator and hide questions, if planned. Returns the planted faults by question id."""
     if batch.adjudicator is not None:
         rules = AdjudicationRules(adjudicators=(batch.adjudicator.name,))
         change_adjudication_rules(db, by=by, batch=batch.name, rules=rules, revision=0, now=now)
     if batch.hidden is None:
         return {}
-    hide_questions(db, by=by, batch=batch.name, plan=batch.hidden, mask_secret=_ID_MASK, now=now)
+    hide_questions(db, by=by, batch=batch.name, plan=batch.hidden, mask_secret=_ID_MASK_SECRET, now=now)
     planted = {}
     for hidden_line in list_hidden_questions(db, by=by, batch=batch.name):
         if hidden_line.hidden.fault is not None:
@@ -218,14 +218,12 @@ def _simulate_review(
     first_at: datetime,
     last_at: datetime,
 ) -> None:
-    """Simulate the review of ``share`` of the person's questions, in sittings from ``first_at`` to
-    ``last_at``.
-    """
+    """Simulate sittings from ``first_at`` to ``last_at`` that review ``share`` of the person's questions."""
     sheet = load_sheet(db, person=person, batch_id=batch_id, now=first_at)
     wanted_count = round(sheet.progress.total * share) if sheet else 0
     sittings = -(-wanted_count // _JUDGEMENTS_PER_SITTING)
     for sitting in range(sittings):
-        # The last sitting ends well before ``last``, and start times are jittered.
+        # The last sitting ends well before ``last_at``, and start times are jittered.
         gap = (last_at - first_at - timedelta(hours=4)) / (sittings + 1)
         clock = first_at + gap * (sitting + 1) + timedelta(seconds=rng.uniform(0, 1800))
         for _ in range(min(_JUDGEMENTS_PER_SITTING, wanted_count - sitting * _JUDGEMENTS_PER_SITTING)):

@@ -1,4 +1,4 @@
-"""The demo's questions as a native file, ``overread.question/1``."""
+"""Writes the demo's questions as a native file, ``overread.question/1``."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def write_native(
 
     Args:
         path: the file to write.
-        questions: in the order of the file.
-        exams: exam id -> (case, radiograph id -> file, relative to the folder of images).
-        reports: exam id -> text.
+        questions: the questions, in the order of the file.
+        exams: the case and the image paths by radiograph id, by exam id; paths are relative to the image
+            folder.
+        reports: the report texts by exam id.
     """
     with path.open("wb") as file:
         for question in questions:

@@ -13,7 +13,7 @@ from domain.people import Person, Role
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoPerson:
-    """Sign-in name, display name and role."""
+    """A person of the demo: sign-in name, display name and role."""
 
     name: str
     display_name: str
@@ -30,9 +30,9 @@ PEOPLE = (ADA, DANA, ROSA, RAVI, RENATE, LEO)
 
 
 def add_people(db: Session, *, by: Person, now: datetime) -> dict[str, Person]:
-    """Add all of them, marked as demo, with the password that the sign-in page shows.
+    """Add all people of the demo, marked as demo accounts. The sign-in page shows their password.
 
-    Returns the persons by sign-in name.
+    Returns the people by sign-in name.
     """
     return {
         person.name: add_person(

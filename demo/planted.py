@@ -1,6 +1,7 @@
-"""Errors planted in the demo's questions, several of each kind, each known by construction.
+"""Errors planted in the demo's questions, several of each kind.
 
-A question with an error replaces a correct one and keeps its id, so that only its content reveals the error.
+A question with an error replaces a correct question and keeps its id, so that only its content reveals the
+error.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ QUESTIONS_PER_FAULT = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlantedError:
-    """A question with a planted error, and its corrected version; None if it cannot be corrected."""
+    """A question with a planted error. ``corrected`` is the correct version; None if there is none."""
 
     kind: ErrorKind
     question: Question
@@ -40,7 +41,7 @@ class QuestionSet:
     faults: dict[str, str]
 
     def find_question(self, question_id: str) -> Question:
-        """The question with that id, as published.
+        """Return the question with an id, including its planted error.
 
         Raises:
             KeyError: no question has that id.
@@ -51,7 +52,7 @@ class QuestionSet:
         raise KeyError(question_id)
 
     def build_answer_key(self) -> dict[str, str]:
-        """The hidden key: question id -> kind of error, or name of the structural fault."""
+        """Return the kind of error or the name of the structural fault by question id."""
         kinds = {question_id: str(planted_error.kind) for question_id, planted_error in self.planted.items()}
         return dict(sorted((kinds | self.faults).items()))
 
@@ -99,7 +100,7 @@ def plant_errors(written_questions: list[WrittenQuestion], *, seed: int) -> Ques
 
 
 def _questions_with_wrong_report(written_questions: list[WrittenQuestion]) -> dict[str, PlantedError]:
-    """All questions on exams that have another exam's report."""
+    """Return all questions on exams that have another exam's report."""
     return {
         written_question.question.id: PlantedError(
             kind=ErrorKind.EXAM_MISMATCH, question=written_question.question, corrected=None

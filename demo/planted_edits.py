@@ -1,4 +1,4 @@
-"""Planted errors that change one part of a correct question. Undoing the change corrects the question."""
+"""Planted errors that change one part of a correct question. Reverting the change corrects the question."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SINGLE, _CLOSED, _OPEN = AnswerFormat.SINGLE, AnswerFormat.CLOSED, AnswerFormat
 
 
 def _plant_several_right(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
-    """Replace a wrong option with a second right one; the key is unchanged."""
+    """Replace a wrong option with a second correct one. The key is unchanged."""
     if question.format is not _SINGLE:
         return None
     key = question.options[_key_index(question)]
@@ -40,7 +40,7 @@ def _plant_several_right(question: Question, facts: ExamFacts, rng: random.Rando
 
 
 def _plant_none_right(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
-    """Replace the right option with a wrong one; the key still points to it."""
+    """Replace the correct option with a wrong one. The key still points to it."""
     if question.format is not _SINGLE:
         return None
     key = question.options[_key_index(question)]
@@ -69,7 +69,7 @@ def _plant_explanation(question: Question, _facts: ExamFacts, rng: random.Random
     return replace(question, explanation=rng.choice(IRRELEVANT_EXPLANATIONS))
 
 
-def _plant_wrong_side(question: Question, _facts: ExamFacts, _source: random.Random) -> Question | None:
+def _plant_wrong_side(question: Question, _facts: ExamFacts, _rng: random.Random) -> Question | None:
     """Swap the side in both key and explanation, so that they still agree."""
     explanation = _swap_sides(question.explanation)
     if question.task is not Task.LOCATION or explanation == question.explanation:
@@ -140,7 +140,7 @@ def _plant_bad_wording(question: Question, _facts: ExamFacts, rng: random.Random
 
 
 EDITS: Mapping[ErrorKind, PlantError] = {
-    # Kinds that few questions allow come first.
+    # Errors that fit few questions come first.
     ErrorKind.WRONG_LOCATION: _plant_wrong_side,
     ErrorKind.SEVERAL_CORRECT: _plant_several_right,
     ErrorKind.NONE_CORRECT: _plant_none_right,
@@ -169,7 +169,7 @@ def _with_option(question: Question, index: int, text: str) -> Question:
 
 
 def _swap_sides(text: str) -> str:
-    """Swap left and right, with and without a capital."""
+    """Swap left and right, capitalised or not."""
     opposite = {"right": "left", "left": "right", "Right": "Left", "Left": "Right"}
     return re.sub(r"\b([Rr]ight|[Ll]eft)\b", lambda match: opposite[match[1]], text)
 

@@ -95,7 +95,7 @@ def _ask_not_in_image(question: Question, facts: ExamFacts, rng: random.Random) 
 
 
 REPLACEMENTS: Mapping[ErrorKind, PlantError] = {
-    # The two kinds that few exams allow come first.
+    # The two errors that fit few exams come first.
     ErrorKind.NOT_IN_REPORT: _ask_unreported,
     ErrorKind.NOT_IN_IMAGE: _ask_not_in_image,
     ErrorKind.COMPARISON: _ask_for_comparison,
@@ -126,7 +126,7 @@ def _replace_from_texts(
 
 
 def _with_subject(question: Question, task: Task, finding: VisibleFinding | None) -> Question:
-    """The question with the task, category and subcategory of its new text."""
+    """Return the question with the task, category and subcategory of its new text."""
     term = TERMS[finding.kind] if finding else None
     return replace(
         question,
@@ -147,7 +147,7 @@ def _make_closed(question: Question, stem: str, answer: str, explanation: str) -
 def _make_single(
     question: Question, stem: str, options: tuple[str, ...], explanation: str, rng: random.Random
 ) -> Question:
-    """Make the question a single-choice one. The first option is the key; the options are shuffled."""
+    """Make the question a single-choice question. The first option is the key; the options are shuffled."""
     shuffled = list(options)
     rng.shuffle(shuffled)
     return replace(

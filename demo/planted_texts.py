@@ -1,7 +1,7 @@
 """Texts of questions that no radiologist would accept. The demo plants them in place of correct ones.
 
-By kind of finding: (stem, options, answer, explanation). Closed questions have no options; the answer to the
-others is the first option. ``None`` stands for an exam without findings.
+Texts are (stem, options, answer, explanation) by kind of finding; ``None`` is an exam without findings.
+Closed questions have no options. The answer to all other questions is the first option.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The demo's questions: all drafts that the exams allow, a varied selection of them, tiers and ids."""
+"""Writes the demo's questions: drafts, a varied selection of them, tiers and ids."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DRAFT_GENERATORS: dict[Task, Callable[[DraftWriter], Iterator[Draft]]] = {
     Task.DIFFERENTIAL: draft_differential,
     Task.GEOMETRIC: draft_geometric,
 }
-#: Maximum number of questions of one task on one exam.
+#: Maximum number of questions per task on one exam.
 _MAX_PER_TASK = {
     Task.PRESENCE: 11,
     Task.NEGATION: 10,
@@ -35,7 +35,7 @@ _MAX_PER_TASK = {
     Task.DIFFERENTIAL: 8,
     Task.GEOMETRIC: 4,
 }
-#: Maximum number on an exam that has another exam's report. Each of these questions is an error.
+#: Maximum number of questions on an exam that has another exam's report. All of these are errors.
 _MAX_WITH_WRONG_REPORT = 9
 #: Names of the tasks in ReXVQA (its Table 1).
 CONTENT_TYPES = {
@@ -131,7 +131,7 @@ def _draft_to_question(draft: Draft, question_id: str, *, seed: int) -> Question
 
 
 def _estimate_tier(draft: Draft, noise: float) -> Difficulty:
-    """The generator's estimate of the tier from task, format and conspicuity; it is not always right."""
+    """Return the generator's estimate of the tier from task, format and conspicuity, with noise."""
     score = _TASK_WEIGHT[draft.task] + _FORMAT_WEIGHT[draft.format] + 1.4 * (1 - draft.conspicuity) + noise
     if score < 0.72:
         return Difficulty.EASY

@@ -1,6 +1,6 @@
 """Differential questions: possible causes of a finding, and what a chest radiograph cannot exclude.
 
-Categories and subcategories of the diagnoses: ReXVQA, Table 5.
+The categories and subcategories of the diagnoses are those of ReXVQA, Table 5.
 """
 
 from __future__ import annotations
@@ -315,9 +315,9 @@ def _lower_first(diagnosis: str) -> str:
 
 
 def list_alternative_diagnoses(diagnosis: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Other right answers, and wrong ones, of the question to which that diagnosis is a right answer.
+    """Return other correct and wrong answers to the question to which a diagnosis is a correct answer.
 
-    Both are empty if the diagnosis is never a right answer.
+    Both are empty if the diagnosis is never a correct answer.
     """
     for differential in _DIFFERENTIALS.values():
         right = (differential.leading, *differential.further)

@@ -9,9 +9,9 @@ from demo.facts import VisibleFinding
 from demo.phantom import FindingKind
 from demo.questions_presence import subject_of_finding
 
-#: No question is asked about a ratio closer to the limit than this, because readers would disagree.
+#: Minimum distance of a ratio from the limit of 0.5. Readers would disagree on closer ratios.
 _MIN_RATIO_MARGIN = 0.02
-#: Minimum difference of height of the hemidiaphragms for a question on which is higher, in mm.
+#: Minimum height difference of the hemidiaphragms, in mm, for questions about which is higher.
 _MIN_DOME_DIFFERENCE_MM = 6.0
 _OBSCURES_DOME = (FindingKind.EFFUSION, FindingKind.CONSOLIDATION)
 

@@ -16,7 +16,7 @@ _FOCAL_KINDS = (FindingKind.NODULE, FindingKind.CONSOLIDATION)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _DevicePosition:
-    """The course of a device: the right phrase for its tip, three wrong ones, and closed questions."""
+    """The position of a device: a stem with its correct answer and distractors, and closed questions."""
 
     stem: str
     correct: str

@@ -20,7 +20,7 @@ _FREE_OF_FINDING = {
     FindingKind.NASOGASTRIC_TUBE: "Is the examination free of any enteric tube?",
     FindingKind.PACEMAKER: "Is the chest wall free of any implanted device?",
 }
-#: Findings in whose presence the question in _FREE would be ambiguous.
+#: Findings in whose presence the question in _FREE_OF_FINDING would be ambiguous.
 _AMBIGUOUS_WITH = {
     FindingKind.PACEMAKER: frozenset({FindingKind.CENTRAL_VENOUS_CATHETER}),
     FindingKind.PNEUMOTHORAX: frozenset({FindingKind.EFFUSION}),
@@ -86,7 +86,8 @@ def _draft_free_zones(writer: DraftWriter) -> Iterator[Draft]:
         for finding in facts.visible
         if finding.kind in (FindingKind.NODULE, FindingKind.CONSOLIDATION)
     ]
-    # zone_is_free also considers hidden findings, and fluid and free air, which spread over zones.
+    # is_zone_free also considers unreported findings, and fluid and free air, which extend over several
+    # zones.
     free_zones = [zone for zone in lung_zone_names() if facts.is_zone_free(zone)]
     for zone in writer.random.sample(free_zones, min(2, len(free_zones))):
         yield writer.write_closed(

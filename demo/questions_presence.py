@@ -1,4 +1,4 @@
-"""Presence questions: whether a finding is present, which ones are, and what a given finding is."""
+"""Presence questions: whether a finding is present, and which findings are present."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from demo.terms import (
 )
 
 _NORMAL = "No acute cardiopulmonary abnormality"
-_NORMAL_BECAUSE = (
+_NORMAL_EXPLANATION = (
     "Both lungs are clear, the costophrenic angles are sharp, the heart is of normal size and no line, tube "
     "or device is projected over the chest."
 )
@@ -43,7 +43,7 @@ _MULTIPLE_STEMS = (
 
 
 def subject_of_finding(finding: VisibleFinding) -> DraftSubject:
-    """Category, subcategory, boxes and conspicuity of a finding that is present."""
+    """Return category, subcategory, boxes and conspicuity of a finding that is present."""
     term = TERMS[finding.kind]
     return DraftSubject(
         category=term.category,
@@ -54,7 +54,7 @@ def subject_of_finding(finding: VisibleFinding) -> DraftSubject:
 
 
 def subject_of_absence(kind: FindingKind, writer: DraftWriter) -> DraftSubject:
-    """Category and subcategory of a finding that is absent. Its boxes are the regions to examine for it."""
+    """Return category and subcategory of an absent finding. Its boxes are the regions to examine for it."""
     term = TERMS[kind]
     boxes = writer.facts.region_boxes(REGIONS_TO_EXAMINE[kind]) if writer.random.random() < 0.6 else ()
     return DraftSubject(category=term.category, subcategory=term.subcategory, boxes=boxes)
@@ -88,7 +88,7 @@ def _draft_whether_present(writer: DraftWriter) -> Iterator[Draft]:
 
 
 def _draft_sides(writer: DraftWriter) -> Iterator[Draft]:
-    """Ask whether the finding is on a named side: once for its own side, once for the other."""
+    """Ask whether the finding is on a side, once for its own side and once for the other."""
     for finding in writer.facts.visible:
         if (
             finding.side is Side.MIDLINE
@@ -145,7 +145,7 @@ def _draft_single_choice(writer: DraftWriter) -> Iterator[Draft]:
                 stem,
                 _NORMAL,
                 _ABNORMAL_STATEMENTS,
-                explanation=_NORMAL_BECAUSE,
+                explanation=_NORMAL_EXPLANATION,
                 subject=_normal_subject(writer),
             )
 
@@ -221,7 +221,7 @@ def _draft_open(writer: DraftWriter) -> Iterator[Draft]:
         for stem in ("Give the impression of this examination in one line.", "What abnormality is seen?"):
             answer = _NORMAL if "line" in stem else "None"
             yield writer.write_open(
-                stem, answer, explanation=_NORMAL_BECAUSE, subject=_normal_subject(writer)
+                stem, answer, explanation=_NORMAL_EXPLANATION, subject=_normal_subject(writer)
             )
 
 

@@ -15,19 +15,19 @@ from demo.cases import Case, Projections
 from demo.facts import ExamFacts, collect_facts
 from demo.phantom import View
 
-#: Size of both images: a sixth of the pixels of a clinical image, at the same aspect ratio. Rendering takes
-#: longer below 900 rows, because the working grid of the anatomy is then as fine as the image.
+#: Size of the images, with a sixth of the pixels of a clinical image and the same aspect ratio. Rendering
+#: takes longer below 900 rows, because the working grid of the anatomy is then as fine as the image.
 ROWS, COLUMNS = 1050, 860
 _MAX_PROCESSES = 4
-# Settings of the GNU C library, which it reads when a process starts; others ignore them. Freed arrays stay
-# with the process. Otherwise it returns each to the system and clears its pages again for the next one, which
-# takes a fifth of the processor time.
+# Settings that the GNU C library reads when a process starts; other C libraries ignore them. Freed arrays
+# stay with the process. Returning them to the system and clearing their pages again takes a fifth of the CPU
+# time.
 _KEEP_FREED_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamFiles:
-    """The facts about an exam and its files: radiograph id -> path relative to the folder."""
+    """The facts about an exam, and its file paths by radiograph id, relative to the folder."""
 
     facts: ExamFacts
     files: dict[str, str]
@@ -44,18 +44,18 @@ def render_cases(
 ) -> list[ExamFiles]:
     """Render every case and write its files to ``folder``.
 
-    ``on_done`` is called with the number of cases finished so far, ``meanwhile`` once after the start.
+    ``on_done`` is called with the number of finished cases, ``meanwhile`` once after the start.
     """
     render = partial(render_case, folder=folder, rows=rows, columns=columns)
     workers = min(_MAX_PROCESSES, os.cpu_count() or 1, len(cases))
     exams = []
-    os.environ.update(_KEEP_FREED_MEMORY)  # for the processes that start here
+    os.environ.update(_KEEP_FREED_MEMORY)  # for the processes started below
     # "spawn": a forked child would inherit open database connections.
     spawn_context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=spawn_context, initializer=_prepare_process) as pool:
-        taken = pool.map(render, cases)
+        rendered_exams = pool.map(render, cases)
         meanwhile()
-        for number, exam in enumerate(taken, start=1):
+        for number, exam in enumerate(rendered_exams, start=1):
             exams.append(exam)
             on_done(number)
     return exams
@@ -64,11 +64,11 @@ def render_cases(
 def _prepare_process() -> None:
     """Ignore interrupts, and use one thread for matrix operations.
 
-    Ctrl+C reaches every process. A worker that it kills could hold a lock of the pool. Several threads per
-    worker compete with the other workers, which doubles the processor time.
+    Ctrl+C reaches every process, and a worker that ends could hold a lock of the pool. Several threads per
+    worker would compete with the other workers, which doubles the CPU time.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - in the processes that render only
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only for processes that render
 
     from demo.phantom import dicom, render  # noqa: F401, PLC0415 - only what is loaded is limited
 
@@ -77,8 +77,8 @@ def _prepare_process() -> None:
 
 def render_case(case: Case, *, folder: Path, rows: int, columns: int) -> ExamFiles:
     """Render one case and write its files."""
-    from demo.phantom.dicom import write_dicom  # noqa: PLC0415 - in the processes that render only
-    from demo.phantom.render import render_exam  # noqa: PLC0415 - the same
+    from demo.phantom.dicom import write_dicom  # noqa: PLC0415 - only for processes that render
+    from demo.phantom.render import render_exam  # noqa: PLC0415 - only for processes that render
 
     exam = render_exam(
         case.seed,
@@ -100,7 +100,7 @@ def render_case(case: Case, *, folder: Path, rows: int, columns: int) -> ExamFil
 
 def _set_ap_view(path: Path) -> None:
     """Set the view position of the file to AP, as for patients in bed (DICOM CID 4010)."""
-    import pydicom  # noqa: PLC0415 - the same
+    import pydicom  # noqa: PLC0415 - only for processes that render
 
     dataset = pydicom.dcmread(path)
     dataset.ViewPosition = "AP"

@@ -1,4 +1,4 @@
-"""Reports of the demo's exams: findings and impression, which mostly agree with the images.
+"""Writes the reports of the demo's exams: findings and impression, which mostly agree with the images.
 
 Depending on the case, a report omits a finding, mentions one that is not visible, compares with an earlier
 examination, or belongs to another exam. Such reports cause errors in machine-written questions.
@@ -38,7 +38,7 @@ _TECHNIQUE = {
 
 
 def write_report(facts: ExamFacts, *, seed: int) -> str:
-    """The text of the report. The same facts and seed give the same text."""
+    """Return the text of a report. The same facts and seed give the same text."""
     rng = random.Random(f"{seed}/{facts.exam_id}/report")
     case = facts.case
     findings = [

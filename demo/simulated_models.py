@@ -1,8 +1,8 @@
-"""The demo's eight simulated models, with the accuracies of ReXVQA's models. They are marked as simulated.
+"""The demo's eight simulated models, with the accuracies of the models in ReXVQA.
 
 The accuracies are the column "Overall" of ReXVQA's Table 2, which is the plain mean of five tasks for seven
-models and the question-weighted mean for MedGemma. Only these shares are taken from ReXVQA; the replies are
-generated here.
+models and the question-weighted mean for MedGemma. Only these accuracies are taken from ReXVQA; the replies
+are generated here. The models are marked as simulated.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NO_ANSWER = "The image alone does not let me decide between these."
 
 
 def import_simulated_models(db: Session, *, by: Person, study: str, cases: list[Case], now: datetime) -> None:
-    """Import the predictions of all eight models on the study's cases, from files as for real models."""
+    """Import the predictions of all eight models on the study's cases, from files, as for real models."""
     with tempfile.TemporaryDirectory() as folder:
         for model in MODELS:
             path = Path(folder) / "predictions.jsonl"
@@ -53,19 +53,19 @@ def import_simulated_models(db: Session, *, by: Person, study: str, cases: list[
                 db, by=by, path=path, model=model.name, study=study, simulated=True, now=now
             )
             if outcome.refusals:
-                raise ValueError(f"the demo's own predictions are refused: {outcome.refusals[0]}")
+                raise ValueError(f"the predictions of the demo were refused: {outcome.refusals[0]}")
 
 
 def render_predictions(cases: list[Case], model: SimulatedModel) -> str:
-    """One model's predictions as overread.prediction/1. The first of its wrong replies contain no answer."""
+    """Return a model's predictions as overread.prediction/1. Its first wrong replies contain no answer."""
     right_numbers = right_case_numbers(model.name, cases, accuracy=model.accuracy)
-    unparsable_left = round(model.unparsable_share * len(cases))
+    remaining_unparsable = round(model.unparsable_share * len(cases))
     lines = []
     for case in cases:
         line: dict[str, object] = {"question_id": case.blind_case.question_id}
         is_right = case.blind_case.number in right_numbers
-        if not is_right and unparsable_left:
-            unparsable_left -= 1
+        if not is_right and remaining_unparsable:
+            remaining_unparsable -= 1
             line["raw"] = _NO_ANSWER
         else:
             line["raw"] = f"<answer>{simulate_answer(case, right=is_right, name=model.name)}</answer>"

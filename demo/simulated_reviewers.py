@@ -1,7 +1,7 @@
-"""Simulated reviewers: their verdicts on questions whose errors are known, and the time that they take.
+"""Simulates the verdicts of reviewers on questions with known errors, and the time that they take.
 
-They detect most of the planted errors, and sometimes correct a question that has none. Every verdict is
-marked as simulated.
+The reviewers detect most of the planted errors, and sometimes correct a question that has none. Every verdict
+is marked as simulated.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _AFFECTED_RATING = {
 class SimulatedVerdict:
     """The content of a simulated verdict.
 
-    If ``skip_reason`` holds a reason, the question was skipped instead.
+    If ``skip_reason`` is not empty, the question was skipped instead.
     """
 
     decision: Decision
@@ -145,7 +145,7 @@ def _needs_reasoning(question: Question, rng: random.Random) -> bool:
 
 
 def _simulate_tier(question: Question, rng: random.Random) -> Difficulty:
-    """The tier of the question, or a neighbouring one."""
+    """Return the tier of the question or a neighbouring tier."""
     tiers = list(Difficulty)
     index = tiers.index(question.difficulty or Difficulty.MEDIUM)
     step = rng.choices((-1, 0, 1), weights=(24, 62, 14))[0]

@@ -1,8 +1,8 @@
-"""The demo's reader studies: one completed by simulated readers, and one open to the demo's reader.
+"""Creates the demo's reader studies: one completed by simulated readers, and one open to the demo's reader.
 
-Simulated data are marked in the study, in the readers' names, and wherever a report shows them. The number of
-right cases follows exactly from a reader's accuracy. Which cases are right depends on a latent difficulty per
-case that all raters share, so that their agreement resembles that of people.
+Simulated data are marked in the study, in the readers' names, and in reports. A rater's accuracy determines
+the exact number of cases that the rater answers correctly. Which cases these are depends on a latent
+difficulty per case that all raters share, so that their agreement resembles that of people.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from reader_study import service as studies
 from storage.reader_study.cases import list_cases
 
 STUDY, PILOT = "Readers and models (simulated)", "Pilot for readers"
-#: Maximum number of cases; the demo's exams have enough questions for them.
+#: Number of cases to draw; a demo with few exams has fewer.
 CASES = 200
-#: Latent correlation of two raters: the share of the variance that is due to the case's difficulty.
+#: Share of the variance that is due to the case's difficulty: the latent correlation of two raters.
 _DIFFICULTY_VARIANCE_SHARE = 0.5
 _GUIDELINE = """\
 **Answer what the images of this exam show.** You see the same clinical information as the radiologist.
@@ -82,9 +82,9 @@ READERS = (
 def create_studies(
     db: Session, *, by: Person, dataset: str, exams: int, models: Sequence[str], now: datetime
 ) -> ReaderStudy:
-    """Create both studies on a dataset of ``exams`` exams. Returns the one with the simulated readings.
+    """Create both studies on a dataset of ``exams`` exams. Returns the study with the simulated readings.
 
-    ``models`` take part in the latter. Their answers are added by predictions on the same questions: see
+    ``models`` take part in that study. Their answers are imported as predictions on the same questions; see
     :func:`right_case_numbers`.
     """
     source = CaseSource(kind=SourceKind.DATASET, dataset=dataset)
@@ -136,7 +136,7 @@ def create_studies(
             now=now - timedelta(days=3),
         )
         if outcome.refusals:
-            raise ValueError(f"the demo's own readings are refused: {outcome.refusals[0]}")
+            raise ValueError(f"the readings of the demo were refused: {outcome.refusals[0]}")
         studies.set_profile(
             db, by=by, study=STUDY, reader=reader.name, profile=reader.profile, now=created_at
         )
@@ -144,7 +144,7 @@ def create_studies(
 
 
 def right_case_numbers(name: str, cases: list[Case], *, accuracy: float) -> frozenset[int]:
-    """Numbers of the cases that a simulated rater answers correctly: exactly the share ``accuracy``."""
+    """Return the numbers of the cases that a simulated rater answers correctly, a share of ``accuracy``."""
     latent = {
         case.blind_case.number: math.sqrt(_DIFFICULTY_VARIANCE_SHARE)
         * random.Random(f"case {case.blind_case.question_id}").gauss(0, 1)
@@ -157,7 +157,7 @@ def right_case_numbers(name: str, cases: list[Case], *, accuracy: float) -> froz
 
 
 def simulate_answer(case: Case, *, right: bool, name: str) -> str:
-    """The answer as written in a file of readings or predictions.
+    """Return a simulated answer, as written in a file of readings or predictions.
 
     Different raters often give the same wrong answer.
     """
@@ -181,7 +181,7 @@ def simulate_answer(case: Case, *, right: bool, name: str) -> str:
 def render_readings(
     study: ReaderStudy, cases: list[Case], reader: SimulatedReader, *, started_at: datetime
 ) -> str:
-    """One reader's readings as overread.reading/1. A tenth of the cases is read a second time at the end."""
+    """Return a reader's readings as overread.reading/1. A tenth of the cases is read again at the end."""
     rng = random.Random(f"{reader.name} reads")
     right_numbers = right_case_numbers(reader.name, cases, accuracy=reader.accuracy)
     order = rng.sample(cases, len(cases))

@@ -14,9 +14,9 @@ K = FindingKind
 class Term:
     """The terms for a kind of finding, and its category.
 
-    ``with_article`` has the indefinite article, ``option`` is an answer option, ``after_no`` follows the word
-    "no". ``category`` and ``subcategory`` are those of ReXVQA (its Tables 3 and 6 list the categories of
-    findings).
+    ``with_article`` includes the indefinite article, ``option`` is used as an answer option, and ``after_no``
+    follows the word "no". ``category`` and ``subcategory`` are those of ReXVQA (its Tables 3 and 6 list the
+    categories of findings).
     """
 
     with_article: str
@@ -92,7 +92,7 @@ TERMS: dict[FindingKind, Term] = {
     ),
 }
 
-#: Findings that no phantom shows, so that they are always wrong options. Each can be excluded on any phantom.
+#: Findings that no phantom shows. They are always wrong options, because every phantom excludes them.
 NEVER_PRESENT = (
     "Dextrocardia",
     "Cavitating lung lesion",
@@ -117,7 +117,7 @@ REGIONS_TO_EXAMINE: dict[FindingKind, tuple[str, ...]] = {
 
 
 def name_with_location(finding: VisibleFinding) -> str:
-    """The finding with its side or location, as in "there is …"."""
+    """Return the finding with its side or location, to follow "there is"."""
     match finding.kind:
         case K.NODULE:
             return f"a nodule in the {finding.region}"
@@ -134,7 +134,7 @@ def name_with_location(finding: VisibleFinding) -> str:
 
 
 def short_name(finding: VisibleFinding) -> str:
-    """The finding without side and location, as it follows "the"."""
+    """Return the finding without side and location, to follow "the"."""
     return {
         K.NODULE: "nodule",
         K.EFFUSION: "pleural effusion",
@@ -145,7 +145,7 @@ def short_name(finding: VisibleFinding) -> str:
 
 
 def describe_finding(finding: VisibleFinding, facts: ExamFacts) -> str:
-    """A description of the finding, for the explanation of a question or the findings of a report."""
+    """Describe a finding, for the explanation of a question or the findings of a report."""
     return {
         K.NODULE: _describe_nodule,
         K.EFFUSION: _describe_effusion,
@@ -160,7 +160,7 @@ def describe_finding(finding: VisibleFinding, facts: ExamFacts) -> str:
 
 
 def describe_absence(kind: FindingKind, facts: ExamFacts) -> str:
-    """A description of the normal appearance where the finding is absent."""
+    """Describe the normal appearance where a finding is absent."""
     ratio = "the heart is not enlarged, though AP projection magnifies it"
     if facts.frontal == "pa":
         ratio = f"the cardiothoracic ratio is about {facts.ctr:.2f}, below 0.50"

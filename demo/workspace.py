@@ -1,4 +1,4 @@
-"""The demo workspace: built in a temporary folder and then moved into place."""
+"""Builds the demo workspace in a temporary folder and then moves it into place."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BUILD_PREFIX = ".demo-in-the-making-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoCounts:
-    """The contents of a new demo workspace, as counts."""
+    """The counts of exams, questions and planted errors in a new demo workspace."""
 
     exams: int
     questions: int
@@ -57,18 +57,17 @@ def make_demo(
     rows: int = ROWS,
     columns: int = COLUMNS,
 ) -> DemoCounts:
-    """Make the demo workspace. If this is interrupted, the workspace is either complete or absent.
+    """Create the demo workspace. If this is interrupted, the workspace is either complete or absent.
 
     Raises:
         AlreadyThere: a workspace exists.
-        Refused: with ``replace_existing``, the existing workspace is not a demo, or holds data that are not
-            the demo's.
+        Refused: with ``replace_existing``, the existing workspace is not a demo, or contains other data.
     """
     exists = workspace_exists(workspace)
     if exists and not replace_existing:
         raise AlreadyThere(
-            f"A workspace is there already: {workspace.home}. Nothing was changed. Name another folder by "
-            "OVERREAD_HOME, or remake a demo workspace with --again."
+            f"A workspace already exists in {workspace.home}. Nothing was changed. Set OVERREAD_HOME to "
+            "another folder, or create a demo workspace again with --again."
         )
     if exists:
         _check_only_demo(workspace)
@@ -174,12 +173,12 @@ def _write_source_files(
 
 
 def _check_only_demo(workspace: Workspace) -> None:
-    """Raise Refused unless everything in the workspace is the demo's own."""
+    """Raise Refused if the workspace contains data that are not part of the demo."""
     if database_file(workspace) is None:
-        raise Refused("The database is on a server; empty it there, and then make the demo without --again.")
-    no_demo = f"{workspace.home} is no demo workspace; it is left as it is."
+        raise Refused("The database is on a server. Empty it there, then create the demo without --again.")
+    not_a_demo = f"{workspace.home} is not a demo workspace. Nothing was changed."
     if not (workspace.home / MARKER_FILE).exists():
-        raise Refused(no_demo)
+        raise Refused(not_a_demo)
     from demo.history import DATASET  # noqa: PLC0415 - importing it at the start would delay rendering
 
     engine = make_engine(workspace.database_url)
@@ -192,27 +191,27 @@ def _check_only_demo(workspace: Workspace) -> None:
     finally:
         engine.dispose()
     if foreign:
-        raise Refused(f"{no_demo} It holds {', '.join(foreign)}, which is not the demo's.")
+        raise Refused(f"{not_a_demo} It contains other people or datasets: {', '.join(foreign)}.")
 
 
 def _remove_stale_builds(home: Path, *, now: datetime) -> None:
-    """Remove the folders of interrupted runs. A run takes a minute, so a folder an hour old is not in use."""
+    """Remove folders of interrupted runs. A run takes minutes, so older folders are not in use."""
     for stale_folder in home.glob(f"{_BUILD_PREFIX}*"):
         if stale_folder.stat().st_mtime < now.timestamp() - 3600:
             shutil.rmtree(stale_folder, ignore_errors=True)
 
 
 def _share_images(workspace: Workspace, folder: Path, rendered_exams: Sequence[ExamFiles]) -> None:
-    """Replace the imported image files with hard links to the workspace's copies, if the file system can."""
+    """Replace the imported image files by hard links to the stored images, if possible."""
     for rendered_exam in rendered_exams:
         for name in rendered_exam.files.values():
             path = folder / name
             stored = image_path(workspace, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
-            link = path.with_suffix(".twin")
+            link = path.with_suffix(".link")
             try:
                 link.hardlink_to(stored)
             except OSError:
-                return  # no hard links: both copies stay
+                return  # the file system has no hard links; both copies are kept
             link.replace(path)
 
 
@@ -222,9 +221,11 @@ def _write_marker(folder: Path, counts: DemoCounts, *, now: datetime) -> None:
 
 
 def _move_into_place(workspace: Workspace, build_folder: Path, file: Path, *, replace_existing: bool) -> None:
-    """Move everything into place, the database last: a workspace exists only once its database does."""
+    """Move everything into place, the database last: it determines whether a workspace exists."""
     if file.exists() and not replace_existing:
-        raise AlreadyThere(f"A workspace was made at {workspace.home} in the meantime; it is left as it is.")
+        raise AlreadyThere(
+            f"A workspace was created in {workspace.home} in the meantime. Nothing was changed."
+        )
     new_database = build_folder / "overread.sqlite"
     if replace_existing:
         old_folder = build_folder / "old"

@@ -157,7 +157,7 @@ def test_key_of_the_planted_faults_is_stored_beside_the_file(demo_build):
 
 def test_existing_demo_workspace_is_not_overwritten(demo_build):
     before = (demo_build[0].home / "overread.sqlite").read_bytes()
-    with pytest.raises(AlreadyThere, match="there already"):
+    with pytest.raises(AlreadyThere, match="already exists in"):
         make_demo(demo_build[0], now=NOW, report_progress=lambda _: None, **SMALL_DEMO)
     assert (demo_build[0].home / "overread.sqlite").read_bytes() == before
 
@@ -166,7 +166,7 @@ def test_real_workspace_is_never_replaced(tmp_path):
     workspace = locate_workspace(tmp_path)
     workspace.home.mkdir()
     (workspace.home / "overread.sqlite").write_bytes(b"somebody's")
-    with pytest.raises(Refused, match="no demo workspace"):
+    with pytest.raises(Refused, match="is not a demo workspace"):
         make_demo(workspace, now=NOW, report_progress=lambda _: None, replace_existing=True, **SMALL_DEMO)
     assert (workspace.home / "overread.sqlite").read_bytes() == b"somebody's"
 
