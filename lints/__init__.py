@@ -1,1 +1,1 @@
-"""Lint rules of this project that no ready-made linter has. Run them with ``python -m lints``."""
+"""Lint rules that are specific to this project. Run them with ``python -m lints``."""

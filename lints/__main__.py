@@ -1,4 +1,4 @@
-"""``python -m lints [ROOT]``: prints every offence; exits with 0 if there is none, otherwise with 1."""
+"""``python -m lints [ROOT]``: prints all violations. Exits with 0 if there are none, otherwise with 1."""
 
 import sys
 from pathlib import Path
@@ -12,10 +12,10 @@ PROJECT_RULES = (*names.RULES, *cycles.RULES)
 
 
 def find_violations(root: Path) -> list[Violation]:
-    """Every offence under ``root``, ordered by path and line."""
+    """Return all violations under ``root``, ordered by path and line."""
     files = list(read_sources(root))
-    file_violations = (offence for source in files for rule in RULES for offence in rule(source))
-    project_violations = (offence for rule in PROJECT_RULES for offence in rule(files))
+    file_violations = (violation for source in files for rule in RULES for violation in rule(source))
+    project_violations = (violation for rule in PROJECT_RULES for violation in rule(files))
     return sorted(
         (
             *file_violations,

@@ -1,7 +1,7 @@
-"""Rules for pages that write: only in an action passed to ``act``, never while the page is drawn.
+"""Rules for pages that write: a page writes only in an action passed to ``act``, never while it is drawn.
 
 A click interrupts the running script of a page, including any write that the script has started. A callback
-is not interrupted; ``act`` (ui/widgets.py) reports its outcome, and offers to retry what was not saved. The
+is not interrupted. ``act`` (ui/widgets.py) reports its outcome, and offers to repeat a failed save. The
 rules see one file at a time: a function writes if it opens a unit of work, or calls a function of its file
 that does.
 """
@@ -58,7 +58,7 @@ def find_writes_without_act(source: SourceFile) -> Iterator[Violation]:
         if not isinstance(node, ast.Name) or node.id not in writers or id(node) in allowed_ids:
             continue
         if not source.allows("write-without-act", node):
-            text = f"hand {node.id} to act: on_click=act, args=({node.id}, …)"
+            text = f"pass {node.id} to act: on_click=act, args=({node.id}, …)"
             yield _violation(source, node, "write-without-act", text)
 
 
@@ -113,9 +113,7 @@ def find_threads(source: SourceFile) -> Iterator[Violation]:
             yield _violation(source, call, "thread-of-its-own", _LONG_WORK)
 
 
-_WRITE_ADVICE = (
-    "put what writes into a function of its own and hand that to act: on_click=act, args=(save, …)"
-)
+_WRITE_ADVICE = "move the write to a separate function and pass it to act: on_click=act, args=(save, …)"
 
 
 def _is_screen(source: SourceFile) -> bool:
@@ -176,7 +174,7 @@ def _arguments_of_act_callers(call: ast.Call, act_callers: set[str]) -> Iterator
 
 
 def _last_name(node: ast.AST) -> str:
-    """``button`` for ``st.button(…)``, ``st.button`` and ``button``."""
+    """Return ``button`` for ``st.button(…)``, ``st.button`` and ``button``."""
     if isinstance(node, ast.Call):
         return _last_name(node.func)
     if isinstance(node, ast.Attribute):

@@ -1,4 +1,4 @@
-"""A landed migration must stay byte for byte as it is, because existing workspaces have run it.
+"""Checks that landed migrations are unchanged, because existing workspaces have run them.
 
 Its hash is in storage/migrations/landed.sha256, in the format of ``sha256sum``. ``make landed`` adds the line
 of a new migration. To change the effect of a landed migration, add a new one.

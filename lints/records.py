@@ -36,7 +36,7 @@ def find_unaudited_writes(source: SourceFile) -> Iterator[Violation]:
                 path=source.path,
                 line=function.lineno,
                 rule=RULE,
-                text=f"{name} writes ({_last_name(write_call)}) and puts nothing on record: call "
+                text=f"{name} writes ({_last_name(write_call)}) without an audit entry: call "
                 "accounts.service.audit.record, or state why not: # allow writes-without-record: reason",
             )
 

@@ -33,7 +33,7 @@ def find_fixed_widget_keys(source: SourceFile) -> Iterator[Violation]:
                 source,
                 call,
                 "fixed-widget-key",
-                'put the id of what is asked about into the key: key=f"stem-{question.id}", or state why '
+                'include the id of the displayed object in the key: key=f"stem-{question.id}", or state why '
                 "not: # allow fixed-widget-key: reason",
             )
 
@@ -43,7 +43,7 @@ def find_unsafe_html(source: SourceFile) -> Iterator[Violation]:
     for call in _find_calls(source):
         if any(keyword.arg == "unsafe_allow_html" for keyword in call.keywords):
             yield _violation(
-                source, call, "unsafe-html", "show text as text; unsafe_allow_html is not for us"
+                source, call, "unsafe-html", "show text as text; unsafe_allow_html is not permitted"
             )
 
 
@@ -65,7 +65,7 @@ def find_streamlit_imports(source: SourceFile) -> Iterator[Violation]:
                 source,
                 node,
                 "streamlit-outside-screens",
-                "only app.py, pages and ui know Streamlit; give this its values as arguments",
+                "only app.py, pages and ui may use Streamlit; pass the values as arguments",
             )
 
 

@@ -31,7 +31,7 @@ def find_clock_reads(source: SourceFile) -> Iterator[Violation]:
                 path=source.path,
                 line=node.lineno,
                 rule="reads-the-clock",
-                text="take the time as an argument, now=; only the edge reads the clock",
+                text="take the time as an argument, now=; only commands, pages and routes read the clock",
             )
 
 
@@ -49,7 +49,7 @@ def find_randomness(source: SourceFile) -> Iterator[Violation]:
                 path=source.path,
                 line=node.lineno,
                 rule="draws-by-chance",
-                text="take a seed, a token or an id as an argument; only the edge draws one",
+                text="take a seed, a token or an id as an argument; only commands, pages and routes draw one",
             )
 
 

@@ -1,4 +1,4 @@
-"""A file of the project as the rules see it, and the exceptions that it declares."""
+"""A Python file of the project, parsed for the rules, with the exceptions that it declares."""
 
 import ast
 import io
@@ -49,7 +49,7 @@ class SourceFile:
         return self.path.split("/", 1)[0]
 
     def allows(self, rule: str, node: ast.expr | ast.stmt) -> bool:
-        """Whether a line of ``node`` has ``# allow RULE: reason``; an allowance needs a reason to count."""
+        """Return whether a line of ``node`` has ``# allow RULE: reason``. The reason is required."""
         last = node.end_lineno or node.lineno
         matches = (_ALLOWANCE.search(self.comments.get(line, "")) for line in range(node.lineno, last + 1))
         return any(match is not None and match[1] == rule for match in matches)

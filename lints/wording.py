@@ -1,4 +1,4 @@
-"""Finds unclear words in documents and names. A smoke test: CONTRIBUTING.md has the rules."""
+"""Finds unclear words in documents and names. The complete rules are in CONTRIBUTING.md."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNCLEAR_WORDS = {
     "at the door": "write on import, or at sign-in",
     "bears on": "write affects or supports",
 }
-#: Words that no name contains. ``each`` is no name of a variable or parameter either.
+#: Words that names must not contain. Variables and parameters must not be called ``each`` either.
 _UNCLEAR_IN_NAMES = {"told", "said", "telling"}
 _UNCLEAR_PATTERN = re.compile(
     r"\b(" + "|".join(sorted(UNCLEAR_WORDS, key=len, reverse=True)) + r")\b", re.IGNORECASE
@@ -35,7 +35,7 @@ _CODE_PATTERN = re.compile(r"`[^`]*`|\]\([^)]*\)")
 
 
 def find_unclear_words(root: Path) -> Iterator[Violation]:
-    """Finds lines of documents with such a word. Code, link targets and golden files are skipped."""
+    """Finds lines of documents with an unclear word. Code and link targets are skipped."""
     documents = [
         *root.glob("*.md"),
         *root.glob("docs/**/*.md"),

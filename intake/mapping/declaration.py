@@ -1,7 +1,6 @@
-"""The mapping file, ``overread.mapping/1``: its structure, and its checks with file, line and advice.
+"""The structure of mapping files (``overread.mapping/1``), and checks that report file, line and advice.
 
-``python -m intake.mapping.declaration`` writes its JSON Schema in docs/formats/ anew; a test
-compares the two.
+``python -m intake.mapping.declaration`` rewrites the JSON Schema in docs/formats/. A test compares both.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from intake.mapping.paths import parse_path
 
 READY_FOLDER = Path(__file__).resolve().parent / "ready"
 SCHEMA_PATH = Path(__file__).resolve().parents[2] / "docs" / "formats" / "overread.mapping-1.schema.json"
-#: The placeholders of a template: {column}.
+#: Matches a placeholder of a template: {column}.
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 Scalar = str | int | float | bool
@@ -235,13 +234,13 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "task": tuple(Task),
     "difficulty": tuple(Difficulty),
 }
-#: (keys to the place in the file, path of the column)
+#: The keys that lead to a place in the mapping file, and the path of a column that is used there.
 PlacedPath = tuple[tuple[str, ...], ColumnPath]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
-    """A mapping that was read and checked; ``file_name`` and ``text`` are of its file."""
+    """A valid mapping. ``file_name`` and ``text`` are the name and content of its file."""
 
     file_name: str
     text: str
@@ -249,16 +248,16 @@ class Mapping:
 
     @property
     def expectations(self) -> Expectations:
-        """What the structural checks expect of the questions."""
+        """The fields and option count that the structural checks expect."""
         expects = self.content.expects
         return Expectations(fields=frozenset(expects.fields), option_count=expects.options)
 
     def error(self, keys: tuple[str, ...], reason: str) -> InvalidValue:
-        """An error at a place of the file."""
+        """Return an error that names the line of the file."""
         return _error(self.file_name, self.text, keys, reason)
 
     def list_paths(self) -> Iterator[PlacedPath]:
-        """The paths of all columns that the mapping uses, with their places."""
+        """Yield the paths of all columns that the mapping uses, with their places in the file."""
         content = self.content
         for column in content.where:
             yield ("where", column), parse_path(column)
@@ -272,11 +271,12 @@ def load_mapping(text: str, file_name: str) -> Mapping:
     """Read a mapping file.
 
     Args:
-        text: its content.
-        file_name: for messages.
+        text: the content of the file.
+        file_name: the file name, used in error messages.
 
     Raises:
-        InvalidValue: it is not valid; the field is the file with the line, the reason says what to change.
+        InvalidValue: the mapping is not valid. The field is the file with the line; the reason states what to
+            change.
     """
     try:
         plain = tomllib.loads(text)
@@ -297,7 +297,7 @@ def load_mapping(text: str, file_name: str) -> Mapping:
 
 
 def list_ready_mappings() -> list[str]:
-    """The names of the mapping files that ship with Overread."""
+    """Return the names of the mapping files that ship with Overread."""
     return sorted(path.stem for path in READY_FOLDER.glob("*.toml"))
 
 
@@ -305,7 +305,7 @@ def load_ready_mapping(name: str) -> Mapping:
     """Read a mapping file that ships with Overread.
 
     Raises:
-        InvalidValue: there is none of that name.
+        InvalidValue: there is no mapping of this name.
     """
     if name not in list_ready_mappings():
         raise InvalidValue(
@@ -315,12 +315,12 @@ def load_ready_mapping(name: str) -> Mapping:
 
 
 def write_mapping(content: MappingFile) -> str:
-    """The text of a mapping file."""
+    """Return the text of a mapping file."""
     return tomli_w.dumps(msgspec.to_builtins(content))
 
 
 def list_rules(content: MappingFile) -> Iterator[tuple[tuple[str, ...], str | Rule | BoxRule]]:
-    """The rules of a mapping with their places."""
+    """Yield the rules of a mapping with their places in the file."""
     for name, column in content.columns.items():
         yield ("columns", name), column
     for name in Fields.__struct_fields__:
@@ -331,7 +331,7 @@ def list_rules(content: MappingFile) -> Iterator[tuple[tuple[str, ...], str | Ru
 
 
 def suggest(word: str, known: list[str]) -> str:
-    """A hint at the most similar of the known words; empty if none is."""
+    """Return a hint at the most similar known word; empty if no word is similar."""
     matches = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     return f" Did you mean {matches[0]!r}?" if matches else ""
 
@@ -355,7 +355,7 @@ def _list_rule_paths(keys: tuple[str, ...], rule: str | Rule | BoxRule) -> Itera
 def _check(mapping: Mapping) -> None:
     content = mapping.content
     try:
-        mapping.expectations  # noqa: B018 - it checks the fields
+        mapping.expectations  # noqa: B018 - reading the property checks the fields
     except InvalidValue as error:
         raise mapping.error(tuple(error.field.split(".")), error.reason) from None
     for name in content.columns.keys() & content.join.keys():
@@ -385,7 +385,7 @@ def _check_names(mapping: Mapping) -> None:
 
 @contextmanager
 def _placed_errors(mapping: Mapping, keys: tuple[str, ...]) -> Iterator[None]:
-    """Give errors of paths the place in the file."""
+    """Add the place in the mapping file to errors about paths."""
     try:
         yield
     except InvalidValue as error:
@@ -436,7 +436,7 @@ def _error(file_name: str, text: str, keys: tuple[str, ...], reason: str) -> Inv
 
 
 def _explain(plain: Any, text: str, file_name: str, error: msgspec.ValidationError) -> InvalidValue:  # noqa: ANN401  # any TOML value
-    """Convert msgspec's error to file, line and advice; its own text leaves out the keys of tables."""
+    """Convert msgspec's error to file, line and advice. The text of the error omits the keys of tables."""
     message, _, path_text = str(error).partition(" - at `$")
     keys = _resolve_keys(plain, path_text.rstrip("`"))
     field = re.match(r"Object (missing required|contains unknown) field `(.*)`", message)
@@ -462,7 +462,7 @@ def _explain(plain: Any, text: str, file_name: str, error: msgspec.ValidationErr
 
 
 def _resolve_keys(plain: Any, path_text: str) -> tuple[str, ...]:  # noqa: ANN401  # any TOML value
-    """The keys of msgspec's path; "[...]" is any key of a table: the first with an invalid value."""
+    """Return the keys of msgspec's path. "[...]" is the first key of a table with an invalid value."""
     keys: list[str] = []
     value = plain
     for key in re.findall(r"[^.\[\]]+|\[\.\.\.\]", path_text):
@@ -506,7 +506,7 @@ def _list_known_keys(keys: tuple[str, ...]) -> list[str]:
 
 
 def render_schema() -> str:
-    """The JSON Schema, draft 2020-12, of a mapping file that was converted to JSON."""
+    """Return the JSON Schema (draft 2020-12) of a mapping file that was converted to JSON."""
     (_,), definitions = msgspec.json.schema_components([MappingFile], ref_template="#/$defs/{name}")
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

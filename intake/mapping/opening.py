@@ -26,7 +26,7 @@ def detect_mapped_container(path: Path, given: Input) -> Container:
     """Return the structure of a file that a mapping reads, from its first bytes.
 
     Raises:
-        InvalidValue: the file is empty, or has no structure that can be read.
+        InvalidValue: the file is empty, or its structure is not supported.
     """
     if path.is_dir():
         return Container.MEMBERS

@@ -11,7 +11,8 @@ from domain.errors import InvalidValue
 
 _ALL = None  # the step "[*]"
 _STEP = re.compile(r"\.?(?P<key>[^.\[\]]+)|\[(?P<index>\d+|\*)\]")
-#: Values that are not in the record: the file's name without extension, the record's number and its key.
+#: Roots of values outside the record: the file name without extension, the record's number and the record's
+#: key.
 VARIABLES = ("$file", "$number", "$key")
 
 

@@ -26,10 +26,10 @@ _SEPARATORS = re.compile(r"\s*[,;|&]\s*|\s+and\s+")
 
 
 class MappingReader:
-    """Reads the records of one file by a mapping; records that its filter leaves out give None."""
+    """Converts the records of one file by a mapping. Records that the filter excludes give None."""
 
     def __init__(self, mapping: Mapping, file_stem: str, joined: JoinedRows) -> None:
-        """``file_stem`` is the file's name without its ending, ``joined`` the rows of the second files."""
+        """``file_stem`` is the file name without extension; ``joined`` are the rows of the second files."""
         self._content, self._fields = mapping.content, mapping.content.fields
         self._file_stem, self._joined = file_stem, joined
 
@@ -166,7 +166,7 @@ class MappingReader:
 
 
 def _explain_no_answer(spec: str | AnswerRule | list[str | AnswerRule], values: RecordValues) -> str:
-    """Why a record has no answer: its columns are empty, or the rule accepts no part of them."""
+    """Explain why a record has no answer: its columns are empty, or no rule accepts their values."""
     rules = spec if isinstance(spec, list) else [spec]
     paths = [rule if isinstance(rule, str) else rule.from_ for rule in rules]
     listed = [path for item in paths if item for path in ([item] if isinstance(item, str) else item)]
@@ -183,13 +183,13 @@ def _fold(text: str) -> str:
 
 
 def _split_answer(text: str) -> list[str]:
-    """The letters of an answer such as "A, C", "A|C" or "A and C"; other texts stay whole."""
+    """Split an answer such as "A, C", "A|C" or "A and C" into letters. Other texts are not split."""
     parts = [part for part in _SEPARATORS.split(text.strip()) if part]
     return parts if len(parts) > 1 and all(len(part.strip("().")) <= 2 for part in parts) else [text]
 
 
 def _find_option(text: str, form: str | None, letters: list[str], folded: list[str]) -> int:
-    """The index of the option that one part of an answer names."""
+    """Return the index of the option that one part of an answer names."""
     if form in (None, "text") and folded.count(_fold(text)) == 1:
         return folded.index(_fold(text))
     if form == "text":
@@ -234,13 +234,13 @@ def _build_radiographs(images: list[str], views: list[str]) -> list[RadiographRe
 
 def _read_corners(values: RecordValues, rule: BoxRule) -> list[tuple[float, float, float, float]]:
     paths = [rule.from_] if isinstance(rule.from_, str) else rule.from_
-    found: list[Any] = []
+    cells: list[Any] = []
     for path in paths:
         for value in values.find(path):
             is_text = isinstance(value, str) and _LIST_TEXT.fullmatch(value)
-            found.append(msgspec.json.decode(value) if is_text else value)
+            cells.append(msgspec.json.decode(value) if is_text else value)
     numbers: list[float] = []
-    _collect_numbers(found, numbers)
+    _collect_numbers(cells, numbers)
     if len(numbers) % 4:
         raise InvalidValue("boxes", f"{len(numbers)} numbers do not make boxes of four")
     boxes = [tuple(numbers[start : start + 4]) for start in range(0, len(numbers), 4)]

@@ -20,7 +20,7 @@ from intake.mapping.declaration import (
 )
 from intake.mapping.paths import follow, parse_path
 
-#: The rows of the second files by their keys: name -> key -> row, or rows.
+#: The rows of the second files: the name of the join, then the key, then one row or several rows.
 JoinedRows = Mapping[str, Mapping[str, Any]]
 _LETTER_SEPARATOR = re.compile(r"\(?A[.):]")
 _compile = lru_cache(maxsize=512)(re.compile)
@@ -37,7 +37,7 @@ class RecordValues:
     _computed: dict[str, Any] = field(default_factory=dict)
 
     def find(self, text: str) -> list[Any]:
-        """The values at a path; none if the record has no such value."""
+        """Return the values at a path; an empty list if there are none."""
         path = parse_path(text)
         if not path.root:
             return follow(self.record, path)
@@ -49,14 +49,14 @@ class RecordValues:
         return follow(self._computed[name], path)
 
     def find_text(self, text: str) -> str:
-        """The values at a path as one text, separated by ", "; empty if there is none."""
+        """Return the values at a path as one text, separated by ", "; empty if there are none."""
         return ", ".join(filter(None, map(to_text, flatten(self.find(text)))))
 
     def _compute(self, name: str) -> Any:  # noqa: ANN401  # a value of the second file
         if name in self.content.columns:
             return apply_rule(self.content.columns[name], self, f"columns.{name}")
         if name not in self.content.join:
-            return None  # not a computed column: the declaration is checked before
+            return None  # unknown names are refused when the mapping is loaded
         key = self.find_text(self.content.join[name].on)
         return self.joined[name].get(key)
 
@@ -67,7 +67,7 @@ def matches_conditions(conditions: Mapping[str, ConditionSpec], values: RecordVa
 
 
 def apply_rules(spec: str | Rule | list[Any] | None, values: RecordValues, name: str) -> list[str]:
-    """Return the texts of a field. The first rule that gives a text counts; the result may be empty.
+    """Return the texts of a field, from the first rule that gives a text; an empty list if no rule does.
 
     Raises:
         InvalidValue: a value is not in the rule's table, or is an object.
@@ -109,7 +109,7 @@ def apply_rule(rule: Rule, values: RecordValues, name: str) -> list[str]:
 
 
 def to_text(value: object) -> str:
-    """The text of a scalar: whole numbers without ".0", true and false as yes and no, null as ""."""
+    """Return the text of a scalar: integers without ".0", "yes" for true, "no" for false, "" for null."""
     if isinstance(value, str):
         return value.strip()
     if value is None:
@@ -122,7 +122,7 @@ def to_text(value: object) -> str:
 
 
 def flatten(values: list[Any]) -> list[Any]:
-    """The scalars in lists and objects, in their order; the members of an object with letters by letter."""
+    """Return all scalars in lists and objects, in order. Single-letter members are sorted by letter."""
     result: list[Any] = []
     for value in values:
         if isinstance(value, list):
@@ -152,7 +152,7 @@ def _read(rule: Rule, values: RecordValues, name: str) -> list[str]:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """The parts of a cell; the separator "A." splits "A. Nodule B. Effusion" before each letter."""
+    """Split a cell. The separator "A." splits "A. Nodule B. Effusion" before each letter."""
     if not _LETTER_SEPARATOR.fullmatch(separator):
         return text.split(separator)
     before, _, after = separator.partition("A")

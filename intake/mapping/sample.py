@@ -1,4 +1,4 @@
-"""The first rows of a table or JSON file of unknown columns, read in the separate process of imports."""
+"""Reads the first rows of a table or JSON file with unknown columns, in a separate process."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _MAX_COLUMNS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSample:
-    """The first records of a file with their names, and the paths to their values, in its order."""
+    """The first records of a file, their names, and the paths to their values, in the order of the file."""
 
     names: tuple[int | str, ...]
     records: tuple[Any, ...]
     columns: tuple[str, ...]
 
     def find_texts(self, column: str) -> list[list[str]]:
-        """The texts of a column in each record; empty lists where it has none."""
+        """Return the texts of a column for each record; an empty list for a record without a text."""
         path = parse_path(column)
         return [
             [text for item in flatten(follow(record, path)) if (text := to_text(item))]
@@ -44,8 +44,8 @@ def read_sample(path: Path) -> TableSample:
     """Read the first records of a file.
 
     Raises:
-        InvalidValue: it is no table or JSON file, or has no record.
-        Refused: reading it needed too much time or memory.
+        InvalidValue: the file is not a table or JSON file, or has no records.
+        Refused: reading the file needed too much time or memory.
     """
     with closing(parse_in_process("intake.mapping.sample", path, {})) as parts:
         error, names, content = next(parts)
@@ -61,7 +61,7 @@ def read_sample(path: Path) -> TableSample:
 
 
 def list_columns(record: Any) -> list[str]:  # noqa: ANN401  # any JSON value
-    """The paths to the values of a record: columns, members of objects, and members of lists of objects."""
+    """Return the paths to the values of a record: columns, members of objects, and of objects in lists."""
     if not isinstance(record, dict):
         return []
     paths = []

@@ -1,4 +1,4 @@
-"""Suggests a mapping for a table of unknown columns by names and contents, and finds frequent mistakes."""
+"""Suggests a mapping for a table with unknown columns, by names and contents, and finds frequent mistakes."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ _OPTION_COLUMN = re.compile(r"(?:option|choice|opt|answer|distractor)?[ _-]?([A-
 _IMAGE_SUFFIX = re.compile(r"\.(?:png|jpe?g|dcm|dicom|tiff?)$", re.IGNORECASE)
 _OPTION_SEPARATORS = ("|", ";", "\n", " / ", ",")
 _LETTERED_CELL = re.compile(r"^\s*(\(?)A([.):])\s.*\s\(?B\2\s", re.DOTALL)
-#: The ending of image names that have none, and whose images are not there to look at.
+#: The first suggested extension of image names without one, if no images were delivered.
 _USUAL_SUFFIX = ".png"
 _MAX_NAMES_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mistake:
-    """A frequent mistake that was found in a table, and the ways to read it, the most likely one first.
+    """A frequent mistake that was found in a table, and its corrections, the most likely one first.
 
     ``fixes`` are (value, text for a button); the value is an argument of :func:`build_mapping`.
     """
@@ -77,13 +77,13 @@ class Mistake:
 
 
 def find_ready_mapping(sample: TableSample) -> Mapping | None:
-    """The mapping that ships with Overread whose columns are all in the sample; None if there is none."""
+    """Return the mapping that ships with Overread whose columns all occur in the sample, or None."""
     for name in list_ready_mappings():
         mapping = load_ready_mapping(name)
         if mapping.content.input.columns or mapping.content.input.files or mapping.content.input.records:
             continue
         needed = {path for _, path in mapping.list_paths() if not path.root and not path.optional}
-        # question, answer and image alone would fit everything
+        # a mapping of question, answer and image alone would match most tables
         if len(needed) > len(REQUIRED_FIELDS) and all(
             any(follow(record, path) for record in sample.records) for path in needed
         ):
@@ -92,7 +92,7 @@ def find_ready_mapping(sample: TableSample) -> Mapping | None:
 
 
 def guess_columns(sample: TableSample) -> dict[str, tuple[str, ...]]:
-    """The columns of each field that is recognised, by their names, then by their contents."""
+    """Return the columns of each recognised field, matched by name, then by content."""
     by_name = {_normalise(column): column for column in reversed(sample.columns)}
     guessed: dict[str, tuple[str, ...]] = {}
     option_columns = [  # one column per option
@@ -123,12 +123,12 @@ def guess_columns(sample: TableSample) -> dict[str, tuple[str, ...]]:
 def find_mistakes(
     sample: TableSample, columns: MappingType[str, tuple[str, ...]], image_names: frozenset[str] = frozenset()
 ) -> tuple[Mistake, ...]:
-    """The frequent mistakes in a table.
+    """Return the frequent mistakes in a table.
 
     Args:
-        sample: of the table.
-        columns: of each field.
-        image_names: the names of the images that were delivered, if any.
+        sample: the first records of the table.
+        columns: the columns of each field.
+        image_names: the names of the delivered images; empty if there are none.
     """
     found = (
         _find_numbered_answers(sample, columns),
@@ -143,15 +143,15 @@ def find_mistakes(
 def build_mapping(
     name: str, columns: MappingType[str, tuple[str, ...]], fixes: MappingType[str, str]
 ) -> MappingFile:
-    """A mapping of columns to fields.
+    """Build a mapping of columns to fields.
 
     Args:
-        name: of the format.
-        columns: of each field.
-        fixes: the chosen fix of each mistake; an empty text for none.
+        name: the name of the format.
+        columns: the columns of each field.
+        fixes: the chosen correction by name of the mistake; an empty text for none.
 
     Raises:
-        InvalidValue: a field that every question needs has no column.
+        InvalidValue: a required field has no column.
     """
     for field in REQUIRED_FIELDS:
         if not columns.get(field):
@@ -180,7 +180,7 @@ def build_mapping(
 
 # ------------------------------------------------------------------------------------------------- mistakes
 def _find_numbered_answers(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
-    """The key is the number of an option, which may count from 0 or from 1."""
+    """Detect answer keys that are numbers of options, which may count from 0 or from 1."""
     pairs = _pair_answers(sample, columns)
     if not pairs or not all(answer.isdecimal() for answer, _ in pairs):
         return None
@@ -208,7 +208,7 @@ def _find_numbered_answers(sample: TableSample, columns: MappingType[str, tuple[
 
 
 def _find_joined_options(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
-    """All options of a question are in one cell."""
+    """Detect tables that have all options of a question in one cell."""
     chosen = columns.get("options", ())
     if len(chosen) != 1:
         return None
@@ -237,7 +237,7 @@ def _find_joined_options(sample: TableSample, columns: MappingType[str, tuple[st
 
 
 def _find_answer_texts(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
-    """The key is the text of an option."""
+    """Detect answer keys that are texts of options."""
     pairs = _pair_answers(sample, columns)
     if not pairs:
         return None
@@ -296,7 +296,7 @@ def _find_bare_image_names(
 def _pair_answers(
     sample: TableSample, columns: MappingType[str, tuple[str, ...]]
 ) -> list[tuple[str, list[str]]]:
-    """(answer, options) of the records that have both."""
+    """Return (answer, options) of the records that have both."""
     if not columns.get("answer") or not columns.get("options"):
         return []
     answers = sample.find_texts(columns["answer"][0])
@@ -322,7 +322,7 @@ def _without_letter(option: str) -> str:
 
 
 def _fits(field: str, sample: TableSample, column: str) -> bool:
-    """Whether a column whose name suits a field has contents that the field can have."""
+    """Return whether the contents of a column are possible values of the field that its name suggests."""
     texts = [text for texts in sample.find_texts(column) for text in texts]
     if field in ("task", "difficulty"):
         allowed: set[str] = set(Task) if field == "task" else set(Difficulty)

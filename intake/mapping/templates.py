@@ -1,4 +1,4 @@
-"""Question tables to download and fill in: CSV, XLSX and JSON Lines, with two examples."""
+"""Templates of question tables to download and fill in: CSV, XLSX and JSON Lines, with two examples."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _ROWS = (
         "difficulty": "easy",
     },
 )
-#: The endings of the templates.
+#: The file extensions of the templates.
 KINDS = ("csv", "xlsx", "jsonl")
 
 
 def build_template(kind: str) -> bytes:
-    """The content of a template; ``kind`` is one of KINDS."""
+    """Return the content of a template; ``kind`` is one of KINDS."""
     if kind == "xlsx":
         return _build_workbook()
     if kind == "jsonl":

@@ -1,4 +1,4 @@
-"""The rule for imported image files: stored as they are, or de-identified."""
+"""Reads and checks the workspace's rule on whether imported image files are de-identified."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from privacy.service import load_import_rules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeidentificationSettings:
-    """Whether image files are de-identified before they are stored, and the key of the pseudonyms."""
+    """Whether image files are de-identified before they are stored, and the key for pseudonyms."""
 
     deidentify: bool
     key: PseudonymKey
 
 
 def list_kept_attributes() -> dict[str, str]:
-    """All DICOM attributes that are stored in the database, with the form in which they are stored."""
+    """Return all DICOM attributes that the database stores, with the form in which each is stored."""
     return dict(STORED_ATTRIBUTES)
 
 
 def load_deidentification(db: Session, *, by: Person, deidentify: bool = False) -> DeidentificationSettings:
-    """Read the workspace's rule; ``deidentify`` de-identifies files even if the rule does not require it."""
+    """Read the workspace's rule. ``deidentify`` also applies if the rule does not require it."""
     require(by, Action.IMPORT_QUESTIONS)
     originals, key = load_import_rules(db)
     return DeidentificationSettings(deidentify=deidentify or originals is Originals.DEIDENTIFIED, key=key)
@@ -38,7 +38,7 @@ def check_deidentification(db: Session, *, deidentification: DeidentificationSet
     """Check that the workspace's rule has not become stricter since it was read.
 
     Raises:
-        Refused: it now requires that files are de-identified.
+        Refused: the rule now requires that files are de-identified.
     """
     if (
         deidentification is not None
