@@ -11,8 +11,8 @@ from notifications import service as notifications
 from notifications.smtp import is_mail_configured
 from ui.context import read_only_session, require_page
 from ui.people.add_person import show_add_form
-from ui.people.change_person import show_change_forms
 from ui.people.mail_delivery import describe_mail_setting, show_mail_delivery
+from ui.people.person_forms import show_change_forms
 from ui.tables import show_table
 from ui.widgets import screen
 

@@ -1,1 +1,1 @@
-"""The user interface: shell, context, state, navigation, shared parts, and the parts of each page."""
+"""The user interface in Streamlit: the shell, shared modules, and the parts of each page."""

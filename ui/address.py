@@ -1,4 +1,4 @@
-"""Ids from a page's address or a form's request. Users can enter any value there."""
+"""Parses ids from a page's address or a form's request, where users can enter any value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from web.requests import MAX_ID
 def parse_id(value: object) -> int | None:
     """Return the id of a batch, study or question; None if the value cannot be an id."""
     try:
-        number = int(value) if isinstance(value, str | int) else 0
+        parsed_id = int(value) if isinstance(value, str | int) else 0
     except ValueError:
         return None
-    return number if 0 < number <= MAX_ID else None
+    return parsed_id if 0 < parsed_id <= MAX_ID else None

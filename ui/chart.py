@@ -1,4 +1,4 @@
-"""Charts on a page: the one function that passes them to Streamlit, and the chart that several pages draw."""
+"""Draws charts on a page, and builds the chart of shares that several pages have."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from measures.proportions import Proportion
 
 _MARK_COLOUR = "#4f93a6"  # the theme's colour, between its dark and its light shade
 _FONT_SIZE = 13  # pixels; the default of labels is 11
-_MARGIN = 70  # pixels next to the rows: Streamlit includes them in the height
+_MARGIN = 70  # pixels outside the rows that the chart's height includes
 
 
 def show_chart(altair_chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> None:
-    """Draw a chart; its labels have the page's text colour (ui/assets/shell.css), in every theme."""
-    # Streamlit's theme moves the first and the last label away from the values they name.
+    """Draw a chart. In every theme, its labels have the text colour of the page (ui/assets/shell.css)."""
+    # Streamlit's theme moves the first and the last axis label away from their values; labelFlush=False
+    # keeps them there.
     altair_chart = altair_chart.configure_axis(
         labelFlush=False, labelFontSize=_FONT_SIZE, titleFontSize=_FONT_SIZE
     ).configure_legend(labelFontSize=_FONT_SIZE)
@@ -25,7 +26,12 @@ def show_chart(altair_chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> Non
 
 
 def build_share_chart(shares: Sequence[tuple[str, Proportion]], *, title: str) -> alt.LayerChart:
-    """Draw one point per named share with its 95 % interval, in percent; undefined shares are omitted."""
+    """Return a chart with one point per share and its 95 % interval, in percent; omit undefined shares.
+
+    Args:
+        shares: the name and the value of each share.
+        title: the title of the axis.
+    """
     rows = [
         {
             "name": name,

@@ -1,4 +1,4 @@
-"""The context of every page: the person, the clock, and the transaction of an action."""
+"""The context of every page: the person, the clock, the workspace, and database sessions."""
 
 from __future__ import annotations
 
@@ -29,22 +29,24 @@ __all__ = [
 
 
 def clock() -> datetime:
-    """Return the present time in UTC. Pages read no other clock."""
+    """Return the present time in UTC. All pages read the time here."""
     return datetime.now(UTC)
 
 
 def format_clock_time(moment: datetime) -> str:
-    """Format a time in the browser's time zone, as 14:03:12; with "UTC" if the zone is unknown."""
+    """Format a time in the browser's time zone, such as 14:03:12; in UTC if the zone is unknown."""
     zone_name = st.context.timezone
     try:
         zone = ZoneInfo(zone_name) if isinstance(zone_name, str) else None
-    except (ZoneInfoNotFoundError, ValueError):  # the browser sends the name, so it can be anything
+    except (ZoneInfoNotFoundError, ValueError):  # the browser sends the name, so any value is possible
         zone = None
     return f"{moment.astimezone(zone):%H:%M:%S}" if zone else f"{moment.astimezone(UTC):%H:%M:%S} UTC"
 
 
 def find_last_write_since(start: datetime) -> datetime | None:
-    """Return when the person's latest action since ``start`` was recorded, as read back from the database.
+    """Return the recorded time of the person's latest action since ``start``; None if there is none.
+
+    The time is read from the database and thereby confirms that the action was saved.
 
     Raises:
         NotNow: the database is temporarily unable to answer.
@@ -76,10 +78,14 @@ def current_person() -> Person:
 
 
 def require_page(action: Action | None = None) -> Person:
-    """Return the person at the browser; stop the page if they may not open it. The first call of every page.
+    """Return the person at the browser; stop the page if they may not open it.
 
-    The navigation lists only the pages of the person's roles. This check also covers a role that was removed
-    since, and a page whose file is run in another way. The message is only that there is no such page.
+    Every page calls this first. The navigation lists only the pages that the person's roles permit. This
+    check also covers roles that were removed since, and pages that are run in another way. The message does
+    not reveal that the page exists.
+
+    Args:
+        action: the permission that the page requires; None if a sign-in is enough.
     """
     person = current_person()
     if action is not None and not person.may(action):

@@ -1,4 +1,4 @@
-"""The choice of the dataset that a page shows, the same on every page."""
+"""Lets a person choose the dataset that a page shows. All pages use the same selection."""
 
 from __future__ import annotations
 
@@ -23,8 +23,15 @@ def choose_dataset(
 ) -> str:
     """Draw the selection of a dataset and return its name.
 
-    The default is the dataset that was chosen or imported last in this session, else the one that was
-    imported last. ``key`` is the widget's key; it differs from page to page.
+    The default is the dataset that was last chosen or imported in this session, otherwise the dataset with
+    the latest import.
+
+    Args:
+        person: the person at the browser.
+        names: the names of the datasets to choose from.
+        key: the key of the widget, a different one for each page.
+        container: the place on the page where the selection is drawn; None for the current place.
+        format_name: returns the text that is shown for a name.
     """
     default = state.get_selection("dataset")
     if default not in names:

@@ -1,7 +1,7 @@
-"""Excluding imported modules from garbage collection; they are kept until the server ends anyway.
+"""Excludes imported modules from garbage collection, because they are kept until the server ends anyway.
 
-Streamlit collects all garbage after each run of a script. With all modules this takes 120 ms. During that
-time the server sends nothing, not even the question that the run was for.
+Streamlit collects all garbage after each run of a script. If that includes all modules, it takes 120 ms.
+During that time the server sends nothing, so the person waits for the result of the run.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 import gc
 import sys
 
-#: The number of new modules from which freezing pays. Collecting fewer takes less than one or two
+#: The minimum number of new modules for another freeze. Collecting fewer modules takes only one or two
 #: milliseconds.
 _MIN_NEW_MODULES = 50
 _frozen_count = 0
 
 
 def freeze_modules() -> None:
-    """Freeze the modules imported so far, if many were imported since the last time.
+    """Freeze the modules imported so far, if many were imported since the last call.
 
-    Pages import pandas, Altair and SciPy when they first need them, so this is called in each run.
+    This is called in each run, because pages import pandas, Altair and SciPy only when they need them.
     """
     global _frozen_count  # noqa: PLW0603 - the process has one collector
     if len(sys.modules) >= _frozen_count + _MIN_NEW_MODULES:

@@ -1,8 +1,13 @@
 """The page Agreement: each number with its n, text where a value is undefined, and closed to reviewers."""
 
+from dataclasses import replace
+
 import pytest
 
+from domain.boxes import Box, LabelledBox
+from domain.corrections import Correction
 from domain.people import Role
+from domain.verdicts import Decision, ErrorKind
 from tests.pages.conftest import get_text
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
 from tests.storage.worlds import make_world
@@ -50,3 +55,37 @@ def test_each_cell_has_its_n(workspace, open_agreement_page):
     (decision,) = open_agreement_page().dataframe[0].value.to_dict("records")
     assert decision["Agreement"].startswith("75 % (")
     assert all("n = 4" in decision[column] for column in ("Agreement", "Kappa", "AC1 or alternative"))
+
+
+@pytest.mark.parametrize(
+    ("reviewers", "column", "has_first_reviewer"),
+    [(("ruth", "remo"), "n", True), (("ruth", "remo", "rolf"), "n (questions by pair)", False)],
+)
+def test_only_a_pair_has_a_first_reviewer_of_boxes(
+    workspace, open_agreement_page, reviewers, column, has_first_reviewer
+):
+    world = make_world(workspace, assigned_to=reviewers)
+    world.people["rolf"] = replace(world.people["rolf"], disabled_at=None)
+    box = LabelledBox(radiograph="pa", label="Nodule", box=Box(x_min=100, y_min=100, x_max=200, y_max=200))
+    for name in reviewers:
+        verdict = make_acceptance(
+            world, question=1, person=name, decision=Decision.REVISE, correction=Correction(boxes=(box,)),
+            errors=frozenset({ErrorKind.BOX_WRONG}),
+        )  # fmt: skip
+        save_verdict(world, verdict, name)
+    page = open_agreement_page()
+    (table,) = [shown.value for shown in page.dataframe if "Mean overlap (IoU)" in shown.value.columns]
+    assert ("first reviewer's boxes" in list(table["Sum of overlaps divided by"])) is has_first_reviewer
+    assert table[column].iloc[0] == str(len(reviewers) * (len(reviewers) - 1) // 2)
+
+
+def test_without_boxes_the_mean_overlap_is_not_defined(workspace, open_agreement_page):
+    world = make_world(workspace, assigned_to=["ruth", "remo"])
+    for name in ("ruth", "remo"):
+        verdict = make_acceptance(
+            world, question=1, person=name, decision=Decision.REVISE, correction=Correction(boxes=()),
+            errors=frozenset({ErrorKind.BOX_WRONG}),
+        )  # fmt: skip
+        save_verdict(world, verdict, name)
+    expected = "Not defined: no reviewer drew a box on a shared question."
+    assert expected in [caption.value for caption in open_agreement_page().caption]

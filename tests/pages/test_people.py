@@ -80,7 +80,7 @@ def test_roles_are_changed(page, sign_in_as, browser, run_page):
 def test_a_person_is_disabled_and_enabled(page):
     add_person(page, name="bert", roles=[Role.REVIEWER])
     page.selectbox(key="person-to-change").set_value("bert").run()
-    key = f"in-or-out-{load_person('bert').id}"
+    key = f"toggle-access-{load_person('bert').id}"
     page.button(key=key).click().run()
     assert load_person("bert").disabled_at is not None
     end_double_click_window(page).button(key=key).click().run()
@@ -101,7 +101,7 @@ def test_a_person_is_signed_out_everywhere(page):
 
 def test_the_last_admin_is_not_disabled(page):
     page.selectbox(key="person-to-change").set_value("ada").run()
-    page.button(key=f"in-or-out-{load_person('ada').id}").click().run()
+    page.button(key=f"toggle-access-{load_person('ada').id}").click().run()
     assert "the only admin" in get_text(page)
     assert load_person("ada").disabled_at is None
 

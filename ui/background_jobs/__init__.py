@@ -1,1 +1,1 @@
-"""Background jobs of the app: their kinds, the worker of this process, and their display on pages."""
+"""Background jobs: starting them from pages, and showing their progress and outcome."""

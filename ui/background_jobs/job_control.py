@@ -1,4 +1,4 @@
-"""Starting jobs from pages, and the worker that runs them in this process."""
+"""Starts and controls jobs for pages, and provides the worker that runs jobs in this process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ui.context import clock, current_person, read_only_session, unit_of_work
 
 P = TypeVar("P")
 
-#: The module and constant of each kind of job; imported when the first job of that kind is requested.
+#: The module and the constant of each kind of job. The module is imported when the kind is first needed.
 _KIND_LOCATIONS = {
     "import": "ui.imports.import_job:IMPORT",
     "search index": "ui.search.index_job:INDEX",
@@ -34,7 +34,7 @@ _QUICK_JOB_SECONDS = 0.5
 
 
 def find_job_kind(name: str) -> JobKind[Any] | None:
-    """Return the kind with that name; None if this version does not define it."""
+    """Return the kind of job with that name; None if this version of the app does not define it."""
     if name not in _KIND_LOCATIONS:
         return None
     module, _, constant = _KIND_LOCATIONS[name].partition(":")
@@ -44,13 +44,16 @@ def find_job_kind(name: str) -> JobKind[Any] | None:
 
 @cache
 def worker() -> jobs.Worker:
-    """The worker of this process."""
+    """Return the worker of this process; it is created by the first call."""
     name = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
     return jobs.Worker(name, find_job_kind, clock=clock)
 
 
 def start_job(kind: JobKind[P], parameters: P, *, by: Person, subject: str | None = None) -> Job:
-    """Start a job, or return the active job of that kind and subject: a double click starts only one."""
+    """Start a job. If a job of that kind and subject is active, return that job instead.
+
+    A double click therefore starts only one job.
+    """
     with unit_of_work() as db:
         job, _ = jobs.start_job(db, by=by, kind=kind, parameters=parameters, subject=subject, now=clock())
     worker().run(job, wait=_QUICK_JOB_SECONDS)
@@ -65,14 +68,14 @@ def restart_job(number: int) -> None:
 
 
 def load_latest_job(kind: JobKind[Any], *, by: Person, subject: str) -> Job | None:
-    """Return the latest job about the subject that was not dismissed, of any person."""
+    """Return the latest job of any person about the subject; None if there is none or it was dismissed."""
     with read_only_session() as db:
         job = jobs.load_latest_job(db, by=by, kind=kind, subject=subject)
     return worker().with_live_state(job) if job else None
 
 
 def load_own_latest_job(kind: JobKind[Any], *, by: Person) -> Job | None:
-    """Return the person's latest job that was not dismissed."""
+    """Return the person's latest job of that kind; None if there is none or it was dismissed."""
     with read_only_session() as db:
         job = jobs.load_own_latest_job(db, by=by, kind=kind)
     return worker().with_live_state(job) if job else None
@@ -85,9 +88,9 @@ def reload_job(number: int) -> Job:
 
 
 def is_unresponsive(job: Job) -> bool:
-    """Whether the process that runs the job has sent no sign of life for some seconds.
+    """Whether the process that runs the job has not renewed its lease for several seconds.
 
-    It was probably killed.
+    That process was probably killed.
     """
     if job.lease_until is None or worker().is_running(job.number):
         return False
@@ -97,7 +100,7 @@ def is_unresponsive(job: Job) -> bool:
 def cancel_job(number: int) -> None:
     """Cancel a job.
 
-    A job of this process is cancelled directly, because that job may keep the database busy.
+    A job of this process is cancelled in memory, because its transaction may block writes to the database.
     """
     by = current_person()
     with read_only_session() as db:
@@ -108,6 +111,6 @@ def cancel_job(number: int) -> None:
 
 
 def dismiss_job(number: int) -> None:
-    """Hide the outcome of a job."""
+    """Remove the outcome of a job from the pages."""
     with unit_of_work() as db:
         jobs.dismiss_job(db, by=current_person(), number=number)

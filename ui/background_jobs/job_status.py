@@ -1,4 +1,4 @@
-"""A job on a page, next to the button that started it: its progress, then its outcome."""
+"""Shows the progress and the outcome of a job, next to the button that started it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import streamlit as st
 
+from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.jobs import Job, JobStatus
 from ui.background_jobs import job_control
@@ -16,9 +17,10 @@ _POLL_INTERVAL = timedelta(seconds=0.7)
 
 
 def show_job_progress(job: Job | None) -> bool:
-    """Draw the progress of a job and return True if it is active; else return False.
+    """Draw the progress of a job if the job is active.
 
-    If it is not active, the caller draws its start button.
+    Returns:
+        Whether the job is active. If not, the caller draws the button that starts a job.
     """
     if job is None or not job.is_active:
         return False
@@ -29,7 +31,7 @@ def show_job_progress(job: Job | None) -> bool:
 def show_job_outcome(job: Job | None) -> None:
     """Draw the outcome of a finished job until it is dismissed.
 
-    It stands below the start button, so that the button does not move under a click.
+    Call this below the start button, so that the button does not move while it is clicked.
     """
     if job is None or job.finished_at is None:
         return
@@ -46,7 +48,7 @@ def show_job_outcome(job: Job | None) -> None:
 
 
 def show_job_message(job: Job) -> None:
-    """Draw the outcome of a finished job: its message, coloured by status."""
+    """Draw the message of a finished job in the colour of its status."""
     match job.status:
         case JobStatus.DONE if job.message:
             st.success(escape_markdown(job.message))
@@ -81,7 +83,7 @@ def _poll_job(number: int) -> None:
         st.caption(escape_markdown(str(error)))
         return
     if not job.is_active:
-        st.rerun()  # the whole page, because it now shows the outcome
+        st.rerun()  # reruns the whole page, which now shows the outcome
     place = f"job-{number}"
     text = job.progress.text
     if job.status is JobStatus.QUEUED:
@@ -99,11 +101,11 @@ def _poll_job(number: int) -> None:
 
 
 def _describe_rate(job: Job) -> list[str]:
-    """Return units per second and the remaining time, as far as they are known."""
+    """Return the units per second and the remaining time; an unknown value is omitted."""
     now = clock()
     rate, seconds_left = job.units_per_second(now), job.seconds_left(now)
     parts = (
-        [(f"{rate:,.0f} {job.progress.unit} per second")] if rate and rate >= 1 and job.progress.unit else []
+        [f"{rate:,.0f} {job.progress.unit} per second"] if rate and rate >= 1 and job.progress.unit else []
     )
     if seconds_left is not None and seconds_left >= 1:
         parts.append(f"about {_format_duration(seconds_left)} left")
@@ -113,5 +115,5 @@ def _describe_rate(job: Job) -> list[str]:
 def _format_duration(seconds: float) -> str:
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= 1.5 * size:
-            return f"{round(seconds / size):,} {unit}s"
-    return f"{max(1, round(seconds))} second{'' if round(seconds) <= 1 else 's'}"
+            return count_text(round(seconds / size), unit)
+    return count_text(max(1, round(seconds)), "second")

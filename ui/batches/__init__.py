@@ -1,1 +1,1 @@
-"""Parts of the batch pages."""
+"""Parts of the pages Draw a batch, Batches, Progress, Agreement and Attention."""

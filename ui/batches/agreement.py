@@ -1,4 +1,4 @@
-"""Tables of the agreement between reviewers: one aspect for every pair, and every aspect for one pair."""
+"""Shows the agreement between reviewers: one aspect for every pair, and every aspect for one pair."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _METHODS_NOTE = (
 
 
 def show_agreement_panel(agreement: BatchAgreement) -> None:
-    """Draw both tables, and the agreement of the boxes."""
+    """Draw the table of pairs, the table of aspects, and the agreement on boxes."""
     names = format_pair_names(agreement.agreements, agreement.people)
-    batch = agreement.batch.id
+    batch_id = agreement.batch.id
     st.subheader("Agreement by pair")
     aspect_names = [aspect.name for aspect in agreement.agreements[0].aspects]
-    aspect_name = st.selectbox("Aspect", aspect_names, key=f"agreement-of-{batch}")
+    aspect_name = st.selectbox("Aspect", aspect_names, key=f"agreement-of-{batch_id}")
     show_aspect_table(
         "Reviewers",
         [
@@ -48,7 +48,7 @@ def show_agreement_panel(agreement: BatchAgreement) -> None:
     st.subheader("Agreement by aspect")
     pair_index = 0
     if len(names) > 1:
-        pair_index = names.index(st.selectbox("Reviewers", names, key=f"agreement-between-{batch}"))
+        pair_index = names.index(st.selectbox("Reviewers", names, key=f"agreement-between-{batch_id}"))
     else:
         st.markdown(
             escape_markdown(f"{names[0]}, {count_text(agreement.agreements[0].questions, 'question')}.")
@@ -69,27 +69,32 @@ def show_agreement_panel(agreement: BatchAgreement) -> None:
 
 
 def show_aspect_table(first_column: str, rows: Sequence[tuple[str, Aspect]]) -> None:
-    """Draw one row per aspect: agreement, kappa and AC1 with intervals and n; grey if n is small."""
+    """Draw a table of agreement, kappa and AC1, each with its interval and n. Values with a small n are grey.
+
+    Args:
+        first_column: the heading of the first column.
+        rows: the text of the first column and the aspect, for each row.
+    """
     cells, styles = [], []
     grey_style = f"color: {secondary_text_colour()}"
     for name, aspect in rows:
-        figures = (aspect.percent, aspect.kappa, aspect.third)
-        third_label = "" if aspect.third_name == "AC1" else f"{aspect.third_name} "
+        estimates = (aspect.percent, aspect.kappa, aspect.third)
+        coefficient_prefix = "" if aspect.third_name == "AC1" else f"{aspect.third_name} "
         cells.append(
             {
                 first_column: name,
-                "Agreement": _format_figure(aspect.percent, percent=True),
-                "Kappa": _format_figure(aspect.kappa),
-                "AC1 or alternative": _format_figure(aspect.third, prefix=third_label),
-                "Intervals": _interval_kinds((aspect.kappa, aspect.third)),
+                "Agreement": _format_estimate(aspect.percent, percent=True),
+                "Kappa": _format_estimate(aspect.kappa),
+                "AC1 or alternative": _format_estimate(aspect.third, prefix=coefficient_prefix),
+                "Intervals": _format_interval_methods((aspect.kappa, aspect.third)),
             }
         )
         styles.append(
             {
                 first_column: "",
                 **{
-                    column: grey_style if figure.has_few_questions else ""
-                    for column, figure in zip(_COLUMNS, figures, strict=True)
+                    column: grey_style if estimate.has_few_questions else ""
+                    for column, estimate in zip(_COLUMNS, estimates, strict=True)
                 },
                 "Intervals": grey_style,
             }
@@ -104,31 +109,34 @@ def show_aspect_table(first_column: str, rows: Sequence[tuple[str, Aspect]]) -> 
     )
 
 
-def _format_figure(figure: AgreementEstimate, *, percent: bool = False, prefix: str = "") -> str:
-    """Format the number, its interval and its own n; or the reason why it is not defined."""
-    n = f"n = {figure.n:,}"
-    if figure.estimate is None:
-        return f"{prefix}{figure.note}, {n}"
+def _format_estimate(result: AgreementEstimate, *, percent: bool = False, prefix: str = "") -> str:
+    """Format an estimate with its interval and n; if it is not defined, format the reason instead."""
+    n = f"n = {result.n:,}"
+    if result.estimate is None:
+        return f"{prefix}{result.note}, {n}"
 
     def format_number(value: float) -> str:
-        return f"{100 * value:.0f} %" if percent else f"{value:.2f}"
+        return f"{100 * value:.0f}" if percent else f"{value:.2f}"
 
-    if figure.low is None or figure.high is None:
-        return f"{prefix}{format_number(figure.estimate)}, {n} ({figure.note})"
-    low, high = (f"{100 * bound:.0f}" if percent else f"{bound:.2f}" for bound in (figure.low, figure.high))
-    return f"{prefix}{format_number(figure.estimate)} ({low} to {high}), {n}"
-
-
-def _interval_kinds(figures: Sequence[AgreementEstimate]) -> str:
-    return ", ".join(dict.fromkeys(figure.kind for figure in figures if figure.kind)) or "none"
+    estimate = format_number(result.estimate) + (" %" if percent else "")
+    if result.low is None or result.high is None:
+        return f"{prefix}{estimate}, {n} ({result.note})"
+    return f"{prefix}{estimate} ({format_number(result.low)} to {format_number(result.high)}), {n}"
 
 
-def _show_box_agreement(pair: GroupAgreement) -> None:
-    boxes = pair.box_overlap
+def _format_interval_methods(estimates: Sequence[AgreementEstimate]) -> str:
+    return ", ".join(dict.fromkeys(estimate.kind for estimate in estimates if estimate.kind)) or "none"
+
+
+def _show_box_agreement(agreement: GroupAgreement) -> None:
+    """Draw the mean overlap of the boxes of a pair or of all reviewers.
+
+    Only a pair has a first reviewer. For all reviewers, a question counts once for each pair that judged it.
+    """
+    boxes = agreement.box_overlap
+    is_pair = len(agreement.person_ids) == 2
     if boxes.score is None:
-        st.caption(
-            escape_markdown(f"{boxes.note.capitalize()}: neither reviewer has a box on a shared question.")
-        )
+        st.caption("Not defined: no reviewer drew a box on a shared question.")
         return
     score_interval = (
         boxes.note
@@ -137,7 +145,7 @@ def _show_box_agreement(pair: GroupAgreement) -> None:
     )
     rows = [
         ("larger number of boxes (V-score)", boxes.score, score_interval),
-        ("first reviewer's boxes", boxes.per_truth, ""),
+        *([("first reviewer's boxes", boxes.per_truth, "")] if is_pair else []),
         ("matched pairs", boxes.per_match, ""),
     ]
     frame = pd.DataFrame(
@@ -146,7 +154,9 @@ def _show_box_agreement(pair: GroupAgreement) -> None:
                 "Sum of overlaps divided by": name,
                 "Mean overlap (IoU)": "not defined" if value is None else f"{value:.2f}",
                 "95 % interval": interval or "not computed",
-                "n": f"{boxes.n:,}" if interval else f"where defined, of {boxes.n:,}",
+                "n" if is_pair else "n (questions by pair)": f"{boxes.n:,}"
+                if interval
+                else f"up to {boxes.n:,}",
             }
             for name, value, interval in rows
         ]
@@ -159,6 +169,6 @@ def _show_box_agreement(pair: GroupAgreement) -> None:
     )
     st.caption(
         "Boxes with the same label on the same radiograph are matched one to one so that the sum of overlaps "
-        "is as large as possible. A box that only one reviewer drew lowers the first value. The first "
-        "reviewer is the one named first."
+        "is as large as possible. A box that only one reviewer drew lowers the first value."
+        + (" The first reviewer is the one named first in the pair." if is_pair else "")
     )

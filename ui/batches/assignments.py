@@ -1,4 +1,4 @@
-"""Assigning a batch to reviewers: the present load of each, a preview of the split, and the assignment."""
+"""Assigns the questions of a batch to reviewers, and shows the workload of each reviewer."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from ui.tables import show_table
 from ui.widgets import act, escape_markdown, show_empty_state, show_notice
 
 
-def show_assignment_panel(batch: Batch, load: review.BatchWorkload, reviewers: list[Person]) -> None:
-    """Draw the choice of reviewers, the preview of the split, and the button that assigns."""
+def show_assignment_panel(batch: Batch, workload: review.BatchWorkload, reviewers: list[Person]) -> None:
+    """Draw the workloads, the choice of reviewers, a preview, and the button that assigns."""
     show_table(
-        [_load_row(person_load) for person_load in load.people],
+        [_build_workload_row(person_workload) for person_workload in workload.people],
         empty="No questions of this batch are assigned yet.",
     )
-    st.caption(_describe_unassigned(load))
+    st.caption(_describe_unassigned(workload))
     if not reviewers:
         show_empty_state("No reviewers yet", "An admin can assign the role reviewer on the page People.")
         return
-    _show_form(batch, load, reviewers)
+    _show_form(batch, workload, reviewers)
     show_notice("assign")
 
 
-def _show_form(batch: Batch, load: review.BatchWorkload, reviewers: list[Person]) -> None:
+def _show_form(batch: Batch, workload: review.BatchWorkload, reviewers: list[Person]) -> None:
     reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
     form_key = state.form_key(f"assign-{batch.id}")
     people_column, number_column = st.columns([3, 1])
@@ -57,7 +57,7 @@ def _show_form(batch: Batch, load: review.BatchWorkload, reviewers: list[Person]
             else "Choose reviewers to preview the split. Questions of one exam go to the same reviewer."
         )
         return
-    _show_preview(batch, load, names, int(overlap), reviewer_labels)
+    _show_preview(batch, workload, names, int(overlap), reviewer_labels)
     st.button(
         "Assign",
         type="primary",
@@ -68,16 +68,20 @@ def _show_form(batch: Batch, load: review.BatchWorkload, reviewers: list[Person]
     )
 
 
-def _describe_unassigned(load: review.BatchWorkload) -> str:
-    if load.unassigned:
-        return f"{count_text(load.unassigned, 'question')} unassigned."
-    if load.shared is not None and load.shared.free:
-        return f"{count_text(load.shared.free, 'judgement')} available in the shared queue."
+def _describe_unassigned(workload: review.BatchWorkload) -> str:
+    if workload.unassigned:
+        return f"{count_text(workload.unassigned, 'question')} unassigned."
+    if workload.shared is not None and workload.shared.free:
+        return f"{count_text(workload.shared.free, 'judgement')} available in the shared queue."
     return "All questions are assigned."
 
 
 def _show_preview(
-    batch: Batch, load: review.BatchWorkload, names: list[str], overlap: int, reviewer_labels: dict[str, str]
+    batch: Batch,
+    workload: review.BatchWorkload,
+    names: list[str],
+    overlap: int,
+    reviewer_labels: dict[str, str],
 ) -> None:
     try:
         with read_only_session() as db:
@@ -87,7 +91,7 @@ def _show_preview(
     except DomainError as error:
         st.error(escape_markdown(str(error)))
         return
-    left_by_name = {person_load.person.name: person_load.left for person_load in load.people}
+    left_by_name = {person_workload.person.name: person_workload.left for person_workload in workload.people}
     show_table(
         [
             {
@@ -103,13 +107,13 @@ def _show_preview(
         st.caption(escape_markdown(note))
 
 
-def _load_row(person_load: review.PersonWorkload) -> dict[str, object]:
+def _build_workload_row(person_workload: review.PersonWorkload) -> dict[str, object]:
     return {
-        "Reviewer": f"{person_load.person.display_name} ({person_load.person.name})",
-        "Account": "disabled" if person_load.person.disabled_at else "active",
-        "Done": person_load.done,
-        "Skipped": person_load.skipped,
-        "Left": person_load.left,
+        "Reviewer": f"{person_workload.person.display_name} ({person_workload.person.name})",
+        "Account": "disabled" if person_workload.person.disabled_at else "active",
+        "Done": person_workload.done,
+        "Skipped": person_workload.skipped,
+        "Left": person_workload.left,
     }
 
 
@@ -121,6 +125,6 @@ def _save_assignment(batch: str, batch_id: int, names: tuple[str, ...], overlap:
 
 
 def describe_assignment(verb: str, summary: review.AssignSummary) -> str:
-    """Describe an assignment: how many questions each reviewer received, with its notes."""
+    """Describe an assignment: the number of questions of each reviewer, followed by the notes."""
     assignment_text = ", ".join(f"{count:,} to {name}" for name, count in summary.assigned.items())
     return " ".join([f"{verb}: {assignment_text}.", *summary.notes])

@@ -1,4 +1,4 @@
-"""Tables of attention: intra-reviewer agreement, planted faults found, and both over time."""
+"""Shows the attention of reviewers: intra-reviewer agreement, planted faults found, and both over time."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ import streamlit as st
 
 from measures.agreement import SMALL_SAMPLE
 from measures.proportions import Proportion
+from review.agreement import AgreementEstimate
 from review.attention import DEFAULT_BLOCK
 from review.service import BatchAttention, ReviewerAttention
 from ui.batches.agreement import show_aspect_table
 from ui.theme import secondary_text_colour
 from ui.widgets import escape_markdown
 
-#: The number of columns that fit into a narrow window.
+#: The maximum number of columns without pinning the first one: as many fit into a narrow window.
 _MAX_COLUMNS_UNPINNED = 4
 
 
 def show_attention_panel(batch_attention: BatchAttention) -> None:
-    """Draw all tables; every number has its n and interval."""
+    """Draw all tables of attention. Every estimate has its n and interval."""
     _show_overview(batch_attention)
     _show_faults(batch_attention)
     _show_intra_reviewer_agreement(batch_attention)
@@ -34,11 +35,11 @@ def _show_overview(batch_attention: BatchAttention) -> None:
         all_faults = reviewer.attention.faults[0]
         rows.append(
             {
-                "Reviewer": _reviewer_name(reviewer),
+                "Reviewer": _format_reviewer_name(reviewer),
                 "Same decision on repeat": _format_share(decision.percent)
                 if decision
                 else "no repeats judged",
-                "Intra-reviewer kappa": _format_kappa(decision) if decision else "not defined",
+                "Intra-reviewer kappa": _format_kappa(decision.kappa) if decision else "not defined",
                 "Faults found": _format_share(all_faults.found),
                 "Not accepted": _format_share(all_faults.not_accepted),
                 "Verdicts in between": ""
@@ -69,7 +70,7 @@ def _show_faults(batch_attention: BatchAttention) -> None:
     st.subheader("Planted faults by kind")
     rows = [
         {
-            "Reviewer": _reviewer_name(reviewer),
+            "Reviewer": _format_reviewer_name(reviewer),
             "Fault": str(fault.fault),
             "Found": _format_share(fault.found),
             "Not accepted": _format_share(fault.not_accepted),
@@ -86,7 +87,7 @@ def _show_faults(batch_attention: BatchAttention) -> None:
 def _show_intra_reviewer_agreement(batch_attention: BatchAttention) -> None:
     st.subheader("Intra-reviewer agreement by aspect")
     reviewers_by_name = {
-        _reviewer_name(reviewer): reviewer
+        _format_reviewer_name(reviewer): reviewer
         for reviewer in batch_attention.reviewers
         if reviewer.attention.agreement
     }
@@ -95,7 +96,7 @@ def _show_intra_reviewer_agreement(batch_attention: BatchAttention) -> None:
         return
     name = st.selectbox("Reviewer", list(reviewers_by_name), key=f"attention-of-{batch_attention.batch.id}")
     agreement = reviewers_by_name[name].attention.agreement
-    if agreement is None:  # for the type checker: reviewers without one are excluded above
+    if agreement is None:  # never true: reviewers without agreement are excluded above; for the type checker
         return
     show_aspect_table("Aspect", [(aspect.name, aspect) for aspect in agreement.aspects])
     boxes = agreement.box_overlap
@@ -108,7 +109,7 @@ def _show_drift(batch_attention: BatchAttention) -> None:
     st.subheader("Over time")
     rows = [
         {
-            "Reviewer": _reviewer_name(reviewer),
+            "Reviewer": _format_reviewer_name(reviewer),
             "Hidden questions": f"{block.first:,} to {block.last:,}",
             "Last verdict": f"{block.until:%Y-%m-%d}",
             "Same decision on repeat": _format_share(block.same),
@@ -135,29 +136,26 @@ def _show_table(rows: list[dict[str, str]], styles: pd.DataFrame | None = None) 
         hide_index=True,
         width="stretch",
         height="content",
-        # The first column stays in sight when a narrow window is scrolled to the last columns.
+        # The first column stays visible when a narrow window is scrolled to the last columns.
         column_config={
             frame.columns[0]: st.column_config.Column(pinned=len(frame.columns) > _MAX_COLUMNS_UNPINNED)
         },
     )
 
 
-def _reviewer_name(reviewer: ReviewerAttention) -> str:
+def _format_reviewer_name(reviewer: ReviewerAttention) -> str:
     return "All reviewers" if reviewer.person is None else escape_markdown(reviewer.person)
 
 
-def _format_share(share: object) -> str:
-    estimate, low, high = (getattr(share, name) for name in ("estimate", "low", "high"))
-    n = share.n if isinstance(share, Proportion) else getattr(share, "n", 0)
-    if estimate is None:
-        return f"not defined, n = {n:,}"
-    return f"{100 * estimate:.0f} % ({100 * low:.0f} to {100 * high:.0f}), n = {n:,}"
+def _format_share(share: AgreementEstimate | Proportion) -> str:
+    if share.estimate is None or share.low is None or share.high is None:
+        return f"not defined, n = {share.n:,}"
+    return f"{100 * share.estimate:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f}), n = {share.n:,}"
 
 
-def _format_kappa(aspect: object) -> str:
-    kappa = getattr(aspect, "kappa", None)
-    if kappa is None or kappa.estimate is None:
-        return "not defined" if kappa is None else escape_markdown(kappa.note)
+def _format_kappa(kappa: AgreementEstimate) -> str:
+    if kappa.estimate is None:
+        return escape_markdown(kappa.note)
     if kappa.low is None or kappa.high is None:
         return f"{kappa.estimate:.2f}"
     return f"{kappa.estimate:.2f} ({kappa.low:.2f} to {kappa.high:.2f}), n = {kappa.n:,}"

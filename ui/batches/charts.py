@@ -1,4 +1,4 @@
-"""The charts of a batch: progress of each reviewer, error rates, machine tier against expert tier."""
+"""Builds the charts of a batch: progress by reviewer, error rates, and machine tier against expert tier."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ui.chart import build_share_chart
 # Distinguishable in both themes and with red-green colour blindness (Okabe and Ito).
 _STATE_COLOURS = {"Done": "#009e73", "Skipped": "#e69f00", "Left": "#8a939b"}
 _ROW_HEIGHT = 28  # pixels per bar
-_MARGIN, _LEGEND_HEIGHT = 70, 75  # pixels next to the bars: Streamlit includes them in the height
+_MARGIN, _LEGEND_HEIGHT = 70, 75  # pixels outside the bars that the chart's height includes
 
 
 def build_progress_chart(lines: Sequence[ProgressLine]) -> alt.Chart:
-    """Return a chart with one bar per row: the numbers of judgements done, skipped and left."""
+    """Return a chart with one bar per row, divided into judgements done, skipped and left."""
     rows = [
         {"name": line.name, "state": name, "judgements": count, "order": position}
         for line in lines
@@ -53,7 +53,7 @@ def build_rate_chart(rates: Sequence[Rate]) -> alt.LayerChart:
 
 
 def build_tier_heat_map(table: TierTable) -> alt.LayerChart:
-    """Return the table of tiers as a heat map: rows machine, columns expert, cells counts."""
+    """Return the table of tiers as a heat map. Rows are machine tiers, columns expert tiers, cells counts."""
     order = [tier.value for tier in table.tiers]
     rows = [
         {"machine": machine, "expert": expert, "count": count}

@@ -1,4 +1,4 @@
-"""The choice of the batch that a page shows."""
+"""Lets a person choose the batch that a page shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.widgets import show_empty_state
 
 
 def load_batches_or_show_empty(person: Person, next_step: str) -> list[BatchOverview]:
-    """Return all batches. If there is none, the page shows that, with ``next_step`` as the next step."""
+    """Return all batches. If there are none, draw an empty state with the text ``next_step``."""
     with read_only_session() as db:
         batches = list_batch_overviews(db, by=person)
     if not batches:
@@ -24,13 +24,17 @@ def load_batches_or_show_empty(person: Person, next_step: str) -> list[BatchOver
 
 
 def choose_batch(batches: Sequence[BatchOverview], *, key: str, default_index: int | None = None) -> Batch:
-    """Draw the selection of a batch.
+    """Draw the selection of a batch and return the chosen batch.
 
-    The default is the batch chosen on the page before, else the one at index ``default_index``, else the
-    largest
-    open one. ``key`` is the widget's key; it differs from page to page.
+    The default is the batch that was chosen on the previous page, otherwise the batch at ``default_index``,
+    otherwise the largest open batch.
+
+    Args:
+        batches: the batches to choose from.
+        key: the key of the widget, a different one for each page.
+        default_index: the index of the default batch; None for the largest open batch.
     """
-    names = [summary.batch.name for summary in batches]
+    names = [overview.batch.name for overview in batches]
     previous_name = state.get_selection("batch")
     fallback_index = find_largest_open(batches) if default_index is None else default_index
     selected_index = (
@@ -44,12 +48,13 @@ def choose_batch(batches: Sequence[BatchOverview], *, key: str, default_index: i
 
 
 def find_largest_open(batches: Sequence[BatchOverview]) -> int:
-    """Return the index of the open batch that requests most judgements, then of the one with most questions.
+    """Return the index of the open batch with the most requested judgements.
 
-    The first one wins a tie. If every batch is closed, all are candidates.
+    Ties are broken by the number of questions, then by position. If all batches are closed, the largest
+    closed batch is returned.
     """
-    return max(range(len(batches)), key=lambda i: _batch_sort_key(batches[i]))
+    return max(range(len(batches)), key=lambda i: _make_sort_key(batches[i]))
 
 
-def _batch_sort_key(summary: BatchOverview) -> tuple[bool, int, int]:
-    return summary.batch.state is BatchState.OPEN, summary.requested, summary.questions
+def _make_sort_key(overview: BatchOverview) -> tuple[bool, int, int]:
+    return overview.batch.state is BatchState.OPEN, overview.requested, overview.questions

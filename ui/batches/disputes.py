@@ -1,4 +1,4 @@
-"""Who adjudicates a batch's disputes, and by which rules: a part of the page Batches."""
+"""Shows and changes the adjudication rules of a batch, on the page Batches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ from ui.widgets import act, show_notice
 
 
 def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> None:
-    """Draw the rules; ``reviewers`` are the sign-in names that can be chosen as adjudicators."""
+    """Draw the adjudication rules of a batch and the button that saves them.
+
+    Args:
+        person: the coordinator.
+        batch: the name of the batch.
+        reviewers: the sign-in names that can be chosen as adjudicators.
+    """
     with read_only_session() as db:
         saved = load_adjudication_rules(db, by=person, batch=batch)
     key_prefix = f"disputes-{batch}-{saved.revision}"

@@ -1,4 +1,4 @@
-"""The preview of a draw, and the button that draws the questions."""
+"""Shows the preview of a draw and the button that draws the questions."""
 
 from __future__ import annotations
 
@@ -27,20 +27,19 @@ _SCOPE_LABELS = {
     FormScope.IMAGE_ALIGNMENT: "Image alignment only",
     FormScope.KEY: "Answer key only",
 }
-
-
 ONE_KEY_HELP = (
-    "Accept then means: all in order. Fields that the reviewer left open get the top rating, yes, and the "
-    "machine's difficulty; reviewers enter only what is off. Releases state this setting."
+    "Accept then means that everything is correct. Fields that the reviewer left open get the top rating, "
+    "yes, and the machine's difficulty; reviewers enter only what is wrong. Releases state this setting."
 )
 
 
 def show_preview(
     person: Person, dataset: str, plan: SamplingPlan, batch: Batch | None
 ) -> sampling.DrawPreview | None:
-    """Show what would be drawn: a sentence, bars and a table.
+    """Show the number of questions that would be drawn, in total and by stratum.
 
-    If nothing can be drawn, show why and return None.
+    Returns:
+        The preview; None if the draw is refused, with the reason on the page.
     """
     try:
         with read_only_session() as db:
@@ -53,7 +52,7 @@ def show_preview(
     st.markdown(f"**{_describe_draw(draw_preview, batch)}**")
     if draw_preview.size:
         show_chart(_build_tier_chart(draw_preview.strata))
-        show_table([_stratum_row(stratum) for stratum in draw_preview.strata])
+        show_table([_build_stratum_row(stratum) for stratum in draw_preview.strata])
     for note in draw_preview.notes:
         st.warning(escape_markdown(note), icon=":material/info:")
     return draw_preview
@@ -62,9 +61,15 @@ def show_preview(
 def show_draw_button(
     form_key: str, dataset: str, plan: SamplingPlan, *, batch: Batch | None, n: int, taken_names: set[str]
 ) -> None:
-    """Draw the form of a new batch and the button that draws ``n`` questions.
+    """Draw the inputs of a new batch and the button that draws ``n`` questions.
 
-    ``taken_names`` are the names of the existing batches.
+    Args:
+        form_key: the key of the form, which begins the keys of its widgets.
+        dataset: the name of the dataset.
+        plan: the sampling plan.
+        batch: the batch to extend; None to create a new one.
+        n: the number of questions that the preview announced.
+        taken_names: the names of the existing batches.
     """
     settings = BatchSettings()
     name = batch.name if batch else ""
@@ -93,7 +98,7 @@ def _describe_draw(draw_preview: sampling.DrawPreview, batch: Batch | None) -> s
     )
 
 
-def _stratum_row(stratum: Stratum) -> dict[str, object]:
+def _build_stratum_row(stratum: Stratum) -> dict[str, object]:
     return {
         "Stratum": stratum.name,
         "Available (N)": stratum.size,
@@ -103,7 +108,7 @@ def _stratum_row(stratum: Stratum) -> dict[str, object]:
 
 
 def _build_tier_chart(strata: tuple[Stratum, ...]) -> alt.LayerChart:
-    """Chart the drawn questions of each tier; other strata are summed."""
+    """Return a bar chart of the questions drawn from each tier, summed over the other strata."""
     tiers: dict[str, int] = {}
     for stratum in strata:
         name = str(stratum.tier or "no tier")
@@ -115,7 +120,7 @@ def _build_tier_chart(strata: tuple[Stratum, ...]) -> alt.LayerChart:
         x=alt.X("drawn:Q", title=None, axis=None, scale=alt.Scale(domain=[0, axis_max])),
     )
     numbers = bars.mark_text(align="left", dx=5, fontSize=13).encode(text=alt.Text("drawn:Q", format=","))
-    # A fixed colour: the chart's default need not be the theme's text colour.
+    # The chart's default text colour can be illegible in one of the themes; this grey is legible in both.
     numbers = numbers.encode(color=alt.value("#8a949b"))
     layers = bars.mark_bar(size=16, color=_BAR_COLOUR) + numbers
     tier_chart: alt.LayerChart = layers.properties(height=30 * len(tiers) + 10)
@@ -127,7 +132,8 @@ def _show_new_batch_inputs(form_key: str, taken_names: set[str]) -> tuple[str, B
     name_column, mode_column, scope_column, report_column = st.columns(
         [2, 2, 2, 2], vertical_alignment="bottom"
     )
-    # Proposed only once: otherwise the second click of a slow double click would draw another batch.
+    # A name is proposed only for the first batch. Otherwise the second click of a slow double click would
+    # draw another batch under the next proposed name.
     proposed_name = free_name if state.is_first_form("draw") else ""
     name = name_column.text_input(
         "Batch name", value=proposed_name, placeholder=free_name, key=f"{form_key}-name"

@@ -1,4 +1,4 @@
-"""The inputs of a draw: the dataset, the batch, the sampling plan."""
+"""The inputs of a draw: the batch to extend, and the sampling plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TIERS = (*Difficulty, None)
 
 
 def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) -> Batch | None:
-    """Return the batch to add to by its own plan; None for a new batch."""
+    """Draw the choice of a batch. Return the batch to extend by its own plan; None for a new batch."""
     open_batches = {batch.name: batch for batch in batches if batch.state is BatchState.OPEN}
     if not open_batches:
         return None
@@ -35,7 +35,7 @@ def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) ->
 
 
 def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
-    """Return the plan: number, seed and strata. If the input is no valid plan, show why and return None."""
+    """Draw the inputs of a sampling plan and return it; if it is not valid, show why and return None."""
     per_1000_label = "Per 1,000"
     size_mode = st.segmented_control(
         "Sample size", [per_1000_label, "Total"], default=per_1000_label, required=True, key=f"{form_key}-how"
@@ -51,7 +51,7 @@ def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
         2**53 - 1,
         1,
         key=f"{form_key}-seed",
-        help=("The same seed gives the same sample. It is stored with the batch."),
+        help="The same seed gives the same sample. It is stored with the batch.",
     )
     strata = st.multiselect(
         "Stratify further by",

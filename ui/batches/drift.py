@@ -1,4 +1,4 @@
-"""Each reviewer's verdicts over time: a chart of one measure and a table of all."""
+"""Shows how each reviewer's verdicts change over time: a chart of one measure, and a table of all."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _MARK_COLOUR = "#4f93a6"  # the theme's colour, between its dark and its light s
 
 
 def show_drift_panel(agreement: BatchAgreement) -> None:
-    """Draw the chart and, on request, the numbers."""
+    """Draw the choice of a measure, its chart, and the table of all measures."""
     st.subheader("Reviewers over time")
     if not agreement.drift:
         st.caption("No verdicts in this batch yet.")
         return
-    measures = _measure_getters()
+    measures = _list_measures()
     measure_name = st.selectbox("Measure", list(measures), key=f"drift-of-{agreement.batch.id}")
     show_chart(_build_drift_chart(agreement, measure_name, measures[measure_name]))
     show_table(
@@ -56,7 +56,7 @@ def show_drift_panel(agreement: BatchAgreement) -> None:
     )
 
 
-def _measure_getters() -> dict[str, Callable[[DriftBlock], BlockMeasure]]:
+def _list_measures() -> dict[str, Callable[[DriftBlock], BlockMeasure]]:
     def rating_getter(name: str) -> Callable[[DriftBlock], BlockMeasure]:
         return lambda block: block.ratings[name]
 
@@ -115,8 +115,8 @@ def _format_measure(value: BlockMeasure, *, share: bool) -> str:
     if value.estimate is None:
         return "none"
 
-    def format_number(figure: float) -> str:
-        return f"{100 * figure:.0f} %" if share else f"{figure:.1f}"
+    def format_number(number: float) -> str:
+        return f"{100 * number:.0f} %" if share else f"{number:.1f}"
 
     interval = (
         ""

@@ -1,4 +1,4 @@
-"""Hidden questions of a batch: the list of them, the form that hides more, and their removal."""
+"""Shows the hidden questions of a batch, with the forms that add and remove hidden questions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ui.widgets import act, escape_markdown, show_notice
 
 
 def show_hidden_panel(batch: Batch) -> None:
-    """Draw the plan, a preview of what it would hide, and the questions hidden so far."""
+    """Draw the plan, a preview of the questions that it would hide, and the present hidden questions."""
     with read_only_session() as db:
         saved_plan = review.load_hidden_plan(db, by=current_person(), batch=batch.name)
-        lines = review.list_hidden_questions(db, by=current_person(), batch=batch.name)
+        hidden_rows = review.list_hidden_questions(db, by=current_person(), batch=batch.name)
     st.caption(
         "Hidden questions measure attention: some of a reviewer's own questions are repeated, and "
         "questions with a known fault are planted among the others. Reviewers cannot recognise them, "
@@ -31,13 +31,13 @@ def show_hidden_panel(batch: Batch) -> None:
     if batch.state is BatchState.CLOSED:
         st.caption("This batch is closed. Reopen it to hide questions in it.")
     else:
-        _show_plan_form(batch, saved_plan, lines)
+        _show_plan_form(batch, saved_plan, hidden_rows)
         show_notice("hide")
-    _show_hidden_list(batch, lines)
+    _show_hidden_list(batch, hidden_rows)
 
 
 def _show_plan_form(
-    batch: Batch, saved_plan: HiddenPlan | None, lines: list[review.HiddenQuestionRow]
+    batch: Batch, saved_plan: HiddenPlan | None, hidden_rows: list[review.HiddenQuestionRow]
 ) -> None:
     form_key = state.form_key(f"hidden-{batch.id}")
     share_column, distance_column, planted_column, seed_column = st.columns(4, vertical_alignment="bottom")
@@ -86,7 +86,7 @@ def _show_plan_form(
             faults=tuple(faults),
             seed=int(seed_value),
         )
-        preview = _load_preview(batch.name, repr(plan), _preview_version(batch, lines), plan)
+        preview = _load_preview(batch.name, repr(plan), _load_preview_version(batch, hidden_rows), plan)
     except DomainError as error:
         st.error(escape_markdown(str(error)))
         return
@@ -102,19 +102,22 @@ def _show_plan_form(
     )
 
 
-def _preview_version(batch: Batch, lines: list[review.HiddenQuestionRow]) -> tuple[object, ...]:
-    """Return a version that stays the same as long as the preview does."""
+def _load_preview_version(batch: Batch, hidden_rows: list[review.HiddenQuestionRow]) -> tuple[object, ...]:
+    """Return values that change whenever the preview can change; they are part of its cache key."""
     with read_only_session() as db:
         counts_version = review.load_counts_version(db, by=current_person(), batches=[batch.name])
-    removed = sum(not line.hidden.is_counted for line in lines)
-    return (str(current_workspace().home), *counts_version, len(lines), removed)
+    removed = sum(not hidden_row.hidden.is_counted for hidden_row in hidden_rows)
+    return (str(current_workspace().home), *counts_version, len(hidden_rows), removed)
 
 
 @st.cache_data(max_entries=10, ttl=60, show_spinner="Planning hidden questions …")
 def _load_preview(
     batch: str, plan_text: str, version: tuple[object, ...], _plan: HiddenPlan
 ) -> review.HiddenSummary:
-    """Return the preview; cached, because planning takes seconds for a queue of 100,000 questions."""
+    """Return the preview of a plan. It is cached, because planning for 100,000 questions takes seconds.
+
+    ``plan_text`` and ``version`` identify the cached value. Streamlit does not hash ``_plan``.
+    """
     del plan_text, version
     with read_only_session() as db:
         return review.preview_hiding(db, by=current_person(), batch=batch, plan=_plan)
@@ -137,30 +140,35 @@ def _show_preview(preview: review.HiddenSummary) -> None:
         st.caption(escape_markdown(note))
 
 
-def _show_hidden_list(batch: Batch, lines: list[review.HiddenQuestionRow]) -> None:
+def _show_hidden_list(batch: Batch, hidden_rows: list[review.HiddenQuestionRow]) -> None:
     st.subheader("Hidden questions")
-    show_table([_line_row(line) for line in lines], empty="This batch has no hidden questions.")
-    _show_removal_form(batch, lines)
+    show_table(
+        [_build_table_row(hidden_row) for hidden_row in hidden_rows],
+        empty="This batch has no hidden questions.",
+    )
+    _show_removal_form(batch, hidden_rows)
     show_notice("unhide")
 
 
-def _show_removal_form(batch: Batch, lines: list[review.HiddenQuestionRow]) -> None:
-    labels_by_number = {
-        line.hidden.number: f"{line.hidden.number}: {_describe_kind(line)} for {line.person}"
-        for line in lines
-        if line.hidden.is_counted
+def _show_removal_form(batch: Batch, hidden_rows: list[review.HiddenQuestionRow]) -> None:
+    labels_by_id = {
+        hidden_row.hidden.number: (
+            f"{hidden_row.hidden.number}: {_describe_kind(hidden_row)} for {hidden_row.person}"
+        )
+        for hidden_row in hidden_rows
+        if hidden_row.hidden.is_counted
     }
-    if not labels_by_number:
+    if not labels_by_id:
         return
     form_key = state.form_key(f"unhide-{batch.id}")
-    chosen_numbers = st.multiselect(
+    chosen_ids = st.multiselect(
         "Remove",
-        list(labels_by_number),
+        list(labels_by_id),
         key=f"{form_key}-which-{batch.id}",
-        format_func=labels_by_number.__getitem__,
+        format_func=labels_by_id.__getitem__,
         placeholder="Choose hidden questions",
     )
-    why = st.text_input(
+    reason = st.text_input(
         "Reason for removal",
         key=f"{form_key}-why-{batch.id}",
         max_chars=500,
@@ -169,31 +177,31 @@ def _show_removal_form(batch: Batch, lines: list[review.HiddenQuestionRow]) -> N
     st.button(
         "Remove hidden questions",
         key=f"{form_key}-go-{batch.id}",
-        disabled=not (chosen_numbers and why.strip()),
+        disabled=not (chosen_ids and reason.strip()),
         on_click=act,
-        args=(_remove, batch.name, batch.id, tuple(chosen_numbers), why),
+        args=(_remove, batch.name, batch.id, tuple(chosen_ids), reason),
         kwargs={"place": "unhide"},
         help="Questions that are not judged yet leave the reviewer's queue. Verdicts stay on record.",
     )
 
 
-def _line_row(line: review.HiddenQuestionRow) -> dict[str, object]:
-    hidden = line.hidden
+def _build_table_row(hidden_row: review.HiddenQuestionRow) -> dict[str, object]:
+    hidden = hidden_row.hidden
     return {
         "Number": str(hidden.number),
-        "Reviewer": line.person,
-        "Hidden": _describe_kind(line),
-        "Source": line.source_id,
-        "State": "removed" if not hidden.is_counted else str(line.state or "not shown yet"),
-        "First verdict": str(line.first_decision or ""),
-        "Verdict": str(line.decision or ""),
-        "Fault": str(line.detection or ""),
+        "Reviewer": hidden_row.person,
+        "Hidden": _describe_kind(hidden_row),
+        "Source": hidden_row.source_id,
+        "State": "removed" if not hidden.is_counted else str(hidden_row.state or "not shown yet"),
+        "First verdict": str(hidden_row.first_decision or ""),
+        "Verdict": str(hidden_row.decision or ""),
+        "Fault": str(hidden_row.detection or ""),
         "Reason for removal": hidden.removed_why,
     }
 
 
-def _describe_kind(line: review.HiddenQuestionRow) -> str:
-    fault: PlantedFault | None = line.hidden.fault
+def _describe_kind(hidden_row: review.HiddenQuestionRow) -> str:
+    fault: PlantedFault | None = hidden_row.hidden.fault
     return f"planted: {fault}" if fault else "repeat"
 
 
@@ -211,10 +219,10 @@ def _hide(batch: str, batch_id: int, plan: HiddenPlan) -> str:
     return f"Hidden: {hidden_text}."
 
 
-def _remove(batch: str, batch_id: int, numbers: tuple[int, ...], why: str) -> str:
+def _remove(batch: str, batch_id: int, question_ids: tuple[int, ...], reason: str) -> str:
     with unit_of_work() as db:
         removed_count = review.remove_hidden(
-            db, by=current_person(), batch=batch, numbers=numbers, why=why, now=clock()
+            db, by=current_person(), batch=batch, numbers=question_ids, why=reason, now=clock()
         )
     state.clear_form(f"unhide-{batch_id}")
-    return f"{count_text(removed_count, 'hidden question')} removed: {why.strip()}"
+    return f"{count_text(removed_count, 'hidden question')} removed: {reason.strip()}"

@@ -1,4 +1,4 @@
-"""Reassigning a reviewer's open questions to others, or unassigning them."""
+"""Reassigns a reviewer's open questions to other reviewers, or unassigns them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ui.context import clock, current_person, unit_of_work
 from ui.widgets import act, show_notice
 
 
-def show_reassignment_panel(batch: Batch, load: review.BatchWorkload, reviewers: list[Person]) -> None:
-    """Draw the choice of the present reviewer and of those who take over."""
-    open_loads = [person_load for person_load in load.people if person_load.left]
-    if open_loads:
-        _show_form(batch, open_loads, reviewers)
+def show_reassignment_panel(batch: Batch, workload: review.BatchWorkload, reviewers: list[Person]) -> None:
+    """Draw the choice of the present and the new reviewers, and the buttons that move open questions."""
+    open_workloads = [person_workload for person_workload in workload.people if person_workload.left]
+    if open_workloads:
+        _show_form(batch, open_workloads, reviewers)
     else:
         st.caption("No reviewer has open questions in this batch.")
     show_notice("move")
 
 
-def _show_form(batch: Batch, open_loads: list[review.PersonWorkload], reviewers: list[Person]) -> None:
+def _show_form(batch: Batch, open_workloads: list[review.PersonWorkload], reviewers: list[Person]) -> None:
     form_key = state.form_key(f"move-{batch.id}")
     from_labels = {
-        person_load.person.name: f"{person_load.person.display_name} ({person_load.left:,} left)"
-        for person_load in open_loads
+        person_workload.person.name: f"{person_workload.person.display_name} ({person_workload.left:,} left)"
+        for person_workload in open_workloads
     }
     from_ = st.selectbox(
         "Open questions of",

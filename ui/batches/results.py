@@ -1,4 +1,4 @@
-"""The results of a batch: kinds of error, decisions, and the reviewers' tiers against the machine's."""
+"""Shows the results of a batch: kinds of error, decisions, ratings, and machine tier against expert tier."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ui.widgets import escape_markdown
 
 
 def show_results(progress: Progress) -> None:
-    """Draw the summary "of 120 reviewed: …", every kind of error with its interval, and the decisions."""
+    """Draw a summary, every kind of error with its interval, and the decisions."""
     st.subheader("Errors and decisions")
     if not progress.reviewed:
         st.caption("Not defined yet: no question has a verdict.")
@@ -41,10 +41,15 @@ def show_results(progress: Progress) -> None:
     errors_column, decisions_column = responsive_columns(3, 2, name="kinds")
     with errors_column:
         st.markdown("**Kinds of error**")
-        show_table([{**_rate_row("Kind of error", rate), **_skipped_bounds(rate)} for rate in kinds_of_error])
+        show_table(
+            [
+                {**_build_rate_row("Kind of error", rate), **_format_skipped_bounds(rate)}
+                for rate in kinds_of_error
+            ]
+        )
     with decisions_column:
         st.markdown("**Decisions**")
-        show_table([_rate_row("Decision", rate) for rate in progress.decisions])
+        show_table([_build_rate_row("Decision", rate) for rate in progress.decisions])
     if any(rate.if_skipped for rate in progress.errors):
         st.caption(
             "“If skipped”: the share if none, or all, of the skipped questions counted. "
@@ -55,7 +60,7 @@ def show_results(progress: Progress) -> None:
 
 
 def show_ratings(progress: Progress) -> None:
-    """Draw the counts of each value of the four ratings, and of the yes/no fields."""
+    """Draw the distributions of the four ratings and of the yes/no fields."""
     if not progress.reviewed:
         return
     st.subheader("Ratings")
@@ -92,7 +97,7 @@ def show_ratings(progress: Progress) -> None:
 
 
 def show_tier_agreement(progress: Progress) -> None:
-    """Draw machine tier against expert tier, with weighted kappa."""
+    """Draw the table of machine tier by expert tier, with weighted kappa."""
     tiers = progress.tier_table
     st.subheader("Machine tier and expert tier")
     if not tiers.n:
@@ -102,7 +107,7 @@ def show_tier_agreement(progress: Progress) -> None:
     with left:
         show_chart(build_tier_heat_map(tiers))
     with right:
-        show_table([_kappa_row(kappa) for kappa in (tiers.linear, tiers.quadratic)])
+        show_table([_build_kappa_row(kappa) for kappa in (tiers.linear, tiers.quadratic)])
         same_tier = sum(tiers.counts[i][i] for i in range(len(tiers.tiers)))
         st.caption(
             f"Same tier in {same_tier:,} of {tiers.n:,} judgements ({format_percent(same_tier / tiers.n)}). "
@@ -120,7 +125,7 @@ def _show_skipped(progress: Progress) -> None:
         )
 
 
-def _rate_row(first_column: str, rate: Rate) -> dict[str, object]:
+def _build_rate_row(first_column: str, rate: Rate) -> dict[str, object]:
     share = rate.share
     return {
         first_column: rate.name,
@@ -131,11 +136,11 @@ def _rate_row(first_column: str, rate: Rate) -> dict[str, object]:
     }
 
 
-def _skipped_bounds(rate: Rate) -> dict[str, object]:
+def _format_skipped_bounds(rate: Rate) -> dict[str, object]:
     return {} if rate.if_skipped is None else {"If skipped": format_interval(*rate.if_skipped)}
 
 
-def _kappa_row(kappa: Kappa) -> dict[str, object]:
+def _build_kappa_row(kappa: Kappa) -> dict[str, object]:
     undefined = kappa.estimate is None
     note: dict[str, object] = {"Note": kappa.note} if kappa.note else {}
     return {

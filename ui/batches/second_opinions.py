@@ -1,4 +1,4 @@
-"""Requesting second opinions for a batch: a random share, and where the first reviewer reported an error."""
+"""Requests second opinions on a random share of a batch, and on questions with a reported error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.tables import show_table
 from ui.widgets import act, escape_markdown, show_notice
 
-_WAY_LABELS = {
+_SCOPE_LABELS = {
     False: "A random share",
     True: "A random share, and questions with a reported error",
 }
@@ -24,13 +24,19 @@ _WAY_LABELS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Request:
+    """The plan that the form describes.
+
+    ``where_found`` is True if questions with a reported error are included. ``share`` is the random share,
+    from 0 to 1.
+    """
+
     where_found: bool
     share: float
     seed: int
 
 
 def show_second_opinions_panel(batch: Batch, reviewers: list[Person]) -> None:
-    """Draw the present rules for second opinions, and the form that requests them."""
+    """Draw the present plan for second opinions and the form that requests more."""
     st.subheader("Second opinions")
     with read_only_session() as db:
         saved_rules = review.load_second_opinions(db, by=current_person(), batch=batch.name)
@@ -49,12 +55,14 @@ def show_second_opinions_panel(batch: Batch, reviewers: list[Person]) -> None:
 def _show_form(batch: Batch, reviewers: list[Person], saved_rules: SecondOpinions | None) -> None:
     reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
     form_key = state.form_key(f"seconds-{batch.id}")
-    already_where_found = saved_rules is not None and saved_rules.way is SecondOpinionScope.SHARE_AND_ERRORS
+    is_already_where_found = (
+        saved_rules is not None and saved_rules.way is SecondOpinionScope.SHARE_AND_ERRORS
+    )
     where_found = bool(
         st.radio(
             "Questions with a second reviewer",
-            [True] if already_where_found else [False, True],
-            format_func=_WAY_LABELS.__getitem__,
+            [True] if is_already_where_found else [False, True],
+            format_func=_SCOPE_LABELS.__getitem__,
             key=f"{form_key}-way-{batch.id}",
             horizontal=True,
             help=(

@@ -1,8 +1,8 @@
-"""The settings of a batch on screen: mode, parts, report, guideline, anchors.
+"""Shows and changes the settings of a batch: mode, fields, report, guideline and anchors.
 
-The forms edit a snapshot of the settings, with its revision, taken when the person opened the batch. If
-somebody else changes the settings meanwhile, the page reports it and refuses to overwrite them. Both versions
-can be seen.
+The forms edit a snapshot of the settings that was taken, with its revision, when the person opened the batch.
+If somebody else changes the settings meanwhile, the page shows a warning and does not overwrite that change.
+The person can then load the saved settings.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _SCOPE_LABELS = {
 
 
 def show_settings_panel(batch: Batch, person: Person) -> None:
-    """Draw the three forms, each with its own Save, and a warning if the settings were changed meanwhile."""
-    opened_batch = state.get_selection(_snapshot_key(batch.id))
+    """Draw the three forms, each with its own button, and a warning if somebody else changed the settings."""
+    opened_batch = state.get_selection(_make_snapshot_key(batch.id))
     if not isinstance(opened_batch, Batch):
         opened_batch = batch
-        state.set_selection(_snapshot_key(batch.id), batch)
+        state.set_selection(_make_snapshot_key(batch.id), batch)
     if opened_batch.settings == batch.settings:
-        opened_batch = batch  # the revision also counts closing and reopening, which change no setting
-        state.set_selection(_snapshot_key(batch.id), batch)
+        opened_batch = batch  # closing or reopening the batch raises the revision, too
+        state.set_selection(_make_snapshot_key(batch.id), batch)
     if opened_batch.revision != batch.revision:
         st.warning("Another user has changed these settings since you opened them.")
         st.button(
@@ -57,7 +57,7 @@ def show_settings_panel(batch: Batch, person: Person) -> None:
 
 
 def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
-    form_key, settings = _form_key(batch, "way"), batch.settings
+    form_key, settings = _make_form_key(batch, "way"), batch.settings
     with st.form(form_key, border=True):
         st.markdown("**Mode, fields and report**")
         if frozen:
@@ -94,12 +94,12 @@ def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
             disabled=frozen,
             help=ONE_KEY_HELP,
         )
-        _save_button("Save mode, fields and report", _save_mode, batch, form_key, disabled=frozen)
+        _show_save_button("Save mode, fields and report", _save_mode, batch, form_key, disabled=frozen)
     show_notice(form_key)
 
 
 def _show_guideline_form(batch: Batch) -> None:
-    form_key = _form_key(batch, "guideline")
+    form_key = _make_form_key(batch, "guideline")
     with st.form(form_key, border=True):
         st.markdown("**Guideline**")
         st.caption("Markdown. Reviewers can open it from the review page. Images are shown as links.")
@@ -108,7 +108,7 @@ def _show_guideline_form(batch: Batch) -> None:
             label_visibility="collapsed", placeholder="What reviewers should look at, with examples.",
         )  # fmt: skip
         with st.container(horizontal=True):
-            _save_button("Save guideline", _save_guideline, batch, form_key)
+            _show_save_button("Save guideline", _save_guideline, batch, form_key)
             st.form_submit_button(
                 "Preview", key=f"{form_key}-preview"
             )  # allow submit-without-act: it only shows
@@ -121,7 +121,7 @@ def _show_guideline_form(batch: Batch) -> None:
 
 
 def _show_anchors_form(batch: Batch) -> None:
-    form_key = _form_key(batch, "anchors")
+    form_key = _make_form_key(batch, "anchors")
     with st.form(form_key, border=True):
         st.markdown("**Anchors**")
         st.caption("The meaning of each rating value, from 1 (worst) to 5 (best).")
@@ -138,7 +138,7 @@ def _show_anchors_form(batch: Batch) -> None:
                             label_visibility="collapsed",
                             icon=_ICONS[value],
                         )
-        _save_button("Save anchors", _save_anchors, batch, form_key)
+        _show_save_button("Save anchors", _save_anchors, batch, form_key)
     show_notice(form_key)
 
 
@@ -185,7 +185,7 @@ def _save_anchors(batch: Batch, form_key: str) -> str:
 
 def _save(batch: Batch, settings: BatchSettings) -> str:
     with unit_of_work() as db:
-        saved = review.change_settings(
+        saved_batch = review.change_settings(
             db,
             by=current_person(),
             batch=batch.name,
@@ -193,16 +193,18 @@ def _save(batch: Batch, settings: BatchSettings) -> str:
             revision=batch.revision,
             now=clock(),
         )
-    state.set_selection(_snapshot_key(batch.id), saved)
-    return f"Saved: batch {saved.name}, revision {saved.revision}."
+    state.set_selection(_make_snapshot_key(batch.id), saved_batch)
+    return f"Saved: batch {saved_batch.name}, revision {saved_batch.revision}."
 
 
 def _reload(batch: Batch) -> None:
-    state.set_selection(_snapshot_key(batch.id), batch)
-    state.clear_form(_form_name(batch))
+    state.set_selection(_make_snapshot_key(batch.id), batch)
+    state.clear_form(_make_form_name(batch))
 
 
-def _save_button(label: str, action: object, batch: Batch, form_key: str, *, disabled: bool = False) -> None:
+def _show_save_button(
+    label: str, action: object, batch: Batch, form_key: str, *, disabled: bool = False
+) -> None:
     st.form_submit_button(
         label,
         key=f"{form_key}-save",
@@ -214,14 +216,14 @@ def _save_button(label: str, action: object, batch: Batch, form_key: str, *, dis
     )
 
 
-def _form_name(batch: Batch) -> str:
+def _make_form_name(batch: Batch) -> str:
     return f"settings-{batch.id}"
 
 
-def _form_key(batch: Batch, part: str) -> str:
+def _make_form_key(batch: Batch, part: str) -> str:
     """Return the key of one form. It changes when the person loads the saved settings."""
-    return f"{part}-{state.form_key(_form_name(batch))}"
+    return f"{part}-{state.form_key(_make_form_name(batch))}"
 
 
-def _snapshot_key(batch_id: int) -> str:
+def _make_snapshot_key(batch_id: int) -> str:
     return f"settings-opened-{batch_id}"

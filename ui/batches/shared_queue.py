@@ -1,4 +1,4 @@
-"""The shared queue of a batch: who takes from it, how many judge each question, when a claim ends."""
+"""Shows the shared queue of a batch, and opens or extends it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ui.context import clock, current_person, unit_of_work
 from ui.widgets import act, escape_markdown, show_notice
 
 
-def show_shared_queue_panel(batch: Batch, load: review.BatchWorkload, reviewers: list[Person]) -> None:
-    """Draw the state of the queue, and the form that opens it or adds to it."""
-    shared = load.shared
+def show_shared_queue_panel(batch: Batch, workload: review.BatchWorkload, reviewers: list[Person]) -> None:
+    """Draw the state of the queue and the form that opens it or adds reviewers."""
+    shared = workload.shared
     if shared is None:
         st.caption(
             "In a shared queue, reviewers take questions one by one instead of receiving a fixed "
             "share. A question without activity returns to the queue."
         )
     else:
-        pool = ", ".join(shared.members) or "none"
-        st.markdown(escape_markdown(f"Reviewers: {pool}. Reviewers per question: {shared.overlap}."))
+        member_names = ", ".join(shared.members) or "none"
+        st.markdown(escape_markdown(f"Reviewers: {member_names}. Reviewers per question: {shared.overlap}."))
         free_column, claimed_column, done_column = st.columns(3)
         free_column.metric("Available", f"{shared.free:,}")
         claimed_column.metric("In progress", f"{shared.claimed:,}")

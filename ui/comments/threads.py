@@ -1,4 +1,4 @@
-"""Threads of comments: lists on Home, and the threads of a question with a field to answer."""
+"""Shows threads of comments: lists on Home, and the threads of a question with a field to answer."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ui import state
 from ui.context import clock, read_only_session, unit_of_work
 from ui.widgets import act, escape_markdown, format_relative_time, go_to, show_notice
 
-_MAX_THREADS = 8
-_EXCERPT = 160
+_MAX_THREADS = 8  # threads in a list
+_MAX_EXCERPT_LENGTH = 160  # characters
 
 
 def show_open_comments(person: Person) -> None:
-    """Draw the comments of reviewers that no coordinator has answered; nothing without one."""
+    """Draw the threads in which a reviewer wrote last. Draw nothing if there are none."""
     with read_only_session() as db:
         threads = review.list_comment_threads(db, by=person, open_only=True)
     if not threads:
@@ -31,14 +31,14 @@ def show_open_comments(person: Person) -> None:
         st.markdown(
             f"[{escape_markdown(thread.question_id)}](/browse?question={question})"
             f" · {escape_markdown(thread.reviewer_name)} · batch {escape_markdown(thread.batch)}{new}"
-            f"  \n{_excerpt(thread)}"
+            f"  \n{_format_excerpt(thread)}"
         )
     if len(threads) > _MAX_THREADS:
         st.caption(f"The newest {_MAX_THREADS} of {len(threads):,}. `cli.py comment list` prints all.")
 
 
 def show_unread_answers(person: Person) -> None:
-    """Draw the reviewer's threads with a comment that they have not read; nothing without one."""
+    """Draw the reviewer's threads that contain an unread comment. Draw nothing if there are none."""
     with read_only_session() as db:
         threads = review.list_own_unread_threads(db, person=person)
         masks = {
@@ -85,10 +85,10 @@ def show_question_threads(person: Person, question_number: int) -> None:
     if not reviewers:
         return
     targets = {f"{reviewer.display_name} (batch {reviewer.batch})": reviewer for reviewer in reviewers}
-    newest = threads[0].comments[-1].number if threads else 0
-    form_key = state.form_key(f"comment-{question_number}-{newest}")
+    last_comment_id = threads[0].comments[-1].number if threads else 0
+    form_key = state.form_key(f"comment-{question_number}-{last_comment_id}")
     open_thread = next((thread for thread in threads if not thread.is_answered), None)
-    default = next(
+    default_index = next(
         (
             index
             for index, reviewer in enumerate(targets.values())
@@ -97,7 +97,7 @@ def show_question_threads(person: Person, question_number: int) -> None:
         ),
         0,
     )
-    target = st.selectbox("To", list(targets), index=default, key=f"{form_key}-to")
+    target = st.selectbox("To", list(targets), index=default_index, key=f"{form_key}-to")
     st.text_area("Comment", key=f"{form_key}-text", max_chars=MAX_COMMENT_LENGTH)
     st.button(
         "Send comment",
@@ -129,6 +129,6 @@ def _send(person: Person, question_number: int, reviewer: QuestionReviewer, text
     return f"Sent to {reviewer.display_name}."
 
 
-def _excerpt(thread: CommentThread) -> str:
+def _format_excerpt(thread: CommentThread) -> str:
     text = " ".join(thread.comments[-1].text.split())
-    return escape_markdown(text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…")
+    return escape_markdown(text if len(text) <= _MAX_EXCERPT_LENGTH else f"{text[:_MAX_EXCERPT_LENGTH]}…")

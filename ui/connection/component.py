@@ -1,8 +1,9 @@
 """A strip at the top of every page, shown while the server or its database does not answer.
 
-The browser draws it, because no script runs during that time. When the connection is back, the strip
-requests one run. In that run the shell states what was not saved, and the page shows the present data. The
-message stays until the next click; a fragment run, which does not draw the shell, does not remove it.
+The browser draws the strip, because no script runs while the server is away. When the connection is back,
+the strip requests one run. In that run the shell states which click was not saved, and the page shows the
+present data. That message stays until the next click. A run of a fragment does not remove it, because it does
+not draw the shell.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import streamlit as st
 
 from web.forms.files import read_bundle
 
-KEY = "overread-connection"  # one for all pages: it has no input, and carries nothing from page to page
+#: All pages share one key, because the component has no input and no state of a page.
+KEY = "overread-connection"
 
 _mount = st.components.v2.component(
     "overread.connection",
@@ -22,13 +24,17 @@ _mount = st.components.v2.component(
 
 
 def show_connection_strip(message: str | None) -> None:
-    """Mount the strip. Call it outside of every fragment, so that its request runs the whole page.
+    """Mount the strip.
 
-    ``message`` is a sentence about a click during the interruption. It is passed in one run only.
+    Call this outside of every fragment, so that the strip's request reruns the whole page.
+
+    Args:
+        message: a sentence about a click that was not saved during the interruption; None if there was none.
+            Pass it in one run only.
     """
     with st.container(key=f"{KEY}-place"):
         _mount(key=KEY, data={"message": message}, on_back_change=_ignore_trigger)
 
 
 def _ignore_trigger() -> None:
-    """Do nothing: Streamlit makes a trigger of every name that has a callback."""
+    """Do nothing. Streamlit registers a component's trigger only if it has a callback."""

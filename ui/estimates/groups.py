@@ -1,4 +1,4 @@
-"""Error rates side by side, by batch, prompt version, task, category or generator; with examples."""
+"""Compares error rates by batch, prompt version, task, category or generator, with examples."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ui.tables import show_table
 from ui.widgets import escape_markdown
 
 _GROUP_LABELS = {"prompt_version": "Prompt version", BATCH_GROUP: "Batch"}
-_MAX_GROUPS = 12  # groups in a table; nobody compares more
+_MAX_GROUPS = 12  # groups in the chart and the table
 
 
 def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) -> None:
-    """Draw the choice of grouping and error, the rate in each group, and examples of each kind of error."""
+    """Draw the choice of grouping and rate, the rate of each group, and examples of each kind of error."""
     st.subheader("Comparison of groups")
     group_column, error_column = st.columns(2)
     group = group_column.selectbox(
@@ -45,7 +45,7 @@ def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) 
         return
     named_rates = [(part.name, _find_rate(part, rate_name)) for part in shown_groups]
     show_chart(build_estimate_chart(named_rates, title=f"{rate_name}: % of the dataset, with 95 % interval"))
-    show_table([_rate_row(name, estimate) for name, estimate in named_rates])
+    show_table([_build_rate_row(name, estimate) for name, estimate in named_rates])
     if len(all_groups) > _MAX_GROUPS:
         st.caption(
             f"Showing the {_MAX_GROUPS} largest of {len(all_groups):,} groups. The file contains all groups."
@@ -64,7 +64,10 @@ def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) 
 def _load_estimates(
     dataset: str, batches: tuple[str, ...], group: str, version: tuple[object, ...], _person: Person
 ) -> tuple[GroupEstimates, ...]:
-    """Return the estimates, cached until somebody judges, at most a minute: an import may add questions."""
+    """Return the estimates of all groups.
+
+    They are cached until a verdict changes ``version``, but at most a minute, because imports change them.
+    """
     sample = load_cached_sample(dataset, batches, version, _person)
     with read_only_session() as db:
         return estimate_groups(
@@ -82,7 +85,7 @@ def _find_rate(part: GroupEstimates, rate_name: str) -> Estimate:
     return next(rate for rate in part.estimates.all_estimates if rate.name == rate_name)
 
 
-def _rate_row(name: str, estimate: Estimate) -> dict[str, object]:
+def _build_rate_row(name: str, estimate: Estimate) -> dict[str, object]:
     return {
         "Group": name,
         "Estimate": format_percent(estimate.rate.estimate),

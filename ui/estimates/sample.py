@@ -1,4 +1,4 @@
-"""The judged sample behind the estimates of a page, read once for all of them."""
+"""Loads the judged sample once for all estimates of a page."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from review.service import SampleData, load_sample
 from ui.context import read_only_session
 
 
-# Shared, not copied: nothing modifies it. Cached for one run of the page; each estimate has its own cache.
+# cache_resource shares the object instead of copying it, which is safe because nothing modifies it. The cache
+# lasts for one run of the page, because each estimate has a cache of its own.
 @st.cache_resource(max_entries=2, ttl=5, show_spinner="Reading the sample …")
 def load_cached_sample(
     dataset: str, batches: tuple[str, ...], version: tuple[object, ...], _person: Person
 ) -> SampleData:
-    """Return the verdicts of these batches at that version; of all batches if none is named."""
+    """Return the verdicts of these batches, or of all batches if ``batches`` is empty."""
     del version
     with read_only_session() as db:
         return load_sample(db, by=_person, dataset=dataset, batches=batches or None)

@@ -1,1 +1,1 @@
-"""The report of a study on its page: computed in the background, stored, and shown figure by figure."""
+"""The report of a reader study on its page. It is computed in the background and stored."""

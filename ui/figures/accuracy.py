@@ -1,4 +1,4 @@
-"""Accuracies on the page, and their paired differences to one model."""
+"""Shows the accuracies of a report, and the paired differences between raters and one model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.figures.view import ReportView
 from ui.tables import show_table
 from ui.widgets import escape_markdown
 
-#: The grouping of the accuracies, and the table of the report that holds it.
+#: The table of the report for each grouping of the accuracies.
 _TABLE_BY_GROUPING = {
     "task": "accuracy",
     "category": "by_category",
@@ -25,6 +25,7 @@ _TABLE_BY_GROUPING = {
 
 
 def show_accuracies(view: ReportView) -> None:
+    """Draw the accuracies by group, the micro and macro averages, and the overlap of boxes."""
     tables = view.filtered_report.tables
     view.draw_figure(make_figure_name("accuracy", view.task))
     grouping = st.segmented_control(
@@ -84,7 +85,7 @@ def _show_boxes(view: ReportView) -> None:
 
 
 def _show_paper_layout(view: ReportView) -> None:
-    """Draw the tables in the layout of the paper, for comparison with its tables."""
+    """Draw the accuracies in the layout of the ReXVQA paper, for comparison with its tables."""
     with st.expander("ReXVQA layout"):
         st.caption("Percentages of all raters, without intervals. Replies without an answer count as wrong.")
         show_table(view.report.tables.printed_by_task)
@@ -94,9 +95,10 @@ def _show_paper_layout(view: ReportView) -> None:
 
 
 def _show_cross_table(results: Sequence[AccuracyResult], grouping: str) -> None:
-    """Draw each accuracy with its interval, the number of right answers and n.
+    """Draw a table of each accuracy with its interval, the number of correct answers and n.
 
-    Raters are rows and groups are columns. Categories are rows instead, because there are many.
+    Rows are raters and columns are groups. For categories, of which there are many, rows and columns are
+    exchanged.
     """
     groups = list(dict.fromkeys(result.group for result in results))
     if not groups:
@@ -146,6 +148,7 @@ def _format_share(value: float | None, low: float | None, high: float | None) ->
 
 
 def show_differences(view: ReportView) -> None:
+    """Draw the difference of each rater, and of the mean reader, from the models."""
     if view.report.facts.model is None:
         if view.report.facts.models:
             st.info("The protocol does not name one of the models for comparison. Choose a model above.")

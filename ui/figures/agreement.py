@@ -1,4 +1,4 @@
-"""Agreement of every pair of raters on the page, and intra-reader agreement."""
+"""Shows the agreement of each pair of raters in a report, and intra-reader agreement."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ui.tables import show_table
 
 
 def show_agreement(view: ReportView) -> None:
+    """Draw the kappa figure, the table of pairs, and the agreement of repeated answers."""
     pairs = list_kappa_rows(view.filtered_report, task=view.task)
     if not pairs:
         st.info("No agreement yet: it needs two raters who answered the same cases.")

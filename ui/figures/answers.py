@@ -1,4 +1,4 @@
-"""Answer times, learning effects, positions of options and confusion tables on the page."""
+"""Shows answer times, learning effects, positions of options and confusion tables of a report."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ui.figures.view import ReportView
 
 
 def show_times(view: ReportView) -> None:
+    """Draw the answer times and the learning effect."""
     tables = view.filtered_report.tables
     if tables.times:
         view.draw_figure("times")
@@ -20,6 +21,7 @@ def show_times(view: ReportView) -> None:
 
 
 def show_answers(view: ReportView) -> None:
+    """Draw accuracy by the position of the key, and the confusion table of one rater."""
     tables = view.filtered_report.tables
     if tables.positions:
         view.draw_figure("places")

@@ -1,4 +1,4 @@
-"""A figure of a report on its page: the drawing of the figure's file, in the colours of the page."""
+"""Shows a figure of a report in the colours of the page, with the same drawing as its file."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ _mount = st.components.v2.component(
 
 
 def show_figure(figure: Figure, *, key: str) -> None:
-    """Draw a figure. A narrow page scrolls it sideways and keeps the row names of a grid in sight."""
+    """Draw a figure. On a narrow page it scrolls sideways, and the row names of a grid stay visible."""
     _mount(key=key, data={"svg": add_sticky_names(apply_theme(figure.svg))})

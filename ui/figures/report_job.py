@@ -1,7 +1,7 @@
-"""Reports are computed in the background.
+"""The background job that computes the report of a reader study.
 
-A process computes one report at a time: the computation needs the processor, and other people read cases
-meanwhile.
+A process computes only one report at a time, because the computation keeps the processor busy while other
+people read cases.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from ui.context import current_workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRequest:
-    """A request for the report of a study over the present answers."""
+    """The parameters of the job: the name of the study."""
 
     study: str
 
 
 def start_report(person: Person, study: str, state: ReportState) -> None:
-    """Start computing the report.
+    """Start computing the report. If that job is already active, do nothing.
 
-    If that job is active already, do nothing: two people or two clicks share one report.
+    Two people, or the two clicks of a double click, therefore share one report.
     """
     job_control.start_job(REPORT, ReportRequest(study=study), by=person, subject=state.digest)
 
 
 def load_latest_report_job(person: Person, state: ReportState) -> Job | None:
+    """Return the latest job for the report of that state, of any person; None if there is none."""
     return job_control.load_latest_job(REPORT, by=person, subject=state.digest)
 
 

@@ -1,4 +1,4 @@
-"""A report on the page: its sentences, a choice of task, raters and model, and its figures."""
+"""Shows the report of a study: the choice of task, raters and model, the figures, and the summary."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ui.widgets import act, escape_markdown, screen, show_notice
 
 
 def show_report(person: Person, summary: StudySummary) -> None:
-    """Draw the report over the present answers.
+    """Draw the report on the present answers.
 
-    If it is not stored yet, draw the progress of its computation, or the button that starts it.
+    If it is not stored yet, draw the progress of its computation, or the button that starts the computation.
     """
     with read_only_session() as db:
         state = load_report_state(db, by=person, study=summary.study.name)
@@ -64,10 +64,7 @@ def _show_compute_button(person: Person, summary: StudySummary, state: ReportSta
 
 @screen
 def _show_view(summary: StudySummary, digest: str, report: StudyReport) -> None:
-    """Draw the report as a fragment.
-
-    A change of a filter redraws figures; it does not load the study again.
-    """
+    """Draw the report as a fragment, so that a change of a filter does not load the study again."""
     require_page(Action.RUN_STUDY)
     key = f"report-{summary.study.id}"
     models = [result.rater for result in report.tables.overall if result.kind == "model"]
@@ -81,11 +78,11 @@ def _show_view(summary: StudySummary, digest: str, report: StudyReport) -> None:
     )
     model = None
     if models:
-        default = report.facts.model
+        protocol_model = report.facts.model
         model = model_column.selectbox(
             "Compared with",
             models,
-            index=models.index(default) if default in models else 0,
+            index=models.index(protocol_model) if protocol_model in models else 0,
             key=f"{key}-model-{len(models)}",
         )
         report = report.compare_with(model)

@@ -1,7 +1,4 @@
-"""The sections of a report on the page.
-
-Each draws only its own figures, so that changing a section is quick.
-"""
+"""The sections of a report. The page draws only the figures of the chosen section, to be fast."""
 
 from __future__ import annotations
 
@@ -20,15 +17,16 @@ from ui.tables import show_table
 
 
 def show_lists(view: ReportView) -> None:
+    """Draw the raters, failed replies, reported questions, exclusions and protocol versions."""
     report = view.report
     st.markdown("**Readers and models**")
-    show_table([_rater_row(profile) for profile in view.filtered_report.tables.raters])
+    show_table([_build_rater_row(profile) for profile in view.filtered_report.tables.raters])
     st.markdown("**Replies without an answer**")
-    show_table([_failed_row(replies) for replies in report.tables.failed], empty="No models.")
+    show_table([_build_failed_row(replies) for replies in report.tables.failed], empty="No models.")
     st.markdown("**Reported questions**")
-    show_table(_labelled_rows(report.tables.faulty), empty="No reported questions.")
+    show_table(_build_labelled_rows(report.tables.faulty), empty="No reported questions.")
     st.markdown("**Exclusions**")
-    show_table(_labelled_rows(report.tables.exclusions), empty="No exclusions.")
+    show_table(_build_labelled_rows(report.tables.exclusions), empty="No exclusions.")
     st.markdown("**Protocol versions**")
     show_table(
         [
@@ -46,7 +44,7 @@ def show_lists(view: ReportView) -> None:
     view.show_table_links("raters", "failed", "faulty", "exclusions")
 
 
-def _rater_row(profile: RaterProfile) -> dict[str, object]:
+def _build_rater_row(profile: RaterProfile) -> dict[str, object]:
     marks = [
         mark
         for mark, applies in (
@@ -66,7 +64,7 @@ def _rater_row(profile: RaterProfile) -> dict[str, object]:
     }
 
 
-def _failed_row(replies: FailedReplies) -> dict[str, object]:
+def _build_failed_row(replies: FailedReplies) -> dict[str, object]:
     return {
         "Model": replies.model,
         "Failed": f"{replies.failed:,} of {replies.n:,}",
@@ -78,8 +76,8 @@ def _failed_row(replies: FailedReplies) -> dict[str, object]:
     }
 
 
-def _labelled_rows(results: Sequence[FaultyCase | ExcludedAnswers]) -> list[dict[str, object]]:
-    """Return table rows with readable column names; a missing value is an empty string."""
+def _build_labelled_rows(results: Sequence[FaultyCase | ExcludedAnswers]) -> list[dict[str, object]]:
+    """Return one row per result, with readable column names. A missing value is an empty string."""
     return [
         {
             name.replace("_", " ").capitalize(): "" if value is None else value

@@ -1,4 +1,4 @@
-"""The shown part of a report: the chosen task and raters, and the address of the report's files."""
+"""A report with the choices of the person: task and raters. It draws figures and links to files."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ from ui.figures.figure_component import show_figure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportView:
-    """The shown part of a report.
+    """A report with the person's choices.
 
-    ``report`` has all raters, ``filtered_report`` only the chosen ones. ``address`` and ``query`` are those
-    of its files.
+    Attributes:
+        report: the report with all raters.
+        filtered_report: the report with the chosen raters only.
+        task: the chosen task.
+        address: the path of the folder of the report's files.
+        query: the query string of the files, without the question mark; empty for none.
+        key: the beginning of the keys of the widgets.
     """
 
     report: StudyReport
@@ -28,11 +33,11 @@ class ReportView:
     key: str
 
     def format_link(self, label: str, path: str) -> str:
-        """Return a link to one of its files, as Markdown."""
+        """Return a link to a file of the report, as Markdown."""
         return f"[{label}]({self.address}/{quote(path)}{f'?{self.query}' if self.query else ''})"
 
     def draw_figure(self, name: str) -> None:
-        """Draw a figure of the chosen raters, with links to its files, which contain every rater."""
+        """Draw a figure of the chosen raters, with links to its files. The files contain all raters."""
         show_figure(draw_figure(self.filtered_report, name), key=f"{self.key}-{name}")
         st.markdown(
             f":small[{self.format_link('SVG', f'figures/{name}.svg')} · "
@@ -40,7 +45,7 @@ class ReportView:
         )
 
     def show_table_links(self, *names: str) -> None:
-        """Draw the links to tables of the report."""
+        """Draw links to the CSV files of the named tables."""
         links = " · ".join(
             self.format_link(f"{name.replace('_', ' ')}.csv", f"tables/{name}.csv") for name in names
         )

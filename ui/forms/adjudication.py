@@ -9,8 +9,8 @@ import streamlit as st
 
 from web.forms.files import form_html, form_script
 
-#: One key for all disputes, on purpose: the form itself goes from one dispute to the next. It carries nothing
-#: over: each dispute is sent in full, with its own number.
+#: All disputes share one key, because the form itself proceeds from one dispute to the next. Each dispute is
+#: sent in full with its id, so no state is left from the previous one.
 KEY = "settling-form"
 
 _mount = st.components.v2.component(

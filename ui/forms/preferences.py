@@ -11,7 +11,10 @@ from ui.context import read_only_session
 
 
 def add_preferences(data: dict[str, Any], person: Person) -> dict[str, Any]:
-    """The data with the person's preferences. The form keeps them for the questions that it loads itself."""
+    """Return the data with the person's preferences added.
+
+    The form keeps the preferences for the questions that it loads itself.
+    """
     with read_only_session() as db:
         preferences = load_input_preferences(db, person=person)
     return {**data, "preferences": preferences_to_plain(preferences)}

@@ -9,8 +9,8 @@ import streamlit as st
 
 from web.forms.files import form_html, form_script
 
-#: One key for all cases, on purpose: the form itself goes from case to case, and one instance keeps the
-#: keyboard focus. It carries nothing over: each case is sent in full, with its own number.
+#: All cases share one key, because the form itself proceeds from case to case, and one instance keeps the
+#: keyboard focus. Each case is sent in full with its id, so no state is left from the previous one.
 KEY = "reading-form"
 
 _mount = st.components.v2.component(

@@ -9,8 +9,8 @@ import streamlit as st
 
 from web.forms.files import form_html, form_script
 
-#: One key for all questions, on purpose: one instance avoids flicker and keeps the keyboard focus. The form
-#: recognises a new question by the number in its data, and carries nothing over.
+#: All questions share one key, because one instance avoids flicker and keeps the keyboard focus. The form
+#: recognises a new question by the id in its data and then discards its state.
 KEY = "judging-form"
 
 _mount = st.components.v2.component(
@@ -19,10 +19,12 @@ _mount = st.components.v2.component(
 
 
 def mount_review_form(data: dict[str, Any], *, on_navigate: Callable[[], None]) -> bool:
-    """Mount the form, or pass it the next question.
+    """Mount the form, or pass the next question to it.
 
-    ``on_navigate`` is called when the form requests another question; ``ui.state.get_review_request`` returns
-    which.
+    Args:
+        data: the content of the form.
+        on_navigate: called when the form requests another question; ``ui.state.get_review_request`` returns
+            the request.
 
     Returns:
         Whether the reviewer requested the guideline in this run.
@@ -32,4 +34,4 @@ def mount_review_form(data: dict[str, Any], *, on_navigate: Callable[[], None]) 
 
 
 def _ignore_trigger() -> None:
-    """Do nothing: Streamlit makes a trigger of every name that has a callback."""
+    """Do nothing. Streamlit registers a component's trigger only if it has a callback."""

@@ -1,1 +1,1 @@
-"""The page Home: own work, the state of each stage, and what is next."""
+"""Parts of the page Home: own work, the state of each stage, and the next step."""

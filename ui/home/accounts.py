@@ -1,4 +1,4 @@
-"""The part of Home for admins: the accounts by role, and the way to people and audit trail."""
+"""The part of Home for admins: the accounts by role, with links to People and Audit trail."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ def show_accounts(person: Person) -> None:
     """Draw the tile of the stage Administration."""
     with read_only_session() as db:
         people = accounts.list_people(db, by=person)
-        with_code = accounts.list_people_with_second_factor(db, by=person)
-    active = [account for account in people if account.disabled_at is None]
+        with_second_factor = accounts.list_people_with_second_factor(db, by=person)
+    active_people = [account for account in people if account.disabled_at is None]
     counts = " · ".join(
-        f"{sum(role in account.roles for account in active)} with role {role}" for role in Role
+        f"{sum(role in account.roles for account in active_people)} with role {role}" for role in Role
     )
-    codes = sum(account.id in with_code for account in active)
+    second_factor_count = sum(account.id in with_second_factor for account in active_people)
     with st.container(border=True, key="overread-administration"):
         st.subheader("Administration")
-        st.write(escape_markdown(f"{count_text(len(active), 'account')}: {counts}"))
-        st.caption(f"{codes:,} of {len(active):,} sign in with an authenticator app.")
+        st.write(escape_markdown(f"{count_text(len(active_people), 'account')}: {counts}"))
+        st.caption(f"{second_factor_count:,} of {len(active_people):,} sign in with an authenticator app.")
         with st.container(horizontal=True):
             if st.button("Manage people", key="to-people"):
                 go_to("pages/people.py")

@@ -1,4 +1,4 @@
-"""The coordinator's next step, derived from the state of the workspace."""
+"""Derives the coordinator's next step from the state of the workspace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ui.home.workspace_state import WorkspaceState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextStep:
-    """A sentence on the present state, a sentence on the next step, and the page for it."""
+    """The next step: the present situation, an instruction, the page to open, and the label of its button."""
 
     situation: str
     instruction: str
@@ -19,7 +19,7 @@ class NextStep:
 
 
 def find_next_step(workspace: WorkspaceState) -> NextStep:
-    """Return the first step that is missing: import, draw, assign, wait, adjudicate, release, study."""
+    """Return the first step that is not done: import, draw, assign, review, adjudicate, release, study."""
     for find in (_find_data_step, _find_review_step, _find_result_step):
         step = find(workspace)
         if step is not None:
@@ -52,10 +52,12 @@ def _find_review_step(workspace: WorkspaceState) -> NextStep | None:
         (overview for overview in workspace.open_batches if overview.requested < overview.questions), None
     )
     if unassigned_batch is not None:
-        number = unassigned_batch.questions - unassigned_batch.requested
-        questions = "1 question is" if number == 1 else f"{number:,} questions are"
+        unassigned = unassigned_batch.questions - unassigned_batch.requested
         return NextStep(
-            situation=f"In batch {unassigned_batch.batch.name}, {questions} unassigned.",
+            situation=(
+                f"In batch {unassigned_batch.batch.name}, {count_text(unassigned, 'question')} "
+                f"{'is' if unassigned == 1 else 'are'} unassigned."
+            ),
             instruction="Assign them to one or more reviewers.",
             page="pages/assign.py",
             label="Assign questions",

@@ -1,4 +1,4 @@
-"""The batches of a reviewer, each with its progress and a link to continue."""
+"""Shows the batches of a reviewer, each with its progress and a button to continue."""
 
 from __future__ import annotations
 

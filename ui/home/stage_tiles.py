@@ -1,4 +1,4 @@
-"""The tiles of Home: one per stage, with its numbers and a button to its page."""
+"""The tiles of Home. Each stage has one tile, with its numbers and a button that opens its page."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ui.layout import grid_columns
 from ui.navigation import Stage
 from ui.widgets import escape_markdown, go_to
 
-_MAX_NAMES = 3  # datasets, releases and studies that a tile names
+_MAX_NAMES = 3  # the maximum number of datasets, releases or studies that a tile names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageTile:
-    """A stage with its main number, further lines, and the page behind its button."""
+    """A stage with its main number, further lines, and the page that its button opens."""
 
     stage: Stage
     value: str
@@ -31,15 +31,15 @@ class StageTile:
 def build_tiles(workspace: WorkspaceState) -> tuple[StageTile, ...]:
     """Build the tiles of data, review, results and studies."""
     return (
-        _build_data(workspace),
-        _build_review(workspace),
-        _build_results(workspace),
-        _build_studies(workspace),
+        _build_data_tile(workspace),
+        _build_review_tile(workspace),
+        _build_results_tile(workspace),
+        _build_studies_tile(workspace),
     )
 
 
 def show_tiles(tiles: Sequence[StageTile]) -> None:
-    """Draw the tiles side by side; a narrow window has two in a row (ui/assets/shell.css)."""
+    """Draw the tiles side by side. In a narrow window a row has two tiles (ui/assets/shell.css)."""
     columns = grid_columns(len(tiles), name="tiles")
     for column, tile in zip(columns, tiles, strict=True):
         with column.container(border=True, height="stretch"):
@@ -51,7 +51,7 @@ def show_tiles(tiles: Sequence[StageTile]) -> None:
                 go_to(tile.page)
 
 
-def _build_data(workspace: WorkspaceState) -> StageTile:
+def _build_data_tile(workspace: WorkspaceState) -> StageTile:
     if not workspace.datasets:
         lines = ["No dataset yet."]
     else:
@@ -71,7 +71,7 @@ def _build_data(workspace: WorkspaceState) -> StageTile:
     )
 
 
-def _build_review(workspace: WorkspaceState) -> StageTile:
+def _build_review_tile(workspace: WorkspaceState) -> StageTile:
     skipped = sum(overview.skipped for overview in workspace.batches)
     lines = [
         f"{len(workspace.open_batches):,} of {count_text(len(workspace.batches), 'batch', 'batches')} open"
@@ -88,7 +88,7 @@ def _build_review(workspace: WorkspaceState) -> StageTile:
     )
 
 
-def _build_results(workspace: WorkspaceState) -> StageTile:
+def _build_results_tile(workspace: WorkspaceState) -> StageTile:
     releases = [f"{release.dataset} {release.name}" for release in workspace.releases]
     return StageTile(
         stage=Stage.RESULTS,
@@ -104,7 +104,7 @@ def _build_results(workspace: WorkspaceState) -> StageTile:
     )
 
 
-def _build_studies(workspace: WorkspaceState) -> StageTile:
+def _build_studies_tile(workspace: WorkspaceState) -> StageTile:
     return StageTile(
         stage=Stage.STUDIES,
         value=f"{workspace.readers_finished:,} of {workspace.readers:,}",
@@ -128,5 +128,5 @@ def _build_studies(workspace: WorkspaceState) -> StageTile:
 
 
 def _join_names(names: Sequence[str]) -> str:
-    more = len(names) - _MAX_NAMES
-    return ", ".join(names[:_MAX_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+    omitted = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {omitted:,} more" if omitted > 0 else "")

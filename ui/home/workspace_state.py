@@ -1,4 +1,4 @@
-"""The numbers of all stages for Home: data, review, results and studies."""
+"""Loads the numbers of all stages for Home: data, review, results and studies."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class WorkspaceState:
 
 
 def load_workspace_state(person: Person) -> WorkspaceState:
-    """Load the numbers; what takes long on a large workspace is cached until it changes."""
+    """Load the state of the workspace. Counts that take long on a large workspace are cached."""
     home = str(current_workspace().home)
     with read_only_session() as db:
         batches = tuple(list_batch_overviews(db, by=person))
@@ -74,7 +74,8 @@ def load_workspace_state(person: Person) -> WorkspaceState:
     )
 
 
-# Counting the problems of a million questions takes about a second; a check may change them at any time.
+# Cached for ten seconds: counting the problems of a million questions takes about a second, and a check may
+# change the counts at any time.
 @st.cache_data(max_entries=10, ttl=10, show_spinner=False)
 def _load_datasets(home: str, _person: Person) -> tuple[DatasetProblems, ...]:
     del home

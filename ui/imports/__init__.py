@@ -1,1 +1,1 @@
-"""Importing in the browser: the files to import, and the import jobs."""
+"""Parts of the page Import: the choice of files, the preview, the mapping of columns, and the job."""

@@ -1,7 +1,7 @@
-"""The files that a coordinator imports: uploads, stored in the workspace, or paths on the server.
+"""Deliveries: the files that a coordinator imports. They are uploads or files on the server.
 
-If the workspace de-identifies images on import, an uploaded zip of images stays in memory: no image is
-written to disk before it is de-identified.
+Uploads are stored in the workspace. If the workspace de-identifies images on import, an uploaded zip of
+images is kept in memory, so that no image is written to disk before it is de-identified.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDERS_SETTING = "OVERREAD_IMPORT_FROM"
 
 
 class Upload(Protocol):
-    """A file from the browser, in Streamlit's form."""
+    """An uploaded file, as Streamlit provides it."""
 
     name: str
 
@@ -34,11 +34,15 @@ class Upload(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """A question file and its images, ready to be read.
+    """A question file and its images, ready to be imported.
 
-    ``id`` identifies the delivery, ``name`` is the question file's own name. ``images`` is the folder of the
-    images. If the zip of images is kept in memory, ``in_memory`` is true instead, and :func:`find_images`
-    returns them.
+    Attributes:
+        id: identifies the delivery.
+        path: the question file on this server.
+        name: the original name of the question file.
+        images: the folder of the images; None if there are none, or if they are in memory.
+        uploaded: whether the files were uploaded, and are deleted after the import.
+        in_memory: whether the zip of images is kept in memory; :func:`find_images` returns it.
     """
 
     id: str
@@ -53,7 +57,7 @@ class Delivery:
         return self.in_memory or self.images is not None
 
 
-#: The zips in memory, by the delivery's id. Only the latest are kept, since each may have 200 MB.
+#: The zips in memory, by the id of the delivery. Only the latest are kept, because each may have 200 MB.
 _IN_MEMORY: OrderedDict[str, ZippedImages] = OrderedDict()
 _MAX_IN_MEMORY = 3
 
@@ -62,7 +66,7 @@ def find_images(delivery: Delivery) -> Path | ZippedImages | None:
     """Return the images of a delivery; None if it has none.
 
     Raises:
-        NotFound: they were in memory, and the server was restarted since, or newer zips replaced them.
+        NotFound: the images were in memory and are lost, after a restart or because newer zips replaced them.
     """
     if not delivery.in_memory:
         return delivery.images
@@ -78,14 +82,18 @@ def find_images(delivery: Delivery) -> Path | ZippedImages | None:
 def list_allowed_folders() -> list[Path]:
     """Return the folders from which files on the server may be imported.
 
-    These are the folders of the setting; without it, the home folder of the user that runs the app.
+    The setting lists them. Without the setting, it is the home folder of the user that runs the app.
     """
     folders = [folder for folder in os.environ.get(FOLDERS_SETTING, "").split(os.pathsep) if folder]
     return [Path(folder).expanduser().resolve() for folder in folders] or [Path.home().resolve()]
 
 
 def locate_server_files(file: str, images: str) -> Delivery:
-    """Return a delivery of a file and a folder on the server; an empty folder name means "without images".
+    """Return a delivery of a file and an image folder on the server.
+
+    Args:
+        file: the path of the question file.
+        images: the path of the image folder; empty for no images.
 
     Raises:
         NotFound: the file or folder does not exist, or is outside the allowed folders. The message does not
@@ -102,7 +110,13 @@ def locate_server_files(file: str, images: str) -> Delivery:
 
 
 def store_upload(file: Upload, archive: Upload | None, *, by: Person, in_memory: bool) -> Delivery:
-    """Write an upload into the workspace; unpack the zip, or keep it in memory if ``in_memory`` is true.
+    """Store an upload in the workspace and return it as a delivery.
+
+    Args:
+        file: the question file.
+        archive: the zip of images; None for no images.
+        by: the person who uploads.
+        in_memory: whether the zip is kept in memory instead of being unpacked in the workspace.
 
     Raises:
         InvalidValue: the zip is not acceptable.
@@ -122,7 +136,7 @@ def store_upload(file: Upload, archive: Upload | None, *, by: Person, in_memory:
             unpack_images(by=by, archive=zip_path, folder=folder / "images")
             zip_path.unlink()
             images = _strip_wrapper_folder(folder / "images")
-    except (InvalidValue, OSError):  # an incomplete upload is useless, and may be what fills the disk
+    except (InvalidValue, OSError):  # an incomplete upload cannot be used, and it may fill the disk
         shutil.rmtree(folder, ignore_errors=True)
         raise
     if zipped is not None:
@@ -140,16 +154,16 @@ def store_upload(file: Upload, archive: Upload | None, *, by: Person, in_memory:
 
 
 def discard(delivery: Delivery) -> None:
-    """Remove an upload; files that were on the server before are kept."""
+    """Delete an uploaded delivery. Files that were already on the server are kept."""
     _IN_MEMORY.pop(delivery.id, None)
     if delivery.uploaded:
         shutil.rmtree(delivery.path.parent, ignore_errors=True)
 
 
 def _strip_wrapper_folder(folder: Path) -> Path:
-    """Return the folder, or the only folder in it, because many zips wrap all images in one folder.
+    """Return the only folder in ``folder``, or ``folder`` itself if it contains anything else.
 
-    Image names that begin with that folder's own name are found too.
+    Many zips wrap all images in one folder. Image names that begin with the folder's name are still found.
     """
     entries = [entry for entry in folder.iterdir() if entry.name != "__MACOSX"]
     return entries[0] if len(entries) == 1 and entries[0].is_dir() else folder

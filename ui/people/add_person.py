@@ -1,4 +1,4 @@
-"""Adding a person: the form, and the action that saves it."""
+"""The form that adds a person."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from ui.widgets import act, show_notice
 def show_add_form() -> None:
     """Draw the form for a new person: name, roles and password; an empty password is generated."""
     st.subheader("Add person")
-    form_key = state.form_key(
-        "add-person"
-    )  # a new key after each success, so that the fields are empty again
+    form_key = state.form_key("add-person")  # it changes after each success, which empties the fields
     with st.form(form_key, border=True):
         st.text_input(
             "Name",

@@ -1,4 +1,4 @@
-"""My account: the person's own keys and the left mouse button; reset, export and import."""
+"""The part of My account for keys and the left mouse button: change, reset, export and import."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GROUPS = tuple(dict.fromkeys(shortcut.group for shortcut in SHORTCUTS.values())
 
 
 def show_input_preferences(person: Person) -> None:
-    """Draw the table of actions and keys, one group at a time, with an error below the key that caused it."""
+    """Draw the fields for keys, one group at a time, and the left mouse button, export and import."""
     with read_only_session() as db:
         preferences = accounts.load_input_preferences(db, person=person)
     st.subheader("Keys and mouse")
@@ -57,7 +57,8 @@ def _show_keys(preferences: InputPreferences, form_key: str) -> None:
 
 def _show_key(shortcut: Shortcut, preferences: InputPreferences, form_key: str) -> None:
     key = preferences.get_key(shortcut.id)
-    # The widget's key contains the stored one: a saved key is shown as written, a refused one as typed.
+    # The widget's key contains the stored key: after saving, the field shows the normalised key; after a
+    # refusal, it keeps the person's input.
     widget_key = f"{form_key}-{shortcut.id}-{key}"
     label_column, key_column = st.columns([3, 2], vertical_alignment="center")
     own_mark = f" (default: {shortcut.key})" if shortcut.id in preferences.keys else ""

@@ -1,4 +1,4 @@
-"""Roles as a choice on the screen."""
+"""Describes roles and reads the roles that a person selected."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _ROLE_PURPOSES = {
 
 
 def read_chosen_roles(key: str) -> list[Role]:
-    """Return the selected roles of the widget with that key."""
+    """Return the roles that are selected in the widget with that key."""
     chosen_names = state.get_widget_value(key)
     return [Role(name) for name in chosen_names] if isinstance(chosen_names, list) else []
 
 
 def describe_role(role: Role) -> str:
-    """Return a role with its purpose."""
+    """Return the name of a role with its purpose."""
     return f"{role.value}: {_ROLE_PURPOSES[role]}"

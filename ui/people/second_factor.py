@@ -1,4 +1,4 @@
-"""My account: setting up an authenticator app, recovery codes, and turning it off."""
+"""The part of My account for the authenticator app: setup, recovery codes, turning it off."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _FORM = "own-second-factor"
 
 
 def show_second_factor(person: Person) -> None:
-    """Draw the state of the person's authenticator app, and what they may do about it."""
+    """Draw the state of the person's authenticator app, and the forms that set it up or turn it off.
+
+    Draw nothing for a person without a password, and in the demo.
+    """
     with read_only_session() as db:
         if person.demo or not accounts.has_password(db, person=person):
             return
@@ -143,7 +146,10 @@ def _turn_off(form_key: str) -> str:
 
 
 def _begin_attempt(person: Person) -> accounts.Attempt:
-    """Count an attempt as wrong: guesses of the password are limited here as at sign-in."""
+    """Count an attempt as failed before the password is checked; a correct password clears it.
+
+    Guesses of the password are limited here as they are at sign-in.
+    """
     with unit_of_work() as db:
         return accounts.begin_attempt(
             db, name=person.name, address="my account", token=read_sign_in_token(), now=clock()

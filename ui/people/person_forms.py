@@ -1,4 +1,4 @@
-"""Changing a person: roles, password, enabling or disabling the account, signing out everywhere."""
+"""Forms that change a person's roles, password and access."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ def show_change_forms(
 ) -> None:
     """Draw the selection of a person and the forms that change them.
 
-    ``with_second_factor`` are the numbers of the people who sign in with a code. ``mail_settings`` are by
-    number of the person.
+    Args:
+        people: the people to choose from.
+        with_second_factor: the ids of the people who have a second factor.
+        mail_settings: the setting for notices by e-mail, by the id of the person.
     """
     st.subheader("Change person")
     chosen_name = st.selectbox(
@@ -48,16 +50,20 @@ def show_change_forms(
 
 def _show_roles_form(person: Person) -> None:
     form_key = f"roles-of-{person.id}"
-    # The key contains the present roles: roles changed by somebody else are shown, not overwritten.
-    field = f"{form_key}-{'-'.join(sorted(person.roles))}"
+    # The key contains the present roles, so that the field is reset when somebody else changes them.
+    widget_key = f"{form_key}-{'-'.join(sorted(person.roles))}"
     with st.form(form_key, border=True):
         st.multiselect(
-            "Roles", list(Role), default=sorted(person.roles), key=f"{field}-roles", format_func=describe_role
+            "Roles",
+            list(Role),
+            default=sorted(person.roles),
+            key=f"{widget_key}-roles",
+            format_func=describe_role,
         )
         st.form_submit_button(
             "Save roles",
             on_click=act,
-            args=(_save_roles, person.name, field, person.roles),
+            args=(_save_roles, person.name, widget_key, person.roles),
             kwargs={"place": form_key},
         )
     show_notice(form_key)
@@ -89,16 +95,16 @@ def _show_access_buttons(person: Person) -> None:
         "Sign out everywhere",
         key=f"sign-out-{person.id}",
         on_click=act,
-        args=(_sign_out, person.name),
+        args=(_sign_out, person.name, person.display_name),
         kwargs={"place": "access"},
         help="Ends all sign-ins of this person with their next click. They can sign in again.",
     )
     left.button(
         "Enable" if disabled else "Disable",
-        key=f"in-or-out-{person.id}",
+        key=f"toggle-access-{person.id}",
         on_click=act,
         args=(_enable if disabled else _disable, person.name),
-        kwargs={"place": "access", "switch": f"in-or-out-{person.id}"},
+        kwargs={"place": "access", "switch": f"toggle-access-{person.id}"},
         help="A disabled person is signed out with their next click and cannot sign in. Their work is kept.",
     )
     show_notice("access")
@@ -122,41 +128,42 @@ def _reset_second_factor(name: str) -> str:
     return f"{person.display_name} signs in without a code until they set up an authenticator app again."
 
 
-def _save_roles(name: str, field: str, previous_roles: frozenset[Role]) -> str:
+def _save_roles(name: str, widget_key: str, previous_roles: frozenset[Role]) -> str:
     with unit_of_work() as db:
         person = accounts.change_roles(
             db,
             by=current_person(),
             name=name,
-            roles=read_chosen_roles(f"{field}-roles"),
+            roles=read_chosen_roles(f"{widget_key}-roles"),
             expected_roles=previous_roles,
             now=clock(),
         )
     return f"Saved. Roles of {person.display_name}: {', '.join(sorted(person.roles))}."
 
 
-def _save_password(name: str, number: int, form_key: str) -> str:
+def _save_password(name: str, person_id: int, form_key: str) -> str:
     entered_password = str(state.get_widget_value(f"{form_key}-password") or "")
     password = entered_password or secrets.token_urlsafe(12)
     with unit_of_work() as db:
         person = accounts.set_password(db, by=current_person(), name=name, password=password, now=clock())
-    state.clear_form(f"password-of-{number}")
+    state.clear_form(f"password-of-{person_id}")
     message = f"{person.display_name} has a new password and is signed out everywhere."
     return message if entered_password else f"{message} Password (shown only once): {password}"
 
 
 def _disable(name: str) -> str:
     with unit_of_work() as db:
-        return f"{accounts.disable_person(db, by=current_person(), name=name, now=clock()).name} is disabled."
+        disabled = accounts.disable_person(db, by=current_person(), name=name, now=clock())
+    return f"{disabled.display_name} is disabled."
 
 
-def _sign_out(name: str) -> str:
+def _sign_out(name: str, display_name: str) -> str:
     with unit_of_work() as db:
         ended_count = accounts.sign_out_person(db, by=current_person(), name=name, now=clock())
-    return f"{name} is signed out everywhere ({count_text(ended_count, 'sign-in')} ended)."
+    return f"{display_name} is signed out everywhere ({count_text(ended_count, 'sign-in')} ended)."
 
 
 def _enable(name: str) -> str:
     with unit_of_work() as db:
         enabled = accounts.enable_person(db, by=current_person(), name=name, now=clock())
-    return f"{enabled.name} can sign in again."
+    return f"{enabled.display_name} can sign in again."
