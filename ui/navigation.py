@@ -1,4 +1,4 @@
-"""The pages, in the order of the navigation, with the stage and the action of each."""
+"""The pages of the app, in the order of the navigation, with their stages and permissions."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from domain.access import Action
 from domain.people import Person
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-#: A navigation with at most this number of pages has no headings.
+#: The maximum number of pages in a navigation without headings.
 _PAGES_WITHOUT_HEADINGS = 5
 
 
 class Stage(StrEnum):
-    """The headings of the navigation, in their order; pages of NONE stand above them without one."""
+    """The headings of the navigation, in their order. Pages of NONE come first, without a heading."""
 
     NONE = ""
     DATA = "Data"
@@ -29,10 +27,15 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One page: its file under the project's folder, its title, icon and stage.
+    """A page of the app.
 
-    ``action`` is the permission that is needed to open it; None for a page that everybody may open.
-    ``wide`` is for a page with a radiograph: the navigation beside it is only as wide as its icons.
+    Attributes:
+        file: the path of the script, relative to the project folder.
+        title: the title in the navigation and in the browser's tab.
+        icon: the icon in the navigation.
+        action: the permission that the page requires; None if everybody who is signed in may open it.
+        stage: the heading in the navigation.
+        wide: whether the page shows a radiograph. The navigation is then only as wide as its icons.
     """
 
     file: str
@@ -44,7 +47,7 @@ class Page:
 
     @property
     def path(self) -> Path:
-        """Return the absolute path; a relative one would depend on how the script is started."""
+        """Return the absolute path of the script, which does not depend on how the app is started."""
         return ROOT / self.file
 
 
@@ -190,7 +193,7 @@ def list_permitted_pages(person: Person) -> list[Page]:
 
 
 def group_pages_by_stage(person: Person) -> dict[Stage, list[Page]]:
-    """Return those pages under the headings of the navigation; a short navigation has no headings."""
+    """Return the permitted pages by heading. A short navigation has no headings."""
     pages = list_permitted_pages(person)
     if len(pages) <= _PAGES_WITHOUT_HEADINGS:
         return {Stage.NONE: pages}

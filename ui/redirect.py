@@ -1,4 +1,4 @@
-"""Redirecting the browser from a script run, in the way that st.login does it."""
+"""Redirects the browser from a script run, in the same way as ``st.login``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
 def redirect_to(address: str) -> None:
-    """Redirect from Streamlit's page to ``address``, a path of this app.
+    """Redirect the browser from Streamlit's page to ``address``, a path of this app.
 
-    Without a browser nothing happens.
+    Do nothing if the script runs without a browser.
     """
     context = get_script_run_ctx()
     if context is not None:

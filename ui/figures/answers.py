@@ -21,7 +21,7 @@ def show_times(view: ReportView) -> None:
 
 
 def show_answers(view: ReportView) -> None:
-    """Draw accuracy by the position of the key, and the confusion table of one rater."""
+    """Draw how often the option at each position was chosen, and the confusion table of one rater."""
     tables = view.filtered_report.tables
     if tables.positions:
         view.draw_figure("places")

@@ -1,4 +1,4 @@
-"""Selecting a question file and its images, from the person's computer or from the server."""
+"""Lets a person select a question file and its images, by upload or on the server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SOURCE_LABELS = {"upload": "Upload from this computer", "machine": "Files on th
 
 
 def show_file_selection(person: Person) -> None:
-    """Draw the selection of the files; the next step previews them."""
+    """Draw the selection of the files and the button that opens the preview."""
     st.markdown(
         "Question file: native, ReXVQA, GEMeX, VQA-RAD, or a table (CSV, XLSX, Parquet, JSON). "
         "Images: DICOM, PNG or JPEG."
@@ -59,7 +59,7 @@ def show_file_selection(person: Person) -> None:
 
 
 def show_discard_button(delivery: Delivery) -> None:
-    """Draw the button that discards the selected files, to choose others."""
+    """Draw the button that discards the selected files, so that others can be selected."""
     st.button(
         "Choose another file",
         key=f"other-{delivery.id}",
@@ -101,16 +101,16 @@ def _show_kept_attributes(person: Person) -> None:
         )
 
 
-def _create_delivery(person: Person, on_machine: bool, file_key: str, images_key: str) -> None:
+def _create_delivery(person: Person, on_server: bool, file_key: str, images_key: str) -> None:
     file, images = state.get_widget_value(file_key), state.get_widget_value(images_key)
-    if on_machine:
+    if on_server:
         delivery = locate_server_files(str(file or ""), str(images or ""))
     elif file is None:
         raise Refused("Choose a question file.")
     else:
         with read_only_session() as db:
             in_memory = load_deidentification(db, by=person).deidentify
-        delivery = store_upload(file, images, by=person, in_memory=in_memory)  # type: ignore[arg-type]  # what an uploader holds
+        delivery = store_upload(file, images, by=person, in_memory=in_memory)  # type: ignore[arg-type]  # both are uploaded files
     state.set_selection("delivery", delivery)
 
 

@@ -1,4 +1,4 @@
-"""Starting an import: the dataset, the rules, and the button."""
+"""The form that starts an import: the dataset, the options, and the button."""
 
 from __future__ import annotations
 
@@ -19,7 +19,15 @@ from ui.widgets import act, show_notice
 def show_import_form(
     delivery: Delivery, preview: FilePreview, chosen_format: str | Mapping, person: Person, form_key: str
 ) -> None:
-    """Draw the options of an import and the button that starts it; ``chosen_format`` may be a mapping."""
+    """Draw the options of an import and the button that starts it.
+
+    Args:
+        delivery: the files to import.
+        preview: the preview of the question file.
+        chosen_format: the name of the file's format, or the mapping of its columns.
+        person: the coordinator.
+        form_key: the key of the form, which begins the keys of its widgets.
+    """
     dataset_column, minimum_column, options_column = st.columns([2, 1, 2])
     dataset = dataset_column.text_input(
         "Dataset",
@@ -74,5 +82,5 @@ def _start_import(request: import_job.ImportRequest, person: Person) -> None:
     if not request.dataset.strip():
         raise Refused("Enter a dataset name.")
     import_job.start_import(request, person)
-    state.set_selection("dataset", request.dataset.strip())  # the other pages open with it
+    state.set_selection("dataset", request.dataset.strip())  # the default of the other pages
     state.set_selection("delivery", None)

@@ -1,4 +1,4 @@
-"""The background job of an import."""
+"""The background job that imports a question file."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from ui.context import current_workspace
 from ui.imports.deliveries import Delivery, discard, find_images
 from ui.search.index_job import start_indexing
 
-#: The number of refusals stored with the job; the file on disk lists all of them.
+#: The maximum number of refusals that are stored with the job. The file of refusals lists all of them.
 MAX_REFUSALS_STORED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRequest:
-    """The parameters of an import; ``mapping`` is the text of a mapping file."""
+    """The parameters of an import. ``mapping`` is the text of a mapping file."""
 
     delivery: Delivery
     file_format: str
@@ -43,7 +43,7 @@ class ImportRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRefusal:
-    """The reason why a record was refused."""
+    """Why a record was refused: the field and the reason."""
 
     record: str
     field: str
@@ -52,7 +52,10 @@ class ShownRefusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOutcome:
-    """The outcome of an import: the number of problems by check, and the first refusals."""
+    """The outcome of an import: the number of problems by check, and the refusals.
+
+    ``refused`` counts all refusals; ``refusals`` contains the first ones.
+    """
 
     problems: dict[str, int]
     refused: int
@@ -61,21 +64,22 @@ class ImportOutcome:
 
 
 def start_import(request: ImportRequest, person: Person) -> Job:
-    """Start an import, or return the active job with the same request: a double click starts one."""
+    """Start an import and return its job."""
     return job_control.start_job(IMPORT, request, by=person)
 
 
 def load_own_latest_import(person: Person) -> Job | None:
-    """Return the person's latest import, until it is dismissed."""
+    """Return the job of the person's latest import; None if there is none or it was dismissed."""
     return job_control.load_own_latest_job(IMPORT, by=person)
 
 
 def decode_request(job: Job) -> ImportRequest:
+    """Return the parameters of an import job."""
     return IMPORT.decode(job.parameters)
 
 
 def decode_outcome(job: Job) -> ImportOutcome | None:
-    """Return the details of an import that ended; None if there are none."""
+    """Return the outcome of an import job; None if the job has stored none."""
     return from_json(job.result, ImportOutcome) if job.result else None
 
 

@@ -1,4 +1,4 @@
-"""The columns of a table: which field each of them is, beside the questions that result."""
+"""The editor of a mapping from the columns of a table to fields, with a preview of the questions."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ _LABELS = {
     "answer": "Answer",
     "content_type": "Content type",
 }
-#: The fields that are shown at once; the others are in an expander.
+#: The fields that are always visible. The others are in an expander.
 _MAIN_FIELDS = ("stem", "answer", "options", "images", "id")
 _NONE = "(none)"
-_TRIED = 3
-_MAX_CELL = 300
+_PREVIEW_RECORDS = 3
+_MAX_CELL_LENGTH = 300  # characters
 
 
 def show_mapping_editor(delivery: Delivery, person: Person, form_key: str) -> Mapping | None:
-    """Draw the mapping of a table's columns to fields; return it, or None while it is incomplete.
+    """Draw the editor and return the mapping; return None while the mapping is incomplete.
 
     Raises:
-        InvalidValue: the file is no table.
-        Refused: reading it needed too much time or memory.
+        InvalidValue: the file is not a table.
+        Refused: reading the file needs too much time or memory.
     """
     sample = _load_sample(delivery.path, delivery.path.stat().st_mtime_ns, person)
     ready = find_ready_mapping(sample)
@@ -74,8 +74,8 @@ def show_mapping_editor(delivery: Delivery, person: Person, form_key: str) -> Ma
     st.subheader("Records and resulting questions")
     if not mapping.content.join:
         file_stem = Path(delivery.name).stem
-        for tried in try_mapping(sample, mapping, file_stem=file_stem, count=_TRIED):
-            _show_tried(tried)
+        for tried in try_mapping(sample, mapping, file_stem=file_stem, count=_PREVIEW_RECORDS):
+            _show_tried_record(tried)
     st.button(
         "Save mapping file",
         key=f"{form_key}-save-mapping",
@@ -96,12 +96,12 @@ def _save_mapping(mapping: Mapping, person: Person) -> str:
 
 
 @lru_cache(maxsize=8)
-def _load_sample(path: Path, changed: int, person: Person) -> TableSample:  # noqa: ARG001 - of a changed file
+def _load_sample(path: Path, modified_ns: int, person: Person) -> TableSample:  # noqa: ARG001 - part of the key
     return load_sample(by=person, path=path)
 
 
 def _show_mapping_choice(person: Person, form_key: str) -> Mapping | None:
-    """A saved mapping file, or one from the person's computer."""
+    """Draw the choice of a saved or an uploaded mapping file and return the mapping."""
     saved = list_saved_mappings(current_workspace(), by=person)
     saved_column, upload_column = st.columns(2)
     name = saved_column.selectbox(
@@ -121,16 +121,16 @@ def _show_mapping_choice(person: Person, form_key: str) -> Mapping | None:
 def _show_columns(delivery: Delivery, sample: TableSample, form_key: str) -> Mapping | None:
     guessed = guess_columns(sample)
     chosen: dict[str, tuple[str, ...]] = {}
-    for field, place in zip(_MAIN_FIELDS, st.columns(len(_MAIN_FIELDS)), strict=True):
-        with place:
+    for field, field_column in zip(_MAIN_FIELDS, st.columns(len(_MAIN_FIELDS)), strict=True):
+        with field_column:
             chosen[field] = _choose_columns(field, sample, guessed, form_key)
     with st.expander("More fields"):
-        others = [field for field in FIELD_NAMES if field not in _MAIN_FIELDS]
-        places = st.columns(4)
-        for index, field in enumerate(others):
-            with places[index % 4]:
+        other_fields = [field for field in FIELD_NAMES if field not in _MAIN_FIELDS]
+        field_columns = st.columns(4)
+        for index, field in enumerate(other_fields):
+            with field_columns[index % 4]:
                 chosen[field] = _choose_columns(field, sample, guessed, form_key)
-    missing = [_label(field) for field in REQUIRED_FIELDS if not chosen[field]]
+    missing = [_get_label(field) for field in REQUIRED_FIELDS if not chosen[field]]
     if missing:
         st.info(f"Choose the column for: {', '.join(missing)}.")
         return None
@@ -145,19 +145,19 @@ def _choose_columns(
     field: str, sample: TableSample, guessed: dict[str, tuple[str, ...]], form_key: str
 ) -> tuple[str, ...]:
     if field == "options":
-        several = st.multiselect(
-            _label(field),
+        option_columns = st.multiselect(
+            _get_label(field),
             sample.columns,
             default=list(guessed.get(field, ())),
             key=f"{form_key}-column-{field}",
             placeholder=_NONE,
             help="One column, or one column per option",
         )
-        return tuple(several)
+        return tuple(option_columns)
     columns = [_NONE, *sample.columns]
     default = guessed.get(field, (_NONE,))[0]
     column = st.selectbox(
-        _label(field), columns, index=columns.index(default), key=f"{form_key}-column-{field}"
+        _get_label(field), columns, index=columns.index(default), key=f"{form_key}-column-{field}"
     )
     return () if column == _NONE else (column,)
 
@@ -174,15 +174,17 @@ def _choose_fix(mistake: Mistake, form_key: str) -> str:
     return choice or ""
 
 
-def _show_tried(tried: TriedRecord) -> None:
+def _show_tried_record(tried: TriedRecord) -> None:
     with st.container(border=True):
         record_column, question_column = st.columns(2)
         with record_column:
             record = tried.record if isinstance(tried.record, dict) else {"record": tried.record}
-            show_table([{"Column": name, "Value": str(value)[:_MAX_CELL]} for name, value in record.items()])
+            show_table(
+                [{"Column": name, "Value": str(value)[:_MAX_CELL_LENGTH]} for name, value in record.items()]
+            )
         with question_column:
             if tried.question is None:
-                st.error(escape_markdown(f"This record is no question: {tried.reason}"))
+                st.error(escape_markdown(f"This record is not a valid question: {tried.reason}"))
                 return
             st.caption(escape_markdown(f"{tried.question.id} · {tried.question.format}"))
             show_stem_options_key(tried.question)
@@ -190,13 +192,13 @@ def _show_tried(tried: TriedRecord) -> None:
                 st.caption(escape_markdown(tried.question.explanation))
 
 
-def _label(field: str) -> str:
+def _get_label(field: str) -> str:
     return _LABELS.get(field, field.capitalize())
 
 
 @lru_cache(maxsize=8)
 def _list_image_names(folder: Path | None) -> frozenset[str]:
-    """The names of the images of a delivery, relative to its folder; those of a zip in memory are unknown."""
+    """Return the paths of the images, relative to the folder; an empty set for a zip in memory."""
     if folder is None:
         return frozenset()
     return frozenset(path.relative_to(folder).as_posix() for path in folder.rglob("*.*") if path.is_file())

@@ -1,4 +1,4 @@
-"""The progress of an import, and its outcome, on the page Import."""
+"""Shows the progress and the outcome of an import, on the page Import."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ui.widgets import act, escape_markdown, show_notice
 
 
 def show_import_progress(job: Job) -> None:
-    """Draw the import's progress until it ends."""
+    """Draw the progress of an import."""
     st.subheader(f"Importing {escape_markdown(import_job.decode_request(job).delivery.name)}")
     show_job_progress(job)
     st.caption("Nothing appears until the import finishes.")
@@ -81,5 +81,5 @@ def _show_refusals(details: import_job.ImportOutcome) -> None:
         f"The first {shown_count:,} of {details.refused:,}. " if details.refused > shown_count else ""
     )
     if details.refusals_file is not None:
-        # A route of our own that checks the sign-in; Streamlit's media store would serve the file to anybody.
+        # This route checks the sign-in. Streamlit's media store would serve the file to anybody.
         st.markdown(f"{limit_note}[Download all as CSV](/files/refusals/{details.refusals_file})")

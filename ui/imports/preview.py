@@ -1,4 +1,4 @@
-"""The preview of an import."""
+"""Shows the preview of an import."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ui.questions.card import show_stem_options_key
 from ui.tables import show_table
 from ui.widgets import escape_markdown
 
-#: The choice of a table whose columns are mapped here.
+#: The format for a table whose columns the person maps.
 _TABLE = "table"
 
 
 def show_preview(delivery: Delivery, person: Person) -> None:
-    """Draw the preview: format, missing images, records that would be refused, first questions."""
+    """Draw the format, the missing images, the invalid records, the first questions, and the import form."""
     st.subheader(escape_markdown(delivery.name))
     form_key = f"look-{delivery.id}"
     chosen_format = st.selectbox(
@@ -75,7 +75,7 @@ def show_preview(delivery: Delivery, person: Person) -> None:
 
 
 def _is_known_format(delivery: Delivery, person: Person) -> bool:
-    """Whether the file is in a format that needs no mapping."""
+    """Whether the file has a format that needs no mapping."""
     try:
         preview_file(by=person, path=delivery.path, images=None, file_name=delivery.name)
     except InvalidValue:

@@ -1,1 +1,1 @@
-"""The page Patient data: rules, passages of texts, and images to check."""
+"""Parts of the page Patient data: rules, passages of texts, and images to check."""

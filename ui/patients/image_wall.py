@@ -1,4 +1,7 @@
-"""A wall of nine images, most text first. The person marks those with patient text and confirms the wall."""
+"""The check of images for burned-in text: nine at a time, those with the most text first.
+
+The person marks the images that show patient text and confirms all nine.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,10 @@ _LAST_KEY = "patient-text-last"
 
 
 def show_pixel_check(dataset: str, person: Person) -> None:
-    """Draw how many images are checked, the ranking, and the wall."""
+    """Draw the counts, the ranking, the next images to check, and the removed images."""
     with read_only_session() as db:
         pixel_counts = load_pixel_state(db, by=person, dataset=dataset)
-        looks = load_next_images(db, by=person, dataset=dataset, count=_WALL_SIZE)
+        image_checks = load_next_images(db, by=person, dataset=dataset, count=_WALL_SIZE)
         removed = load_removed_images(db, by=person, dataset=dataset)
     columns = st.columns(4)
     for column, label, value in zip(
@@ -38,40 +41,40 @@ def show_pixel_check(dataset: str, person: Person) -> None:
     show_search_button("Rank images by text", RANK_IMAGES, dataset, person)
     if not pixel_counts.images:
         st.caption("The dataset has no images.")
-    elif not looks:
+    elif not image_checks:
         st.success("All images are checked.")
     else:
-        _show_wall(looks, person)
+        _show_wall(image_checks, person)
     _show_undo_button(person)
     show_notice("wall")
     _show_removed(removed, person)
     show_notice("restore")
 
 
-def _show_wall(looks: list[PixelCheck], person: Person) -> None:
+def _show_wall(image_checks: list[PixelCheck], person: Person) -> None:
     st.markdown(
         "Mark each image that shows a patient's name, number or date: press its digit or click its "
         "button. **Enter** confirms all images shown: marked images are removed, the others have no "
         "patient text. Markers such as L, R, PA, AP and erect are not patient text."
     )
-    marked = _load_marked() & {look.sha256 for look in looks}
-    for start in range(0, len(looks), 3):
-        for number, (column, look) in enumerate(
-            zip(st.columns(3), looks[start : start + 3], strict=False), start=start + 1
+    marked = _load_marked() & {image_check.sha256 for image_check in image_checks}
+    for start in range(0, len(image_checks), 3):
+        for number, (column, image_check) in enumerate(
+            zip(st.columns(3), image_checks[start : start + 3], strict=False), start=start + 1
         ):
             with column:
-                _show_image(number, look, is_marked=look.sha256 in marked)
+                _show_image(number, image_check, is_marked=image_check.sha256 in marked)
     decisions = tuple(
         (
-            look.sha256,
-            PixelDecision.REMOVE if look.sha256 in marked else PixelDecision.NO_PATIENT_TEXT,
+            image_check.sha256,
+            PixelDecision.REMOVE if image_check.sha256 in marked else PixelDecision.NO_PATIENT_TEXT,
         )
-        for look in looks
+        for image_check in image_checks
     )
-    unmarked = len(looks) - len(marked)
+    unmarked = len(image_checks) - len(marked)
     st.button(
         f"Confirm: {unmarked} without patient text" + (f", {len(marked)} to remove" if marked else ""),
-        key=f"confirm-{looks[0].sha256}",
+        key=f"confirm-{image_checks[0].sha256}",
         on_click=act,
         args=(_confirm_wall, person, decisions),
         kwargs={"place": "wall"},
@@ -80,24 +83,26 @@ def _show_wall(looks: list[PixelCheck], person: Person) -> None:
     )
 
 
-def _show_image(number: int, look: PixelCheck, *, is_marked: bool) -> None:
-    source = f"/radiographs/{look.exam_number}/{quote(look.radiograph, safe='')}"
+def _show_image(number: int, image_check: PixelCheck, *, is_marked: bool) -> None:
+    source = f"/radiographs/{image_check.exam_number}/{quote(image_check.radiograph, safe='')}"
     frame = "4px solid #d9480f" if is_marked else "4px solid transparent"
     st.html(
         f'<a href="{source}?longest=3000" target="_blank">'
         f'<img src="{source}?longest=900" alt="image {number}" '
         f'style="width:100%;height:22rem;object-fit:contain;background:#000;border:{frame}"></a>'
     )
-    text = "not ranked" if look.score is None else f"words found: {look.words}"
+    text = "not ranked" if image_check.score is None else f"words found: {image_check.words}"
     st.button(
         "Patient text: remove" if is_marked else "No patient text",
-        key=f"mark-{look.sha256}",
+        key=f"mark-{image_check.sha256}",
         on_click=_toggle_mark,
-        args=(look.sha256,),
+        args=(image_check.sha256,),
         shortcut=str(number),
         width="stretch",
         type="primary" if is_marked else "secondary",
-        help=escape_markdown(f"Exam {look.exam_number}, {text}. Click the image to open it at full size."),
+        help=escape_markdown(
+            f"Exam {image_check.exam_number}, {text}. Click the image to open it at full size."
+        ),
     )
 
 
@@ -148,13 +153,15 @@ def _show_removed(removed: list[PixelCheck], person: Person) -> None:
         return
     with st.expander(f"Removed images ({len(removed):,})"):
         st.caption("These images are no longer shown, and releases exclude their questions.")
-        for look in removed[:50]:
+        for image_check in removed[:50]:
             left, right = st.columns([3, 1])
-            left.markdown(escape_markdown(f"Exam {look.exam_number}, radiograph {look.radiograph}"))
+            left.markdown(
+                escape_markdown(f"Exam {image_check.exam_number}, radiograph {image_check.radiograph}")
+            )
             right.button(
                 "Restore",
-                key=f"back-{look.sha256}",
+                key=f"back-{image_check.sha256}",
                 on_click=act,
-                args=(_restore_images, person, (look.sha256,)),
+                args=(_restore_images, person, (image_check.sha256,)),
                 kwargs={"place": "restore"},
             )

@@ -1,4 +1,4 @@
-"""The workspace's rules for patient data, each choice with its consequence."""
+"""The form for the workspace's rules for patient data. Each choice states its consequence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searching the texts and ranking the images of a dataset, in the background."""
+"""The background jobs that search the texts and rank the images of a dataset."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ui.widgets import act, show_notice
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """The parameters of a search: the dataset."""
+    """The parameters of both jobs: the name of the dataset."""
 
     dataset: str
 
 
 def show_search_button(label: str, kind: JobKind[SearchRequest], dataset: str, person: Person) -> Job | None:
-    """Draw the button, or the progress while the search runs; below it the outcome of the latest search.
+    """Draw the button that starts a job, or the progress of the active job; below it the latest outcome.
 
     Returns:
-        The latest search of the dataset, if there is one.
+        The latest job of that kind for the dataset; None if there is none.
     """
     job = job_control.load_latest_job(kind, by=person, subject=dataset)
     if not show_job_progress(job):

@@ -1,4 +1,4 @@
-"""Passages of questions and reports that may identify a patient."""
+"""Shows passages of questions and reports that may identify a patient."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ui.tables import show_table
 from ui.widgets import escape_markdown, show_statistic
 
 _PAGE_SIZE = 20
-_CONTEXT_CHARS = 60
+_CONTEXT_LENGTH = 60  # characters before and after a passage
 
 
 def show_text_hits(dataset: str, person: Person) -> None:
-    """Draw the counts by kind, and the passages in their sentences."""
+    """Draw the search button, the counts by kind, and the passages with their context."""
     with read_only_session() as db:
         report = load_hit_report(db, by=person, dataset=dataset)
     left, right = st.columns([1, 2], vertical_alignment="bottom")
@@ -41,11 +41,11 @@ def show_text_hits(dataset: str, person: Person) -> None:
         key=f"hit-kind-{dataset}",
     )
     total = report.counts[kind] if kind else sum(report.counts.values())
-    pages = max(1, -(-total // _PAGE_SIZE))
+    page_count = max(1, -(-total // _PAGE_SIZE))
     page = 1
-    if pages > 1:
-        label = f"Page (of {pages:,})"
-        page = int(st.number_input(label, min_value=1, max_value=pages, key=f"hits-{dataset}-{kind}"))
+    if page_count > 1:
+        label = f"Page (of {page_count:,})"
+        page = int(st.number_input(label, min_value=1, max_value=page_count, key=f"hits-{dataset}-{kind}"))
     with read_only_session() as db:
         page_hits = list_hits(
             db, by=person, dataset=dataset, kind=kind, offset=(page - 1) * _PAGE_SIZE, limit=_PAGE_SIZE
@@ -57,7 +57,7 @@ def show_text_hits(dataset: str, person: Person) -> None:
                 "Field": row.hit.field,
                 "Type": row.hit.kind.value,
                 "Passage": row.text[row.hit.start : row.hit.end],
-                "Context": _excerpt(row.text, row.hit.start, row.hit.end),
+                "Context": _format_excerpt(row.text, row.hit.start, row.hit.end),
             }
             for row in page_hits
         ]
@@ -69,7 +69,7 @@ def show_text_hits(dataset: str, person: Person) -> None:
     )
 
 
-def _excerpt(text: str, start: int, end: int) -> str:
-    """Return the passage in brackets, with some of the text before and after it."""
-    before, after = text[max(0, start - _CONTEXT_CHARS) : start], text[end : end + _CONTEXT_CHARS]
+def _format_excerpt(text: str, start: int, end: int) -> str:
+    """Return the passage in brackets, with the text before and after it."""
+    before, after = text[max(0, start - _CONTEXT_LENGTH) : start], text[end : end + _CONTEXT_LENGTH]
     return " ".join(f"…{before}[{text[start:end]}]{after}…".split())

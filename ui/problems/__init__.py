@@ -1,1 +1,1 @@
-"""The problems that the checks reported, on the page Checks."""
+"""Parts of the page Checks, which shows the problems that the checks reported."""

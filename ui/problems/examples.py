@@ -1,4 +1,4 @@
-"""The problems of one check: by field, page by page, and one question in full."""
+"""Shows the problems of one check by field, and one question in full."""
 
 from __future__ import annotations
 
@@ -43,17 +43,16 @@ def show_check(check_report: CheckReport, dataset: DatasetSummary, check: Check,
         key=f"field-{dataset.id}-{check}",
     )
     field_filter = None if field == all_label else field
-    total = (
-        fields.get(field_filter, check_report.count_of(check))
-        if field_filter
-        else check_report.count_of(check)
-    )
-    pages = max(1, -(-total // _PAGE_SIZE))
+    total = check_report.count_of(check) if field_filter is None else fields[field_filter]
+    page_count = max(1, -(-total // _PAGE_SIZE))
     page = 1
-    if pages > 1:
+    if page_count > 1:
         page = int(
             st.number_input(
-                f"Page (of {pages:,})", min_value=1, max_value=pages, key=f"page-{dataset.id}-{check}-{field}"
+                f"Page (of {page_count:,})",
+                min_value=1,
+                max_value=page_count,
+                key=f"page-{dataset.id}-{check}-{field}",
             )
         )
     with read_only_session() as db:
@@ -66,8 +65,8 @@ def show_check(check_report: CheckReport, dataset: DatasetSummary, check: Check,
             offset=(page - 1) * _PAGE_SIZE,
             limit=_PAGE_SIZE,
         )
-    show_table([_example_row(example) for example in page_examples])
-    examples_by_id = {example_row.question_id: example_row for example_row in page_examples}
+    show_table([_build_example_row(example) for example in page_examples])
+    examples_by_id = {example.question_id: example for example in page_examples}
     chosen_id = st.selectbox(
         "View question",
         list(examples_by_id),
@@ -82,7 +81,7 @@ def show_check(check_report: CheckReport, dataset: DatasetSummary, check: Check,
         _show_question(question, example)
 
 
-def _example_row(example: ProblemExample) -> dict[str, object]:
+def _build_example_row(example: ProblemExample) -> dict[str, object]:
     return {"Question": example.question_id, "Field": example.problem.field, "Reason": example.problem.reason}
 
 

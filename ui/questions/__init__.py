@@ -1,1 +1,1 @@
-"""A question as pages show it."""
+"""The part of a question that several pages show."""

@@ -1,4 +1,4 @@
-"""The part of a question that every page shows in the same way."""
+"""Shows the stem, the options and the key of a question in the same way on all pages."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ui.widgets import escape_markdown
 
 
 def show_stem_options_key(question: Question) -> None:
-    """Draw the stem and the options, the right ones ticked; the key in words if there are no options."""
+    """Draw the stem and the options, with the correct ones ticked; without options, draw the key as text."""
     st.markdown(f"**{escape_markdown(question.stem)}**")
     for i, option in enumerate(question.options):
-        is_right = isinstance(question.answer, tuple) and i in question.answer
-        st.markdown(f"{'✓' if is_right else '·'} {escape_markdown(option)}")
+        is_correct = isinstance(question.answer, tuple) and i in question.answer
+        st.markdown(f"{'✓' if is_correct else '·'} {escape_markdown(option)}")
     if not question.options:
         st.markdown(f"Key: {escape_markdown(format_answer(question.answer, question.options))}")
