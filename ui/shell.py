@@ -1,4 +1,4 @@
-"""The script that Streamlit runs: it finds the person, their navigation and their page."""
+"""The script that Streamlit runs. It finds the person, builds the navigation and runs the page."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _ASSETS = Path(__file__).parent / "assets"
 
 
 def main() -> None:
-    """Run once. The navigation is rebuilt in each run, from the present state of the database."""
+    """Run the chosen page. The navigation is rebuilt in each run, because roles may have changed."""
     freeze_modules()
     st.set_page_config(page_title="Overread", layout="wide", page_icon=_read_asset("mark.svg"))
     st.html(_ASSETS / "shell.css")
     try:
         person = find_current_person()
     except NotNow as error:
-        # The addresses are unchanged, so that an open page stays where it is.
-        st.navigation([_unavailable_page(page, error) for page in PAGES], position="hidden").run()
+        # All pages keep their addresses, so that an open page stays open.
+        st.navigation([_make_unavailable_page(page, error) for page in PAGES], position="hidden").run()
         return
     if person is None:
-        # st.navigation is called for signed-out people too: without it Streamlit would run pages/*.py.
+        # Without a call of st.navigation, Streamlit would run pages/*.py for signed-out people.
         st.navigation([st.Page(_show_signed_out, title="Signed out")], position="hidden").run()
         return
     pages = {
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def _read_asset(name: str) -> str:
-    """Return an SVG as text: it is sent inside the page, not through the media store."""
+    """Return an SVG as text, which is sent inside the page and not through Streamlit's media store."""
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
@@ -80,7 +80,7 @@ def _show_account(person: Person) -> None:
 
 
 def _take_interruption_message() -> str | None:
-    """Return the message about a click while the database was away; it is shown once."""
+    """Return the message about a click that was not saved while the database was unavailable, once only."""
     interrupted_at = pop_interrupted(read_sign_in_token())
     if interrupted_at is None:
         return None
@@ -95,12 +95,12 @@ def _sign_out() -> None:
     if token is not None:
         with unit_of_work() as db:
             accounts.sign_out(db, token=token, now=clock())
-    # The next run finds nobody signed in and redirects to the sign-in page. A second redirect from here would
-    # make the browser cancel the first.
+    # The next run finds nobody signed in and redirects to the sign-in page. Another redirect here would make
+    # the browser cancel that one.
 
 
-def _unavailable_page(page: Page, error: NotNow) -> StreamlitPage:
-    """Return a page that shows that the database is away, under the address of the given page."""
+def _make_unavailable_page(page: Page, error: NotNow) -> StreamlitPage:
+    """Return a page that reports the unavailable database, under the address of the given page."""
     return st.Page(
         partial(show_unavailable, error), title=page.title, url_path=page.path.stem, default=page is HOME
     )

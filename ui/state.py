@@ -1,7 +1,6 @@
-"""The only file that names session_state keys: each key has a function that sets it and one that gets it.
+"""Reads and writes Streamlit's session state. No other module uses the keys of the session state.
 
-A reload of the page (F5) deletes this state. Anything that a person would miss belongs in the database
-instead.
+A reload of the page (F5) deletes this state, so anything that must be kept belongs in the database.
 """
 
 from __future__ import annotations
@@ -23,9 +22,14 @@ _REVIEW_TURN_KEY = "overread-judging-turn"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """The outcome of the last action, shown at ``place`` until the next one.
+    """The outcome of the last action, shown until the next action.
 
-    ``again`` repeats the action, if that may help; ``saved_at`` was read from the database.
+    Attributes:
+        place: the name of the place on the page where the notice is shown.
+        text: the message.
+        refused: whether the action failed or was refused.
+        again: repeats the action; None if repeating does not help.
+        saved_at: when the action was saved, as read from the database; None if this is unknown.
     """
 
     place: str
@@ -44,7 +48,7 @@ def set_notice(new_notice: Notice | None) -> None:
 
 
 def get_last_action() -> tuple[str, datetime] | None:
-    """Return the last action and its time, by which the second click of a double click is recognised."""
+    """Return the last action and its time. They reveal the second click of a double click."""
     return st.session_state.get(_LAST_ACTION_KEY)
 
 
@@ -53,9 +57,9 @@ def set_last_action(action: str, acted_at: datetime) -> None:
 
 
 def get_selection(name: str) -> object | None:
-    """Return what was chosen on one page for the next (a batch, a dataset).
+    """Return what was chosen on one page for others, such as a batch or a dataset; None if nothing was.
 
-    It is lost on reload, so it is never a judgement.
+    A reload deletes it, so it must never be a judgement.
     """
     return st.session_state.get(f"{_SELECTION_PREFIX}-{name}")
 
@@ -65,34 +69,37 @@ def set_selection(name: str, value: object) -> None:
 
 
 def get_widget_value(key: str) -> object | None:
-    """Return the present value of a widget by its key, because the arguments of a form's callback are old."""
+    """Return the present value of the widget with that key.
+
+    Callbacks of forms need this, because their arguments are from before the input.
+    """
     return st.session_state.get(key)
 
 
 def form_key(name: str) -> str:
-    """Return the key of a form. It changes after :func:`clear_form`, so that the fields start empty."""
+    """Return the key of a form. :func:`clear_form` changes it, so that the fields are empty again."""
     return f"{name}-{st.session_state.get(f'{_FORM_PREFIX}-{name}', 0)}"
 
 
 def is_first_form(name: str) -> bool:
-    """Whether no form of that name has been saved and cleared in this session yet."""
+    """Whether no form of that name has been cleared in this session."""
     return f"{_FORM_PREFIX}-{name}" not in st.session_state
 
 
 def clear_form(name: str) -> None:
-    """Reset the form after its content was saved."""
+    """Reset a form whose content was saved."""
     st.session_state[f"{_FORM_PREFIX}-{name}"] = st.session_state.get(f"{_FORM_PREFIX}-{name}", 0) + 1
 
 
 def get_review_request() -> dict[str, object]:
-    """Return what the review form requests in this run: the target, and the number of the request."""
+    """Return what the review form requests in this run: the target and the number of the request."""
     component_state = st.session_state.get(_REVIEW_FORM_KEY)
     request = component_state.get("go") if component_state is not None else None
     return dict(request) if isinstance(request, dict) else {}
 
 
 def get_review_turn() -> int:
-    """Return the number of the form's last request, by which the form recognises a new answer."""
+    """Return the number of the review form's last request. The form recognises a new answer by it."""
     turn: int = st.session_state.get(_REVIEW_TURN_KEY, 0)
     return turn
 
@@ -102,9 +109,9 @@ def set_review_turn(turn: int) -> None:
 
 
 def get_browse_position(search: object) -> int:
-    """Return the position in the list of that search; 0 at first.
+    """Return the position in the results of a search; 0 for the first page.
 
-    A positive number means the questions after that number, a negative one those before it.
+    A positive position shows the questions after that id; a negative one, those before its absolute value.
     """
     stored = st.session_state.get(_BROWSE_POSITION_KEY)
     return stored[1] if stored is not None and stored[0] == search else 0

@@ -1,4 +1,4 @@
-"""Plain tables of a page."""
+"""Draws plain tables."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-#: The number of rows up to which all are shown; of a longer table Streamlit shows ten, which scroll.
+#: The maximum number of rows that are all visible. Of a longer table, Streamlit shows ten rows at a time.
 _MAX_UNSCROLLED_ROWS = 20
 _ROW_HEIGHT = 35  # pixels, in Streamlit
-#: The number of columns that fit into a narrow window.
+#: The maximum number of columns without pinning the first one: as many fit into a narrow window.
 _MAX_COLUMNS_UNPINNED = 6
-#: The number of rows up to which numbers are formatted here.
+#: The maximum number of rows whose numbers this module formats.
 _MAX_STYLED_ROWS = 1_000
 
 
 def show_table(
     rows: Sequence[Mapping[str, object]], *, empty: str = "Nothing yet.", visible_rows: int | None = None
 ) -> None:
-    """Draw a plain table; the columns are the keys of the rows, and whole numbers have thousands separators.
+    """Draw a plain table. The columns are the keys of the rows; integers have thousands separators.
 
-    ``visible_rows`` is the number of rows in sight, for a table with controls below it that should be in
-    sight
-    too.
+    If there are many columns, the first one stays in place while a narrow window scrolls the others;
+    Streamlit draws it paler. A column without a heading contains remarks, and is omitted if there are none.
 
-    If there are many columns, the first stays in place while a narrow window scrolls the others (Streamlit
-    then draws it paler). A column without a heading is for remarks, and is omitted if there are none.
+    Args:
+        rows: the cells of each row, by the heading of the column.
+        empty: the text that is shown if there are no rows.
+        visible_rows: the number of rows that are visible without scrolling, for a table with controls below
+            it; None to choose by the number of rows.
     """
     if not rows:
         st.caption(empty)
@@ -37,7 +39,7 @@ def show_table(
     columns = [name for name in names if name or any(row.get(name) for row in rows)]
     visible_cells = [{name: row.get(name) for name in columns} for row in rows]
     frame = pd.DataFrame(visible_cells)
-    # With a pandas style: Streamlit's own formats use the browser's language, unlike the text of the page.
+    # A pandas style formats the numbers, because Streamlit's formats depend on the browser's language.
     is_formatted_here = all(_is_formatted_here(value) for row in visible_cells for value in row.values())
     st.dataframe(
         frame.style.format(_format_cell, na_rep="")
@@ -45,15 +47,15 @@ def show_table(
         else frame,
         hide_index=True,
         width="stretch",
-        height=_table_height(len(rows), visible_rows),
+        height=_choose_height(len(rows), visible_rows),
         column_config={names[0]: st.column_config.Column(pinned=len(columns) > _MAX_COLUMNS_UNPINNED)},
     )
 
 
-def _table_height(rows: int, visible_rows: int | None) -> Literal["content", "auto"] | int:
+def _choose_height(rows: int, visible_rows: int | None) -> Literal["content", "auto"] | int:
     if visible_rows is None:
         return "content" if rows <= _MAX_UNSCROLLED_ROWS else "auto"
-    # Half a row more, to show that there are others.
+    # Half of another row shows that the table continues.
     return "content" if rows <= visible_rows + 1 else round((visible_rows + 1.5) * _ROW_HEIGHT)
 
 
@@ -63,6 +65,6 @@ def _is_formatted_here(value: object) -> bool:
 
 
 def _format_cell(value: object) -> str:
-    if isinstance(value, float):  # also a count, in a column with a missing value
+    if isinstance(value, float):  # pandas converts integers to floats in a column with missing values
         return f"{value:,.4f}".rstrip("0").rstrip(".")
     return f"{value:,}" if isinstance(value, int | np.integer) else str(value)

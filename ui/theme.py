@@ -1,4 +1,4 @@
-"""Colours of text in cells, which Streamlit does not adapt to a light or dark page."""
+"""The colour of secondary text in table cells, which Streamlit does not adapt to the theme."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _GREY_ON_LIGHT, _GREY_ON_DARK = "#68717a", "#8a939b"
 
 
 def secondary_text_colour() -> str:
-    """Return the colour of secondary text; contrast 4.7 : 1 on the light page, 5.7 : 1 on the dark one."""
+    """Return the colour of secondary text; its contrast is 4.7 : 1 in the light theme, 5.7 : 1 in the dark."""
     return _GREY_ON_LIGHT if st.context.theme.type == "light" else _GREY_ON_DARK

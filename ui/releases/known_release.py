@@ -1,4 +1,4 @@
-"""One existing release: its files, and its verification."""
+"""Shows an existing release: its files and its verification."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FILE_DESCRIPTIONS = {
 
 
 def show_release(person: Person, known_release: release.ReleaseRecord) -> None:
-    """Draw a release, with a link to each of its files."""
+    """Draw a release with its date, the button that verifies it, and a link to each of its files."""
     with st.container(border=True):
         title_column, verify_column = st.columns([5, 1], vertical_alignment="center")
         by_text = f" by {escape_markdown(known_release.made_by)}" if known_release.made_by else ""
@@ -61,12 +61,12 @@ def show_release(person: Person, known_release: release.ReleaseRecord) -> None:
             return
         files_by_path = {file.entry.path: file for file in files}
         lines = [
-            _file_line(known_release.id, files_by_path[path])
+            _format_file_link(known_release.id, files_by_path[path])
             for path in _FILE_DESCRIPTIONS
             if path in files_by_path
         ]
-        images = sum(file.entry.path.startswith("images/") for file in files)
-        structured = sum(file.entry.path.startswith("sr/") for file in files)
+        image_count = sum(file.entry.path.startswith("images/") for file in files)
+        sr_count = sum(file.entry.path.startswith("sr/") for file in files)
         zip_link = f"[All {count_text(len(files), 'file')} (ZIP)](/files/releases/{known_release.id}.zip)"
         st.markdown(
             "\n".join(
@@ -74,8 +74,8 @@ def show_release(person: Person, known_release: release.ReleaseRecord) -> None:
                     *lines,
                     f"- {zip_link}"
                     + "".join(
-                        f", with {count:,} {noun}"
-                        for count, noun in ((images, "images"), (structured, "structured reports"))
+                        f", with {count_text(count, noun)}"
+                        for count, noun in ((image_count, "image"), (sr_count, "structured report"))
                         if count
                     ),
                 ]
@@ -84,7 +84,7 @@ def show_release(person: Person, known_release: release.ReleaseRecord) -> None:
         st.caption(f"SHA-256 of the manifest: {known_release.manifest_sha256}")
 
 
-def _file_line(release_id: int, file: release.ReleaseFile) -> str:
+def _format_file_link(release_id: int, file: release.ReleaseFile) -> str:
     path = file.entry.path
     return (
         f"- [{path}](/files/releases/{release_id}/{path}) · {_format_size(file.entry.bytes)} ·"

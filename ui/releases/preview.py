@@ -1,4 +1,4 @@
-"""The content of a release that would be made now, and whether it meets the condition on its key errors."""
+"""Shows what a release would contain at present, and whether it meets the condition on key errors."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from ui.widgets import escape_markdown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyErrorLimit:
-    """The condition on key errors, and whether it holds.
+    """The condition on key errors, and whether it is met.
 
-    ``limit`` is the share that the upper 95 % limit must stay below; None for no condition.
+    ``limit`` is a share from 0 to 1; the upper 95 % limit of the rate of key errors must be below it. None
+    means that there is no condition.
     """
 
     limit: float | None
@@ -28,7 +29,7 @@ class KeyErrorLimit:
 
 
 def load_and_show_tally(person: Person, dataset: str, batches: tuple[str, ...]) -> release.Tally | None:
-    """Draw the counts in one sentence and return them; if there are none, draw why and return None."""
+    """Draw the number of released questions and return all counts; on an error, draw it and return None."""
     try:
         with read_only_session() as db:
             version = release.preview_version(db, by=person, dataset=dataset, batches=batches or None)
@@ -41,7 +42,7 @@ def load_and_show_tally(person: Person, dataset: str, batches: tuple[str, ...]) 
 
 
 def show_tally(tally: release.Tally) -> None:
-    """Draw all counts."""
+    """Draw the counts by outcome and by stratum."""
     show_table(
         [
             {"Questions": "accepted unchanged", "Number": tally.accepted, "": "released"},
@@ -69,7 +70,7 @@ def show_tally(tally: release.Tally) -> None:
 def show_key_error_limit(
     person: Person, dataset: str, batches: tuple[str, ...], form_key: str
 ) -> KeyErrorLimit:
-    """Draw the input of the condition; show, with the figure, whether the dataset meets it."""
+    """Draw the input of the condition, the present estimate, and whether the dataset meets the condition."""
     is_limited = st.toggle(
         "Require a low rate of key errors",
         key=f"{form_key}-rule",
@@ -100,7 +101,7 @@ def show_key_error_limit(
 def _load_tally(
     dataset: str, batches: tuple[str, ...], version: tuple[object, ...], _person: Person
 ) -> release.Tally:
-    """Return the counts, cached until somebody judges, because they need every judged question."""
+    """Return the counts. They are cached until a verdict changes, because they need all judged questions."""
     del version
     with read_only_session() as db:
         return release.preview_release(db, by=_person, dataset=dataset, batches=batches or None)
@@ -110,9 +111,12 @@ def _load_tally(
 def _load_key_error_check(
     dataset: str, batches: tuple[str, ...], limit: float, version: tuple[object, ...], _person: Person
 ) -> str:
-    """Return the estimate, cached for a minute, because imports change it.
+    """Return the estimate as text. It is cached for a minute at most, because imports change it.
 
-    Making the release computes it again.
+    The creation of the release computes it again.
+
+    Raises:
+        Refused: the dataset does not meet the condition.
     """
     del version
     with read_only_session() as db:

@@ -1,4 +1,4 @@
-"""Creating a release: its options, a preview of its content, its condition, and its start."""
+"""The form that creates a release: options, condition, preview, and the button."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
     with right:
         tally = load_and_show_tally(person, request.dataset, request.batches)
         key_error_limit = show_key_error_limit(person, request.dataset, request.batches, form_key)
-        # Above the tables: they get their height late, and would move the button away from under a click.
+        # The button is above the tables, because they get their height late and would move it during a click.
         if not show_job_progress(job):
             st.button(
                 "Create release",
@@ -134,10 +134,7 @@ def _start_release(request: ReleaseRequest) -> None:
 
 
 def _clear_when_done(job: Job | None) -> None:
-    """Reset the form when its release is complete.
-
-    If the release is refused, the form stays, to be corrected.
-    """
+    """Reset the form when its release is complete. After a refusal it is kept, to be corrected."""
     if job is not None and job.number == state.get_selection(_STARTED_KEY) and job.status is JobStatus.DONE:
         state.clear_form("release")
         state.set_selection(_STARTED_KEY, None)

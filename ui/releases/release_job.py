@@ -1,4 +1,4 @@
-"""Releases are written in the background: with images this takes minutes."""
+"""The background job that writes a release. With images it takes minutes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from ui.background_jobs import job_control
 from ui.context import current_workspace
 
 _LOG = logging.getLogger(__name__)
-_SUBJECT = "any"  # one at a time: two with the same name would write the same files
+#: All releases share it, so that only one runs at a time: two of the same name would write the same files.
+_SUBJECT = "any"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseRequest:
     """The parameters of a release.
 
-    ``under`` is the condition: the share of 1 that key errors must stay below. ``judged`` is the number of
-    judged questions that the job goes through.
+    ``called`` is how reviewers are named, and ``forms`` are the additional formats. ``under`` is the limit of
+    the condition on key errors, a share from 0 to 1. ``judged`` is the number of judged questions, from which
+    the progress is computed.
     """
 
     dataset: str
@@ -44,7 +46,7 @@ def start_release(person: Person, request: ReleaseRequest) -> Job:
     """Start the job that writes a release.
 
     Raises:
-        Refused: another one is being made.
+        Refused: another release is being created.
     """
     job = job_control.start_job(RELEASE, request, by=person, subject=_SUBJECT)
     if RELEASE.decode(job.parameters) != request:
@@ -64,7 +66,7 @@ def _run(job: JobRun[ReleaseRequest]) -> None:
         job.report_progress(count, request.judged, f"questions of release {request.name}")
 
     report_progress(0)
-    with job.read_session() as db:  # a read transaction: reviewers do not wait for a large release
+    with job.read_session() as db:  # a read transaction does not block the reviewers during a large release
         written_release = release.write_release(
             db,
             by=job.owner,
@@ -90,7 +92,7 @@ def _run(job: JobRun[ReleaseRequest]) -> None:
         take_checkpoint(
             by=job.owner, workspace=workspace, deposits=current_deposits(workspace), clock=job.now
         )
-    except DomainError as error:  # the release itself is complete; the nightly timer reports what is wrong
+    except DomainError as error:  # the release is complete; the nightly checkpoint reports the error again
         _LOG.warning("no checkpoint of the audit trail after release %s: %s", request.name, error)
 
 

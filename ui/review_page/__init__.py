@@ -1,1 +1,1 @@
-"""Parts of the review page: its address, handing a question back, and the page without a question."""
+"""Parts of the page Review: its address, returning a question, and the page without a question."""

@@ -1,4 +1,4 @@
-"""The review page without an open question: everything is done, or the rest is with other reviewers."""
+"""The review page without an open question: all are done, or other reviewers have the remaining ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ from ui.widgets import escape_markdown
 
 
 def show_all_claimed(batch_for_reviewer: BatchListItem, free_at: datetime) -> None:
-    """Draw the page while no question is free, but not all are judged."""
+    """Draw the page when other reviewers have claimed all remaining questions of a shared queue.
+
+    Args:
+        batch_for_reviewer: the batch, with the reviewer's progress.
+        free_at: the time by which the first of these questions returns to the queue.
+    """
     with st.container(border=True):
         st.markdown(
             f"**{escape_markdown(batch_for_reviewer.batch.name)}: the remaining questions are with other"
@@ -35,16 +40,16 @@ def show_all_claimed(batch_for_reviewer: BatchListItem, free_at: datetime) -> No
 
 
 def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: list[BatchListItem]) -> None:
-    """Draw the page when all is judged or skipped: what was done, what was skipped, and where to continue."""
+    """Draw the page when all questions are judged or skipped: a summary, and links to continue."""
     batch, progress = batch_for_reviewer.batch, batch_for_reviewer.progress
     with read_only_session() as db:
-        mask_number = load_id_mask(db, batch_id=batch.id).mask
+        mask_id = load_id_mask(db, batch_id=batch.id).mask
         skipped = [
-            (mask_number(number), reason)
-            for number, reason in list_skipped_questions(db, person=person, batch_id=batch.id)
+            (mask_id(question_id), reason)
+            for question_id, reason in list_skipped_questions(db, person=person, batch_id=batch.id)
         ]
-        last_number = load_last_judged(db, person=person, batch_id=batch.id)
-        last_masked_number = last_number and mask_number(last_number)
+        last_id = load_last_judged(db, person=person, batch_id=batch.id)
+        last_masked_id = None if last_id is None else mask_id(last_id)
     if batch.state is BatchState.CLOSED:
         st.info(f"Batch {escape_markdown(batch.name)} is closed. A coordinator can reopen it.")
     with st.container(border=True):
@@ -55,19 +60,19 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
         st.markdown(summary + ".")
         if skipped:
             st.markdown(f"{len(skipped)} skipped; each can still be judged:")
-            for number, reason in skipped[:50]:
+            for masked_id, reason in skipped[:50]:
                 st.button(
-                    f"Question {number}: {escape_markdown(reason)}",
-                    key=f"judging-skipped-{number}",
+                    f"Question {masked_id}: {escape_markdown(reason)}",
+                    key=f"judging-skipped-{masked_id}",
                     on_click=go_to_question,
-                    args=(batch.id, number),
+                    args=(batch.id, masked_id),
                 )
-        if last_masked_number is not None:
+        if last_masked_id is not None:
             st.button(
                 "Reopen your last verdict",
                 key=f"judging-last-{batch.id}",
                 on_click=go_to_question,
-                args=(batch.id, last_masked_number),
+                args=(batch.id, last_masked_id),
             )
     for other_batch in batches:
         if (

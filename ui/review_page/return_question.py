@@ -1,4 +1,4 @@
-"""Handing a question of a shared queue back, so that another reviewer can take it."""
+"""Returns a question to the shared queue, so that another reviewer can take it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from ui.widgets import act, show_notice
 
 
 def show_return_button(person: Person, batch_id: int, question: int) -> None:
-    """Draw the button that hands a question of a shared queue back; no reason is needed."""
+    """Draw the button that returns a question to the shared queue, if the person may do so.
+
+    ``question`` is the masked id of the question.
+    """
     with read_only_session() as db:
-        number = load_id_mask(db, batch_id=batch_id).unmask(question)
-        may_return = may_hand_back(db, person=person, batch_id=batch_id, question_number=number)
+        question_id = load_id_mask(db, batch_id=batch_id).unmask(question)
+        may_return = may_hand_back(db, person=person, batch_id=batch_id, question_number=question_id)
     if may_return:
         st.button(
             "Return this question",
@@ -31,7 +34,7 @@ def show_return_button(person: Person, batch_id: int, question: int) -> None:
 def _return_question(batch_id: int, question: int) -> str:
     person = require_page(Action.JUDGE)
     with unit_of_work() as db:
-        number = load_id_mask(db, batch_id=batch_id).unmask(question)
-        hand_back(db, person=person, batch_id=batch_id, question_number=number, now=clock())
+        question_id = load_id_mask(db, batch_id=batch_id).unmask(question)
+        hand_back(db, person=person, batch_id=batch_id, question_number=question_id, now=clock())
     go_to_question(batch_id, None)
     return f"Question {question} is returned to the shared queue."

@@ -1,1 +1,1 @@
-"""Parts of the page that searches questions."""
+"""Parts of the pages Browse and Statistics."""

@@ -1,4 +1,4 @@
-"""Applying one step to many questions: reject or queue all that match the search, and take it back."""
+"""Rejects or queues all questions that match a search, and undoes such a bulk action."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.tables import show_table
 from ui.widgets import act, escape_markdown, show_notice
 
-_STEP_LABELS = {
+_ACTION_LABELS = {
     BulkAction.REJECT: "Reject: exclude from later draws and from releases",
     BulkAction.QUEUE: "Queue in a new batch (not a random sample)",
 }
-_MAX_RULES_SHOWN = 20  # of the rules applied so far; the command line lists all
+_MAX_RULES_SHOWN = 20  # the command line lists all applied rules
 
 
 def show_bulk_actions(person: Person, search: Search) -> None:
-    """Draw the preview, the step and the rules applied so far.
+    """Draw the preview, the choice of a bulk action, and the applied rules.
 
-    Draw nothing without the permission to draw batches.
+    Draw nothing if the person may not draw batches.
     """
     if not person.may(Action.DRAW_BATCH):
         return
@@ -55,41 +55,41 @@ def _show_bulk_form(person: Person, search: Search) -> None:
         return
     try:
         with st.spinner("Finding all matching questions …"), read_only_session() as db:
-            apply_preview = preview_bulk_action(db, by=person, search=search)
+            bulk_preview = preview_bulk_action(db, by=person, search=search)
     except Refused as error:
         st.info(escape_markdown(str(error)))
         return
-    _show_preview(apply_preview)
-    steps = list(BulkAction)
-    step = st.radio(
-        "Action", steps, format_func=_STEP_LABELS.__getitem__, key=f"{form_key}-step-{search.dataset}"
+    _show_preview(bulk_preview)
+    actions = list(BulkAction)
+    action = st.radio(
+        "Action", actions, format_func=_ACTION_LABELS.__getitem__, key=f"{form_key}-step-{search.dataset}"
     )
     reason = st.text_input("Reason", key=f"{form_key}-reason-{search.dataset}", max_chars=1000)
     name = ""
-    if step is BulkAction.QUEUE:
+    if action is BulkAction.QUEUE:
         name = st.text_input("Batch name", key=f"{form_key}-batch-{search.dataset}", max_chars=80)
     st.button(
-        f"{step.value.capitalize()} {count_text(apply_preview.count, 'question')}",
+        f"{action.value.capitalize()} {count_text(bulk_preview.count, 'question')}",
         type="primary",
-        key=f"{form_key}-do-{step}-{search.dataset}",
-        disabled=not apply_preview.count
+        key=f"{form_key}-do-{action}-{search.dataset}",
+        disabled=not bulk_preview.count
         or not reason.strip()
-        or (step is BulkAction.QUEUE and not name.strip()),
+        or (action is BulkAction.QUEUE and not name.strip()),
         on_click=act,
-        args=(_apply_step, search, step, reason, name, apply_preview.count),
+        args=(_apply_action, search, action, reason, name, bulk_preview.count),
         kwargs={"place": "apply"},
     )
 
 
-def _show_preview(apply_preview: BulkPreview) -> None:
-    st.markdown(f"**{count_text(apply_preview.count, 'question')} would be affected.**")
-    if apply_preview.excluded:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in apply_preview.excluded.items())
+def _show_preview(bulk_preview: BulkPreview) -> None:
+    st.markdown(f"**{count_text(bulk_preview.count, 'question')} would be affected.**")
+    if bulk_preview.excluded:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in bulk_preview.excluded.items())
         st.caption(f"Excluded: {reasons}.")
-    if apply_preview.examples:
-        show_table([{"Question": example.id, "Stem": example.stem} for example in apply_preview.examples])
-        if apply_preview.count > len(apply_preview.examples):
-            st.caption(f"The first {len(apply_preview.examples)} are shown.")
+    if bulk_preview.examples:
+        show_table([{"Question": example.id, "Stem": example.stem} for example in bulk_preview.examples])
+        if bulk_preview.count > len(bulk_preview.examples):
+            st.caption(f"The first {len(bulk_preview.examples)} are shown.")
 
 
 def _show_applied_rules(person: Person, dataset: str) -> None:
@@ -100,7 +100,7 @@ def _show_applied_rules(person: Person, dataset: str) -> None:
     st.markdown("**Applied rules**")
     for rule in rules[:_MAX_RULES_SHOWN]:
         _show_rule(rule)
-        show_notice(_undo_place(rule))
+        show_notice(_make_undo_place(rule))
 
 
 def _show_rule(rule: AppliedRule) -> None:
@@ -129,24 +129,30 @@ def _show_rule(rule: AppliedRule) -> None:
         disabled=not undo_reason.strip(),
         on_click=act,
         args=(_undo_rule, rule.number, undo_reason),
-        kwargs={"place": _undo_place(rule)},
+        kwargs={"place": _make_undo_place(rule)},
     )
 
 
-def _undo_place(rule: AppliedRule) -> str:
+def _make_undo_place(rule: AppliedRule) -> str:
     return f"undo-rule-{rule.number}"
 
 
-def _apply_step(search: Search, step: BulkAction, reason: str, name: str, expected: int) -> str:
+def _apply_action(search: Search, action: BulkAction, reason: str, batch_name: str, expected: int) -> str:
     person = current_person()
     with unit_of_work() as db:
-        if step is BulkAction.REJECT:
+        if action is BulkAction.REJECT:
             rule = reject_matching(
                 db, by=person, search=search, reason=reason, expected=expected, now=clock()
             )
         else:
             rule = queue_matching(
-                db, by=person, search=search, reason=reason, batch_name=name, expected=expected, now=clock()
+                db,
+                by=person,
+                search=search,
+                reason=reason,
+                batch_name=batch_name,
+                expected=expected,
+                now=clock(),
             )
     state.clear_form("apply")
     outcome = "rejected" if rule.batch is None else f"queued in batch {rule.batch}"

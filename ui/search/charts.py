@@ -1,4 +1,4 @@
-"""Charts of a dataset's counts: ranked bars and histograms."""
+"""Builds charts of a dataset's counts: ranked bars and histograms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 _MARK_COLOUR = "#4f93a6"  # the theme's colour, between its dark and its light shade
-_ROW_HEIGHT, _MARGIN = 22, 70  # pixels per bar, and next to the bars: Streamlit includes them in the height
+_ROW_HEIGHT, _MARGIN = 22, 70  # pixels per bar, and outside the bars
 
 
 def build_ranked_bar_chart(counts: Sequence[tuple[str, int]], *, title: str) -> alt.Chart:
@@ -27,7 +27,13 @@ def build_ranked_bar_chart(counts: Sequence[tuple[str, int]], *, title: str) -> 
 
 
 def build_histogram(bins: Sequence[tuple[int, int, int]], *, title: str, unit: str = "texts") -> alt.Chart:
-    """Return a histogram of bins (from, to, count); ``unit`` names what is counted."""
+    """Return a histogram.
+
+    Args:
+        bins: the lowest value, the highest value and the count of each bin; values are whole numbers.
+        title: the title of the x-axis.
+        unit: what is counted, in the plural.
+    """
     rows = [{"low": low, "high": high + 1, unit: count} for low, high, count in bins]
     histogram: alt.Chart = (
         alt.Chart(pd.DataFrame(rows))

@@ -1,4 +1,4 @@
-"""Several datasets side by side on screen, in the layout that papers use for the splits of a benchmark."""
+"""Compares several datasets, in the layout that papers use for the splits of a benchmark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def choose_other_datasets(statistics: DatasetStatistics, other_datasets: Sequenc
 
 
 def show_dataset_comparison(datasets: Sequence[DatasetStatistics]) -> None:
-    """Draw questions with percentages by one column, boxes by answer format, and a link to the CSV file."""
+    """Draw the questions by one column, the boxes by answer format, and a link to the CSV file."""
     names = [statistics.dataset for statistics in datasets]
     columns = list_columns(datasets)
     chosen_column = st.segmented_control(
@@ -32,17 +32,17 @@ def show_dataset_comparison(datasets: Sequence[DatasetStatistics]) -> None:
         key=f"beside-by-{names[0]}-{len(columns)}",
     )
     show_table(
-        [_comparison_row(line, names) for line in compare_column(datasets, chosen_column or columns[0])]
+        [_build_comparison_row(line, names) for line in compare_column(datasets, chosen_column or columns[0])]
     )
     st.caption("Number of questions, and percent of the dataset.")
     if any(line.counts for line in compare_boxes(datasets) if sum(line.counts)):
         st.markdown("**Boxes by answer format**")
-        show_table([_comparison_row(line, names) for line in compare_boxes(datasets)])
+        show_table([_build_comparison_row(line, names) for line in compare_boxes(datasets)])
     query = urlencode([("dataset", name) for name in names])
     st.markdown(f":small[[side-by-side.csv](/files/statistics/side-by-side.csv?{query})]")
 
 
-def _comparison_row(line: ComparisonLine, names: Sequence[str]) -> dict[str, object]:
+def _build_comparison_row(line: ComparisonLine, names: Sequence[str]) -> dict[str, object]:
     heading = "Boxes" if line.totals is None else line.column.replace("_", " ").capitalize()
     cells: dict[str, object] = {heading: line.value}
     for i, name in enumerate(names):

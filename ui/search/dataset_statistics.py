@@ -1,4 +1,4 @@
-"""A dataset's statistics on screen: counts, boxes, lengths, words, and all of it as files."""
+"""Shows the statistics of a dataset: counts, boxes, lengths, words, and links to files."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _COLUMN_LABELS = {
     "content_type": "Content type",
     "prompt_version": "Prompt version",
 }
-_MAX_VALUES = 30  # values of a column in a chart
+_MAX_VALUES = 30  # the maximum number of bars in a chart, and of rows in the table of observations
 _FILES = ("statistics.csv", "statistics.json")
 
 
 def show_counts(statistics: DatasetStatistics) -> None:
-    """Draw the numbers of questions by the values of one column."""
+    """Draw the number of questions for each value of one column."""
     names = [name for name, counts in statistics.counts.items() if any(value for value, _ in counts)]
     if not names:
         st.caption("The questions state neither task nor category.")
@@ -50,34 +50,34 @@ def show_counts(statistics: DatasetStatistics) -> None:
         st.caption(f"The chart shows the {_MAX_VALUES} most frequent of {len(counts):,}.")
     if statistics.splits and chosen_column == "task":
         st.markdown("**Newest release, by split**")
-        show_table(_split_rows(statistics))
+        show_table(_build_split_rows(statistics))
 
 
-def _split_rows(statistics: DatasetStatistics) -> list[dict[str, object]]:
-    """Return one row per task and one column per side of the split: questions, and percent of the side."""
-    sides = sorted({side for side, _ in statistics.splits})
-    side_totals = {
-        side: sum(n for (other_side, _), n in statistics.splits.items() if other_side == side)
-        for side in sides
+def _build_split_rows(statistics: DatasetStatistics) -> list[dict[str, object]]:
+    """Return one row per task, with one column per part of the split: questions, and percent of the part."""
+    parts = sorted({part for part, _ in statistics.splits})
+    part_totals = {
+        part: sum(n for (other_part, _), n in statistics.splits.items() if other_part == part)
+        for part in parts
     }
     tasks = [
         task
         for task, _ in statistics.counts["task"]
-        if any((side, task) in statistics.splits for side in sides)
+        if any((part, task) in statistics.splits for part in parts)
     ]
 
-    def format_cell(side: str, task: str) -> str:
-        n = statistics.splits.get((side, task), 0)
-        return f"{n:,} ({100 * n / side_totals[side]:.1f})"
+    def format_cell(part: str, task: str) -> str:
+        n = statistics.splits.get((part, task), 0)
+        return f"{n:,} ({100 * n / part_totals[part]:.1f})"
 
     lines: list[dict[str, object]] = [
-        {"Task": task or "not stated", **{side: format_cell(side, task) for side in sides}} for task in tasks
+        {"Task": task or "not stated", **{part: format_cell(part, task) for part in parts}} for task in tasks
     ]
-    return [*lines, {"Task": "all", **{side: f"{side_totals[side]:,}" for side in sides}}]
+    return [*lines, {"Task": "all", **{part: f"{part_totals[part]:,}" for part in parts}}]
 
 
 def show_boxes(statistics: DatasetStatistics) -> None:
-    """Draw boxes by answer format, boxes per question, and the labels of the boxes."""
+    """Draw the boxes by answer format, the boxes per question, and the observations in boxes."""
     show_table(
         [
             {
@@ -118,7 +118,7 @@ def show_boxes(statistics: DatasetStatistics) -> None:
 
 
 def show_lengths(statistics: DatasetStatistics) -> None:
-    """Draw histograms of lengths."""
+    """Draw histograms of the lengths of questions and explanations."""
     unit = st.segmented_control(
         "Unit", ["characters", "words"], default="characters", key=f"length-in-{statistics.dataset}"
     )
@@ -140,7 +140,7 @@ def show_lengths(statistics: DatasetStatistics) -> None:
 
 
 def show_words(statistics: DatasetStatistics) -> None:
-    """Draw the most frequent words."""
+    """Draw the most frequent words of questions and explanations."""
     st.caption("Number of texts that contain each word. Common English words are excluded.")
     for column, name, texts in zip(
         responsive_columns(1, 1, name="words"),
@@ -157,7 +157,7 @@ def show_words(statistics: DatasetStatistics) -> None:
 
 
 def show_files(statistics: DatasetStatistics) -> None:
-    """Draw links to all of it as files. Their route counts again and requires a valid sign-in."""
+    """Draw links to the statistics as files. Their route computes them again and requires a sign-in."""
     dataset = urlencode({"dataset": statistics.dataset})
     with st.expander("Files"):
         links = [f"[{name}](/files/statistics/{name}?{dataset})" for name in _FILES]

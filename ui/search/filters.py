@@ -1,4 +1,4 @@
-"""The query of the search: the words and the filters above the list."""
+"""The inputs of a search: words and filters."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ui.context import read_only_session
 from ui.dataset_choice import choose_dataset
 
 T = TypeVar("T")
-_MAX_VALUES = 500  # of a column; nobody reads more in a list
+_MAX_VALUES = 500  # the maximum number of choices in a filter
 
 
 def choose_search(person: Person, datasets: Sequence[str]) -> Search:
-    """Draw the filters and return the query."""
+    """Draw the search field and the filters, and return the search."""
     dataset_column, words_column = st.columns([1, 3], vertical_alignment="bottom")
     dataset = choose_dataset(person, datasets, key="dataset-to-browse", container=dataset_column)
     words = words_column.text_input(
@@ -71,7 +71,7 @@ def choose_search(person: Person, datasets: Sequence[str]) -> Search:
 
 @st.cache_data(max_entries=50, show_spinner="Loading filters …")
 def _load_choices(dataset: str, newest: int, _person: Person) -> FilterChoices:
-    """Return the values to choose from, cached until a question newer than ``newest`` is imported."""
+    """Return the choices of the filters, cached until the id of the newest question, ``newest``, changes."""
     del newest
     with read_only_session() as db:
         return load_filter_choices(db, by=_person, dataset=dataset)

@@ -1,4 +1,4 @@
-"""The search index is updated in the background, in parts, so that no reviewer has to wait."""
+"""The background job that updates the search index, in small transactions that do not block reviewers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ _SUBJECT = "all questions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexRequest:
-    """A request to update the index; ``message`` is shown at the end, unless it is empty."""
+    """The parameters of the job. ``message`` is shown when the job is done, unless it is empty."""
 
     message: str = ""
 
 
 def start_indexing(person: Person, *, message: str = "") -> None:
-    """Add the newest questions to the index. If that job is active already, do nothing."""
+    """Start adding the newest questions to the index. If that job is already active, do nothing."""
     job_control.start_job(INDEX, IndexRequest(message=message), by=person, subject=_SUBJECT)
 
 
 def load_latest_index_job(person: Person) -> Job | None:
+    """Return the latest index job of any person; None if there is none or it was dismissed."""
     return job_control.load_latest_job(INDEX, by=person, subject=_SUBJECT)
 
 

@@ -1,4 +1,4 @@
-"""One question with its whole history."""
+"""Shows a question with its history and its comments."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import streamlit as st
 
 from browsing.service import History, describe_event, load_history
 from domain.people import Person
-from domain.questions import format_answer
 from ui.comments.threads import show_question_threads
 from ui.context import read_only_session
+from ui.questions.card import show_stem_options_key
 from ui.widgets import escape_markdown
 
 
-def show_question(person: Person, number: int) -> None:
-    """Draw the question as imported, next to its history.
+def show_question(person: Person, question_id: int) -> None:
+    """Draw the question as imported, next to its history and comments.
 
     Raises:
-        NotFound: no question has that number.
+        NotFound: no question has that id.
     """
     with read_only_session() as db:
-        question_history = load_history(db, by=person, question_number=number)
+        question_history = load_history(db, by=person, question_number=question_id)
     left, right = st.columns([1, 1], gap="large")
     with left:
         _show_question(question_history)
@@ -34,7 +34,7 @@ def show_question(person: Person, number: int) -> None:
                 f":small[{event.occurred_at:%Y-%m-%d %H:%M:%S} UTC{by}]",
             ]
             st.markdown("\n".join([*lines, *(f"- {escape_markdown(detail)}" for detail in details)]))
-        show_question_threads(person, number)
+        show_question_threads(person, question_id)
 
 
 def _show_question(question_history: History) -> None:
@@ -53,12 +53,7 @@ def _show_question(question_history: History) -> None:
                 f"![{escape_markdown(radiograph.view)}](/radiographs/{question_history.exam_number}/{radiograph.id}?longest=600)"
             )
             column.caption(escape_markdown(radiograph.view))
-    st.markdown(f"**{escape_markdown(question.stem)}**")
-    for i, option in enumerate(question.options):
-        is_right = isinstance(question.answer, tuple) and i in question.answer
-        st.markdown(f"{'✓' if is_right else '·'} {escape_markdown(option)}")
-    if not question.options:
-        st.markdown(f"Key: {escape_markdown(format_answer(question.answer, question.options))}")
+    show_stem_options_key(question)
     st.markdown(escape_markdown(question.explanation or "No explanation."))
     properties = {
         "format": question.format,

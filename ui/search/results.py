@@ -1,4 +1,4 @@
-"""The list of matching questions, page by page, with thumbnails."""
+"""Shows the questions that match a search, page by page, with thumbnails."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PAGE_SIZE = 20
 
 
 def show_results(person: Person, search: Search) -> None:
-    """Draw the current page of the list; a new search starts at its first page."""
+    """Draw the current page of the list. A new search starts at its first page."""
     position = state.get_browse_position(search)
     with read_only_session() as db:
         matches = search_questions(
@@ -34,14 +34,12 @@ def show_results(person: Person, search: Search) -> None:
 
 
 def _show_pager(search: Search, matches: SearchPage, count: str) -> None:
-    first_number, last_number = matches.questions[0].number, matches.questions[-1].number
-    # As wide as their labels: columns of a narrow window cut the labels off.
+    first_id, last_id = matches.questions[0].number, matches.questions[-1].number
+    # A horizontal container instead of columns, which would truncate the labels in a narrow window.
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{count}**, in import order", width="stretch")
-        _show_pager_button(
-            "Previous", "arrow_back", "Left", search, -first_number, has_page=matches.has_previous
-        )
-        _show_pager_button("Next", "arrow_forward", "Right", search, last_number, has_page=matches.has_next)
+        _show_pager_button("Previous", "arrow_back", "Left", search, -first_id, has_page=matches.has_previous)
+        _show_pager_button("Next", "arrow_forward", "Right", search, last_id, has_page=matches.has_next)
 
 
 def _show_pager_button(
