@@ -1,4 +1,4 @@
-"""Small parts that the pages share: actions, empty pages, numbers, times, tables."""
+"""Small parts that all pages share: actions with their notices, fragments, empty states, numbers, times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from web.errors import describe_unexpected_error, generate_error_number
 from web.logs import describe_error_location
 
 _LOG = logging.getLogger(__name__)
-#: The maximum time between the clicks of a double click; a repeated action within it is not carried out.
+#: The maximum time between the clicks of a double click. An action repeated within it is ignored.
 _DOUBLE_CLICK = timedelta(seconds=1.5)
 P = ParamSpec("P")
 
@@ -33,18 +33,22 @@ def act(
     switch: str | None = None,
     **kwargs: object,
 ) -> None:
-    """Carry out a write as a widget's callback: ``on_click=act, args=(save, draft)``.
+    """Run an action as the callback of a widget: ``on_click=act, args=(save, draft)``.
 
-    The action commits before it returns and takes all its values as arguments, so nothing is lost if
-    Streamlit aborts the run. The sentence that it returns is shown at ``place`` (see :func:`show_notice`),
-    with
-    the time read back from the database. The text of a DomainError is shown there too. If the person could
-    not prevent the failure (database away, disk full), the page offers to repeat the same action. The notice
-    stays until the next action. The same action within the time of a double click is ignored.
+    The action takes all values as arguments and commits before it returns, so nothing is lost if Streamlit
+    aborts the run. Its outcome is shown by :func:`show_notice` until the next action: the returned sentence
+    with the time of saving, or the text of the error. If the person could not prevent the failure, such as an
+    unavailable database or a full disk, the notice offers to repeat the action. The second click of a double
+    click is ignored.
 
-    ``switch`` names a button that alternates between an action and its opposite (close, reopen). The second
-    click of a slow double click would trigger the opposite and undo the first; with ``switch`` it is
-    ignored.
+    Args:
+        action: writes to the database, and returns a sentence for the person, or None for no notice.
+        args: the positional arguments of the action.
+        place: the name of the place on the page where the notice is shown.
+        switch: the name of a button that alternates between an action and its opposite, such as close and
+            reopen. The second click of a slow double click would trigger the opposite; with ``switch`` it is
+            ignored.
+        kwargs: the keyword arguments of the action.
     """
     action_id = switch or f"{action.__module__}.{action.__qualname__}{args!r}{kwargs!r}"
     last_action = state.get_last_action()
@@ -62,22 +66,22 @@ def act(
     except OSError as error:
         _LOG.exception("a file could not be read or written")
         state.set_notice(refusal(text=describe_file_error(error), again=retry))
-    except Exception as error:  # noqa: BLE001 - a click must have an answer, also if the fault is ours
+    except Exception as error:  # noqa: BLE001 - every click must have an outcome, even after a programming error
         number = generate_error_number()
         _LOG.error(describe_error_location(error), extra={"error": number})
         state.set_notice(refusal(text=format_not_saved(describe_unexpected_error(number)), again=retry))
     else:
         state.set_last_action(action_id, clock())
-        state.set_notice(_success_notice(message, place=place, started_at=started_at))
+        state.set_notice(_create_success_notice(message, place=place, started_at=started_at))
 
 
 def format_not_saved(text: str) -> str:
-    """Return the text of a failure with "Not saved" in front, the wording of every failed action."""
+    """Return the text of a failed action; it always begins with "Not saved"."""
     return text if text.startswith("Not saved") else f"Not saved. {text}"
 
 
-def _success_notice(message: str | None, *, place: str, started_at: datetime) -> state.Notice | None:
-    """Return the notice for a completed action; it is "saved" only if the database returns it."""
+def _create_success_notice(message: str | None, *, place: str, started_at: datetime) -> state.Notice | None:
+    """Return the notice for a completed action. It has a time of saving only if the database confirms it."""
     try:
         saved_at = find_last_write_since(started_at)
     except NotNow:
@@ -89,7 +93,10 @@ def _success_notice(message: str | None, *, place: str, started_at: datetime) ->
 
 
 def show_notice(place: str = "page") -> None:
-    """Show the outcome of the last action where it was clicked; if it was not saved, offer to repeat it."""
+    """Draw the outcome of the last action if its notice belongs to this place.
+
+    If repeating a failed action may help, draw a button for it.
+    """
     notice = state.get_notice()
     if notice is None or notice.place != place:
         return
@@ -104,10 +111,11 @@ def show_notice(place: str = "page") -> None:
 
 
 def screen(draw: Callable[P, None]) -> Callable[P, None]:
-    """Draw a page, or its interactive part, as one fragment: no click can overtake the save before it.
+    """Decorate a function that draws a page, or its interactive part, so that it runs as one fragment.
 
-    If the database is away, the page shows that and stops. Typed text stays in the widgets, and a failed
-    action can be repeated from there.
+    In one fragment, a click cannot be handled before the previous save is complete. If the database is
+    unavailable, the page shows this and stops. Entered text stays in the widgets, and a failed action can be
+    repeated.
     """
 
     @st.fragment
@@ -122,7 +130,7 @@ def screen(draw: Callable[P, None]) -> Callable[P, None]:
 
 
 def show_unavailable(error: NotNow) -> NoReturn:
-    """Draw the page while the database does not answer: the error, and a button to try again."""
+    """Draw the error and a button to try again while the database is unavailable, and stop the page."""
     last_notice = state.get_notice()
     if last_notice is not None and last_notice.refused:
         st.error(escape_markdown(last_notice.text))
@@ -134,10 +142,13 @@ def show_unavailable(error: NotNow) -> NoReturn:
 
 
 def show_empty_state(title: str, next_step: str, page: str | None = None, label: str | None = None) -> None:
-    """Draw the state of a page without data: what would be here, and how to get it.
+    """Draw the state of a page without data.
 
-    ``page`` is the file of the next page, such as ``"pages/sampling.py"``; ``label`` is the text of its
-    link.
+    Args:
+        title: what is missing.
+        next_step: how the person can provide it.
+        page: the file of the page for the next step, such as ``"pages/sampling.py"``; None for no link.
+        label: the text of the link.
     """
     with st.container(border=True):
         st.markdown(f"**{escape_markdown(title)}**")
@@ -147,14 +158,14 @@ def show_empty_state(title: str, next_step: str, page: str | None = None, label:
 
 
 def go_to(page: str, **query: object) -> None:
-    """Switch to another page, given by its file (``"pages/review.py"``), with values in its address."""
+    """Switch to the page with that file, such as ``"pages/review.py"``; ``query`` goes into its address."""
     st.switch_page(ROOT / page, query_params={name: str(value) for name, value in query.items()})
 
 
 def show_statistic(
     label: str, value: str, *, n: int | None = None, interval: tuple[float, float] | None = None
 ) -> None:
-    """Draw one number with what it is based on: the count ``n``, and the 95 % interval as shares of 1."""
+    """Draw a number with its ``n`` and its 95 % interval, whose limits are shares from 0 to 1."""
     st.metric(label, value)
     basis = []
     if n is not None:
@@ -181,16 +192,16 @@ def format_relative_time(moment: datetime | None, *, now: datetime) -> str:
 def escape_markdown(text: str) -> str:
     """Escape Markdown, so that Streamlit shows the text unchanged.
 
-    Markdown from imported files could load a remote image and thereby disclose who looked at what. An
-    invisible character interrupts addresses, which would become links: Streamlit looks for them after it
-    has removed the backslashes. Characters that change the direction of text are shown as U+FFFD.
+    Markdown from imported files could load a remote image and thereby disclose who viewed which question. An
+    invisible character interrupts addresses, because Streamlit makes links of them after it has removed the
+    backslashes. Characters that change the direction of text are replaced by U+FFFD.
     """
     text = _LINK_PART.sub("\\g<0>\u2060", _DIRECTION_CHARS.sub("\ufffd", text))
     return "".join(f"\\{char}" if char in _MARKDOWN_CHARS else char for char in text)
 
 
-#: The beginnings of what GitHub's Markdown makes a link of: "http:" before "//", "www" before a dot, and the
-#: name in an e-mail address.
+#: The beginnings of texts that GitHub's Markdown converts to links: "http:" before "//", "www" before a dot,
+#: and the name in an e-mail address.
 _LINK_PART = re.compile(r"https?:(?=//)|www(?=\.)|[\w+.-](?=@\w)", re.IGNORECASE)
 _DIRECTION_CHARS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _MARKDOWN_CHARS = frozenset("\\`*_{}[]<>#+-!|~$:&^=")

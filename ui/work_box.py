@@ -1,4 +1,4 @@
-"""A box for one person's work: its progress, and the button to continue."""
+"""A box for a person's batch or study: its progress, and the button to continue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,20 @@ def show_work_box(
     page: str,
     **query: object,
 ) -> None:
-    """Draw the name, a progress bar and the lines ``details``; link to ``page`` if work is left."""
+    """Draw the box.
+
+    Args:
+        name: the name of the batch or study.
+        done: the number of finished questions or cases.
+        total: the number of all questions or cases.
+        details: texts that are shown below the progress bar.
+        has_work: whether there is work left; if so, a button opens ``page``.
+        is_begun: whether the person has begun, so that the button says "Continue" and not "Start".
+        is_closed: whether the batch or study is closed.
+        key: the key of the button.
+        page: the file of the page, such as ``"pages/review.py"``.
+        query: the values in the address of the page.
+    """
     with st.container(border=True):
         text_column, button_column = st.columns([4, 1], vertical_alignment="center")
         with text_column:

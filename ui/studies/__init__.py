@@ -1,1 +1,1 @@
-"""Parts of the coordinator's page of reader studies: planning, creating a study, and viewing one."""
+"""Parts of the page Reader studies: planning, creating and following a study, and imports."""

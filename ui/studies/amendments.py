@@ -1,4 +1,4 @@
-"""Changes to the basis of a study's analysis: a new version of the protocol, and exclusions with reasons."""
+"""Forms that change the analysis of a study: a new protocol version, and exclusions with reasons."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ui.widgets import act, show_notice
 def show_amendment_forms(
     person: Person, summary: StudySummary, latest_version: ProtocolVersion, readers: Sequence[str]
 ) -> None:
-    """Draw both forms. What they write appears in the lists above them and in the report."""
+    """Draw the form for a new protocol version and the form for exclusions."""
     left, right = responsive_columns(1, 1, name="amending")
     with left, st.expander("Change protocol"):
         _show_protocol_form(person, summary, latest_version)

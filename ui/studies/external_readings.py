@@ -1,4 +1,4 @@
-"""Importing readings that were recorded elsewhere, in the background."""
+"""Imports readings that were recorded elsewhere, in a background job."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.studies.refusals import MAX_REFUSALS_SHOWN, describe_refused_lines, show
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingsRequest:
-    """The parameters: the study and the file."""
+    """The parameters of the job: the name of the study, and the file."""
 
     study: str
     delivery: Delivery
@@ -28,14 +28,14 @@ class ReadingsRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedReadings:
-    """The first refusals of a file, and their total number."""
+    """The first refusals of a file, and the number of all refusals."""
 
     refusals: tuple[Refusal, ...]
     refused: int
 
 
 def show_readings(person: Person, study: str, study_id: int) -> None:
-    """Draw the form; the progress while a file is imported; then the outcome, or the refused lines."""
+    """Draw the form, and the progress or the outcome of the latest import with its refused lines."""
     st.subheader("Readings")
     show_file_form(
         FileForm(
@@ -73,8 +73,11 @@ def _run(job: JobRun[ReadingsRequest]) -> None:
                 f"Nothing was imported from {name}: {describe_refused_lines(refused_count)}.",
                 RefusedReadings(refusals=result.refusals[:MAX_REFUSALS_SHOWN], refused=refused_count),
             )
-        readers = "1 reader" if len(result.readers) == 1 else f"{len(result.readers):,} readers"
-        job.finish(db, f"Imported {count_text(result.readings, 'reading')} of {readers} from {name}.")
+        readings, readers = (
+            count_text(result.readings, "reading"),
+            count_text(len(result.readers), "reader"),
+        )
+        job.finish(db, f"Imported {readings} of {readers} from {name}.")
 
 
 def _show_outcome(job: Job) -> None:

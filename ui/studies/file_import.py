@@ -1,4 +1,4 @@
-"""Importing a file into a study in the background: the form, the progress, and the outcome."""
+"""The form that imports a file into a study in the background, with its progress and its outcome."""
 
 from __future__ import annotations
 
@@ -27,16 +27,15 @@ class FileForm(Generic[P]):
     """A form for importing a file into a study.
 
     Attributes:
-        person: the coordinator who imports.
-        kind: the job that imports the file; only one runs at a time per study.
-        study_id: the study that the file is for.
-        file: what kind of file, in words.
-        go: the button's label.
-        request: builds the job's parameters from the file and the key of the form, which gives its other
-            fields.
-        outcome: draws the details of the finished job.
-        draw_fields: draws the further fields, given the key of the form.
-        main: whether the button is the primary one of the page.
+        person: the coordinator who imports the file.
+        kind: the kind of job that imports the file. Only one such job runs at a time per study.
+        study_id: the id of the study.
+        upload_label: the label of the field for the file.
+        button_label: the label of the button.
+        build_request: returns the job's parameters, given the file and the key of the form.
+        show_result: draws the details of the finished job.
+        draw_fields: draws the other fields, given the key of the form.
+        is_primary: whether the button is the primary one of the page.
     """
 
     person: Person
@@ -55,7 +54,7 @@ class FileForm(Generic[P]):
 
 
 def show_file_form(file_form: FileForm[P]) -> None:
-    """Draw the form; the progress while a file is imported; then the outcome, or what was refused."""
+    """Draw the form, and the progress or the outcome of the latest import."""
     job = job_control.load_latest_job(
         file_form.kind, by=file_form.person, subject=f"study {file_form.study_id}"
     )
@@ -81,7 +80,10 @@ def show_file_form(file_form: FileForm[P]) -> None:
 
 @contextmanager
 def discard_when_done(delivery: Delivery) -> Iterator[None]:
-    """Remove the file when it is imported or refused, but keep it if another process is to read it."""
+    """Delete the file after the import succeeded or failed.
+
+    Keep it if this process has lost the lease of the job, because another process will read the file.
+    """
     try:
         yield
     except LeaseLost:
@@ -96,7 +98,7 @@ def _start_import(file_form: FileForm[P], form_key: str) -> None:
     file = state.get_widget_value(f"{form_key}-file")
     if file is None:
         raise Refused("Choose a file first.")
-    delivery = store_upload(file, None, by=file_form.person, in_memory=False)  # type: ignore[arg-type]  # what an uploader holds
+    delivery = store_upload(file, None, by=file_form.person, in_memory=False)  # type: ignore[arg-type]  # an uploaded file
     request = file_form.build_request(delivery, form_key)
     job = job_control.start_job(
         file_form.kind, request, by=file_form.person, subject=f"study {file_form.study_id}"
@@ -107,8 +109,8 @@ def _start_import(file_form: FileForm[P], form_key: str) -> None:
     state.set_selection(file_form.form_name, job.number)
 
 
-def _clear_when_imported(name: str, job: Job | None) -> None:
-    """Reset the form when its file is imported. If the file is refused, the form stays, to be corrected."""
-    if job is not None and job.number == state.get_selection(name) and job.status is JobStatus.DONE:
-        state.clear_form(name)
-        state.set_selection(name, None)
+def _clear_when_imported(form_name: str, job: Job | None) -> None:
+    """Reset the form when its file is imported. After a refusal it is kept, to be corrected."""
+    if job is not None and job.number == state.get_selection(form_name) and job.status is JobStatus.DONE:
+        state.clear_form(form_name)
+        state.set_selection(form_name, None)

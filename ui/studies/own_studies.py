@@ -1,4 +1,4 @@
-"""The reader studies of one person, each with its progress and a link to continue."""
+"""Shows the studies of a reader, each with its progress and a button to continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planning: the power for given numbers of readers and cases, and the precision of a kappa."""
+"""Plans a study: the power for given numbers of readers and cases, and the precision of kappa."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ _COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00")
 
 
 def show_planning() -> None:
-    """Draw the assumptions on the left and their results on the right."""
+    """Draw the inputs on the left, and power and precision on the right."""
     form_key = state.form_key("plan")
     left, right = responsive_columns(1, 2, name="planning")
     with left:
         inputs = _choose_assumptions(form_key)
     if inputs is None:
         return
-    expected, readers, cases = inputs
+    assumptions, readers, cases = inputs
     with right:
         with st.spinner("Simulating studies"):
-            powers = _load_powers(expected, tuple(readers), tuple(cases))
+            powers = _load_powers(assumptions, tuple(readers), tuple(cases))
         st.subheader("Power", help="The probability that a study of this size shows the difference.")
         show_chart(build_power_chart(powers))
-        show_table([_power_row(power) for power in powers])
-        _show_needed_cases(expected, readers)
+        show_table([_build_power_row(power) for power in powers])
+        _show_needed_cases(assumptions, readers)
         st.caption(
-            f"Readers are {'random' if expected.random_readers else 'fixed'}; two-sided at "
-            f"{expected.alpha:g}, margin {expected.margin:.1%}. Where formula and simulation differ by more "
+            f"Readers are {'random' if assumptions.random_readers else 'fixed'}; two-sided at "
+            f"{assumptions.alpha:g}, margin {assumptions.margin:.1%}. Where formula and simulation differ by more "
             "than .03, “Power” is the simulated value, given with its standard error. Seed 0."
         )
         _show_kappa_precision(form_key, cases)
 
 
 def build_power_chart(powers: Sequence[Power]) -> alt.LayerChart:
-    """Return the chart of power over cases, with a line per number of readers and the usual mark at 80 %."""
+    """Return a chart of power by number of cases, one line per number of readers, with a rule at 80 %."""
     rows = pd.DataFrame(
         [
             {"cases": power.cases, "readers": f"{power.readers}", "power": power.quoted_power}
@@ -120,7 +120,7 @@ def _choose_assumptions(form_key: str) -> tuple[PowerAssumptions, list[int], lis
         st.info("Choose at least one number of readers and one number of cases.")
         return None
     try:
-        expected = PowerAssumptions(
+        assumptions = PowerAssumptions(
             reader_accuracy=reader,
             model_accuracy=model,
             spread=spread,
@@ -132,7 +132,7 @@ def _choose_assumptions(form_key: str) -> tuple[PowerAssumptions, list[int], lis
     except InvalidValue as error:
         st.error(escape_markdown(str(error)))
         return None
-    return expected, sorted(readers), sorted(cases)
+    return assumptions, sorted(readers), sorted(cases)
 
 
 def _percent_input(label: str, value: float, key: str, *, help_: str | None = None) -> float:
@@ -140,11 +140,13 @@ def _percent_input(label: str, value: float, key: str, *, help_: str | None = No
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
-def _load_powers(expected: PowerAssumptions, readers: tuple[int, ...], cases: tuple[int, ...]) -> list[Power]:
-    return power_table(expected, readers=readers, cases=cases)
+def _load_powers(
+    assumptions: PowerAssumptions, readers: tuple[int, ...], cases: tuple[int, ...]
+) -> list[Power]:
+    return power_table(assumptions, readers=readers, cases=cases)
 
 
-def _power_row(power: Power) -> dict[str, object]:
+def _build_power_row(power: Power) -> dict[str, object]:
     error = "" if power.simulated_error is None else f" ± {power.simulated_error:.3f}"
     return {
         "Readers": power.readers,
@@ -156,10 +158,10 @@ def _power_row(power: Power) -> dict[str, object]:
     }
 
 
-def _show_needed_cases(expected: PowerAssumptions, readers: Sequence[int]) -> None:
+def _show_needed_cases(assumptions: PowerAssumptions, readers: Sequence[int]) -> None:
     parts = []
     for count in readers:
-        needed = cases_for_power(expected, readers=count)
+        needed = cases_for_power(assumptions, readers=count)
         parts.append(f"{count} readers: {f'{needed:,} cases' if needed else 'not attainable'}")
     st.markdown(f"Cases needed for 80 % power, by the formula: {'; '.join(parts)}.")
 

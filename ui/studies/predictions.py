@@ -1,4 +1,4 @@
-"""Importing a model's predictions into a study, in the background because a large file takes a while."""
+"""Imports a model's predictions into a study, in a background job because a large file takes long."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _RULE_DESCRIPTIONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionsRequest:
-    """The parameters: the study, the file, the model, and whether the model is simulated."""
+    """The parameters of the job: the study, the file, the model, and whether the model is simulated."""
 
     study: str
     delivery: Delivery
@@ -46,7 +46,7 @@ class PredictionsRequest:
 
 
 def show_predictions(person: Person, study: str, study_id: int) -> None:
-    """Draw the form; the progress while a file is imported; then the rules applied, or the refused lines."""
+    """Draw the form, the progress or outcome of the latest import, and a description of the format."""
     st.subheader("Predictions")
 
     def build_request(delivery: Delivery, form_key: str) -> PredictionsRequest:
@@ -92,7 +92,7 @@ def _run(job: JobRun[PredictionsRequest]) -> None:
     request = job.parameters
     path, name = request.delivery.path, request.delivery.name
     with discard_when_done(request.delivery):
-        size = max(1, path.stat().st_size // 1024)
+        size_kb = max(1, path.stat().st_size // 1024)
         with job.transaction() as db:
             imported = studies.import_predictions(
                 db,
@@ -104,7 +104,7 @@ def _run(job: JobRun[PredictionsRequest]) -> None:
                 simulated=request.simulated,
                 now=job.now(),
                 progress=lambda bytes_read: job.report_progress(
-                    min(size, bytes_read // 1024), size, f"kB of {name} read"
+                    min(size_kb, bytes_read // 1024), size_kb, f"kB of {name} read"
                 ),
             )
             job_result = replace(imported, refusals=imported.refusals[:MAX_REFUSALS_SHOWN])

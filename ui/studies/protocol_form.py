@@ -1,4 +1,4 @@
-"""The fields of a protocol, for a new study and for a new version of an existing protocol."""
+"""The input fields of a protocol, for a new study or a new version of an existing protocol."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ def show_protocol_fields(
 ) -> Protocol | None:
     """Draw the fields and return the protocol; if it is not valid, show why and return None.
 
-    ``current`` gives the initial values. ``frozen`` means that the first answer is in: the reading conditions
-    can no longer be changed. ``models`` are the models that can be chosen, with their numbers of predictions;
-    None if they are chosen elsewhere.
+    Args:
+        form_key: the key of the form, which begins the keys of its widgets.
+        current: the initial values.
+        frozen: whether the reading conditions can no longer be changed, because a reader has answered.
+        models: the models that can be chosen, with their numbers of predictions; None if they are chosen
+            elsewhere.
     """
     comparison = st.text_area(
         "Primary comparison", current.primary_comparison, key=f"{form_key}-comparison", height=68

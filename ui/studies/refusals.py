@@ -1,4 +1,4 @@
-"""Lines of a file that were refused, with field and reason."""
+"""Shows the refused lines of a file, with field and reason."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from domain.count_texts import count_text
 from domain.problems import Refusal
 from ui.widgets import escape_markdown
 
-#: The number of lines on the page, and how many of them need no scroll bar of their own.
-MAX_REFUSALS_SHOWN, _MAX_UNSCROLLED = 50, 8
+#: The maximum number of refusals on the page.
+MAX_REFUSALS_SHOWN = 50
+#: The maximum number of refusals without a scroll bar.
+_MAX_UNSCROLLED = 8
 
 
 def describe_refused_lines(count: int) -> str:
-    """Return how many lines were refused, in words."""
+    """Return a text such as "3 lines are invalid"."""
     return f"{count_text(count, 'line')} {'is' if count == 1 else 'are'} invalid"
 
 
 def show_refused(refusals: Sequence[Refusal], *, total: int) -> None:
-    """Draw the first of ``total`` refusals, each reason as text, because a table cell would truncate it."""
+    """Draw the first of ``total`` refusals as text, because the cells of a table would truncate reasons."""
     if not refusals:
         return
     with st.container(border=True, gap="small", height=400 if len(refusals) > _MAX_UNSCROLLED else "content"):

@@ -1,4 +1,4 @@
-"""Creating a study: cases, design and protocol in one form, stored together."""
+"""The form that creates a study with its cases, its design and its protocol."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FORM_NAME = "study"
 
 
 def show_study_form(person: Person) -> None:
-    """Draw the form; the study that it creates is shown in the other view."""
+    """Draw the form, or an empty state if there are no questions."""
     with read_only_session() as db:
         datasets = {name: size for name, size in list_drawable_datasets(db, by=person).items() if size}
         releases = list_releases(db, by=person)
@@ -106,7 +106,7 @@ def _choose_source(
 
 @st.cache_data(max_entries=20, ttl=60, show_spinner="Counting the cases …")
 def _load_available_cases(source: CaseSource, version: tuple[object, ...], _person: Person) -> AvailableCases:
-    """Return the counts, kept for a minute: a dataset of a million questions takes seconds."""
+    """Return the counts. They are cached for a minute, because counting a million questions takes seconds."""
     del version
     with read_only_session() as db:
         return count_available_cases(db, by=_person, source=source)
@@ -127,7 +127,7 @@ def _choose_design(form_key: str, source: CaseSource, available: AvailableCases)
         available.suggest_sizes(one_per_exam=one_per_exam),
     )
     st.caption(escape_markdown(_describe_available(source, available, one_per_exam=one_per_exam)))
-    # The keys contain the number of cases, so that another source begins with sizes of its own.
+    # The keys contain the available numbers, so that the default sizes follow a change of the source.
     size_key = f"{form_key}-{limit}-{available.exams}"
     left_column, middle_column, right_column = st.columns(3)
     n = left_column.number_input("Cases", 1, max(1, limit), max(1, sizes.scored), key=f"{size_key}-n")

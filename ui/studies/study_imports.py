@@ -1,4 +1,4 @@
-"""The models of a study, and imports into it: predictions, and readings that were recorded elsewhere."""
+"""Shows the models of a study, and imports predictions and readings that were recorded elsewhere."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLACE = "study-models"
 
 
 def show_study_imports(person: Person, summary: StudySummary) -> None:
-    """Draw the models and the choice among them, then both imports."""
+    """Draw the models of the study, the choice of models, and the imports of predictions and readings."""
     study = summary.study
     with read_only_session() as db:
         models = studies.list_study_models(db, by=person, study=study.name)

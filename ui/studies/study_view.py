@@ -1,4 +1,4 @@
-"""One study for its coordinator: design, readers with their progress, and every version of the protocol."""
+"""Shows a study to a coordinator: design, readers with their progress, and all protocol versions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ui.widgets import act, escape_markdown, format_relative_time, show_notice
 
 
 def show_study(person: Person, summary: StudySummary) -> None:
-    """Draw everything except questions, answers and keys."""
+    """Draw the study without its questions, answers and keys."""
     study = summary.study
     with read_only_session() as db:
         progress = studies.load_study_progress(db, by=person, study=study.name)
@@ -68,9 +68,9 @@ def show_study(person: Person, summary: StudySummary) -> None:
 
 
 def _set_open(person: Person, study: str, open_: bool) -> str:
-    set_state = studies.reopen_study if open_ else studies.close_study
+    change_state = studies.reopen_study if open_ else studies.close_study
     with unit_of_work() as db:
-        changed_study = set_state(db, by=person, study=study, now=clock())
+        changed_study = change_state(db, by=person, study=study, now=clock())
     return f"The study {changed_study.name} is now {changed_study.state}."
 
 
@@ -78,7 +78,7 @@ def _set_open(person: Person, study: str, open_: bool) -> str:
 def _show_readers(person: Person, summary: StudySummary, progress: tuple[ReaderProgress, ...]) -> None:
     st.subheader("Readers")
     show_table(
-        [_reader_row(reader_progress) for reader_progress in progress],
+        [_build_reader_row(reader_progress) for reader_progress in progress],
         empty="No readers yet.",
     )
     study = summary.study
@@ -96,7 +96,7 @@ def _show_readers(person: Person, summary: StudySummary, progress: tuple[ReaderP
             _show_profile_form(person, study.name, study.id, progress)
 
 
-def _reader_row(progress: ReaderProgress) -> dict[str, object]:
+def _build_reader_row(progress: ReaderProgress) -> dict[str, object]:
     reader = progress.reader
     level = str(reader.profile.level) if reader.profile.level else "not stated"
     marks = [
@@ -126,15 +126,15 @@ def _reader_row(progress: ReaderProgress) -> dict[str, object]:
 
 def _show_assignment(person: Person, study: str, study_id: int, assigned_names: set[str]) -> None:
     with read_only_session() as db:
-        people = [
-            person
-            for person in list_people_with_role(db, role=Role.READER)
-            if person.name not in assigned_names
+        available_readers = [
+            reader
+            for reader in list_people_with_role(db, role=Role.READER)
+            if reader.name not in assigned_names
         ]
-    if not people:
+    if not available_readers:
         st.caption("All people with the role reader have been added. An admin can add more people.")
         return
-    names = {reader.name: reader.display_name for reader in people}
+    names = {reader.name: reader.display_name for reader in available_readers}
     key = f"study-assign-{study_id}-{len(assigned_names)}"
     chosen_names = st.multiselect(
         "Add readers",
@@ -180,7 +180,7 @@ def _show_profile_form(
     )
     years = st.number_input("Years of experience", 0.0, 80.0, reader.profile.years, key=f"{key}-years")
     subspecialty = st.text_input("Subspecialty", reader.profile.subspecialty, key=f"{key}-special")
-    helped = st.checkbox("Contributed to the answer key", reader.of_reference, key=f"{key}-helped")
+    of_reference = st.checkbox("Contributed to the answer key", reader.of_reference, key=f"{key}-helped")
     st.button(
         "Save profile",
         key=f"{key}-save",
@@ -188,14 +188,16 @@ def _show_profile_form(
         args=(_save_profile, person, study, name),
         kwargs={
             "profile": ReaderProfile(level=level, years=years, subspecialty=subspecialty.strip()),
-            "helped": helped,
+            "of_reference": of_reference,
             "place": "reader-profile",
         },
     )
     show_notice("reader-profile")
 
 
-def _save_profile(person: Person, study: str, name: str, *, profile: ReaderProfile, helped: bool) -> str:
+def _save_profile(
+    person: Person, study: str, name: str, *, profile: ReaderProfile, of_reference: bool
+) -> str:
     with unit_of_work() as db:
         studies.set_profile(
             db,
@@ -203,7 +205,7 @@ def _save_profile(person: Person, study: str, name: str, *, profile: ReaderProfi
             study=study,
             reader=name,
             profile=profile,
-            of_reference=helped,
+            of_reference=of_reference,
             now=clock(),
         )
     return f"Saved the profile of {name}."

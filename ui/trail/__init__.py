@@ -1,1 +1,1 @@
-"""The audit trail as its page shows it."""
+"""Parts of the page Audit trail."""

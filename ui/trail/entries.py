@@ -1,4 +1,4 @@
-"""Entries of the audit trail: the filters, a page of entries, files of all of them, and one in full."""
+"""Shows entries of the audit trail: filters, a page of entries, links to files, and one entry in full."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ui.tables import show_table
 from ui.widgets import escape_markdown, show_notice
 
 _PAGE_SIZE = 50  # entries per page
-_MAX_CELL = 300  # characters of the details in the table
+_MAX_CELL_LENGTH = 300  # characters of the details in the table
 
 
 def show_filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[AuditFilter, str]:
-    """Draw the filters; return them, and a text that identifies them for the keys of the widgets below."""
+    """Draw the filters. Return them, and a text that identifies them in the keys of other widgets."""
     person_column, action_column, subject_column, days_column = grid_columns(4, name="audit")
     person = person_column.selectbox(
         "Person",
@@ -50,8 +50,8 @@ def show_filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[Aud
         key="audit-days",  # allow fixed-widget-key: filters the whole page
         format="YYYY-MM-DD",
     )
-    since = _start_of_day(days[0]) if days else None
-    before = _start_of_day(days[-1] + timedelta(days=1)) if days else None
+    since = _get_start_of_day(days[0]) if days else None
+    before = _get_start_of_day(days[-1] + timedelta(days=1)) if days else None
     audit_filter = AuditFilter(
         person=person,
         what=action,
@@ -63,8 +63,14 @@ def show_filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[Aud
 
 
 def show_entries(person: Person, audit_filter: AuditFilter, scope: str) -> None:
-    """Draw the newest matching entries, or those before them; ``scope`` identifies the filter."""
-    position_key = f"audit-below-{scope}"  # another filter starts at its own newest entries
+    """Draw one page of the matching entries, newest first, and links to all of them as files.
+
+    Args:
+        person: the person who reads the trail.
+        audit_filter: the filter of the entries.
+        scope: the text that identifies the filter, as :func:`show_filters` returns it.
+    """
+    position_key = f"audit-below-{scope}"  # each filter starts at its newest entries
     before_number = state.get_selection(position_key)
     with read_only_session() as db:
         entries_found = list_audit_entries(
@@ -77,7 +83,7 @@ def show_entries(person: Person, audit_filter: AuditFilter, scope: str) -> None:
     page_entries, has_more = entries_found[:_PAGE_SIZE], len(entries_found) > _PAGE_SIZE
     show_notice("audit")
     show_table(
-        [_entry_row(shown_entry) for shown_entry in page_entries],
+        [_build_entry_row(shown_entry) for shown_entry in page_entries],
         empty="No entries match. Remove a filter.",
     )
     newest_column, older_column, files_column = st.columns([1, 1, 3], vertical_alignment="center")
@@ -97,7 +103,7 @@ def show_entries(person: Person, audit_filter: AuditFilter, scope: str) -> None:
         args=(position_key, page_entries[-1].entry.number if page_entries else None),
         width="stretch",
     )
-    query = urlencode(_filter_query(audit_filter))
+    query = urlencode(_build_query(audit_filter))
     csv, lines = (f"/files/audit.{suffix}{'?' if query else ''}{query}" for suffix in ("csv", "jsonl"))
     files_column.markdown(f"Download all matching entries: [CSV]({csv}) · [JSON Lines]({lines})")
     if any(shown_entry.withheld for shown_entry in page_entries):
@@ -105,7 +111,7 @@ def show_entries(person: Person, audit_filter: AuditFilter, scope: str) -> None:
     _show_details(page_entries)
 
 
-def _entry_row(shown_entry: VisibleEntry) -> dict[str, object]:
+def _build_entry_row(shown_entry: VisibleEntry) -> dict[str, object]:
     entry = shown_entry.entry
     return {
         "No.": entry.number,
@@ -120,11 +126,11 @@ def _entry_row(shown_entry: VisibleEntry) -> dict[str, object]:
 
 def _describe_fields(entry: AuditEntry) -> str:
     text = " · ".join(map(str, list_audit_fields(entry)))
-    return text if len(text) <= _MAX_CELL else f"{text[:_MAX_CELL]} …"
+    return text if len(text) <= _MAX_CELL_LENGTH else f"{text[:_MAX_CELL_LENGTH]} …"
 
 
 def _show_details(shown_entries: tuple[VisibleEntry, ...]) -> None:
-    """Draw one entry in full: its values in readable form, and its place in the hash chain."""
+    """Draw one entry in full: its values, its JSON, and its hash with that of the previous entry."""
     by_number = {shown_entry.entry.number: shown_entry for shown_entry in shown_entries}
     first = next(iter(by_number), 0)
     number = st.selectbox(
@@ -152,12 +158,12 @@ def _show_details(shown_entries: tuple[VisibleEntry, ...]) -> None:
     st.caption(f"Hash {entry.hash}; previous entry {entry.previous_hash}")
 
 
-def _filter_query(audit_filter: AuditFilter) -> dict[str, str]:
+def _build_query(audit_filter: AuditFilter) -> dict[str, str]:
     plain_values = {"person": audit_filter.person, "what": audit_filter.what, "subject": audit_filter.subject}
     times = {"since": audit_filter.since, "before": audit_filter.before}
     parameters = {name: value for name, value in plain_values.items() if value}
     return parameters | {name: value.isoformat() for name, value in times.items() if value}
 
 
-def _start_of_day(day: date) -> datetime:
+def _get_start_of_day(day: date) -> datetime:
     return datetime.combine(day, time(), tzinfo=UTC)

@@ -1,1 +1,1 @@
-"""Unsaved text of a page: the browser keeps it, and restores it after a reload."""
+"""Unsaved text of a page, which the browser keeps and restores after a reload."""

@@ -1,9 +1,9 @@
-"""Keeps long texts of a page (a guideline, anchors, reasons) after a reload and a change of page.
+"""Keeps unsaved long texts, such as a guideline, after a reload and a change of page.
 
-The browser's tab stores them (sessionStorage) by person, page and field, and offers them if the field has
-another text when it appears again. They are deleted with the tab. The server receives them only when they
-are saved: a Streamlit field has no event for a pause in typing that could trigger a request, and a text that
-nobody saved belongs in no record.
+The browser's tab stores the texts (sessionStorage) by person, page and field. If a field contains another
+text when it appears again, the browser offers the stored one. The texts are deleted when the tab is closed. The
+server does not receive them before they are saved, for two reasons: Streamlit's fields have no event for a
+pause in typing, and unsaved text should not be recorded.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import streamlit as st
 from domain.people import Person
 from web.forms.files import read_bundle
 
-KEY = "overread-unsaved-input"  # one for all pages: it has no input, and carries nothing from page to page
+#: All pages share one key, because the component has no input of a page.
+KEY = "overread-unsaved-input"
 
 _mount = st.components.v2.component(
     "overread.unsaved_input",
@@ -24,6 +25,6 @@ _mount = st.components.v2.component(
 
 
 def mount_unsaved_input(person: Person) -> None:
-    """Mount the component for that person; it removes what another person typed in this tab."""
+    """Mount the component for a person. It deletes texts that another person typed in this tab."""
     with st.container(key=f"{KEY}-place"):
         _mount(key=KEY, data={"person": person.id})
