@@ -41,8 +41,8 @@ def show_planning() -> None:
         _show_needed_cases(assumptions, readers)
         st.caption(
             f"Readers are {'random' if assumptions.random_readers else 'fixed'}; two-sided at "
-            f"{assumptions.alpha:g}, margin {assumptions.margin:.1%}. Where formula and simulation differ by more "
-            "than .03, “Power” is the simulated value, given with its standard error. Seed 0."
+            f"{assumptions.alpha:g}, margin {assumptions.margin:.1%}. Where formula and simulation differ by "
+            "more than .03, “Power” is the simulated value, given with its standard error. Seed 0."
         )
         _show_kappa_precision(form_key, cases)
 
