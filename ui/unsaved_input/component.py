@@ -2,8 +2,8 @@
 
 The browser's tab stores the texts (sessionStorage) by person, page and field. If a field contains another
 text when it appears again, the browser offers the stored one. The texts are deleted when the tab is closed.
-The server does not receive them before they are saved, for two reasons: Streamlit's fields have no event for a
-pause in typing, and unsaved text should not be recorded.
+The server does not receive them before they are saved, for two reasons: Streamlit's fields have no event for
+a pause in typing, and unsaved text should not be recorded.
 """
 
 from __future__ import annotations
