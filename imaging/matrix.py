@@ -1,8 +1,8 @@
 """Compresses a radiograph's stored values for the browser, quickly and losslessly.
 
 Neighbouring pixels in a row have similar values, so differences along each row are sent: all low bytes, then
-all high bytes, most of which are 0. They are compressed with gzip at its fastest level. No transform is
-applied; the browser applies modality transform, window and level (``imaging/viewer_facts.py``).
+all high bytes, most of which are 0. They are compressed with gzip at level 1. No transform is applied;
+the browser applies modality transform, window and level (``imaging/viewer_facts.py``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from isal import igzip
 from numpy.typing import NDArray
 
 from imaging.radiograph import DecodedRadiograph
+from imaging.row_blocks import ROWS_PER_BLOCK
 
 # Part of the name of a cached matrix. Increase it when the encoding changes.
 MATRIX_VERSION = 1
@@ -21,18 +22,16 @@ MATRIX_VERSION = 1
 #: Offset added to the values of signed pixels, so that all encoded values are unsigned.
 SIGNED_OFFSET = 1 << 15
 
-_ROWS_PER_CHUNK = 64  # so that the rows fit into the processor's cache
-
 
 def encoded_bits(decoded: DecodedRadiograph) -> int:
-    """Return the number of bits of an encoded value: that of the file, or more if its pixels need more.
+    """Return the number of bits of a stored value: that of the file, or more if unsigned pixels need more.
 
     Args:
         decoded: the radiograph.
 
     Returns:
-        1 to 16. Values with up to 8 bits are encoded as one plane, others as two. Signed values have at least
-        9 bits, because they need two planes with the offset.
+        1 to 16. Values with up to 8 bits are encoded as one plane, others as two. For signed values, at least
+        9 is returned: with :data:`SIGNED_OFFSET` added, they always need two planes.
     """
     if decoded.pixels.dtype == np.int16:
         return max(9, decoded.facts.bits)
@@ -70,18 +69,19 @@ def _encode_one_plane(pixels: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _encode_two_planes(pixels: NDArray[Any]) -> NDArray[np.uint8]:
-    first_offset = SIGNED_OFFSET if pixels.dtype == np.int16 else 0  # cancels out in all other differences
+    # The offset of signed values cancels out in differences, so it matters only for the first column.
+    first_column_offset = SIGNED_OFFSET if pixels.dtype == np.int16 else 0
     values = pixels.view(np.uint16) if pixels.dtype == np.int16 else pixels
     rows, columns = values.shape
     planes = np.empty((2, rows, columns), np.uint8)
-    differences = np.empty((_ROWS_PER_CHUNK, columns), np.uint16)
-    signs = np.empty((_ROWS_PER_CHUNK, columns), np.int16)
-    for start in range(0, rows, _ROWS_PER_CHUNK):
-        chunk = values[start : start + _ROWS_PER_CHUNK]
-        count = len(chunk)
-        codes, sign = differences[:count], signs[:count]
-        codes[:, 0] = chunk[:, 0] ^ first_offset
-        np.subtract(chunk[:, 1:], chunk[:, :-1], out=codes[:, 1:])
+    code_buffer = np.empty((ROWS_PER_BLOCK, columns), np.uint16)
+    sign_buffer = np.empty((ROWS_PER_BLOCK, columns), np.int16)
+    for start in range(0, rows, ROWS_PER_BLOCK):
+        block = values[start : start + ROWS_PER_BLOCK]
+        count = len(block)
+        codes, sign = code_buffer[:count], sign_buffer[:count]
+        codes[:, 0] = block[:, 0] ^ first_column_offset
+        np.subtract(block[:, 1:], block[:, :-1], out=codes[:, 1:])
         np.right_shift(codes.view(np.int16), 15, out=sign)
         codes <<= 1
         codes ^= sign.view(np.uint16)

@@ -45,7 +45,7 @@ def is_raster(content: bytes) -> bool:
 
 
 def describe(content: bytes, *, name: str) -> ImageFacts:
-    """Read the facts of a PNG or JPEG. Verifies the checksums of a PNG and the end marker of a JPEG.
+    """Describe a PNG or JPEG. Also verify the checksums of a PNG and the end marker of a JPEG.
 
     Args:
         content: the whole file.
@@ -60,8 +60,8 @@ def describe(content: bytes, *, name: str) -> ImageFacts:
 def read(content: bytes, *, name: str) -> DecodedRadiograph:
     """Decode a PNG or JPEG.
 
-    Colour is converted to luminance (ITU-R BT.601). Transparent pixels become black. A JPEG is rotated
-    according to its EXIF orientation.
+    Colour is converted to luminance (ITU-R BT.601). Pixels that are transparent by an alpha channel become
+    black; a tRNS chunk is ignored. A JPEG is rotated according to its EXIF orientation.
 
     Args:
         content: the whole file.
@@ -100,7 +100,7 @@ def read(content: bytes, *, name: str) -> DecodedRadiograph:
 
 
 def _describe(content: bytes, *, name: str) -> tuple[ImageFacts, _PngHeader | None]:
-    """Read the facts, and the header of a PNG; None for a JPEG."""
+    """Return the facts and the PNG header; the header is None for a JPEG."""
     if content.startswith(_PNG_SIGNATURE):
         header = _read_png_header(content, name=name)
         return _describe_png(header), header
@@ -119,7 +119,8 @@ class _PngHeader:
 def _read_png_header(content: bytes, *, name: str) -> _PngHeader:
     """Read the IHDR chunk.
 
-    Checks that each chunk is complete, has the right checksum, and that IEND is last.
+    Checks that each chunk up to IEND is complete and has the right checksum, and that the file has pixels
+    and is no animation. Bytes after IEND are ignored.
     """
     header: _PngHeader | None = None
     has_pixels = False
@@ -186,7 +187,7 @@ def _decode_png(content: bytes, *, header: _PngHeader) -> NDArray[np.uint8] | ND
             return np.array(image)
         if image.mode in {"LA", "RGBA"}:
             return _to_grey(np.asarray(image))
-        return np.asarray(image.convert("RGB" if image.mode == "P" else "L").convert("L"))
+        return np.asarray(image.convert("L"))
 
 
 def _to_grey(channels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.uint8] | NDArray[np.uint16]:

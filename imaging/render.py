@@ -16,9 +16,9 @@ from imaging.display import build_grey_table, choose_first_window
 from imaging.matrix import encoded_bits
 from imaging.png import encode_grey_png
 from imaging.radiograph import DecodedRadiograph, VoiTable, Window
+from imaging.row_blocks import ROWS_PER_BLOCK
 
 _QUARTER_FACTOR = 4  # pixels of the full size per pixel of the quarter size, in each direction
-_ROWS_PER_CHUNK = 64  # so that the rows fit into the processor's cache; a multiple of _QUARTER_FACTOR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +93,10 @@ def compute_grey_levels(
     table = build_grey_table(decoded, window=window, bits=bits)
     pixels = decoded.pixels.view(np.uint16) if decoded.pixels.dtype == np.int16 else decoded.pixels
     levels = np.empty(pixels.shape, table.dtype)
-    for start in range(0, len(pixels), _ROWS_PER_CHUNK):
-        chunk_rows = slice(start, start + _ROWS_PER_CHUNK)
+    for start in range(0, len(pixels), ROWS_PER_BLOCK):
+        block_rows = slice(start, start + ROWS_PER_BLOCK)
         # the table has an entry for each value, so no index wraps; numpy is faster with this mode
-        np.take(table, pixels[chunk_rows], mode="wrap", out=levels[chunk_rows])
+        np.take(table, pixels[block_rows], mode="wrap", out=levels[block_rows])
     return levels
 
 
@@ -120,8 +120,8 @@ def reduce_to_quarter(
     padded = np.pad(levels, ((0, padding[0]), (0, padding[1]))) if any(padding) else levels
     counts = np.outer(_block_counts(rows), _block_counts(columns)).astype(np.uint32)
     sums = np.empty(counts.shape, np.uint32)
-    for start in range(0, len(padded), _ROWS_PER_CHUNK):
-        block_rows = padded[start : start + _ROWS_PER_CHUNK].astype(np.uint32)
+    for start in range(0, len(padded), ROWS_PER_BLOCK):
+        block_rows = padded[start : start + ROWS_PER_BLOCK].astype(np.uint32)
         block_rows = block_rows[0::4] + block_rows[1::4] + block_rows[2::4] + block_rows[3::4]
         block_row = start // _QUARTER_FACTOR
         sums[block_row : block_row + len(block_rows)] = (

@@ -152,7 +152,7 @@ def check_not_empty(
     if not tally.judged:
         raise Refused(f"No question of {dataset!r} has been judged in these batches. Review questions first.")
     if not tally.released:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.excluded.items())
+        reasons = "; ".join(f"{reason} ({count:,})" for reason, count in tally.excluded.items())
         raise Refused(f"No question of {dataset!r} can be released: {reasons}.")
     empty = [side for side, counts in (splits or {}).items() if not counts["questions"]]
     if empty and split is not None:

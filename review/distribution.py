@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.batches import AssignmentState
-from domain.count_texts import count_text
 from domain.people import Person
 
 
@@ -37,7 +36,7 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentAssignments:
-    """All assignments of a batch: ``states[question id][person id]``, and the person ids by exam id."""
+    """All assignments of a batch: ``states[question number][person id]``, and person ids by exam number."""
 
     states: dict[int, dict[int, AssignmentState]]
     reviewers_by_exam: dict[int, frozenset[int]]
@@ -51,24 +50,25 @@ def distribute_questions(
 ) -> Distribution:
     """Distribute questions to people.
 
-    Questions of one exam stay together. The largest exams are distributed first, each to the person with the
-    fewest questions so far, so that the numbers are nearly equal. Nothing is random.
+    Questions of one exam that need the same number of reviewers and have the same holders stay together. The
+    largest groups are distributed first, each to the people with the fewest questions so far, so that the
+    numbers are nearly equal. Nothing is random.
 
     Args:
-        questions: the questions, each of which is assigned to as many different people as it needs.
+        questions: the questions. Each is assigned to ``missing_reviewers`` people who do not hold it yet.
         people: the person ids; the order decides between people with equal numbers of questions.
-        reviewers_by_exam: the ids of the people who already have questions of an exam, by exam id; they get
-            the exam's other questions.
+        reviewers_by_exam: the ids of the people who already have questions of an exam, by exam number; they
+            get the exam's other questions.
     """
-    order = {person: index for index, person in enumerate(people)}
+    order = {person_id: index for index, person_id in enumerate(people)}
     load = dict.fromkeys(people, 0)
-    by_person: dict[int, list[UnderassignedQuestion]] = {person: [] for person in people}
+    by_person: dict[int, list[UnderassignedQuestion]] = {person_id: [] for person_id in people}
     unplaced: list[UnderassignedQuestion] = []
     exam_reviewers = reviewers_by_exam or {}
-    for group in _group_by_exam(questions):
+    for group in _group_questions(questions):
         first = group[0]
         already_on_exam = exam_reviewers.get(first.exam_number, frozenset())
-        candidates = [person for person in people if person not in first.holders]
+        candidates = [person_id for person_id in people if person_id not in first.holders]
         candidates.sort(key=lambda person: (person not in already_on_exam, load[person], order[person]))
         chosen = candidates[: first.missing_reviewers]
         if len(chosen) < first.missing_reviewers:
@@ -82,8 +82,8 @@ def distribute_questions(
     )
 
 
-def list_numbers_by_name(distribution: Distribution, people: Sequence[Person]) -> dict[str, list[int]]:
-    """Return the ids of the questions that each person was assigned, by sign-in name."""
+def map_names_to_questions(distribution: Distribution, people: Sequence[Person]) -> dict[str, list[int]]:
+    """Return the question numbers that each person was assigned, by sign-in name."""
     return {
         person.name: sorted(question.question_number for question in distribution.by_person[person.id])
         for person in people
@@ -100,12 +100,7 @@ def format_names(people: Sequence[Person]) -> str:
     return ", ".join(person.name for person in people)
 
 
-def format_question_count(count: int) -> str:
-    """Return a count of questions as text: "1,204 questions"."""
-    return count_text(count, "question")
-
-
-def _group_by_exam(questions: Iterable[UnderassignedQuestion]) -> list[list[UnderassignedQuestion]]:
+def _group_questions(questions: Iterable[UnderassignedQuestion]) -> list[list[UnderassignedQuestion]]:
     """Group the questions of one exam that need the same number of reviewers and have the same holders.
 
     The largest groups are first; groups of equal size are sorted by position.

@@ -6,19 +6,24 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from review.estimates import KEY_ERROR, Estimate, Sample, build_outcome_predicates
 
 #: The default target for the half-width of the interval, as a share.
 DEFAULT_HALF_WIDTH = 0.02
-_Z = 1.959964
+#: The two-sided 95 % quantile of the normal distribution.
+_Z = NormalDist().inv_cdf(0.975)
 #: (number of questions, number of judged questions, rate) by cell.
 _Cells = dict[Hashable, tuple[int, int, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleSizePlan:
-    """The additional questions to judge, by name of the cell, for a half-width of ``target_half_width``."""
+    """The additional questions of each stratum, as (name of the stratum, count), for a target half-width.
+
+    ``name`` is the name of the rate. ``current_half_width`` is None if the interval is not defined.
+    """
 
     name: str
     target_half_width: float
@@ -48,11 +53,13 @@ class SampleSizePlan:
 def plan_sample_size(
     estimate: Estimate, sample: Sample, *, target_half_width: float = DEFAULT_HALF_WIDTH
 ) -> SampleSizePlan:
-    """Compute the smallest number of further questions that reduces an interval to a half-width.
+    """Estimate how many further questions reduce the interval of a rate to a half-width.
 
-    The width is predicted from the current rates (with half a hit and half a miss added) and the finite
-    population, and scaled by the ratio of the current width to its prediction. If one cell alone is nearly as
-    good as the best combination of cells, the plan has only that cell.
+    The half-width is predicted by the normal approximation with finite population correction, from the
+    current rates (half a hit and half a miss are added). It is multiplied by a constant, so that the
+    prediction for no further questions equals the current half-width. If one cell alone needs at most 25 %
+    more questions than the combination of cells, the plan has only that cell.
+
 
     Args:
         estimate: the rate.
@@ -71,29 +78,29 @@ def plan_sample_size(
             current_half_width=half_width,
             additional=(),
         )
-    cells = _select_judged_cells(estimate, sample)
+    cells = _summarise_judged_cells(estimate, sample)
     correction = half_width / max(1e-12, _predict_half_width(cells))
     target = target_half_width / correction
-    best = _find_best_mixture(cells, target)
+    additional = _find_greedy_allocation(cells, target)
     single_cells = [
-        (key, more) for key in cells if (more := _find_single_cell_size(cells, key, target)) is not None
+        (key, more) for key in cells if (more := _find_additional_in_one_cell(cells, key, target)) is not None
     ]
     if single_cells:
         key, more = min(single_cells, key=lambda pair: pair[1])
-        if more <= 1.25 * sum(best.values()):
-            best = {key: more}
+        if more <= 1.25 * sum(additional.values()):
+            additional = {key: more}
     by_name: Counter[str] = Counter()
-    for key, more in best.items():
+    for key, more in additional.items():
         by_name[sample.names[key]] += more
     return SampleSizePlan(
         name=estimate.name,
         target_half_width=target_half_width,
         current_half_width=half_width,
-        additional=tuple(sorted(by_name.items(), key=_sort_key)),
+        additional=tuple(sorted(by_name.items(), key=_largest_first)),
     )
 
 
-def _select_judged_cells(estimate: Estimate, sample: Sample) -> _Cells:
+def _summarise_judged_cells(estimate: Estimate, sample: Sample) -> _Cells:
     has_property = build_outcome_predicates()[estimate.name]
     outcomes = [outcome for outcome in sample.outcomes if estimate.name == KEY_ERROR or not outcome.key_only]
     judged = Counter(outcome.cell for outcome in outcomes)
@@ -119,8 +126,8 @@ def _compute_cell_variance(cell: tuple[int, int, float], additional: int, total:
     return (size / total) ** 2 * max(0.0, 1 - n / size) * rate * (1 - rate) / (n + 1)
 
 
-def _find_single_cell_size(cells: _Cells, key: Hashable, target: float) -> int | None:
-    """Return the number of questions of one cell that suffices; None if the whole cell does not suffice."""
+def _find_additional_in_one_cell(cells: _Cells, key: Hashable, target: float) -> int | None:
+    """Return how many more questions of one cell reach the target; None if even all of them do not."""
     size, judged, _ = cells[key]
     low, high = 0, size - judged
     if _predict_half_width(cells, {key: high}) > target:
@@ -134,8 +141,11 @@ def _find_single_cell_size(cells: _Cells, key: Hashable, target: float) -> int |
     return low
 
 
-def _find_best_mixture(cells: _Cells, target: float) -> dict[Hashable, int]:
-    """Return the questions by cell, added step by step to the cell that narrows the interval most."""
+def _find_greedy_allocation(cells: _Cells, target: float) -> dict[Hashable, int]:
+    """Return the additional questions by cell.
+
+    Each step adds questions in the cell where they reduce the variance most.
+    """
     total = sum(size for size, _, _ in cells.values())
     step = max(1, sum(size - judged for size, judged, _ in cells.values()) // 2000)
     additional: dict[Hashable, int] = dict.fromkeys(cells, 0)
@@ -146,12 +156,11 @@ def _find_best_mixture(cells: _Cells, target: float) -> dict[Hashable, int]:
             for key, cell in cells.items()
             if cell[1] + additional[key] < cell[0]
         }
-        if not gains:
-            break
         key = max(gains, key=gains.__getitem__)
         additional[key] = min(additional[key] + step, cells[key][0] - cells[key][1])
     return {key: count for key, count in additional.items() if count}
 
 
-def _sort_key(cell_count: tuple[str, int]) -> tuple[int, str]:
-    return -cell_count[1], cell_count[0]
+def _largest_first(name_and_count: tuple[str, int]) -> tuple[int, str]:
+    name, count = name_and_count
+    return -count, name

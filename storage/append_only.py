@@ -14,13 +14,23 @@ APPEND_ONLY = (
     "audit_entry",
     "adjudication",
     "applied_rule",
+    "applied_question",
     "rule_taken_back",
     "question_comment",
+    "study_protocol",
+    "study_case",
+    "study_case_key",
+    "study_exclusion",
+    "reading",
+    "prediction",
 )
 
 
 def create_triggers(connection: Connection) -> None:
-    """Make UPDATE and DELETE on the judgements fail, on SQLite and PostgreSQL."""
+    """Create the triggers of the first migration: UPDATE and DELETE on the tables of ``JUDGEMENTS`` fail.
+
+    On PostgreSQL this also creates the function ``refuse_change()``, which all later triggers call.
+    """
     if not _is_sqlite(connection):
         connection.exec_driver_sql(
             "CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS "
@@ -61,7 +71,7 @@ def allow_change(connection: Connection, tables: Sequence[str]) -> None:
 
 
 def refuse_ways_round(connection: Connection, keys: Mapping[str, Sequence[str]]) -> None:
-    """Refuse statements that bypass the triggers on UPDATE and DELETE.
+    """Create triggers that also refuse INSERT OR REPLACE (SQLite) and TRUNCATE (PostgreSQL).
 
     SQLite's INSERT OR REPLACE removes the old row without firing a DELETE trigger. PostgreSQL's TRUNCATE
     fires no row trigger. ``keys`` contains the columns of each table's primary key.
@@ -82,7 +92,7 @@ def refuse_ways_round(connection: Connection, keys: Mapping[str, Sequence[str]])
 
 
 def allow_ways_round(connection: Connection, tables: Sequence[str]) -> None:
-    """Undo :func:`refuse_ways_round`."""
+    """Drop the triggers of :func:`refuse_ways_round`."""
     event = "replace" if _is_sqlite(connection) else "truncate"
     for table in tables:
         _drop_trigger(connection, table, f"{table}_no_{event}")

@@ -1,7 +1,7 @@
-"""Services for browsing: search, a question's history, dataset statistics, rules for many questions."""
+"""Services for browsing: search, a question's history, dataset statistics, bulk actions."""
 
-from browsing.bulk_actions import MAX_QUEUED, BulkAction, describe_search
-from browsing.dataset_statistics import DatasetStatistics, FormatLine, Lengths
+from browsing.bulk_actions import BulkAction, describe_search
+from browsing.dataset_statistics import DatasetStatistics, Lengths
 from browsing.history_text import describe_event
 from browsing.search import QuestionStatus, Search
 from browsing.service.bulk_actions import (
@@ -25,23 +25,17 @@ from browsing.service.search import (
 )
 from browsing.service.search_index import index_questions, load_search_index_state
 from browsing.service.statistics import compute_dataset_statistics, load_statistics_version
-from domain.history import QuestionEvent
 from storage.browsing.applied_rules import AppliedRule
-from storage.browsing.search import IndexState
 from storage.browsing.search_results import SearchResult
 
 __all__ = [
-    "MAX_QUEUED",
     "AppliedRule",
     "BulkAction",
     "BulkPreview",
     "DatasetStatistics",
     "FilterChoices",
-    "FormatLine",
     "History",
-    "IndexState",
     "Lengths",
-    "QuestionEvent",
     "QuestionStatus",
     "Search",
     "SearchPage",

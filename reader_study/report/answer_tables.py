@@ -1,6 +1,7 @@
 """Tables that explain accuracies: confusion, positions of chosen options, reading times, and learning.
 
-Positions are counted for single-choice questions only. The tables exclude hidden repeats and training cases.
+Positions of options are counted for single-choice questions only. The tables exclude hidden repeats, training
+cases and unanswered questions.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import pandas as pd
 from domain.questions import option_letter
 from domain.vocabulary import AnswerFormat
 from measures.proportions import wilson
-from measures.rating_values import REPEAT, TRAINING
+from measures.rating_values import REPEAT, TRAINING, UNDETERMINED
 from reader_study.report.report_data import ReportData
-from reader_study.report.tables import ConfusionCell, LearningQuarter, OptionPlace, ReadingTimes
+from reader_study.report.tables import ConfusionCell, LearningQuarter, OptionPosition, ReadingTimes
 
 #: The number of parts into which a reader's order is divided.
 N_QUARTERS = 4
@@ -28,7 +29,7 @@ def select_counted_answers(ratings: pd.DataFrame) -> pd.DataFrame:
 
 def compute_confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
     """Compute the confusion matrix (key, answer) of each rater over single-choice and closed questions."""
-    from sklearn.metrics import confusion_matrix  # noqa: PLC0415 - loading it takes 0.5 s of the start
+    from sklearn.metrics import confusion_matrix  # noqa: PLC0415 - importing it would add 0.5 s to start-up
 
     rows = select_counted_answers(ratings)
     formats = [
@@ -40,7 +41,7 @@ def compute_confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
     for rater, rater_rows in rows[rows["kind"] != "reference"].groupby("rater", sort=True):
         truth, chosen = key.loc[rater_rows["question_id"]].to_numpy(), rater_rows["answer"].to_numpy()
         labels = sorted({*truth, *chosen})
-        # scikit-learn warns if there is only one value, hence one cell.
+        # With a single label, scikit-learn warns; the matrix then has one cell.
         table = (
             confusion_matrix(truth, chosen, labels=labels) if len(labels) > 1 else np.array([[len(truth)]])
         )
@@ -59,13 +60,15 @@ def compute_confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
     return tuple(cells)
 
 
-def compute_option_places(data: ReportData, ratings: pd.DataFrame) -> tuple[OptionPlace, ...]:
+def compute_option_positions(data: ReportData, ratings: pd.DataFrame) -> tuple[OptionPosition, ...]:
     """Count how often each rater chose the option at each position, and how often the key was there.
 
     Positions are those of the displayed order for readers, and of the question's own order for models.
     ``accuracy`` is the accuracy on the questions whose key is at the position.
     """
-    single = {case.question.id: case for case in data.cases if case.question.format is AnswerFormat.SINGLE}
+    single_choice_cases = {
+        case.question.id: case for case in data.cases if case.question.format is AnswerFormat.SINGLE
+    }
     reader_ids = {reader.name: reader.id for reader in data.readers}
     question_id_by_case = {case.blind_case.id: case.question.id for case in data.cases}
     option_orders = {
@@ -73,33 +76,34 @@ def compute_option_places(data: ReportData, ratings: pd.DataFrame) -> tuple[Opti
         for slot in data.slots
         if not slot.repeat and slot.option_order
     }
-    places: list[OptionPlace] = []
+    positions: list[OptionPosition] = []
     rows = select_counted_answers(ratings)
-    rows = rows[rows["question_id"].isin(single) & (rows["kind"] != "reference")]
+    rows = rows[rows["question_id"].isin(single_choice_cases) & (rows["kind"] != "reference")]
     for rater, rater_rows in rows.groupby("rater", sort=True):
         chosen: dict[int, int] = {}
-        correct_by_place: dict[int, list[bool]] = {}
+        correct_by_position: dict[int, list[bool]] = {}
         for row in rater_rows.itertuples():
-            case = single[str(row.question_id)]
+            case = single_choice_cases[str(row.question_id)]
+            # 0 is the id of no reader: models have no displayed order.
             order = option_orders.get((reader_ids.get(str(rater), 0), case.question.id))
             key = case.question.answer[0]
             assert isinstance(key, int)  # noqa: S101  # a single-choice key is an index
-            place = order.index(key) if order else key
-            correct_by_place.setdefault(place, []).append(bool(row.correct == "yes"))
-            if len(str(row.answer)) == 1 and row.answer != "?":
+            position = order.index(key) if order else key
+            correct_by_position.setdefault(position, []).append(bool(row.correct == "yes"))
+            if len(str(row.answer)) == 1 and row.answer != UNDETERMINED:
                 option_index = ord(str(row.answer)) - ord(option_letter(0))
-                chosen_place = order.index(option_index) if order else option_index
-                chosen[chosen_place] = chosen.get(chosen_place, 0) + 1
+                chosen_position = order.index(option_index) if order else option_index
+                chosen[chosen_position] = chosen.get(chosen_position, 0) + 1
         total = sum(chosen.values())
-        for place in sorted({*chosen, *correct_by_place}):
-            correct = correct_by_place.get(place, [])
+        for position in sorted({*chosen, *correct_by_position}):
+            correct = correct_by_position.get(position, [])
             proportion = wilson(sum(correct), len(correct))
-            places.append(
-                OptionPlace(
+            positions.append(
+                OptionPosition(
                     rater=str(rater),
-                    place=place + 1,
-                    chosen=chosen.get(place, 0),
-                    chosen_share=chosen.get(place, 0) / total if total else None,
+                    place=position + 1,
+                    chosen=chosen.get(position, 0),
+                    chosen_share=chosen.get(position, 0) / total if total else None,
                     key_here=len(correct),
                     key_share=len(correct) / len(rater_rows),
                     n=len(rater_rows),
@@ -108,7 +112,7 @@ def compute_option_places(data: ReportData, ratings: pd.DataFrame) -> tuple[Opti
                     high=proportion.high,
                 )
             )
-    return tuple(places)
+    return tuple(positions)
 
 
 def compute_reading_times(ratings: pd.DataFrame) -> tuple[ReadingTimes, ...]:
@@ -121,15 +125,15 @@ def compute_reading_times(ratings: pd.DataFrame) -> tuple[ReadingTimes, ...]:
 
 
 def _reading_times(rater: str, rater_rows: pd.DataFrame) -> ReadingTimes:
-    low, median, high = (
+    quartile_1, median, quartile_3 = (
         float(value) for value in np.quantile(rater_rows["seconds"].to_numpy(dtype=float), [0.25, 0.5, 0.75])
     )
     return ReadingTimes(
         rater=rater,
         n=len(rater_rows),
         median=median,
-        quarter_1=low,
-        quarter_3=high,
+        quarter_1=quartile_1,
+        quarter_3=quartile_3,
         median_right=_median(rater_rows.loc[rater_rows["correct"] == "yes", "seconds"]),
         median_wrong=_median(rater_rows.loc[rater_rows["correct"] == "no", "seconds"]),
     )

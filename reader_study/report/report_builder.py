@@ -83,7 +83,7 @@ def build_report(
         boxes=compute_box_overlaps(data, settings),
         failed=failed,
         confusion=answer_tables.compute_confusion(ratings),
-        positions=answer_tables.compute_option_places(data, ratings),
+        positions=answer_tables.compute_option_positions(data, ratings),
         times=answer_tables.compute_reading_times(ratings),
         learning=answer_tables.compute_learning(ratings),
         faulty=supplementary_tables.list_faulty_cases(data),

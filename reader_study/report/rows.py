@@ -10,7 +10,7 @@ from measures.rating_values import ALL
 from measures.results import to_record
 from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.study_report import StudyReport
-from reader_study.report.tables import OptionPlace, StudyAgreement
+from reader_study.report.tables import OptionPosition, StudyAgreement
 
 Details = TypeVar("Details")
 
@@ -71,7 +71,7 @@ class TimeDetails:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceRow(OptionPlace):
+class PlaceRow(OptionPosition):
     """The row of a position; ``more`` is the share of choices of it minus the share of keys at it."""
 
     more: float | None

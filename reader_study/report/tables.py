@@ -115,11 +115,11 @@ class ConfusionCell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptionPlace:
+class OptionPosition:
     """How often a rater chose the option at a position, and how often the key is there.
 
-    ``accuracy`` is the accuracy on the questions whose key is at the position. ``n`` counts all questions
-    that the rater answered.
+    ``accuracy`` is the accuracy on the questions whose key is at the position. ``n`` counts all
+    single-choice questions that the rater answered.
     """
 
     rater: str
@@ -204,7 +204,7 @@ class ReportTables:
     boxes: tuple[BoxOverlap, ...]
     failed: tuple[FailedReplies, ...]
     confusion: tuple[ConfusionCell, ...]
-    positions: tuple[OptionPlace, ...]
+    positions: tuple[OptionPosition, ...]
     times: tuple[ReadingTimes, ...]
     learning: tuple[LearningQuarter, ...]
     faulty: tuple[FaultyCase, ...]

@@ -76,7 +76,7 @@ def list_release_files(db: Session, *, by: Person, release_id: int) -> list[Rele
     """Return the files of a release, the manifest first.
 
     Raises:
-        NotFound: the release or its folder does not exist.
+        NotFound: the release or its manifest file does not exist.
         Refused: the manifest was changed.
     """
     require(by, Action.MAKE_RELEASE)

@@ -19,9 +19,8 @@ from review.distribution import (
     UnderassignedQuestion,
     distribute_questions,
     format_names,
-    format_question_count,
     list_current_holders,
-    list_numbers_by_name,
+    map_names_to_questions,
 )
 from review.service.assignments import create_assignments, load_current_assignments
 from review.service.batches import batch_subject
@@ -89,18 +88,19 @@ def assign(
     )
     if not any(distribution.by_person.values()):
         raise Refused(
-            f"{format_question_count(len(distribution.unplaced))} of batch {batch} need a further reviewer,"
-            f" but are already assigned to {format_names(people)}. Choose another reviewer."
+            f"The questions of batch {batch} that need a further reviewer"
+            f" ({count_text(len(distribution.unplaced), 'question')}) are already assigned to"
+            f" {format_names(people)}. Choose another reviewer."
         )
     create_assignments(db, loaded_batch, current, distribution, by_id=by.id, now=now)
-    new = {"overlap": overlap, "given": list_numbers_by_name(distribution, people)}
+    new = {"overlap": overlap, "given": map_names_to_questions(distribution, people)}
     record(db, by=by, what="assign questions", subject=batch_subject(loaded_batch), new=new, now=now)
     notes: tuple[str, ...] = ()
     if distribution.unplaced:
         notes = (
             (
-                f"{format_question_count(len(distribution.unplaced))} still have fewer than"
-                f" {_format_reviewer_count(overlap)}: choose further reviewers."
+                f"Still with fewer than {_format_reviewer_count(overlap)}:"
+                f" {count_text(len(distribution.unplaced), 'question')}. Choose further reviewers."
             ),
         )
     return AssignSummary(
@@ -134,8 +134,8 @@ def preview_assign(
     elif distribution.unplaced:
         notes = (
             (
-                f"{format_question_count(len(distribution.unplaced))} would still have fewer than"
-                f" {_format_reviewer_count(overlap)}."
+                f"Still with fewer than {_format_reviewer_count(overlap)}:"
+                f" {count_text(len(distribution.unplaced), 'question')}."
             ),
         )
     return AssignSummary(
@@ -195,15 +195,15 @@ def reassign(
     if not distribution.unplaced:
         _remove_open_hidden(db, loaded_batch, previous_reviewer, by, now=now)
     create_assignments(db, loaded_batch, current, distribution, by_id=by.id, now=now)
-    old, new = {previous_reviewer.name: sorted(moved_numbers)}, list_numbers_by_name(distribution, people)
+    old, new = {previous_reviewer.name: sorted(moved_numbers)}, map_names_to_questions(distribution, people)
     record(
         db, by=by, what="reassign questions", subject=batch_subject(loaded_batch), old=old, new=new, now=now
     )
     notes = (
         (
             (
-                f"{format_question_count(len(distribution.unplaced))} stay with {previous_reviewer.name}:"
-                " they are already assigned to the others."
+                f"Left with {previous_reviewer.name}: {count_text(len(distribution.unplaced), 'question')},"
+                " because all others are already assigned."
             ),
         )
         if distribution.unplaced

@@ -10,6 +10,7 @@ from sqlmodel import Session
 
 from accounts.service.audit import record
 from domain.batches import Batch
+from domain.count_texts import count_text
 from domain.people import Action, Person, require
 from domain.second_opinions import SecondOpinions, SecondOpinionScope
 from review.distribution import (
@@ -17,9 +18,8 @@ from review.distribution import (
     Distribution,
     UnderassignedQuestion,
     distribute_questions,
-    format_question_count,
     list_current_holders,
-    list_numbers_by_name,
+    map_names_to_questions,
 )
 from review.second_opinions import extend_rule
 from review.service.assignments import create_assignments, load_current_assignments
@@ -31,12 +31,10 @@ from storage.review.second_opinions import find_second_opinions, load_question_i
 from storage.review.shared_queues import count_free_by_question
 from storage.sampling.batches import load_batch
 
-WHERE_FOUND = SecondOpinionScope.SHARE_AND_ERRORS
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondOpinionSummary:
-    """The numbers of questions that were assigned for a second opinion, by sign-in name.
+    """The numbers of questions for a second opinion, assigned or in a preview, by sign-in name.
 
     ``random_count`` of the questions are in the random share. ``found_count`` are outside it and were added
     because the first reviewer reported an error. ``notes`` has sentences for the user.
@@ -55,8 +53,7 @@ class _SecondOpinionPlan:
     current: CurrentAssignments
     distribution: Distribution
     random_share: frozenset[int]
-    without_first: int
-    share_size: int
+    without_reviewer_count: int
 
 
 def load_second_opinions(db: Session, *, by: Person, batch: str) -> SecondOpinions | None:
@@ -82,10 +79,10 @@ def request_second_opinions(
 ) -> SecondOpinionSummary:
     """Assign a second reviewer to a random share of a batch and, optionally, where an error was reported.
 
-    The random share is chosen by a hash of seed and question, independently of verdicts. An error is reported
-    if a verdict revises, rejects or names a kind of error. Questions with two reviewers get no further
-    reviewer. Questions without a first reviewer are left to a later call, which assigns only what is missing.
-    Locks the batch.
+    The random share is chosen by a hash of seed and question, independently of verdicts. A verdict reports an
+    error if its decision is "revise" or "reject" or if it names a kind of error. Questions with two reviewers
+    get no further reviewer. Questions without a reviewer are skipped; call this function again once they have
+    one. The batch is locked.
 
     Args:
         db: a session for writing.
@@ -116,7 +113,7 @@ def request_second_opinions(
     record(
         db, by=by, what="seek second opinions", subject=batch_subject(loaded_batch),
         old=None if previous is None else _rule_to_json(previous),
-        new={**_rule_to_json(rule), "given": list_numbers_by_name(plan.distribution, people)}, now=now,
+        new={**_rule_to_json(rule), "given": map_names_to_questions(plan.distribution, people)}, now=now,
     )  # fmt: skip
     return _build_summary(loaded_batch, rule, plan, people)
 
@@ -131,7 +128,10 @@ def preview_second_opinions(
     share: float | None,
     seed: int | None,
 ) -> SecondOpinionSummary:
-    """Compute what :func:`request_second_opinions` would assign. Nothing is written; errors are the same."""
+    """Compute what :func:`request_second_opinions` would assign. Nothing is written or locked.
+
+    Raises the same errors, except that a closed batch is not refused.
+    """
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch)
     rule = extend_rule(
@@ -148,15 +148,15 @@ def _plan_second_opinions(
     in_queue = count_free_by_question(db, batch_id=batch.id)
     random_share = rule.draw_random_share(load_question_ids(db, batch_id=batch.id))
     chosen = set(random_share)
-    if rule.way is WHERE_FOUND:
+    if rule.way is SecondOpinionScope.SHARE_AND_ERRORS:
         chosen |= load_questions_with_errors(db, batch_id=batch.id)
-    to_assign, without_first = [], 0
+    to_assign, without_reviewer_count = [], 0
     for member in list_batch_members(db, batch_id=batch.id):
         if member.question_number not in chosen:
             continue
         holders = list_current_holders(current.states.get(member.question_number, {}))
         reviewer_count = len(holders) + in_queue.get(member.question_number, 0)
-        without_first += reviewer_count == 0
+        without_reviewer_count += reviewer_count == 0
         if reviewer_count == 1:
             to_assign.append(
                 UnderassignedQuestion(
@@ -174,8 +174,7 @@ def _plan_second_opinions(
         current=current,
         distribution=distribution,
         random_share=random_share,
-        without_first=without_first,
-        share_size=len(random_share),
+        without_reviewer_count=without_reviewer_count,
     )
 
 
@@ -186,19 +185,21 @@ def _build_summary(
         question.question_number for group in plan.distribution.by_person.values() for question in group
     ]
     random_count = len(plan.random_share.intersection(assigned))
-    notes = [f"The random share is {format_question_count(plan.share_size)} of the batch (seed {rule.seed})."]
-    if not assigned and not plan.distribution.unplaced:
+    share_text = count_text(len(plan.random_share), "question")
+    notes = [f"The random share is {share_text} of the batch (seed {rule.seed})."]
+    if not (assigned or plan.distribution.unplaced or plan.without_reviewer_count):
         notes.append("All questions that need a second reviewer have one.")
     if plan.distribution.unplaced:
         notes.append(
-            f"{format_question_count(len(plan.distribution.unplaced))} have no second reviewer: these people"
-            " already judge them. Choose further reviewers."
+            f"Without a second reviewer: {count_text(len(plan.distribution.unplaced), 'question')}."
+            " The chosen people are already assigned. Choose further reviewers."
         )
-    if plan.without_first:
+    if plan.without_reviewer_count:
         notes.append(
-            f"{format_question_count(plan.without_first)} have no first reviewer. Assign them first."
+            f"Without a first reviewer: {count_text(plan.without_reviewer_count, 'question')}."
+            " Assign first reviewers before you request second opinions."
         )
-    if rule.way is WHERE_FOUND:
+    if rule.way is SecondOpinionScope.SHARE_AND_ERRORS:
         notes.append("Repeat this step as first verdicts arrive, to include newly reported errors.")
     return SecondOpinionSummary(
         batch=batch.name,

@@ -25,7 +25,7 @@ _SEAL = b"overread-backup "
 _SEAL_LENGTH = len(_SEAL) + 64 + 1
 _BLOCK = 1 << 20
 #: The errors that tarfile raises for an invalid header.
-_UNREADABLE = (tarfile.TarError, EOFError, OSError, ValueError, RecursionError)
+_HEADER_ERRORS = (tarfile.TarError, EOFError, OSError, ValueError, RecursionError)
 
 
 class BackupDamaged(Refused):
@@ -39,11 +39,11 @@ class ArchiveWriter:
         self._path = path
         self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         self._hash = hashlib.sha256()
-        self._tar = tarfile.TarFile.open(fileobj=self, mode="w|", format=tarfile.PAX_FORMAT)  # type: ignore[call-overload]  # a stream is only written to
+        self._tar = tarfile.TarFile.open(fileobj=self, mode="w|", format=tarfile.PAX_FORMAT)  # type: ignore[call-overload]  # mode "w|" needs only write(); typeshed asks for more
         self.bytes = 0
 
     def write(self, content: bytes) -> int:
-        """Write and hash the bytes that the tar passes on."""
+        """Write and hash bytes. ``tarfile`` calls this, because the writer is its file object."""
         if self._file.closed:  # the backup was aborted, but tarfile still writes the end of the tar
             return len(content)
         with add_filename_to_errors(self._path):
@@ -116,8 +116,8 @@ def read_seal(file: IO[bytes]) -> str:
 def open_members(file: IO[bytes]) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
     """Yield (name, content) of each member of an open backup, in order.
 
-    Each content must be read before the next member. When the block ends, all bytes have been compared with
-    the hash in the last line.
+    Read each content before requesting the next member. The hash is compared when the block ends; until then,
+    the contents are unverified.
 
     Raises:
         BackupDamaged: the file was truncated or altered, or has a member that is not a regular file.
@@ -138,7 +138,7 @@ def open_members(file: IO[bytes]) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
 def _open_tar(body: _HashingReader) -> tarfile.TarFile:
     try:
         return tarfile.TarFile.open(fileobj=body, mode="r|", bufsize=_BLOCK)
-    except _UNREADABLE as error:
+    except _HEADER_ERRORS as error:
         raise _damaged_error() from error
 
 
@@ -159,7 +159,7 @@ def _clear_member_list(tar: tarfile.TarFile) -> None:
 def _next_member(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
     try:
         return tar.next()
-    except _UNREADABLE as error:
+    except _HEADER_ERRORS as error:
         raise _damaged_error() from error
 
 

@@ -25,18 +25,18 @@ class CircuitBreaker:
     """Counts consecutive failures. It is thread-safe; calls run concurrently."""
 
     def __init__(
-        self, *, failures: int = 3, pause: float = 10.0, clock: Callable[[], float] = time.monotonic
+        self, *, max_failures: int = 3, pause: float = 10.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """After ``failures`` consecutive failures nothing is called for ``pause`` seconds.
+        """After ``max_failures`` consecutive failures nothing is called for ``pause`` seconds.
 
-        Then one call is let through in each pause, until one succeeds.
+        After that, one call per ``pause`` seconds is tried, until one succeeds. A success resets the count.
         """
-        self._limit, self._pause, self._clock = failures, pause, clock
+        self._max_failures, self._pause, self._clock = max_failures, pause, clock
         self._failures, self._next_call_at = 0, 0.0
         self._lock = threading.Lock()
 
     def call(self, work: Callable[[], T], *, expected_errors: tuple[type[Exception], ...] = ()) -> T:
-        """Call ``work``. Its errors are raised; ``expected_errors`` do not count as failures of the service.
+        """Call ``work`` and raise its errors. ``expected_errors`` count as successes: the service answered.
 
         Raises:
             CircuitOpen: ``work`` was not called.
@@ -55,7 +55,7 @@ class CircuitBreaker:
 
     def _check(self) -> None:
         with self._lock:
-            if self._failures < self._limit:
+            if self._failures < self._max_failures:
                 return
             remaining = self._next_call_at - self._clock()
             if remaining > 0:

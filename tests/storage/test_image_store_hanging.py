@@ -28,7 +28,7 @@ def server(monkeypatch):
 
 
 def make_store(*, seconds: float = 8.0, failures: int = 2, pause: float = 60.0) -> BucketStore:
-    breaker = CircuitBreaker(failures=failures, pause=pause)
+    breaker = CircuitBreaker(max_failures=failures, pause=pause)
     return BucketStore(f"s3://{BUCKET}/images", timeout=seconds, breaker=breaker)
 
 
@@ -94,7 +94,7 @@ def fail() -> None:
 
 
 def test_only_consecutive_failures_count():
-    breaker = CircuitBreaker(failures=2, pause=60)
+    breaker = CircuitBreaker(max_failures=2, pause=60)
     for _ in range(3):
         with pytest.raises(OSError, match="away"):
             breaker.call(fail)
@@ -103,7 +103,7 @@ def test_only_consecutive_failures_count():
 
 def test_only_one_call_passes_after_the_pause():
     now = 0.0
-    breaker = CircuitBreaker(failures=1, pause=60, clock=lambda: now)
+    breaker = CircuitBreaker(max_failures=1, pause=60, clock=lambda: now)
     with pytest.raises(OSError, match="away"):
         breaker.call(fail)
     now = 61.0
@@ -119,7 +119,7 @@ def test_only_one_call_passes_after_the_pause():
 
 def test_failed_call_after_the_pause_starts_another_pause():
     now = 0.0
-    breaker = CircuitBreaker(failures=1, pause=60, clock=lambda: now)
+    breaker = CircuitBreaker(max_failures=1, pause=60, clock=lambda: now)
     with pytest.raises(OSError, match="away"):
         breaker.call(fail)
     now = 61.0

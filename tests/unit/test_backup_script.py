@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Stands in for age, which may not be installed: it is called in the same way.
+#: Replaces the program age, which may not be installed. It takes the same arguments and applies ROT13.
 AGE = """#!/bin/sh
 [ "$1 $2 $3 $4" = "--encrypt --recipient age1test --output" ] && tr a-z n-za-m < "$6" > "$5"
 """
@@ -38,7 +38,7 @@ def back_up(workspace_engine, tmp_path):
     return run
 
 
-def test_a_backup_is_kept_by_weekday_and_on_the_first_of_a_month_by_month(back_up):
+def test_first_of_month_also_keeps_a_monthly_backup(back_up):
     assert back_up("2026-11-23") == ["Mon.backup"]
     assert back_up("2026-12-01") == ["Mon.backup", "Tue.backup", "month-12.backup"]
 
@@ -55,7 +55,7 @@ def test_with_a_recipient_only_encrypted_backups_are_kept_and_copied_elsewhere(b
     assert [path.name for path in elsewhere.iterdir()] == ["Tue.backup.age"]
 
 
-def test_a_copy_that_fails_fails_the_unit_and_keeps_the_backup(back_up, tmp_path):
+def test_failed_copy_ends_the_script_with_an_error_and_keeps_the_backup(back_up, tmp_path):
     with pytest.raises(subprocess.CalledProcessError):
         back_up("2026-11-23", OVERREAD_BACKUP_COPY="false")
     assert (tmp_path / "backups" / "Mon.backup").exists()

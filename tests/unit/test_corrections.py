@@ -24,28 +24,25 @@ def test_unchanged_values_are_no_correction():
     assert drop_unchanged(make_question(), unchanged).is_empty()
 
 
-def test_restating_the_key_removes_the_further_right_answers():
-    with_further_answer = make_question(also_right=((2,),))
-    correction = drop_unchanged(with_further_answer, Correction(answer=(0,)))
+def test_restating_the_key_removes_the_alternative_answers():
+    with_alternative = make_question(also_right=((2,),))
+    correction = drop_unchanged(with_alternative, Correction(answer=(0,)))
     assert [
-        (change.field, change.before, change.after)
-        for change in list_changes(with_further_answer, correction)
+        (change.field, change.before, change.after) for change in list_changes(with_alternative, correction)
     ] == [("also_right", ((2,),), ())]
 
 
-def test_rewording_an_option_keeps_further_right_answers():
-    with_further_answer = make_question(also_right=((2,),))
+def test_rewording_an_option_keeps_alternative_answers():
+    with_alternative = make_question(also_right=((2,),))
     reworded = apply_correction(
-        with_further_answer, Correction(options=("Nodule", "Effusion", "Apical pneumothorax"))
+        with_alternative, Correction(options=("Nodule", "Effusion", "Apical pneumothorax"))
     )
     assert reworded.also_right == ((2,),)
 
 
-def test_removing_an_option_drops_moved_further_right_answers():
-    with_further_answer = make_question(also_right=((2,),))
-    shorter = apply_correction(
-        with_further_answer, Correction(options=("Nodule", "Pneumothorax"), answer=(0,))
-    )
+def test_removing_an_option_removes_the_alternative_answers():
+    with_alternative = make_question(also_right=((2,),))
+    shorter = apply_correction(with_alternative, Correction(options=("Nodule", "Pneumothorax")))
     assert shorter.also_right == ()
 
 

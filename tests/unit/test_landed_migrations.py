@@ -1,4 +1,4 @@
-"""The lint that pins landed migrations: it detects a change, and requires a record of a new one."""
+"""The lint for landed migrations: it reports changed or missing ones, and new ones without a hash."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def list_offences(project: Path) -> list[str]:
-    return [f"{Path(offence.path).name}: {offence.text}" for offence in find_changed_migrations(project)]
+def list_violations(project: Path) -> list[str]:
+    return [
+        f"{Path(violation.path).name}: {violation.text}" for violation in find_changed_migrations(project)
+    ]
 
 
 def test_every_migration_of_the_project_is_recorded() -> None:
@@ -31,10 +33,10 @@ def test_every_migration_of_the_project_is_recorded() -> None:
 
 
 def test_unchanged_landed_migrations_pass(project: Path) -> None:
-    assert list_offences(project) == []
+    assert list_violations(project) == []
 
 
-def test_one_changed_byte_is_found(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_added_byte_is_reported(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = project / VERSIONS / "0001_first.py"
     file.write_bytes(file.read_bytes() + b" ")
     assert main([str(project)]) == 1
@@ -46,22 +48,22 @@ def test_one_changed_byte_is_found(project: Path, capsys: pytest.CaptureFixture[
 
 def test_a_missing_landed_migration_is_found(project: Path) -> None:
     (project / VERSIONS / "0002_second.py").unlink()
-    assert list_offences(project) == [
+    assert list_violations(project) == [
         "0002_second.py: it has landed and is missing; workspaces that ran it need it"
     ]
 
 
 def test_a_new_migration_is_recorded_once(project: Path) -> None:
     (project / VERSIONS / "0003_third.py").write_text("revision = '0003'\n", encoding="utf-8")
-    assert list_offences(project) == [
+    assert list_violations(project) == [
         "0003_third.py: it has no hash in landed.sha256; run `make landed` and commit the result"
     ]
     record_landed(project)
-    assert list_offences(project) == []
+    assert list_violations(project) == []
 
 
 def test_recording_does_not_accept_a_changed_migration(project: Path) -> None:
-    """``make landed`` adds lines; it replaces none."""
+    """``make landed`` only adds lines to landed.sha256."""
     (project / VERSIONS / "0001_first.py").write_text("revision = '1'\n", encoding="utf-8")
     record_landed(project)
-    assert len(list_offences(project)) == 1
+    assert len(list_violations(project)) == 1

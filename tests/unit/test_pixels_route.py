@@ -1,4 +1,4 @@
-"""GET /pixels/…: the stored values for the viewer, and no byte of them for anybody else, by raw HTTP."""
+"""GET /pixels/…, by raw HTTP: stored values for permitted people, and no byte for others."""
 
 from __future__ import annotations
 
@@ -51,9 +51,10 @@ def test_a_coordinator_gets_pixels_and_facts(browser_of, address):
 
 
 @BOTH_URLS
+# remo is a reviewer without a question on the exam, rea a reader, ada an admin.
 @pytest.mark.parametrize(("name", "status"), [(None, 401), ("remo", 403), ("rea", 403), ("ada", 403)])
 def test_other_people_get_neither_pixels_nor_facts(browser_of, address, name, status):
-    browser_of("ruth").get(address)  # so that it is in the cache
+    browser_of("ruth").get(address)  # fills the cache, so that the next request could be served from it
     response = browser_of(name).get(address)
     assert response.status_code == status
     assert set(response.json()) == {"error", "kind"}
@@ -107,13 +108,12 @@ def test_responses_are_revalidated_and_not_cached_by_proxies(browser_of, address
     assert headers["vary"] == "Cookie"
 
 
-@BOTH_URLS
-@pytest.mark.parametrize("other", ["/pixels/1/nothing", "/pixels/999/pa", "/pixels/1/", "/pixels/1//facts"])
-def test_a_missing_radiograph_is_not_found(browser_of, address, other):
-    assert browser_of("cora").get(other).status_code == 404
+@pytest.mark.parametrize("address", ["/pixels/1/nothing", "/pixels/999/pa", "/pixels/1/", "/pixels/1//facts"])
+def test_a_missing_radiograph_is_not_found(browser_of, address):
+    assert browser_of("cora").get(address).status_code == 404
 
 
-def test_both_are_cached_together_under_the_image_hash(browser_of):
+def test_pixels_and_facts_are_cached_together_under_the_image_hash(browser_of):
     browser_of("ruth").get(FACTS_URL)
     cached_names = [path.name for path in current_workspace().cache.rglob("*") if path.is_file()]
     assert len(cached_names) == 2

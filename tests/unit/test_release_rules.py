@@ -35,7 +35,7 @@ def test_spaces_around_a_name_are_removed():
 def test_a_release_of_nothing_is_refused_with_the_reasons():
     with pytest.raises(Refused, match="No question of 'chest' has been judged"):
         check_not_empty("chest", Tally(), None, None)
-    with pytest.raises(Refused, match=r"can be released: 2 rejected\."):
+    with pytest.raises(Refused, match=r"can be released: rejected \(2\)\."):
         check_not_empty("chest", Tally(excluded={"rejected": 2}), None, None)
 
 

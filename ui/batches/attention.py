@@ -19,7 +19,7 @@ _MAX_COLUMNS_UNPINNED = 4
 
 
 def show_attention_panel(batch_attention: BatchAttention) -> None:
-    """Draw all tables of attention. Every estimate has its n and interval."""
+    """Draw all tables. Shares and kappas have their n, and an interval if it is defined."""
     _show_overview(batch_attention)
     _show_faults(batch_attention)
     _show_intra_reviewer_agreement(batch_attention)
@@ -31,6 +31,7 @@ def _show_overview(batch_attention: BatchAttention) -> None:
     rows, small_n = [], []
     for reviewer in batch_attention.reviewers:
         agreement = reviewer.attention.agreement
+        # The first aspect is the decision. The first entry of ``faults`` is for all kinds together.
         decision = agreement.aspects[0] if agreement else None
         all_faults = reviewer.attention.faults[0]
         rows.append(
@@ -59,9 +60,11 @@ def _show_overview(batch_attention: BatchAttention) -> None:
             styles.loc[row_index, column] = grey_style if few_faults else ""
     _show_table(rows, styles)
     st.caption(
-        "95 % intervals: Wilson's by exam for shares; for kappa as stated below. The first verdicts count. "
+        "95 % intervals: for shares Wilson's, clustered by exam; for kappa see the column “Intervals” below. "
+        "Only first verdicts count. "
         f"Grey: fewer than {SMALL_SAMPLE} questions. Faults found: the reviewer reported the kind of error "
-        "or corrected its field. Not accepted: revised, rejected or reported with any error. Verdicts in "
+        "or corrected the field with the fault. Not accepted: revised, rejected or reported with any "
+        "error. Verdicts in "
         "between: the median number of the reviewer's verdicts between first showing and repeat."
     )
 
@@ -110,7 +113,7 @@ def _show_drift(batch_attention: BatchAttention) -> None:
     rows = [
         {
             "Reviewer": _format_reviewer_name(reviewer),
-            "Hidden questions": f"{block.first:,} to {block.last:,}",
+            "Block": f"{block.first:,} to {block.last:,}",
             "Last verdict": f"{block.until:%Y-%m-%d}",
             "Same decision on repeat": _format_share(block.same),
             "Faults found": _format_share(block.found),
@@ -147,10 +150,13 @@ def _format_reviewer_name(reviewer: ReviewerAttention) -> str:
     return "All reviewers" if reviewer.person is None else escape_markdown(reviewer.person)
 
 
-def _format_share(share: AgreementEstimate | Proportion) -> str:
-    if share.estimate is None or share.low is None or share.high is None:
+def _format_share(share: Proportion | AgreementEstimate) -> str:
+    if share.estimate is None:
         return f"not defined, n = {share.n:,}"
-    return f"{100 * share.estimate:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f}), n = {share.n:,}"
+    if share.low is None or share.high is None:
+        return f"{100 * share.estimate:.0f} %, n = {share.n:,}"
+    limits = f"{100 * share.low:.0f} to {100 * share.high:.0f}"
+    return f"{100 * share.estimate:.0f} % ({limits}), n = {share.n:,}"
 
 
 def _format_kappa(kappa: AgreementEstimate) -> str:

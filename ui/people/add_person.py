@@ -52,5 +52,5 @@ def _save_new(form_key: str) -> str:
             now=clock(),
         )
     state.clear_form("add-person")
-    message = f"{added.display_name} can sign in as {added.name}."
+    message = f"Added {added.display_name}. Sign-in name: {added.name}."
     return message if entered_password else f"{message} Password (shown only once): {password}"

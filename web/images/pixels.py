@@ -37,7 +37,7 @@ _ENCODINGS = SingleFlight[EncodedPixels]()
 
 @json_errors
 async def serve_pixels(request: Request) -> Response:
-    """Return the stored values (``imaging.matrix``), their facts (``imaging.build_viewer_facts``), or 304."""
+    """Return the stored values (``imaging.matrix``), their facts (``imaging.viewer_facts``), or 304."""
     person = await require_person(request)
     exam_number = request.path_params["exam_number"]
     key, wants_facts = _parse_path(request)
