@@ -6,9 +6,12 @@ of every field, rejections, two reviewers and an adjudication.
 """
 
 import gzip
+import hashlib
+import io
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from accounts.service import command_line_person
@@ -43,6 +46,33 @@ def read_files(folder):
     }
 
 
+def undo_added_columns(released_files, stored_files):
+    """Replace the Parquet file by the old one if it differs by added, empty columns only.
+
+    Since then the file has the columns of boxes on a grid. Its hash and size stand in croissant.json and
+    manifest.json, and the hash of croissant.json in manifest.json.
+    """
+    released, stored = (
+        pq.read_table(io.BytesIO(files["gold.parquet"])) for files in (released_files, stored_files)
+    )
+    added = set(released.column_names) - set(stored.column_names)
+    assert added == {"box_grid", "box_fit"}
+    assert all(released.column(name).null_count == len(released) for name in added)
+    assert released.select(stored.column_names).to_pylist() == stored.to_pylist()
+    replacements = [
+        (describe(released_files[changed]).encode(), describe(stored_files[changed]).encode())
+        for changed in ("gold.parquet", "croissant.json")
+        for describe in (
+            lambda content: hashlib.sha256(content).hexdigest(),
+            lambda content: str(len(content)),
+        )
+    ]
+    for new, old in replacements:
+        for containing in ("croissant.json", "manifest.json"):
+            released_files[containing] = released_files[containing].replace(new, old)
+    released_files["gold.parquet"] = stored_files["gold.parquet"]
+
+
 def test_an_old_workspace_releases_the_same_bytes(old_workspace, tmp_path):
     name, engine = old_workspace
     with read_only_session(engine) as db:
@@ -52,6 +82,7 @@ def test_an_old_workspace_releases_the_same_bytes(old_workspace, tmp_path):
         )  # fmt: skip
     released_files, stored_files = read_files(tmp_path / "v1"), read_files(STORED_WORKSPACES / name)
     assert released_files.keys() == stored_files.keys()
+    undo_added_columns(released_files, stored_files)
     assert [name for name in stored_files if released_files[name] != stored_files[name]] == []
 
 

@@ -215,7 +215,10 @@ def test_adjudication_without_radiograph_needs_and_exports_confirmation(world, a
 
 
 def test_stale_adjudication_rules_are_refused_showing_both(world, anna):
-    with unit_of_work(world.engine) as db, pytest.raises(StaleRevision, match=r"Saved: anna.*Yours: nobody"):
+    with (
+        unit_of_work(world.engine) as db,
+        pytest.raises(StaleRevision, match=r"Saved rules: anna.*Your rules: nobody"),
+    ):
         review.change_adjudication_rules(
             db, by=world.people["cora"], batch="first", rules=AdjudicationRules(), revision=0, now=NOW
         )

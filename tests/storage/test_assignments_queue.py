@@ -63,8 +63,10 @@ def test_loading_a_sheet_scans_no_table(world):
         lambda db: review.load_sheet(db, person=world.people["ruth"], batch_id=1, now=NOW),
     )
     scans = {step for step in steps if step.startswith("SCAN")}
-    # Subqueries: a row's neighbours, the few next questions, one row per batch and state.
-    subqueries = ("SCAN before_", "SCAN behind", "SCAN first_open", "SCAN states", "SCAN mine")
+    # Subqueries: a row's neighbours, the few next questions, one row per batch and state, the last verdicts.
+    subqueries = (
+        "SCAN before_", "SCAN behind", "SCAN first_open", "SCAN states", "SCAN mine", "SCAN recent",
+    )  # fmt: skip
     # The only table scanned: one row per batch with a shared queue and person who uses it.
     assert {step for step in scans if not step.startswith(subqueries)} <= {"SCAN pool_member"}
 

@@ -25,12 +25,18 @@ def unwritable_home(tmp_path, monkeypatch):
     return home
 
 
-@pytest.mark.parametrize("command", [["backup", "{}/a.backup"], ["batch", "list"]])
-def test_unwritable_workspace_is_reported_without_a_traceback(unwritable_home, capsys, command):
+@pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        (["backup", "{}/a.backup"], "Make the workspace writable"),
+        (["batch", "list"], "Check that it runs, that OVERREAD_DATABASE_URL and OVERREAD_HOME are right"),
+    ],
+)
+def test_unwritable_workspace_is_reported_without_a_traceback(unwritable_home, capsys, command, advice):
     assert main([argument.format(unwritable_home.parent) for argument in command]) == 1
     error_output = capsys.readouterr().err
     assert "unable to open database file" in error_output
-    assert "can be written" in error_output
+    assert advice in error_output
     assert list(unwritable_home.parent.glob("*a.backup*")) == []
 
 

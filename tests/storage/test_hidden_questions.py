@@ -313,7 +313,10 @@ def test_removed_hidden_question_is_in_no_count_but_in_the_audit_trail(world):
 
 def test_removal_needs_a_reason(world):
     hide_questions(world)
-    with unit_of_work(world.engine) as db, pytest.raises(InvalidValue, match="give a reason"):
+    with (
+        unit_of_work(world.engine) as db,
+        pytest.raises(InvalidValue, match="enter a reason for the removal"),
+    ):
         review.remove_hidden(
             db,
             by=world.people["cora"],
