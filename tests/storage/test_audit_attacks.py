@@ -260,7 +260,7 @@ def test_a_rewritten_chain_contradicts_a_deposit(world, tmp_path, place):
     assert verified(world.engine, workspace, deposits=deposits).unanchored_since is None
     rehash(world.engine, change=REHASH)
     [fault] = verified(world.engine, workspace, deposits=deposits).faults
-    assert "has another hash for entry 2: the trail was rewritten" in fault
+    assert "has another hash for entry 2: this entry or an earlier one was rewritten" in fault
 
 
 def test_entries_taken_away_at_the_end_contradict_a_deposit(world, tmp_path, place):
