@@ -103,7 +103,7 @@ def _find_study_step(workspace: WorkspaceState) -> NextStep:
     unfinished = workspace.readers - workspace.readers_finished
     return NextStep(
         situation=(
-            f"{count_text(unfinished, 'reader')} of a study not finished yet."
+            f"{count_text(unfinished, 'reader')} {'has' if unfinished == 1 else 'have'} not finished their study."
             if unfinished
             else "All judgements are given, and all readers are finished."
         ),
