@@ -54,7 +54,7 @@ JUDGED = WorkspaceState(
         (
             {"releases": (RELEASE,), "studies": (StudyReaders(name="s", readers=3, finished=2),)},
             "pages/studies.py",
-            "1 reader of a study not finished yet.",
+            "1 reader has not finished.",
         ),
         (
             {"releases": (RELEASE,), "studies": (StudyReaders(name="s", readers=3, finished=3),)},

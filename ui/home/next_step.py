@@ -103,7 +103,7 @@ def _find_study_step(workspace: WorkspaceState) -> NextStep:
     unfinished = workspace.readers - workspace.readers_finished
     return NextStep(
         situation=(
-            f"{count_text(unfinished, 'reader')} {'has' if unfinished == 1 else 'have'} not finished their study."
+            f"{count_text(unfinished, 'reader')} {'has' if unfinished == 1 else 'have'} not finished."
             if unfinished
             else "All judgements are given, and all readers are finished."
         ),
