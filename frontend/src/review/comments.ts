@@ -37,6 +37,7 @@ export class CommentPanel {
     this.field.value = unsentTexts.get(key) ?? "";
     this.field.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void this.send();
+      if (event.key === "Escape") close();
     });
     this.root = h(
       "div",

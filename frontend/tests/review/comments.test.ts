@@ -60,3 +60,12 @@ test("a refused comment stays in its field, and after closing the panel", async 
   page.press("/");
   expect(page.field(".comment-panel textarea").value).toBe("Which side?");
 });
+
+test("Escape in the field closes the panel and keeps the text", () => {
+  page.press("/");
+  page.type(".comment-panel textarea", "Which side?");
+  page.field(".comment-panel textarea").dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, composed: true }));
+  expect(page.find(".judging").querySelector(".comment-panel")).toBeNull();
+  page.press("/");
+  expect(page.field(".comment-panel textarea").value).toBe("Which side?");
+});
