@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -98,9 +99,13 @@ def list_commands() -> Iterator[str]:
     """Every command with its subcommand, from the parser of cli.py."""
     parser = argparse.ArgumentParser()
     subparsers = parser.add_subparsers()
-    for name in cli.COMMANDS:
-        import_module(f"commands.{cli.MODULE_NAMES.get(name, name)}").add_to(subparsers)
+    for module in import_command_modules():
+        module.add_to(subparsers)
     yield from _list_subcommands(parser)
+
+
+def import_command_modules() -> list[ModuleType]:
+    return [import_module(f"commands.{cli.MODULE_NAMES.get(name, name)}") for name in cli.COMMANDS]
 
 
 def _list_subcommands(parser: argparse.ArgumentParser, *path: str) -> Iterator[str]:
@@ -121,6 +126,7 @@ def test_every_command_is_declared_once():
 @pytest.fixture(autouse=True)
 def prepare_workspace_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check the tables once: each command compares them with the expected schema, which is slow."""
+    import_command_modules()  # a module imported later would keep the cached function for the other tests
     monkeypatch.setattr(schema, "prepare_workspace", cache(schema.prepare_workspace))
 
 
