@@ -22,7 +22,7 @@ from web.disconnect_grace import DisconnectGrace
 from web.errors import ErrorMiddleware
 from web.gate import Gate
 from web.headers import SecurityHeaders
-from web.images.radiographs import shared_reader
+from web.images.radiographs import shared_decoder
 from web.logs import configure_logs
 from web.metrics import count_logged_errors
 from web.request_limits import RequestLimits
@@ -52,7 +52,7 @@ async def _lifespan(_app: st.App) -> AsyncIterator[None]:
     except DomainError as error:
         print(f"Overread could not start. {error}", file=sys.stderr, flush=True)  # noqa: T201 - for the log
         os._exit(1)  # the server would print a traceback; nothing needs cleanup
-    shared_reader().start()
+    shared_decoder().start()
     freeze_modules()
     worker().watch()
     yield

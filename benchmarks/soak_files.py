@@ -37,11 +37,11 @@ from benchmarks.soak_inputs import (
     make_question_file,
 )
 from benchmarks.soak_results import SoakResults
-from imaging import guarded_reader
+from imaging import guarded_decoder
+from imaging.decoder_process import DecoderProcess
 from imaging.errors import UnreadableImage
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from imaging.pseudonyms import PseudonymKey
-from imaging.reading_process import ReadingProcess
 from imaging.wire import WorkerResponse
 
 MEMORY = 1 << 30
@@ -57,19 +57,19 @@ def soak_images(
     workers: int = 2,
     make_image: Callable[[int], bytes] = make_damaged_dicom,
 ) -> SoakResults:
-    """Process damaged images in the reading processes."""
+    """Process damaged images in the decoder processes."""
     results = SoakResults()
 
     def process_one(number: int) -> int:
-        _process_in_all_ways(reader, make_image(number), f"image {number}", results)
+        _process_in_all_ways(decoder, make_image(number), f"image {number}", results)
         return number
 
     with (
         _record_durations(results),
-        GuardedReader(workers=workers) as reader,
+        GuardedDecoder(workers=workers) as decoder,
         ThreadPoolExecutor(workers) as threads,
     ):
-        reader.start()
+        decoder.start()
         for number in threads.map(process_one, range(first_number, first_number + count)):
             if number and number % 1_000 == 0:
                 print(f"    {number:,} images", file=sys.stderr, flush=True)
@@ -79,10 +79,10 @@ def soak_images(
 def soak_image_bombs() -> SoakResults:
     """Process each known image bomb and check its outcome."""
     results = SoakResults()
-    with _record_durations(results), GuardedReader(workers=1) as reader:
-        reader.start()
+    with _record_durations(results), GuardedDecoder(workers=1) as decoder:
+        decoder.start()
         for name, (make_image, is_refused) in make_image_bombs().items():
-            outcomes = _process_in_all_ways(reader, make_image(), name, results)
+            outcomes = _process_in_all_ways(decoder, make_image(), name, results)
             if (set(outcomes) == {"read"}) == is_refused:
                 results.record_fault(f"{name}: {', '.join(outcomes)}")
     return results
@@ -90,9 +90,9 @@ def soak_image_bombs() -> SoakResults:
 
 @contextmanager
 def _record_durations(results: SoakResults) -> Iterator[None]:
-    """Time each response of a reading process from the moment when the started process gets the file."""
+    """Time each response of a decoder process from the moment when the started process gets the file."""
 
-    class TimedReadingProcess(ReadingProcess):
+    class TimedDecoderProcess(DecoderProcess):
         def send_request(self, request: dict[str, Any], content: bytes = b"", *, name: str) -> WorkerResponse:
             self.wait_until_ready()
             start = time.monotonic()
@@ -101,30 +101,32 @@ def _record_durations(results: SoakResults) -> Iterator[None]:
             finally:
                 results.record_duration(f"{name}, {request['do']}", time.monotonic() - start)
 
-    with mock.patch.object(guarded_reader, "ReadingProcess", TimedReadingProcess):
+    with mock.patch.object(guarded_decoder, "DecoderProcess", TimedDecoderProcess):
         yield
 
 
-def _process_in_all_ways(reader: GuardedReader, content: bytes, name: str, results: SoakResults) -> list[str]:
+def _process_in_all_ways(
+    decoder: GuardedDecoder, content: bytes, name: str, results: SoakResults
+) -> list[str]:
     outcomes, longest_wait = [], 0.0
     for process_image in (
-        lambda: reader.describe_with_identity(content, name=name, key=_KEY, identity=True),
-        lambda: reader.deidentify_file(content, name=name, key=_KEY),
-        lambda: reader.render_jpeg(content, name=name, longest_side=300),
+        lambda: decoder.describe_with_identity(content, name=name, key=_KEY, identity=True),
+        lambda: decoder.deidentify_file(content, name=name, key=_KEY),
+        lambda: decoder.render_jpeg(content, name=name, longest_side=300),
     ):
         start = time.monotonic()
         try:
             process_image()
             outcomes.append("read")
         except UnreadableImage as refusal:
-            crashed = "the reading process crashed" in refusal.reason
-            outcomes.append("reading process crashed" if crashed else "refused")
+            crashed = "the decoder process crashed" in refusal.reason
+            outcomes.append("decoder process crashed" if crashed else "refused")
         except Exception as error:  # noqa: BLE001 - any other error is a fault
             results.record_fault(f"{name}: {type(error).__name__}: {error}")
         longest_wait = max(longest_wait, time.monotonic() - start)
     worst_outcome = (
-        "reading process crashed"
-        if "reading process crashed" in outcomes
+        "decoder process crashed"
+        if "decoder process crashed" in outcomes
         else "refused"
         if "refused" in outcomes
         else "read"

@@ -19,7 +19,7 @@ from imaging.deidentify_folder import (
     deidentify_all,
     plan_deidentification,
 )
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from imaging.pseudonyms import KEY_LENGTH, PseudonymKey
 from privacy.service import load_pseudonym_key
 from storage.unit_of_work import read_only_session
@@ -97,8 +97,8 @@ def _deidentify_files(
     jobs: list[DeidentificationJob], *, key: PseudonymKey, processes: int
 ) -> list[DeidentificationResult]:
     results: list[DeidentificationResult] = []
-    with GuardedReader(workers=processes) as reader:
-        for result in deidentify_all(jobs, reader=reader, workers=processes, key=key):
+    with GuardedDecoder(workers=processes) as decoder:
+        for result in deidentify_all(jobs, decoder=decoder, workers=processes, key=key):
             results.append(result)
             if len(jobs) > 1:
                 print(f"\r{len(results):,} of {len(jobs):,}", end="", file=sys.stderr, flush=True)

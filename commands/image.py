@@ -10,7 +10,7 @@ from pathlib import Path
 from commands.arguments import Subparsers
 from domain.count_texts import count_text
 from imaging.errors import UnreadableImage
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from imaging.radiograph import Window
 from imaging.render_folder import RenderJob, plan_file, plan_folder, render_all
 
@@ -78,8 +78,8 @@ def _render(
     jobs: list[RenderJob], *, processes: int, bits: int, window: Window | None
 ) -> list[UnreadableImage]:
     refusals = []
-    with GuardedReader(workers=processes) as reader:
-        results = render_all(jobs, reader=reader, workers=processes, bits=bits, window=window)
+    with GuardedDecoder(workers=processes) as decoder:
+        results = render_all(jobs, decoder=decoder, workers=processes, bits=bits, window=window)
         for done, refusal in enumerate(results, start=1):
             if refusal is not None:
                 refusals.append(refusal)

@@ -13,7 +13,7 @@ from pydicom import uid
 from imaging.errors import DamagedContent
 
 # JPEG 2000 takes ten times as long as the other codecs, and its blocks can be decoded in parallel. More than
-# two threads gain little, and each uses part of the memory limit of a reading process.
+# two threads gain little, and each uses part of the memory limit of a decoder process.
 _JPEG_2000_THREADS = 2
 
 _NATIVE = {

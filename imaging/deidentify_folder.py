@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from imaging.errors import UnreadableImage
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import JPEG, PNG
 from imaging.render_folder import is_image, list_files, write_atomically
@@ -80,7 +80,7 @@ def plan_deidentification(
 
 
 def deidentify_all(
-    jobs: Iterable[DeidentificationJob], *, reader: GuardedReader, workers: int, key: PseudonymKey
+    jobs: Iterable[DeidentificationJob], *, decoder: GuardedDecoder, workers: int, key: PseudonymKey
 ) -> Iterator[DeidentificationResult]:
     """De-identify all files of a plan in parallel.
 
@@ -88,8 +88,8 @@ def deidentify_all(
 
     Args:
         jobs: the jobs that :func:`plan_deidentification` returned.
-        reader: reads the files.
-        workers: the number of threads, equal to the number of processes of the reader.
+        decoder: reads the files.
+        workers: the number of threads, equal to the number of processes of the decoder.
         key: the key for the pseudonyms.
 
     Yields:
@@ -102,7 +102,7 @@ def deidentify_all(
         pending: deque[Future[DeidentificationResult]] = deque()
         try:
             for job in jobs:
-                pending.append(threads.submit(_deidentify_one, job, reader, key))
+                pending.append(threads.submit(_deidentify_one, job, decoder, key))
                 if len(pending) >= _SUBMITTED_PER_PROCESS * workers:
                     yield pending.popleft().result()
             while pending:
@@ -113,10 +113,10 @@ def deidentify_all(
 
 
 def _deidentify_one(
-    job: DeidentificationJob, reader: GuardedReader, key: PseudonymKey
+    job: DeidentificationJob, decoder: GuardedDecoder, key: PseudonymKey
 ) -> DeidentificationResult:
     try:
-        image = reader.deidentify_file(job.source, name=job.name, key=key)
+        image = decoder.deidentify_file(job.source, name=job.name, key=key)
     except UnreadableImage as refusal:
         return DeidentificationResult(job=job, refusal=refusal)
     suffix = _SUFFIXES.get(image.facts.media_type, ".dcm")

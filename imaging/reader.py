@@ -1,7 +1,7 @@
 """Reads image files of all supported kinds: the facts in their headers, and their pixels.
 
-Files are not trusted. Use :mod:`imaging.guarded_reader` outside of tests: it reads them in a separate process
-with limits on time and memory.
+Files are not trusted. Use :mod:`imaging.guarded_decoder` outside of tests: it reads them in a separate
+process with limits on time and memory.
 """
 
 from __future__ import annotations

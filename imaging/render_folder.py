@@ -12,7 +12,7 @@ from pathlib import Path
 from domain.file_errors import add_filename_to_errors
 from imaging.dicom_file import is_dicom
 from imaging.errors import UnreadableImage
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from imaging.radiograph import Window
 from imaging.raster import is_raster
 
@@ -85,14 +85,14 @@ def plan_file(source: Path, out: Path, *, quarter: bool) -> RenderJob:
 
 
 def render_all(
-    jobs: Iterable[RenderJob], *, reader: GuardedReader, workers: int, bits: int, window: Window | None
+    jobs: Iterable[RenderJob], *, decoder: GuardedDecoder, workers: int, bits: int, window: Window | None
 ) -> Iterator[UnreadableImage | None]:
     """Render all files of a plan in parallel. An existing PNG is replaced atomically.
 
     Args:
         jobs: the jobs that :func:`plan_folder` or :func:`plan_file` returned.
-        reader: reads the files.
-        workers: the number of threads, equal to the number of processes of the reader.
+        decoder: reads the files.
+        workers: the number of threads, equal to the number of processes of the decoder.
         bits: the bit depth of the PNG, 8 or 16.
         window: a window in values after the modality transform; None for the default of
             :func:`imaging.render.render_pngs`.
@@ -107,7 +107,7 @@ def render_all(
         pending: deque[Future[UnreadableImage | None]] = deque()
         try:
             for job in jobs:
-                pending.append(threads.submit(_render_one, job, reader=reader, bits=bits, window=window))
+                pending.append(threads.submit(_render_one, job, decoder=decoder, bits=bits, window=window))
                 if len(pending) >= _SUBMITTED_PER_PROCESS * workers:
                     yield pending.popleft().result()
             while pending:
@@ -118,10 +118,10 @@ def render_all(
 
 
 def _render_one(
-    job: RenderJob, *, reader: GuardedReader, bits: int, window: Window | None
+    job: RenderJob, *, decoder: GuardedDecoder, bits: int, window: Window | None
 ) -> UnreadableImage | None:
     try:
-        rendered = reader.render_png(
+        rendered = decoder.render_png(
             job.source, name=job.name, bits=bits, window=window, quarter=job.quarter is not None
         )
     except UnreadableImage as refusal:

@@ -1,4 +1,4 @@
-"""Encodes facts and pixels as JSON and bytes for the pipe between a reading process and its caller."""
+"""Encodes facts and pixels as JSON and bytes for the pipe between a decoder process and its caller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from imaging.radiograph import DecodedRadiograph, ImageFacts, VoiTable, Window
 
 _ARRAY_TYPES = {"uint8": "|u1", "uint16": "<u2", "int16": "<i2"}
 
-OUT_OF_MEMORY = 3  # exit code of the reading process
+OUT_OF_MEMORY = 3  # exit code of the decoder process
 
 #: A header of JSON values, and the payloads whose lengths are the header's ``sizes``.
 WorkerResponse = tuple[dict[str, Any], list[bytes]]

@@ -1,4 +1,4 @@
-"""The process that reads untrusted files: ``python -m imaging.worker``, started by imaging.reading_process.
+"""The process that reads untrusted files: ``python -m imaging.worker``, started by imaging.decoder_process.
 
 A request is one line of JSON, followed by the file's bytes if the request has no path. A response consists of
 the length of its JSON header in eight bytes (big endian), the header, and the payloads, whose lengths are the
@@ -65,38 +65,18 @@ def _set_cpu_limit(seconds: int) -> None:
 
 
 def _handle_request(request: dict[str, Any], sent_content: bytes | None) -> WorkerResponse:
-    name = str(request["name"])
+    name, operation = str(request["name"]), request["operation"]
     key = PseudonymKey(secret=bytes.fromhex(request["key"])) if request.get("key") else None
     try:
         content = Path(str(request["path"])).read_bytes() if sent_content is None else sent_content
-        if request["do"] == "describe":
+        if operation == "describe":
             header: dict[str, Any] = {"facts": asdict(describe(content, name=name, key=key))}
             if request.get("identity"):
                 header["identity"] = _identity_to_json(content, name=name)
             return header, []
-        if request["do"] == "deidentify" and key is not None:
+        if operation == "deidentify" and key is not None:
             return _deidentify(content, name=name, key=key, identity=bool(request.get("identity")))
-        decoded = read_radiograph(content, name=name)
-        if request["do"] == "decode":
-            return encode_radiograph(decoded)
-        if request["do"] == "pixels":
-            facts = json.dumps(build_viewer_facts(content, decoded, name=name), allow_nan=False).encode()
-            matrix = encode_matrix(decoded)
-            return {"sizes": [len(facts), len(matrix)]}, [facts, matrix]
-        window_fields = request["window"]
-        window = Window(**window_fields) if isinstance(window_fields, dict) else None
-        if request["do"] == "render":
-            rendered = render_pngs(
-                decoded, bits=int(request["bits"]), window=window, quarter=bool(request["quarter"])
-            )
-            files = [rendered.full] if rendered.quarter is None else [rendered.full, rendered.quarter]
-            return {"sizes": [len(file) for file in files]}, files
-        picture = render_display_jpeg(
-            decoded,
-            window=window,
-            longest_side=request["longest"],
-        )
-        return {"facts": asdict(decoded.facts), "sizes": [len(picture)]}, [picture]
+        return _decode_pixels(request, content, name=name)
     except UnreadableImage as error:
         return {"refused": error.reason, "attribute": error.attribute}, []
     except FileNotFoundError:
@@ -107,6 +87,30 @@ def _handle_request(request: dict[str, Any], sent_content: bytes | None) -> Work
         raise
     except Exception as error:  # noqa: BLE001 - a parser may fail in any way on untrusted bytes
         return {"refused": f"cannot be read ({type(error).__name__}).", "attribute": None}, []
+
+
+def _decode_pixels(request: dict[str, Any], content: bytes, *, name: str) -> WorkerResponse:
+    """Handle an operation that decodes the pixels of the file."""
+    decoded = read_radiograph(content, name=name)
+    operation = request["operation"]
+    if operation == "decode":
+        return encode_radiograph(decoded)
+    if operation == "encode_pixels":
+        facts = json.dumps(build_viewer_facts(content, decoded, name=name), allow_nan=False).encode()
+        matrix = encode_matrix(decoded)
+        return {"sizes": [len(facts), len(matrix)]}, [facts, matrix]
+    window_fields = request["window"]
+    window = Window(**window_fields) if isinstance(window_fields, dict) else None
+    if operation == "render_png":
+        rendered = render_pngs(
+            decoded, bits=int(request["bits"]), window=window, quarter=bool(request["quarter"])
+        )
+        files = [rendered.full] if rendered.quarter is None else [rendered.full, rendered.quarter]
+        return {"sizes": [len(file) for file in files]}, files
+    if operation == "render_jpeg":
+        picture = render_display_jpeg(decoded, window=window, longest_side=request["longest_side"])
+        return {"facts": asdict(decoded.facts), "sizes": [len(picture)]}, [picture]
+    raise ValueError(f"unknown operation {operation!r}")
 
 
 def _deidentify(content: bytes, *, name: str, key: PseudonymKey, identity: bool) -> WorkerResponse:

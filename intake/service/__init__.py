@@ -21,7 +21,7 @@ from accounts.service.audit import record
 from domain.errors import InvalidValue
 from domain.people import Action, Person, require
 from domain.problems import Check
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from intake.archives import unpack_archive
 from intake.mapping.declaration import Mapping, list_ready_mappings, load_mapping, load_ready_mapping
 from intake.parsed_batch import ParsedBatch
@@ -146,7 +146,7 @@ def import_questions(
         if source is not None:
             deidentification = deidentification or load_deidentification(db, by=by)
             image_importer = ImageImporter(
-                workspace, source, stack.enter_context(GuardedReader()), deidentification=deidentification
+                workspace, source, stack.enter_context(GuardedDecoder()), deidentification=deidentification
             )
             _fetch_images(image_importer, parse(minimum_explanation=0), report_progress)
         # Locked as late as possible: on SQLite, all other writers wait from here to the end.

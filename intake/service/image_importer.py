@@ -13,7 +13,7 @@ from sqlmodel import Session
 from domain.errors import InvalidValue
 from domain.vocabulary import View
 from imaging.errors import UnreadableImage
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from imaging.identity import IdentityValue
 from imaging.radiograph import ImageFacts
 from intake.image_folder import ImageFolder
@@ -53,15 +53,15 @@ class ImageImporter:
         self,
         workspace: Workspace,
         folder: ImageFolder | ZippedImages,
-        reader: GuardedReader,
+        decoder: GuardedDecoder,
         *,
         deidentification: DeidentificationSettings,
     ) -> None:
-        """``reader`` is closed by the caller."""
-        self._store, self._folder, self._reader, self._deidentification = (
+        """``decoder`` is closed by the caller."""
+        self._store, self._folder, self._decoder, self._deidentification = (
             get_image_store(workspace),
             folder,
-            reader,
+            decoder,
             deidentification,
         )
         self._by_path: dict[str, ImportedImage | InvalidValue] = {}
@@ -143,12 +143,12 @@ class ImageImporter:
         try:
             content = self._folder.read(path, max_bytes=_MAX_BYTES)
             if self._deidentification.deidentify:
-                cleaned = self._reader.deidentify_file(
+                cleaned = self._decoder.deidentify_file(
                     content, name=path, key=self._deidentification.key, identity=True
                 )
                 content = cleaned.content or b""
             else:
-                cleaned = self._reader.describe_with_identity(
+                cleaned = self._decoder.describe_with_identity(
                     content, name=path, key=self._deidentification.key
                 )
         except InvalidValue as error:

@@ -16,7 +16,7 @@ from domain.patient_data import PixelCheck, PixelCheckScope, PixelDecision
 from domain.people import Action, Person, require
 from imaging.burned_in_text import LONGEST_SIDE, TextRank, rank_text, ranking_method
 from imaging.errors import UnreadableImage
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from storage.images.files import ImageStore, get_image_store
 from storage.intake import datasets
 from storage.intake.bulk import load_known_images
@@ -70,8 +70,8 @@ def rank_images(
     pending = patient_data.list_unranked_images(db, dataset_id=dataset_summary.id, method=ranking_method())
     store = get_image_store(workspace)
     ranks: list[tuple[str, float, int]] = []
-    with GuardedReader(workers=_WORKERS) as reader:
-        text_ranks = _map_in_order(pending, lambda sha256: _rank_image(store, reader, sha256))
+    with GuardedDecoder(workers=_WORKERS) as decoder:
+        text_ranks = _map_in_order(pending, lambda sha256: _rank_image(store, decoder, sha256))
         for sha256, rank in zip(pending, text_ranks, strict=True):
             if rank is not None:
                 ranks.append((sha256, rank.score, rank.words))
@@ -174,10 +174,10 @@ def decide_images(
             )
 
 
-def _rank_image(store: ImageStore, reader: GuardedReader, sha256: str) -> TextRank | None:
+def _rank_image(store: ImageStore, decoder: GuardedDecoder, sha256: str) -> TextRank | None:
     try:
         with store.local_file(sha256) as path:
-            image = reader.render_jpeg(path, name=sha256[:12], longest_side=LONGEST_SIDE)
+            image = decoder.render_jpeg(path, name=sha256[:12], longest_side=LONGEST_SIDE)
     except (NotFound, Refused, UnreadableImage):
         return None  # an image that can't be shown stays unranked; nobody can read text in it
     return rank_text(image)

@@ -17,7 +17,7 @@ from domain.errors import NotFound, Refused
 from domain.patient_data import HEADER_HIT_KINDS, HitKind, Originals, TextHit
 from domain.people import Action, Person, require
 from imaging.errors import UnreadableImage
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from imaging.identity import IdentityValue
 from privacy.header_values import HeaderValues
 from privacy.text_hits import find_hits_in_texts
@@ -196,11 +196,13 @@ def _load_identity_values(
 ) -> dict[int, list[IdentityValue]]:
     store = get_image_store(workspace)
     identity_values: dict[int, list[IdentityValue]] = defaultdict(list)
-    with GuardedReader() as reader:
+    with GuardedDecoder() as decoder:
         for done, (exam, sha256) in enumerate(images, start=1):
             try:
                 with store.local_file(sha256) as path:
-                    header = reader.describe_with_identity(path, name=f"exam {exam}", key=None, identity=True)
+                    header = decoder.describe_with_identity(
+                        path, name=f"exam {exam}", key=None, identity=True
+                    )
             except UnreadableImage:
                 continue  # the file was readable on import; its texts are still searched by patterns
             except (NotFound, Refused):

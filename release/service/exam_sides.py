@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlmodel import Session
 
 from domain.batches import Batch
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from release.service.images import hash_pixels
 from release.splits import Side, SplitPlan, assign_linked_sides, link_exam
 from storage.release import gold
@@ -13,7 +13,7 @@ from storage.workspace import Workspace
 
 
 def assign_exam_sides(
-    db: Session, batches: list[Batch], split: SplitPlan, *, workspace: Workspace, reader: GuardedReader
+    db: Session, batches: list[Batch], split: SplitPlan, *, workspace: Workspace, decoder: GuardedDecoder
 ) -> dict[str, Side]:
     """Return the side of every exam with a judged question.
 
@@ -25,7 +25,7 @@ def assign_exam_sides(
         batches: the batches whose verdicts count.
         split: the private share and the seed.
         workspace: the workspace with the images.
-        reader: the process that decodes the images.
+        decoder: the process that decodes the images.
 
     Returns:
         The side of each exam, by exam id.
@@ -35,7 +35,7 @@ def assign_exam_sides(
     """
     exam_images = gold.load_exam_links(db, batches=batches)
     files = sorted({sha256 for _, _, file_hashes in exam_images for sha256 in file_hashes})
-    pixel_hash = hash_pixels(workspace, files, reader=reader)
+    pixel_hash = hash_pixels(workspace, files, decoder=decoder)
     links = [
         link_exam(exam, patient=patient, images=file_hashes, pixel_hash=pixel_hash)
         for exam, patient, file_hashes in exam_images

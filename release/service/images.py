@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from domain.errors import NotFound, Refused
 from domain.exams import Radiograph
 from imaging.errors import UnreadableImage
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from release.folder import copy_image
 from release.formats.format_writer import OriginalLoader
 from release.manifest import Entry
@@ -63,7 +63,7 @@ def original_loader(workspace: Workspace) -> OriginalLoader:
     return load_original
 
 
-def display_image_loader(workspace: Workspace, reader: GuardedReader) -> DisplayImageLoader:
+def display_image_loader(workspace: Workspace, decoder: GuardedDecoder) -> DisplayImageLoader:
     """Return a function that loads a radiograph as PNG or JPEG.
 
     PNG and JPEG files are returned unchanged. DICOM files are rendered with 8 bits, with the default window
@@ -78,7 +78,7 @@ def display_image_loader(workspace: Workspace, reader: GuardedReader) -> Display
             return content
         try:
             with store.local_file(radiograph.sha256 or "") as path:
-                return reader.render_png(path, name=radiograph.file).full
+                return decoder.render_png(path, name=radiograph.file).full
         except UnreadableImage:  # damaged since the import; the row has only the path
             return None
 
@@ -89,7 +89,7 @@ def hash_pixels(
     workspace: Workspace,
     sha256s: Iterable[str],
     *,
-    reader: GuardedReader,
+    decoder: GuardedDecoder,
     progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, str]:
     """Hash the decoded pixels of images, to detect identical pixels in different files.
@@ -97,7 +97,7 @@ def hash_pixels(
     Args:
         workspace: the workspace with the images.
         sha256s: the SHA-256 of each image file.
-        reader: the process that decodes the images.
+        decoder: the process that decodes the images.
         progress: a function that is called with the number of processed images.
 
     Returns:
@@ -109,7 +109,7 @@ def hash_pixels(
     for count, sha256 in enumerate(sha256s, start=1):
         try:
             with store.local_file(sha256) as path:
-                pixels = reader.decode(path, name=sha256).pixels
+                pixels = decoder.decode(path, name=sha256).pixels
         except (NotFound, UnreadableImage):
             continue
         digest = hashlib.sha256(f"{pixels.shape}\0".encode())

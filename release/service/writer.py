@@ -15,7 +15,7 @@ from domain.errors import Refused
 from domain.file_errors import add_filename_to_errors
 from domain.gold import GoldItem
 from domain.people import Action, Person, require
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from intake.garbage_collector import pause_garbage_collector
 from release.folder import MANIFEST, HashedFile, hash_file, move_into_place, staging_folder
 from release.formats.croissant import render_croissant
@@ -134,15 +134,15 @@ def write_release(
         stack.enter_context(pause_garbage_collector())
         folder = stack.enter_context(staging_folder(out))
         staged_keys = stack.enter_context(staging_folder(keys_folder_of(out))) if split else None
-        reader = stack.enter_context(GuardedReader())
+        decoder = stack.enter_context(GuardedDecoder())
         options = ReleaseOptions(
             reviewer_names=load_reviewer_names(db, selected_batches, reviewer_naming),
             with_images=with_images,
             with_report=with_reports,
-            load_display_image=display_image_loader(workspace, reader) if with_images else None,
+            load_display_image=display_image_loader(workspace, decoder) if with_images else None,
             load_original=original_loader(workspace) if with_sr else None,
             sr_date=last_verdict_at,
-            side_by_exam=assign_exam_sides(db, selected_batches, split, workspace=workspace, reader=reader)
+            side_by_exam=assign_exam_sides(db, selected_batches, split, workspace=workspace, decoder=decoder)
             if split
             else None,
             keys_folder=staged_keys,

@@ -10,7 +10,7 @@ import pytest
 from pydicom.uid import JPEGLSLossless
 
 from domain.errors import Refused
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from release.compare import compare_releases
 from release.service import SplitPlan, verify_release
 from release.service.images import hash_pixels
@@ -105,8 +105,8 @@ def test_the_same_pixels_in_another_file_have_the_same_hash(formats_world):
     for name, content in files.items():
         names[name] = hashlib.sha256(content).hexdigest()
         store.write(names[name], content)
-    with GuardedReader() as reader:
-        pixel_hashes = hash_pixels(formats_world.workspace, names.values(), reader=reader)
+    with GuardedDecoder() as decoder:
+        pixel_hashes = hash_pixels(formats_world.workspace, names.values(), decoder=decoder)
     assert pixel_hashes[names["raw"]] == pixel_hashes[names["compressed"]]
     assert pixel_hashes[names["raw"]] != pixel_hashes[names["other"]]
 

@@ -47,14 +47,14 @@ class RawBrowser:
 
 
 @pytest.fixture(scope="module")
-def reading_processes() -> Iterator[None]:
+def decoder_processes() -> Iterator[None]:
     yield
-    radiographs.shared_reader().close()
-    radiographs.shared_reader.cache_clear()
+    radiographs.shared_decoder().close()
+    radiographs.shared_decoder.cache_clear()
 
 
 @pytest.fixture
-def world(workspace_engine: Engine, reading_processes: None) -> World:
+def world(workspace_engine: Engine, decoder_processes: None) -> World:
     """Ruth has questions, remo has none. The first exam's PA image exists, the other files are missing."""
     world = make_world(workspace_engine, assigned_to=("ruth",))
     path = image_path(current_workspace(), sha256=PLATE_SHA256)

@@ -41,7 +41,7 @@ ROUTES = [
 
 
 @pytest.fixture
-def bucket(monkeypatch, workspace_engine, reading_processes):
+def bucket(monkeypatch, workspace_engine, decoder_processes):
     """A workspace of 41 exams whose images are in a bucket instead of the folder."""
     with scripted_bucket() as server:
         for name, value in server.settings.items():

@@ -94,7 +94,7 @@ def test_no_command_imports_heavy_modules_at_load(home):
 
 
 def test_only_image_commands_import_pydicom(home):
-    # The others use a reading process.
+    # The others use a decoder process.
     names = [MODULE_NAMES.get(name, name) for name in COMMANDS if name not in {"deidentify", "image", "demo"}]
     program = (
         f"import sys, {', '.join(f'commands.{name}' for name in names)}\nprint(*sys.modules, file=sys.stderr)"

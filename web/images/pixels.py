@@ -1,7 +1,7 @@
 """GET /pixels/{exam}/{radiograph} and …/facts: a radiograph's stored values, and how to display them.
 
 Sign-in and access are checked at each request, before anything is read. A browser may cache its copy, but
-must revalidate it before each use. Matrix and facts are computed together, once, in a reading process, and
+must revalidate it before each use. Matrix and facts are computed together, once, in a decoder process, and
 cached on disk under the file's SHA-256. While the image store does not respond, cached entries are still
 served, because lookups and fetches have separate thread limits.
 
@@ -18,13 +18,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from imaging.cache import facts_cache_name, matrix_cache_name
-from imaging.guarded_reader import EncodedPixels
+from imaging.guarded_decoder import EncodedPixels
 from web.images.radiographs import (
     find_permitted_image,
     matches_etag,
     open_original,
     shared_cache,
-    shared_reader,
+    shared_decoder,
 )
 from web.requests import json_errors, require_person
 from web.single_flight import SingleFlight
@@ -76,7 +76,7 @@ def _encode_pixels(sha256: str, *, name: str) -> EncodedPixels:
     if facts is not None and matrix is not None:  # cached after this request's lookup
         return EncodedPixels(facts=facts, matrix=matrix)
     with open_original(sha256, name=name) as original:
-        encoded = shared_reader().encode_pixels(original, name=name)
+        encoded = shared_decoder().encode_pixels(original, name=name)
     cache.store(facts_cache_name(sha256), encoded.facts)
     cache.store(matrix_cache_name(sha256), encoded.matrix)
     return encoded

@@ -25,7 +25,7 @@ from starlette.routing import Route
 from domain.errors import InvalidValue, NotAllowed, NotFound
 from domain.people import Action, Person
 from imaging.cache import DiskCache, open_disk_cache, picture_cache_name
-from imaging.guarded_reader import GuardedReader
+from imaging.guarded_decoder import GuardedDecoder
 from imaging.radiograph import Window
 from reader_study.service import load_reading_image
 from review.service import load_radiograph_file
@@ -47,11 +47,11 @@ _RENDERINGS = SingleFlight[bytes]()
 
 
 @functools.cache
-def shared_reader() -> GuardedReader:
-    """Return the image-reading processes of this app, which are started for the first image."""
-    reader = GuardedReader(workers=max(1, min(4, os.cpu_count() or 1)))
-    atexit.register(reader.close)
-    return reader
+def shared_decoder() -> GuardedDecoder:
+    """Return the image-decoder processes of this app, which are started for the first image."""
+    decoder = GuardedDecoder(workers=max(1, min(4, os.cpu_count() or 1)))
+    atexit.register(decoder.close)
+    return decoder
 
 
 @json_errors
@@ -129,7 +129,7 @@ async def _find_cached_picture(sha256: str, *, longest: int | None, window: Wind
 def _render_picture(sha256: str, *, name: str, longest: int | None, window: Window | None) -> bytes:
     def render() -> bytes:
         with open_original(sha256, name=name) as original:
-            return shared_reader().render_jpeg(original, name=name, window=window, longest_side=longest)
+            return shared_decoder().render_jpeg(original, name=name, window=window, longest_side=longest)
 
     if window is not None:
         return render()

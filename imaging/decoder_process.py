@@ -28,8 +28,8 @@ class Limits:
     seconds: int = 10
 
 
-class ReadingProcess:
-    """A reading process with its pipes. Only one thread at a time may use it.
+class DecoderProcess:
+    """A process that decodes image files, with its pipes. Only one thread at a time may use it.
 
     The constructor starts the process in the background. ``request_count`` is the number of requests so far.
     A ``broken`` process gives no further responses and must be ended.
@@ -57,7 +57,7 @@ class ReadingProcess:
             bufsize=0,
         )
         if self._process.stdin is None or self._process.stdout is None:
-            raise RuntimeError("stdin and stdout of the reading process must be pipes")
+            raise RuntimeError("stdin and stdout of the decoder process must be pipes")
         self._request_pipe, self._response_pipe = self._process.stdin, self._process.stdout
         self._readable = selectors.DefaultSelector()
         self._readable.register(self._response_pipe, selectors.EVENT_READ)
@@ -79,7 +79,7 @@ class ReadingProcess:
             self.wait_until_ready()
         except (TimeoutError, EOFError, OSError, ValueError) as error:
             reason = (
-                "was not read: the reading process did not start. Try again when the machine is less busy."
+                "was not read: the decoder process did not start. Try again when the machine is less busy."
             )
             raise UnreadableImage(name, reason) from error
         self.broken = True  # until the response is complete
@@ -150,12 +150,12 @@ class ReadingProcess:
         try:
             code = self._process.wait(timeout=1)
         except subprocess.TimeoutExpired:
-            return "can't be read: the reading process gave an invalid response."
+            return "can't be read: the decoder process gave an invalid response."
         if code == OUT_OF_MEMORY:
             return f"can't be read: reading needs more than {self._limits.memory >> 20} MB of memory."
         if code == -signal.SIGXCPU:
             return self._describe_timeout()
-        return "can't be read: the reading process crashed. The file is damaged or needs too much memory."
+        return "can't be read: the decoder process crashed. The file is damaged or needs too much memory."
 
     def _describe_timeout(self) -> str:
         return f"can't be read: reading takes longer than {self._limits.seconds} seconds."

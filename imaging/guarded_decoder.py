@@ -1,6 +1,6 @@
 """Reads untrusted image files in separate processes with limits on time and memory.
 
-Each of a few reading processes reads many files. A process that exceeds a limit or crashes on a damaged file
+Each of a few decoder processes reads many files. A process that exceeds a limit or crashes on a damaged file
 is ended and replaced, and its file is refused with the reason. A replacement is started before it is needed,
 so that the next file does not wait for the codecs to load.
 """
@@ -16,11 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from imaging.decoder_process import DecoderProcess, Limits
 from imaging.errors import UnreadableImage
 from imaging.identity import IdentityKind, IdentityValue
 from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import DecodedRadiograph, ImageFacts, Window
-from imaging.reading_process import Limits, ReadingProcess
 from imaging.wire import WorkerResponse, decode_radiograph, facts_from_json
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ class ImageDescription:
     notes: tuple[str, ...] = ()
 
 
-class GuardedReader:
-    """Reads image files in separate processes. Threads may share one reader.
+class GuardedDecoder:
+    """Reads image files in separate processes. Threads may share one decoder.
 
     ``workers`` is the number of processes. They are started on first use and ended at the end of the ``with``
     block. ``limits`` apply to each file.
@@ -62,9 +62,9 @@ class GuardedReader:
     def __init__(self, *, workers: int = 2, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
         self._worker_count = workers
-        self._idle: queue.PriorityQueue[tuple[int, int, ReadingProcess | None]] = queue.PriorityQueue()
+        self._idle: queue.PriorityQueue[tuple[int, int, DecoderProcess | None]] = queue.PriorityQueue()
         self._tie_breakers = itertools.count(0, -1)
-        self._successors: dict[ReadingProcess, ReadingProcess] = {}
+        self._successors: dict[DecoderProcess, DecoderProcess] = {}
         for _ in range(workers):
             self._return_process(None)  # None stands for a process that has not been started
 
@@ -80,7 +80,7 @@ class GuardedReader:
         """Start all processes in the background, so that the first file does not wait for one."""
         processes = [self._take_process() for _ in range(self._worker_count)]
         for process in processes:
-            self._return_process(process or ReadingProcess(self._limits))
+            self._return_process(process or DecoderProcess(self._limits))
 
     def close(self) -> None:
         """End the processes, each after its current file."""
@@ -182,7 +182,7 @@ class GuardedReader:
         """
         window_fields = None if window is None else asdict(window)
         return self._request(
-            content, name=name, operation="picture", window=window_fields, longest=longest_side
+            content, name=name, operation="render_jpeg", window=window_fields, longest_side=longest_side
         )[1][0]
 
     def encode_pixels(self, path: Path, *, name: str | None = None) -> EncodedPixels:
@@ -197,7 +197,7 @@ class GuardedReader:
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
         """
-        facts, matrix = self._request(path, name=name, operation="pixels")[1]
+        facts, matrix = self._request(path, name=name, operation="encode_pixels")[1]
         return EncodedPixels(facts=facts, matrix=matrix)
 
     def render_png(
@@ -225,7 +225,7 @@ class GuardedReader:
 
         window_fields = None if window is None else asdict(window)
         files = self._request(
-            path, name=name, operation="render", bits=bits, window=window_fields, quarter=quarter
+            path, name=name, operation="render_png", bits=bits, window=window_fields, quarter=quarter
         )[1]
         return RenderedPngs(full=files[0], quarter=files[1] if quarter else None)
 
@@ -235,10 +235,10 @@ class GuardedReader:
         """Send a request with the path of a file, or with its bytes if it is not on a disk."""
         if isinstance(file, bytes):
             name, content = name or "the file", file
-            request = {"do": operation, "length": len(file), "name": name, **parameters}
+            request = {"operation": operation, "length": len(file), "name": name, **parameters}
         else:
             name, content = name or file.name, b""
-            request = {"do": operation, "path": str(file.resolve()), "name": name, **parameters}
+            request = {"operation": operation, "path": str(file.resolve()), "name": name, **parameters}
         with self._borrow_process() as process:
             response = process.send_request(request, content, name=name)
         refusal = response[0].get("refused")
@@ -247,11 +247,11 @@ class GuardedReader:
         return response
 
     @contextmanager
-    def _borrow_process(self) -> Iterator[ReadingProcess]:
+    def _borrow_process(self) -> Iterator[DecoderProcess]:
         process = self._take_process()
         try:
             if process is None:
-                process = ReadingProcess(self._limits)
+                process = DecoderProcess(self._limits)
             yield process
         finally:
             try:
@@ -259,10 +259,10 @@ class GuardedReader:
             finally:
                 self._return_process(process)
 
-    def _take_process(self) -> ReadingProcess | None:
+    def _take_process(self) -> DecoderProcess | None:
         return self._idle.get()[2]
 
-    def _return_process(self, process: ReadingProcess | None) -> None:
+    def _return_process(self, process: DecoderProcess | None) -> None:
         """Return a process to the pool.
 
         Ready processes are used first, the most recently used before others.
@@ -270,7 +270,7 @@ class GuardedReader:
         rank = 2 if process is None else 0 if process.is_ready else 1
         self._idle.put((rank, next(self._tie_breakers), process))
 
-    def _same_or_successor(self, process: ReadingProcess | None) -> ReadingProcess | None:
+    def _same_or_successor(self, process: DecoderProcess | None) -> DecoderProcess | None:
         """Return this process for the next file, or its successor if it broke or has read enough files."""
         if process is None or not (process.broken or process.request_count >= _FILES_PER_PROCESS):
             return process
@@ -281,9 +281,9 @@ class GuardedReader:
         process.end()
         return successor
 
-    def _start_process(self) -> ReadingProcess | None:
+    def _start_process(self) -> DecoderProcess | None:
         try:
-            return ReadingProcess(self._limits)
+            return DecoderProcess(self._limits)
         except OSError:  # no process can be started now; the next file tries again
             return None
 
