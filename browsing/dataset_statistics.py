@@ -26,7 +26,7 @@ class FormatLine:
     boxes: int
 
     @property
-    def boxes_a_question(self) -> float | None:
+    def boxes_per_question(self) -> float | None:
         """The mean number of boxes per question; None if there are no questions."""
         return self.boxes / self.questions if self.questions else None
 

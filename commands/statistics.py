@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         f"{count_text(statistics.exams, 'exam')}"
     )
     for line in statistics.formats:
-        average = "" if line.boxes_a_question is None else f", {line.boxes_a_question:.2f} per question"
+        average = "" if line.boxes_per_question is None else f", {line.boxes_per_question:.2f} per question"
         print(
             f"  {line.name:<10} {line.questions:>10,}  with boxes {line.with_boxes:,}, boxes "
             f"{line.boxes:,}{average}"

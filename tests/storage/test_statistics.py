@@ -46,7 +46,7 @@ def test_boxes_are_counted_by_format_and_per_question(engine: Engine) -> None:
         db.execute(update(QuestionRow).where(QuestionRow.id == 2).values(boxes="[]"))
     single, total = compute_statistics(engine).formats
     assert (single.name, single.questions, single.with_boxes, single.boxes) == ("single", 12, 11, 12)
-    assert total.boxes_a_question == 1.0
+    assert total.boxes_per_question == 1.0
 
 
 def test_boxes_per_question_and_their_labels_are_counted(engine: Engine) -> None:
@@ -90,7 +90,7 @@ def test_a_dataset_without_questions_has_empty_tables(engine: Engine) -> None:
     statistics = compute_statistics(engine)
     assert statistics.questions == 0
     assert statistics.stems.mean_characters is None
-    assert statistics.formats[-1].boxes_a_question is None
+    assert statistics.formats[-1].boxes_per_question is None
 
 
 def test_version_follows_the_newest_question_and_release(engine: Engine) -> None:
