@@ -93,18 +93,18 @@ def _measure_searches(engine: Engine, questions: int) -> None:
         "the beginning of a word": (Search(dataset="many", words="word39*"), 0),
         "task and difficulty": (Search(dataset="many", task=Task.GEOMETRIC, difficulty=Difficulty.HARD), 0),
         "a category from the middle on": (Search(dataset="many", category="category 17"), middle),
-        "rejected by somebody": (Search(dataset="many", standing=QuestionStatus.REJECTED), 0),
+        "rejected by somebody": (Search(dataset="many", status=QuestionStatus.REJECTED), 0),
         "rejected, with a common word": (
-            Search(dataset="many", words=common, standing=QuestionStatus.REJECTED),
+            Search(dataset="many", words=common, status=QuestionStatus.REJECTED),
             0,
         ),
         "accepted, with a common word": (
-            Search(dataset="many", words=common, standing=QuestionStatus.ACCEPTED),
+            Search(dataset="many", words=common, status=QuestionStatus.ACCEPTED),
             0,
         ),
-        "drawn and not judged": (Search(dataset="many", standing=QuestionStatus.DRAWN), middle),
+        "drawn and not judged": (Search(dataset="many", status=QuestionStatus.DRAWN), middle),
         "not drawn, with a rare word": (
-            Search(dataset="many", words=rare, standing=QuestionStatus.NOT_DRAWN),
+            Search(dataset="many", words=rare, status=QuestionStatus.NOT_DRAWN),
             0,
         ),
     }

@@ -14,7 +14,9 @@ from domain.errors import InvalidValue, Refused
 MAX_QUESTIONS = 200_000
 #: Maximum number of questions in a queued batch. For more questions, draw a sample instead.
 MAX_QUEUED = 5_000
-#: The names of search criteria in texts for the user, where they differ from the field names.
+#: The names of stored criteria, where they differ from the fields of :class:`Search`.
+_STORED_NAMES = {"status": "standing"}
+#: The names of stored criteria in texts for the user, where they differ.
 _CRITERION_LABELS = {
     "standing": "status",
     "content_type": "content type",
@@ -72,8 +74,12 @@ def check_search_scope(search: Search, count: int, action: BulkAction) -> None:
 
 
 def search_to_json(search: Search) -> dict[str, Any]:
-    """Convert a search to JSON values; criteria that are not set are omitted."""
-    return {name: value for name, value in asdict(search).items() if value not in (None, "", False)}
+    """Convert a search to the JSON values that rules store; criteria that are not set are omitted."""
+    return {
+        _STORED_NAMES.get(name, name): value
+        for name, value in asdict(search).items()
+        if value not in (None, "", False)
+    }
 
 
 def describe_search(search: Mapping[str, Any]) -> str:

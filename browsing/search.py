@@ -29,7 +29,7 @@ class Search:
     """The criteria of a search. A question must meet all of them; None or empty means no criterion.
 
     All ``words`` must occur in the id, stem, options or explanation. Words in quotation marks must be
-    consecutive. A star at the end of a word matches all words that begin with it (``effus*``). ``standing``
+    consecutive. A star at the end of a word matches all words that begin with it (``effus*``). ``status``
     is the status of the question.
 
     Raises:
@@ -46,7 +46,7 @@ class Search:
     generator: str | None = None
     prompt_version: str | None = None
     with_boxes: bool = False
-    standing: QuestionStatus | None = None
+    status: QuestionStatus | None = None
     batch: str | None = None
     check: Check | None = None
 

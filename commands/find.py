@@ -25,7 +25,9 @@ def add_to(subparsers: Subparsers) -> None:
         "form a phrase. An asterisk matches any ending, as in 'effus*'. Prints CSV.",
     )
     add_filters(parser)
-    parser.add_argument("--standing", choices=[status.value for status in QuestionStatus])
+    parser.add_argument(  # --standing is the option's previous name
+        "--status", "--standing", choices=[status.value for status in QuestionStatus]
+    )
     parser.add_argument("--batch", metavar="BATCH")
     parser.add_argument(
         "--most", type=int, default=50, metavar="N", help="maximum number of questions (default 50)"
@@ -38,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     """Update the search index, and print the matching questions as CSV."""
     if args.most < 1:
         args.parser.error("--most must be 1 or more")
-    status = QuestionStatus(args.standing) if args.standing else None
+    status = QuestionStatus(args.status) if args.status else None
     search = build_search(args, status=status, batch=args.batch)
     update_search_index()
     by = command_line_person()

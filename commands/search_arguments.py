@@ -43,7 +43,7 @@ def build_search(
         generator=args.generator,
         prompt_version=args.prompt_version,
         with_boxes=args.with_boxes,
-        standing=status,
+        status=status,
         batch=batch,
         check=Check(args.check) if args.check else None,
     )

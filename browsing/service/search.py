@@ -175,11 +175,11 @@ def build_query_arguments(db: Session, search: Search) -> dict[str, Any]:
         facets.append(search_storage.WITH_BOXES)
     conditions: list[str] = []
     values: dict[str, object] = {}
-    if search.standing is not None:
-        if search.standing in _STATUS_CONDITIONS:
-            conditions.append(_STATUS_CONDITIONS[search.standing])
-        if search.standing in _DECISIONS:
-            values["decision"] = _DECISIONS[search.standing]
+    if search.status is not None:
+        if search.status in _STATUS_CONDITIONS:
+            conditions.append(_STATUS_CONDITIONS[search.status])
+        if search.status in _DECISIONS:
+            values["decision"] = _DECISIONS[search.status]
     if search.batch is not None:
         conditions.append("number IN (SELECT question_id FROM batch_question WHERE batch_id = :batch)")
         values["batch"] = load_batch(db, name=search.batch).id
@@ -191,6 +191,6 @@ def build_query_arguments(db: Session, search: Search) -> dict[str, Any]:
         "facets": facets,
         "dataset_id": load_dataset_number(db, name=search.dataset),
         "condition": " AND ".join(conditions),
-        "allowed_sql": "" if search.standing is None else _STATUS_SUBQUERIES.get(search.standing, ""),
+        "allowed_sql": "" if search.status is None else _STATUS_SUBQUERIES.get(search.status, ""),
         "values": values,
     }

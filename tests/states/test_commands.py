@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
@@ -25,7 +26,7 @@ READING_COMMANDS = {
         "find {dataset}",
         "find {dataset} opacity --most 2",
         "find {dataset} --batch {batch} --count",
-        "find {dataset} --standing not_judged --count",
+        "find {dataset} --status 'drawn, not judged' --count",
     ],
     "comment list": ["comment list --all"],
     "history": ["history {dataset} {dataset}-1"],
@@ -146,7 +147,7 @@ def run_and_describe_fault(line: str, capsys: pytest.CaptureFixture[str]) -> tup
     """The command's exit code, and a description of what is wrong with its output; "" if nothing is."""
     capsys.readouterr()
     try:
-        code = cli.main([argument.replace("not_judged", "drawn, not judged") for argument in line.split()])
+        code = cli.main(shlex.split(line))
     except SystemExit as exit_error:
         return None, f"stopped with {exit_error.code}: {capsys.readouterr().err}"
     except Exception as error:  # noqa: BLE001 - whatever a command lets through is what is looked for

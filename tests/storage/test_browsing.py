@@ -132,12 +132,12 @@ def test_status_of_questions_follows_verdicts_and_releases(world, tmp_path):
             db, by=BY, dataset="demo", name="v1", out=tmp_path / "v1",
             workspace=Workspace(home=tmp_path, database_url=""), now=NOW,
         )  # fmt: skip
-    assert find_numbers(world, replace(IN_DEMO, standing=QuestionStatus.ACCEPTED)) == [1]
-    assert find_numbers(world, replace(IN_DEMO, standing=QuestionStatus.REJECTED, words="radiograph")) == [2]
-    assert find_numbers(world, replace(IN_DEMO, standing=QuestionStatus.SKIPPED)) == [3]
-    assert find_numbers(world, replace(IN_DEMO, standing=QuestionStatus.RELEASED)) == [1]
-    assert find_numbers(world, replace(IN_DEMO, standing=QuestionStatus.DRAWN)) == list(range(3, 13))
-    assert find_numbers(world, replace(IN_DEMO, standing=QuestionStatus.NOT_DRAWN)) == []
+    assert find_numbers(world, replace(IN_DEMO, status=QuestionStatus.ACCEPTED)) == [1]
+    assert find_numbers(world, replace(IN_DEMO, status=QuestionStatus.REJECTED, words="radiograph")) == [2]
+    assert find_numbers(world, replace(IN_DEMO, status=QuestionStatus.SKIPPED)) == [3]
+    assert find_numbers(world, replace(IN_DEMO, status=QuestionStatus.RELEASED)) == [1]
+    assert find_numbers(world, replace(IN_DEMO, status=QuestionStatus.DRAWN)) == list(range(3, 13))
+    assert find_numbers(world, replace(IN_DEMO, status=QuestionStatus.NOT_DRAWN)) == []
     assert find_numbers(world, replace(IN_DEMO, batch="first", words="left")) == [3, 4]
 
 

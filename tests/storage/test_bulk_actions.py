@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from sqlalchemy import Engine, select, text
 
 from accounts.service import command_line_person
 from accounts.service.audit_trail import AuditFilter, list_audit_entries
 from browsing.service import (
+    QuestionStatus,
     Search,
     describe_event,
+    describe_search,
     index_questions,
     list_applied_rules,
     load_history,
@@ -191,6 +195,16 @@ def test_bulk_action_needs_a_reason(world: World) -> None:
 def test_queue_needs_an_unused_name(world: World) -> None:
     with pytest.raises(AlreadyThere, match="'first'"):
         queue_questions(world, "first")
+
+
+def test_status_is_stored_and_described_under_its_previous_name(world: World) -> None:
+    """Rules that were stored as "standing" keep their form, and texts call it the status."""
+    search = Search(dataset="demo", status=QuestionStatus.NOT_DRAWN)
+    rule = reject_questions(world, search, expected=preview_rejection(world, search).count)
+    with read_only_session(world.engine) as db:
+        stored = db.execute(text("SELECT search FROM applied_rule")).scalar_one()
+    assert json.loads(stored) == {"dataset": "demo", "standing": "not drawn"}
+    assert describe_search(rule.search) == "status not drawn"
 
 
 def test_applied_rules_are_append_only_in_the_database(world: World) -> None:

@@ -62,10 +62,9 @@ def test_find_prints_and_counts_matches(workspace, capsys):
     assert find_questions(capsys, "--most", "5") == all_ids[:5]
     assert run_command(capsys, "find", "demo", "--count") == "12\n"
     assert find_questions(capsys, "nosuchword") == []
-    assert find_questions(capsys, "--standing", "rejected by somebody") == [
-        "Q4",
-        "Q5",
-    ]  # not Q8: verdict changed
+    for option in ("--status", "--standing"):  # the second is the option's previous name
+        rejected_ids = find_questions(capsys, option, "rejected by somebody")
+        assert rejected_ids == ["Q4", "Q5"]  # not Q8: verdict changed
     easy_ids = find_questions(capsys, "--difficulty", "easy")
     assert 0 < len(easy_ids) < 12
     assert run_command(capsys, "find", "demo", "--count", "--difficulty", "easy") == f"{len(easy_ids)}\n"

@@ -85,7 +85,9 @@ def show_boxes(statistics: DatasetStatistics) -> None:
                 "Questions": f"{line.questions:,}",
                 "With boxes": f"{line.with_boxes:,}",
                 "Boxes": f"{line.boxes:,}",
-                "Boxes per question": "" if line.boxes_per_question is None else f"{line.boxes_per_question:.2f}",
+                "Boxes per question": ""
+                if line.boxes_per_question is None
+                else f"{line.boxes_per_question:.2f}",
             }
             for line in statistics.formats
         ]

@@ -49,7 +49,7 @@ def choose_search(person: Person, datasets: Sequence[str]) -> Search:
     columns = st.columns(6)
     search = replace(
         search,
-        standing=_choose_one(columns[0], "Status", list(QuestionStatus), dataset),
+        status=_choose_one(columns[0], "Status", list(QuestionStatus), dataset),
         task=_choose_one(columns[1], "Task", list(Task), dataset),
         difficulty=_choose_one(columns[2], "Difficulty", list(Difficulty), dataset),
         format=_choose_one(columns[3], "Answer format", list(AnswerFormat), dataset),
