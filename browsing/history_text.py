@@ -117,7 +117,7 @@ def _describe_rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     return f"{action_text} rule {number}", [event.details["reason"], search_text]
 
 
-def _describe_rule_reversal(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
+def _describe_undone_rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     return f"rule {event.details['rule']} was undone", [event.details["reason"]]
 
 
@@ -164,5 +164,5 @@ _DESCRIBERS = {
     "adjudication": _describe_adjudication,
     "released": _describe_release,
     "rule": _describe_rule,
-    "rule taken back": _describe_rule_reversal,
+    "rule undone": _describe_undone_rule,
 }

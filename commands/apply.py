@@ -14,7 +14,7 @@ from browsing.service import (
     preview_bulk_action,
     queue_matching,
     reject_matching,
-    revert_rule,
+    undo_rule,
 )
 from commands.arguments import Subparsers
 from commands.search_arguments import add_filters, build_search
@@ -29,7 +29,7 @@ def add_to(subparsers: Subparsers) -> None:
         "apply",
         description="Without --yes, print a preview with examples; nothing is changed.",
     )
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="reject | queue | back | list")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="reject | queue | undo | list")
     for verb, help_ in (
         ("reject", "exclude all matching questions from later draws and releases"),
         ("queue", "put all matching questions into a new batch, which is not a random sample"),
@@ -41,10 +41,11 @@ def add_to(subparsers: Subparsers) -> None:
             step.add_argument("--into", required=True, metavar="BATCH", help="name of the new batch")
         step.add_argument("--yes", action="store_true", help="carry out the action")
         step.set_defaults(run=_apply, verb=verb)
-    back_parser = verbs.add_parser("back", help="withdraw a rule")
-    back_parser.add_argument("rule", type=int, metavar="RULE")
-    back_parser.add_argument("--reason", required=True, metavar="TEXT")
-    back_parser.set_defaults(run=_take_rule_back)
+    # "back" is the command's previous name
+    undo_parser = verbs.add_parser("undo", aliases=["back"], help="undo a rule")
+    undo_parser.add_argument("rule", type=int, metavar="RULE")
+    undo_parser.add_argument("--reason", required=True, metavar="TEXT")
+    undo_parser.set_defaults(run=_undo_rule)
     list_parser = verbs.add_parser("list", help="list all rules")
     list_parser.add_argument("dataset", nargs="?", metavar="DATASET")
     list_parser.set_defaults(run=_list_rules)
@@ -71,16 +72,16 @@ def _apply(args: argparse.Namespace) -> int:
             print(
                 f"Rule {rule.number}: {count_text(rule.questions, 'question')} queued in batch {rule.batch}."
             )
-    print(f"To withdraw the rule: cli.py apply back {rule.number} --reason …")
+    print(f"To undo the rule: cli.py apply undo {rule.number} --reason …")
     return 0
 
 
-def _take_rule_back(args: argparse.Namespace) -> int:
+def _undo_rule(args: argparse.Namespace) -> int:
     with unit_of_work() as db:
-        rule = revert_rule(
+        rule = undo_rule(
             db, by=command_line_person(), rule=args.rule, reason=args.reason, now=datetime.now(UTC)
         )
-    print(f"Rule {rule.number} was withdrawn; {count_text(rule.questions, 'question')} can be drawn again.")
+    print(f"Rule {rule.number} was undone; {count_text(rule.questions, 'question')} can be drawn again.")
     return 0
 
 
@@ -90,7 +91,7 @@ def _list_rules(args: argparse.Namespace) -> int:
     if not rules:
         print("No rules yet. To create one, see: cli.py apply reject --help", file=sys.stderr)
     for rule in rules:
-        state = "active" if rule.reverted_at is None else f"withdrawn {rule.reverted_at:%Y-%m-%d %H:%M} UTC"
+        state = "active" if rule.undone_at is None else f"undone {rule.undone_at:%Y-%m-%d %H:%M} UTC"
         applied_at = f"{rule.applied_at:%Y-%m-%d %H:%M} UTC"
         print(
             f"{rule.number}\t{rule.dataset}\t{rule.action}\t{count_text(rule.questions, 'question')}\t"

@@ -10,7 +10,7 @@ from browsing.service.bulk_actions import (
     preview_bulk_action,
     queue_matching,
     reject_matching,
-    revert_rule,
+    undo_rule,
 )
 from browsing.service.history import History, load_history, load_question_number
 from browsing.service.search import (
@@ -57,6 +57,6 @@ __all__ = [
     "preview_bulk_action",
     "queue_matching",
     "reject_matching",
-    "revert_rule",
     "search_questions",
+    "undo_rule",
 ]

@@ -140,7 +140,7 @@ def queue_matching(
     )
 
 
-def revert_rule(db: Session, *, by: Person, rule: int, reason: str, now: datetime) -> AppliedRule:
+def undo_rule(db: Session, *, by: Person, rule: int, reason: str, now: datetime) -> AppliedRule:
     """Undo a rule: its questions can be drawn again, and its batch is closed. Verdicts are kept.
 
     Raises:
@@ -150,10 +150,10 @@ def revert_rule(db: Session, *, by: Person, rule: int, reason: str, now: datetim
     """
     require(by, Action.DRAW_BATCH)
     applied_rule = applied_rules.load_rule(db, number=rule)
-    if applied_rule.reverted_at is not None:
-        raise Refused(f"Rule {rule} was already undone on {applied_rule.reverted_at:%Y-%m-%d %H:%M} UTC.")
+    if applied_rule.undone_at is not None:
+        raise Refused(f"Rule {rule} was already undone on {applied_rule.undone_at:%Y-%m-%d %H:%M} UTC.")
     normalised_reason = normalise_reason(reason)
-    applied_rules.revert_rule(db, rule=rule, reason=normalised_reason, by=by.id or None, now=now)
+    applied_rules.undo_rule(db, rule=rule, reason=normalised_reason, by=by.id or None, now=now)
     if applied_rule.batch is not None:
         batch = load_batch(db, name=applied_rule.batch, lock=True)
         if batch.state is BatchState.OPEN:

@@ -34,7 +34,7 @@ class History:
 #: The order of events with the same time.
 _EVENT_ORDER = (
     "imported", "rule", "drawn", "assigned", "own answer", "skipped", "verdict", "comment", "adjudication",
-    "released", "rule taken back",
+    "released", "rule undone",
 )  # fmt: skip
 
 

@@ -153,7 +153,7 @@ COVERED: Mapping[str, CoveredTable] = {
     "applied_question": CoveredTable(
         reason="questions rejected by a search", accounted_by=dict.fromkeys(_BULK, _RULE)
     ),
-    "rule_taken_back": CoveredTable(reason="reversed rejections", accounted_by={"take rule back": _RULE}),
+    "rule_taken_back": CoveredTable(reason="rules that were undone", accounted_by={"take rule back": _RULE}),
     # releases
     "release": CoveredTable(
         reason="hash of each manifest",

@@ -14,7 +14,7 @@ from domain.batches import Batch, BatchSettings, SamplingPlan
 from domain.errors import NotFound
 from domain.vocabulary import Difficulty
 from records.values import from_json, to_json
-from storage.rows.applied_rules import AppliedQuestionRow, AppliedRuleRow, RuleReversalRow
+from storage.rows.applied_rules import AppliedQuestionRow, AppliedRuleRow, UndoneRuleRow
 from storage.rows.batches import BatchQuestionRow, BatchRow, DrawRow, StratumRow
 from storage.rows.datasets import DatasetRow, QuestionRow
 from storage.rows.people import PersonRow
@@ -31,7 +31,7 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 class AppliedRule:
     """A rule: who applied it, why, and to how many questions.
 
-    ``number`` is its database id. ``reverted_at`` is the time at which it was reverted, or None.
+    ``number`` is its database id. ``undone_at`` is the time at which it was undone, or None.
     """
 
     number: int
@@ -43,8 +43,8 @@ class AppliedRule:
     batch: str | None
     person: str
     applied_at: datetime
-    reverted_at: datetime | None
-    revert_reason: str
+    undone_at: datetime | None
+    undo_reason: str
 
 
 def add_rule(
@@ -81,20 +81,20 @@ def add_rule(
     return rule_id
 
 
-def revert_rule(db: Session, *, rule: int, reason: str, by: int | None, now: datetime) -> None:
-    """Record that the rule is reverted from ``now`` on."""
-    db.add(RuleReversalRow(rule_id=rule, reason=reason, person_id=by, taken_back_at=now))
+def undo_rule(db: Session, *, rule: int, reason: str, by: int | None, now: datetime) -> None:
+    """Record that the rule is undone from ``now`` on."""
+    db.add(UndoneRuleRow(rule_id=rule, reason=reason, person_id=by, taken_back_at=now))
     db.flush()
 
 
 def list_rules(db: Session, *, dataset_id: int | None = None, number: int | None = None) -> list[AppliedRule]:
     """Return the rules, the newest first; filtered by dataset or by the rule's id (``number``) if given."""
     statement = (
-        select(AppliedRuleRow, DatasetRow.name, BatchRow.name, PersonRow.name, RuleReversalRow)
+        select(AppliedRuleRow, DatasetRow.name, BatchRow.name, PersonRow.name, UndoneRuleRow)
         .join(DatasetRow, DatasetRow.id == AppliedRuleRow.dataset_id)
         .outerjoin(BatchRow, BatchRow.id == AppliedRuleRow.batch_id)
         .outerjoin(PersonRow, PersonRow.id == AppliedRuleRow.person_id)
-        .outerjoin(RuleReversalRow, RuleReversalRow.rule_id == AppliedRuleRow.id)
+        .outerjoin(UndoneRuleRow, UndoneRuleRow.rule_id == AppliedRuleRow.id)
         .order_by(AppliedRuleRow.id.desc())
     )
     if dataset_id is not None:
@@ -112,10 +112,10 @@ def list_rules(db: Session, *, dataset_id: int | None = None, number: int | None
             batch=batch,
             person=person or "command line",
             applied_at=rule.applied_at,
-            reverted_at=reversal.taken_back_at if reversal else None,
-            revert_reason=reversal.reason if reversal else "",
+            undone_at=undone.taken_back_at if undone else None,
+            undo_reason=undone.reason if undone else "",
         )
-        for rule, dataset, batch, person, reversal in db.execute(statement)
+        for rule, dataset, batch, person, undone in db.execute(statement)
     ]
 
 
@@ -132,11 +132,11 @@ def load_rule(db: Session, *, number: int) -> AppliedRule:
 
 
 def list_rejection_times(db: Session, *, dataset_id: int) -> list[datetime]:
-    """Return the times of the rules that reject questions of the dataset and were not reverted."""
+    """Return the times of the rules that reject questions of the dataset and were not undone."""
     return [
         rule.applied_at
         for rule in list_rules(db, dataset_id=dataset_id)
-        if rule.action == _REJECT and rule.reverted_at is None
+        if rule.action == _REJECT and rule.undone_at is None
     ]
 
 
@@ -145,11 +145,11 @@ def select_rejected(*, dataset_id: int) -> AnySelect:
     return (
         select(AppliedQuestionRow.question_id)
         .join(AppliedRuleRow, AppliedRuleRow.id == AppliedQuestionRow.rule_id)
-        .outerjoin(RuleReversalRow, RuleReversalRow.rule_id == AppliedRuleRow.id)
+        .outerjoin(UndoneRuleRow, UndoneRuleRow.rule_id == AppliedRuleRow.id)
         .where(
             AppliedRuleRow.dataset_id == dataset_id,
             AppliedRuleRow.what == _REJECT,
-            RuleReversalRow.rule_id.is_(None),
+            UndoneRuleRow.rule_id.is_(None),
         )
     )
 

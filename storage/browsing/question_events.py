@@ -15,7 +15,7 @@ from records.verdicts import image_display_from_column
 from storage.review.adjudications import adjudication_from_row
 from storage.review.verdicts import verdict_from_row
 from storage.rows.adjudications import AdjudicationRow
-from storage.rows.applied_rules import AppliedQuestionRow, AppliedRuleRow, RuleReversalRow
+from storage.rows.applied_rules import AppliedQuestionRow, AppliedRuleRow, UndoneRuleRow
 from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow, DrawRow
 from storage.rows.datasets import DatasetRow, ImportRow, ProblemRow, QuestionRow
 from storage.rows.people import PersonRow
@@ -70,7 +70,7 @@ def _load_import_events(db: Session, question_id: int) -> list[QuestionEvent]:
 
 
 def _load_rule_events(db: Session, question_id: int) -> list[QuestionEvent]:
-    """Return the rules that rejected or queued the question, and their reversals."""
+    """Return the rules that rejected or queued the question, and when they were undone."""
     of_question = AppliedQuestionRow.question_id == question_id
     applied = db.execute(
         select(AppliedRuleRow.id, AppliedRuleRow.what, AppliedRuleRow.search, AppliedRuleRow.reason,
@@ -80,11 +80,11 @@ def _load_rule_events(db: Session, question_id: int) -> list[QuestionEvent]:
         .outerjoin(PersonRow, PersonRow.id == AppliedRuleRow.person_id)
         .where(of_question)
     )  # fmt: skip
-    reversals = db.execute(
-        select(RuleReversalRow.rule_id, RuleReversalRow.reason, RuleReversalRow.taken_back_at,
+    undone = db.execute(
+        select(UndoneRuleRow.rule_id, UndoneRuleRow.reason, UndoneRuleRow.taken_back_at,
                PersonRow.display_name)
-        .join(AppliedQuestionRow, AppliedQuestionRow.rule_id == RuleReversalRow.rule_id)
-        .outerjoin(PersonRow, PersonRow.id == RuleReversalRow.person_id)
+        .join(AppliedQuestionRow, AppliedQuestionRow.rule_id == UndoneRuleRow.rule_id)
+        .outerjoin(PersonRow, PersonRow.id == UndoneRuleRow.person_id)
         .where(of_question)
     )  # fmt: skip
     return [
@@ -105,12 +105,12 @@ def _load_rule_events(db: Session, question_id: int) -> list[QuestionEvent]:
         ),
         *(
             QuestionEvent(
-                kind="rule taken back",
+                kind="rule undone",
                 occurred_at=row.taken_back_at,
                 person_name=row.display_name,
                 details={"rule": row.rule_id, "reason": row.reason},
             )
-            for row in reversals
+            for row in undone
         ),
     ]
 

@@ -43,8 +43,8 @@ class AppliedQuestionRow(TableRow, table=True):
     )
 
 
-class RuleReversalRow(TableRow, table=True):
-    """The reversal of a rule."""
+class UndoneRuleRow(TableRow, table=True):
+    """A rule that was undone: when, by whom and why."""
 
     __tablename__ = "rule_taken_back"
 

@@ -395,7 +395,7 @@ def _apply_rules(study_world: StudyWorld) -> None:
             expected=8,
             now=NOW,
         )
-        browsing.revert_rule(db, by=BY, rule=rule.number, reason="It was too much.", now=NOW)
+        browsing.undo_rule(db, by=BY, rule=rule.number, reason="It was too much.", now=NOW)
         browsing.reject_matching(
             db, by=BY, search=hard_questions, reason="They need a prior.", expected=8, now=NOW
         )

@@ -1,4 +1,4 @@
-"""Apply one correction to many questions: selection, exclusions, draws, audit trail, and withdrawal."""
+"""Apply one correction to many questions: selection, exclusions, draws, audit trail, and undo."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from browsing.service import (
     preview_bulk_action,
     queue_matching,
     reject_matching,
-    revert_rule,
+    undo_rule,
 )
 from cli import main
 from domain.batches import BatchState, SamplingPlan
@@ -79,9 +79,9 @@ def queue_questions(world: World, name: str = "again", *, expected: int = 2):
         )
 
 
-def revert(world: World, rule: int):
+def undo(world: World, rule: int):
     with unit_of_work(world.engine) as db:
-        return revert_rule(db, by=BY, rule=rule, reason="It was too much.", now=NOW)
+        return undo_rule(db, by=BY, rule=rule, reason="It was too much.", now=NOW)
 
 
 def list_batch_questions(db, batch_id: int) -> list[BatchQuestionRow]:
@@ -120,14 +120,14 @@ def test_later_draw_excludes_questions_rejected_by_rule_and_notes_it(world: Worl
     assert any("2 questions of the dataset are rejected by rule" in note for note in draw.notes)
 
 
-def test_reverted_rule_makes_its_questions_drawable_again(world: World) -> None:
+def test_undone_rule_makes_its_questions_drawable_again(world: World) -> None:
     rule = reject_questions(world)
     assert preview_rejection(world).excluded == {"drawn": 2, "rejected by rule": 2}
-    assert revert(world, rule.number).reverted_at is not None
+    assert undo(world, rule.number).undone_at is not None
     assert count_drawable(world) == 12
     assert preview_rejection(world).count == 2
     with pytest.raises(Refused, match="already undone on"):
-        revert(world, rule.number)
+        undo(world, rule.number)
 
 
 def test_queued_questions_form_a_batch_without_estimates(world: World) -> None:
@@ -153,10 +153,10 @@ def test_draw_into_a_batch_from_a_search_is_refused(world: World) -> None:
         )  # fmt: skip
 
 
-def test_reverted_queue_closes_its_batch_and_frees_its_questions(
+def test_undone_queue_closes_its_batch_and_frees_its_questions(
     world: World,
 ) -> None:
-    revert(world, queue_questions(world).number)
+    undo(world, queue_questions(world).number)
     with read_only_session(world.engine) as db:
         assert load_batch(db, name="again").state is BatchState.CLOSED
     assert preview_rejection(world).count == 2
@@ -164,12 +164,12 @@ def test_reverted_queue_closes_its_batch_and_frees_its_questions(
 
 def test_applied_rules_are_recorded_with_search_and_reason(world: World) -> None:
     rule = reject_questions(world)
-    revert(world, rule.number)
+    undo(world, rule.number)
     with read_only_session(world.engine) as db:
         (applied,) = list_applied_rules(db, by=BY, dataset="demo")
         entries = list(list_audit_entries(db, by=BY, entry_filter=AuditFilter(subject=f"rule {rule.number}")))
     assert applied.search == {"dataset": "demo", "difficulty": "hard"}
-    assert (applied.reason, applied.questions, applied.revert_reason) == (
+    assert (applied.reason, applied.questions, applied.undo_reason) == (
         "Compares with a prior.", 2, "It was too much."
     )  # fmt: skip
     assert len(entries) > 0
@@ -222,8 +222,8 @@ def describe_history(world: World, question: int) -> list[tuple[str, list[str]]]
     return [describe_event(event, history.question) for event in history.events]
 
 
-def test_question_history_shows_a_rule_and_its_reversal(world: World) -> None:
-    revert(world, reject_questions(world).number)
+def test_question_history_shows_a_rule_and_that_it_was_undone(world: World) -> None:
+    undo(world, reject_questions(world).number)
     lines = describe_history(world, 9)
     assert [line for line, _ in lines][-2:] == ["rejected by rule 1", "rule 1 was undone"]
     assert lines[-2][1] == [
@@ -256,17 +256,16 @@ def test_command_without_yes_only_previews(world: World, command) -> None:
     assert preview_rejection(world).count == 2
 
 
-def test_command_rejects_lists_and_reverts(world: World, command) -> None:
+@pytest.mark.parametrize("verb", ["undo", "back"])  # "back" is the command's previous name
+def test_command_rejects_lists_and_undoes(world: World, command, verb) -> None:
     reason_options = ("--reason", "Compares with a prior.")
     assert "Rule 1: 2 questions rejected." in command(
         "reject", "demo", "--difficulty", "hard", *reason_options, "--yes"
     )
     assert preview_rejection(world).excluded == {"drawn": 2, "rejected by rule": 2}
     assert "reject\t2 questions\tdifficulty hard\tCompares with a prior." in command("list", "demo")
-    assert "Rule 1 was withdrawn; 2 questions can be drawn again." in command(
-        "back", "1", "--reason", "Too much."
-    )
-    assert "withdrawn" in command("list")
+    assert "Rule 1 was undone; 2 questions can be drawn again." in command(verb, "1", "--reason", "Too much.")
+    assert "undone" in command("list")
     assert preview_rejection(world).count == 2
 
 

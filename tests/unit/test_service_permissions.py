@@ -47,7 +47,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "browsing.preview_bulk_action": Action.DRAW_BATCH,
     "browsing.queue_matching": Action.DRAW_BATCH,
     "browsing.reject_matching": Action.DRAW_BATCH,
-    "browsing.revert_rule": Action.DRAW_BATCH,
+    "browsing.undo_rule": Action.DRAW_BATCH,
     "browsing.list_batch_names": Action.BROWSE,
     "browsing.find_last_imported_dataset": Action.BROWSE,
     "browsing.list_browsable_datasets": Action.BROWSE,

@@ -14,7 +14,7 @@ from browsing.service import (
     preview_bulk_action,
     queue_matching,
     reject_matching,
-    revert_rule,
+    undo_rule,
 )
 from domain.count_texts import count_text
 from domain.errors import Refused
@@ -115,17 +115,17 @@ def _show_rule(rule: AppliedRule) -> None:
         f" {rule.applied_at:%Y-%m-%d %H:%M} UTC  \n:small[{escape_markdown(describe_search(rule.search))}:"
         f" {escape_markdown(rule.reason)}]"
     )
-    if rule.reverted_at is not None:
+    if rule.undone_at is not None:
         reason_column.caption(
-            f"Undone {rule.reverted_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(rule.revert_reason)}"
+            f"Undone {rule.undone_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(rule.undo_reason)}"
         )
         return
     undo_reason = reason_column.text_input(
-        "Reason for undoing", key=f"rule-back-why-{rule.number}", max_chars=1000
+        "Reason for undoing", key=f"undo-rule-reason-{rule.number}", max_chars=1000
     )
     button_column.button(
         "Undo",
-        key=f"rule-back-{rule.number}",
+        key=f"undo-rule-button-{rule.number}",
         disabled=not undo_reason.strip(),
         on_click=act,
         args=(_undo_rule, rule.number, undo_reason),
@@ -161,7 +161,7 @@ def _apply_action(search: Search, action: BulkAction, reason: str, batch_name: s
 
 def _undo_rule(rule_number: int, reason: str) -> str:
     with unit_of_work() as db:
-        undone_rule = revert_rule(db, by=current_person(), rule=rule_number, reason=reason, now=clock())
+        undone_rule = undo_rule(db, by=current_person(), rule=rule_number, reason=reason, now=clock())
     return (
         f"Rule {undone_rule.number} is undone; {count_text(undone_rule.questions, 'question')} can be drawn"
         " again."
