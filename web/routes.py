@@ -16,7 +16,7 @@ from web import connected, health, metrics
 from web.files import audit, downloads, estimates, input_preferences, statistics, study_reports
 from web.forms import routes as form_routes
 from web.images import pixels, radiographs
-from web.sign_in import first_admin, second_step
+from web.sign_in import first_admin, second_factor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ ROUTE_GROUPS = (
         needs_sign_in=False,
         routes=[
             *web.sign_in.routes.ROUTES,
-            *second_step.ROUTES,
+            *second_factor.ROUTES,
             *first_admin.ROUTES,
             *health.ROUTES,
             *metrics.ROUTES,

@@ -47,8 +47,8 @@ class SecondFactorStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PendingStep:
-    """The next step of a browser in which the correct password was entered.
+class PendingSignIn:
+    """A sign-in whose password was correct and that still requires a code.
 
     ``setup_secret`` is the secret to set up in an authenticator app; None if the person has one.
     """
@@ -58,7 +58,7 @@ class PendingStep:
 
 
 # -------------------------------------------------------------------------------- from password to code
-def begin_second_step(
+def begin_second_factor(
     db: Session,
     *,
     person: Person,
@@ -96,10 +96,10 @@ def load_pending_person(db: Session, *, token: str | None, now: datetime) -> Per
     return people.load_person(db, person_id=pending.person_id)
 
 
-def load_pending_step(
+def load_pending_sign_in(
     db: Session, *, token: str | None, new_secret: str, policy: SignInPolicy, now: datetime
-) -> PendingStep:
-    """Return the next step of the browser with this token. Begin the setup if the person needs an app.
+) -> PendingSignIn:
+    """Return the pending sign-in of the browser with this token. Begin the setup if the person needs an app.
 
     ``new_secret`` is passed to :func:`begin_setup`.
 
@@ -109,15 +109,15 @@ def load_pending_step(
     """
     person = load_pending_person(db, token=token, now=now)
     if _is_on(db, person):
-        return PendingStep(person=person, setup_secret=None)
+        return PendingSignIn(person=person, setup_secret=None)
     if not policy.requires_second_factor(person):  # an admin changed the roles after the password was entered
         raise NotSignedIn(_EXPIRED)
-    return PendingStep(
+    return PendingSignIn(
         person=person, setup_secret=begin_setup(db, person=person, new_secret=new_secret, now=now)
     )
 
 
-def finish_second_step(
+def finish_second_factor(
     db: Session,
     *,
     pending_token: str,
@@ -157,9 +157,9 @@ def finish_second_step(
             )
         except Refused as error:
             raise NotSignedIn(str(error)) from error
-    way = TOTP_SIGN_IN if is_setup else _check_code(db, person=person, code=code, now=now)
+    method = TOTP_SIGN_IN if is_setup else _check_code(db, person=person, code=code, now=now)
     start_sign_in(
-        db, person=person, token=token, previous_token=previous_token, browser=browser, method=way, now=now
+        db, person=person, token=token, previous_token=previous_token, browser=browser, method=method, now=now
     )
     return is_setup
 

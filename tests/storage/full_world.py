@@ -129,7 +129,7 @@ def _add_people_and_sign_ins(study_world: StudyWorld) -> None:
             new_recovery_codes=["A", "B"],
             now=NOW,
         )
-        accounts.begin_second_step(
+        accounts.begin_second_factor(
             db, person=remo, token="step", method="password", password=None, policy=accounts.SignInPolicy(),
             now=NOW,
         )  # fmt: skip

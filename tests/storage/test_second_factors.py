@@ -36,15 +36,15 @@ def set_up(engine, person, *, now=NOON, token=None) -> None:
 
 def give_password(engine, person, *, token="step", now=NOON, policy=OPEN) -> bool:
     with unit_of_work(engine) as db:
-        return accounts.begin_second_step(
+        return accounts.begin_second_factor(
             db, person=person, token=token, method="password", password=None, policy=policy, now=now
         )
 
 
-def give_code(engine, code, *, step_token="step", token="t1", now=NOON) -> bool:
+def give_code(engine, code, *, pending_token="step", token="t1", now=NOON) -> bool:
     with unit_of_work(engine) as db:
-        return accounts.finish_second_step(
-            db, pending_token=step_token, code=code, new_recovery_codes=CODES, token=token,
+        return accounts.finish_second_factor(
+            db, pending_token=pending_token, code=code, new_recovery_codes=CODES, token=token,
             previous_token=None, browser="", now=now,
         )  # fmt: skip
 
@@ -112,18 +112,18 @@ def test_a_wrong_code_signs_nobody_in_and_the_next_may_be_right(engine, ada_with
 def test_a_code_works_once(engine, ada_with_app):
     give_password(engine, ada_with_app, token="one")
     give_password(engine, ada_with_app, token="two")
-    give_code(engine, code_at(), step_token="one")
+    give_code(engine, code_at(), pending_token="one")
     with pytest.raises(NotSignedIn, match="already used"):
-        give_code(engine, code_at(), step_token="two", token="t2")
+        give_code(engine, code_at(), pending_token="two", token="t2")
     assert who(engine, "t2") is None
 
 
 def test_an_earlier_code_does_not_work_after_a_later_one(engine, ada_with_app):
     give_password(engine, ada_with_app, token="one")
     give_password(engine, ada_with_app, token="two")
-    give_code(engine, code_at(NOON + STEP), step_token="one")
+    give_code(engine, code_at(NOON + STEP), pending_token="one")
     with pytest.raises(NotSignedIn):
-        give_code(engine, code_at(NOON), step_token="two", token="t2")
+        give_code(engine, code_at(NOON), pending_token="two", token="t2")
 
 
 def test_the_code_of_the_setup_does_not_sign_in(engine, ada):
@@ -141,7 +141,7 @@ def test_one_code_from_many_browsers_at_once_signs_one_in(engine, ada_with_app):
 
     def try_it(token: str) -> None:
         try:
-            give_code(engine, code_at(), step_token=token, token=f"of-{token}")
+            give_code(engine, code_at(), pending_token=token, token=f"of-{token}")
             accepted.append(token)
         except NotSignedIn:
             pass
@@ -165,7 +165,7 @@ def test_a_code_without_the_password_signs_nobody_in(engine, ada_with_app):
     assert ada_with_app
     for token in ("", "step", "another"):
         with pytest.raises(NotSignedIn):
-            give_code(engine, code_at(), step_token=token)
+            give_code(engine, code_at(), pending_token=token)
 
 
 def test_a_new_password_ends_the_step(engine, ada_with_app):
@@ -188,12 +188,12 @@ def test_a_person_disabled_between_password_and_code_stays_out(engine, ada_with_
 # --------------------------------------------------------------------------------------------- recovery codes
 def test_a_recovery_code_signs_in_once_in_any_spelling(engine, ada_with_app):
     give_password(engine, ada_with_app, token="one")
-    give_code(engine, " aaaabbbb ccccdddd", step_token="one")
+    give_code(engine, " aaaabbbb ccccdddd", pending_token="one")
     assert who(engine, policy=REQUIRED) == "ada"
     give_password(engine, ada_with_app, token="two")
     with pytest.raises(NotSignedIn):
-        give_code(engine, CODES[0], step_token="two", token="t2")
-    give_code(engine, CODES[1], step_token="two", token="t2")
+        give_code(engine, CODES[0], pending_token="two", token="t2")
+    give_code(engine, CODES[1], pending_token="two", token="t2")
 
 
 def test_recovery_codes_of_another_person_do_not_work(engine, ada_with_app):
@@ -228,10 +228,10 @@ def test_a_role_that_requires_it_sets_it_up_at_sign_in(engine, ada):
     assert give_password(engine, ada, policy=REQUIRED) is True
     for new_secret in (SECRET, "ANOTHERSECRETANOTHERSECRETANOTHE"):  # a reload, a second tab
         with unit_of_work(engine) as db:
-            step = accounts.load_pending_step(
+            pending = accounts.load_pending_sign_in(
                 db, token="step", new_secret=new_secret, policy=REQUIRED, now=NOON
             )
-        assert step.setup_secret == SECRET
+        assert pending.setup_secret == SECRET
     assert give_code(engine, code_at()) is True
     assert who(engine, policy=REQUIRED) == "ada"
 

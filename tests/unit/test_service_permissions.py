@@ -195,7 +195,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
 #: Services that take a person and require no action of the table, and what they check instead.
 OTHER_CHECKS = {
     "accounts.start_sign_in": "the person's own password or provider, just before",
-    "accounts.begin_second_step": "the person's own password, just before",
+    "accounts.begin_second_factor": "the person's own password, just before",
     "accounts.begin_setup": "nothing: the second factor is the person's own",
     "accounts.change_own_password": "the person's own current password",
     "accounts.confirm_setup": "a code of the person's own authenticator app",

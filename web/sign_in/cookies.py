@@ -13,8 +13,8 @@ from starlette.types import Scope
 #: Behind TLS, the cookies have the prefix __Host-: browsers then enforce host, Secure and path "/".
 _SIGN_IN_TLS_COOKIE, _SIGN_IN_COOKIE = "__Host-overread", "overread"
 _FORM_TLS_COOKIE, _FORM_COOKIE = "__Host-overread-form", "overread-form"
-_STEP_TLS_COOKIE, _STEP_COOKIE = "__Host-overread-step", "overread-step"
-_UNPREFIXED_COOKIES = frozenset({_SIGN_IN_COOKIE, _FORM_COOKIE, _STEP_COOKIE})
+_PENDING_TLS_COOKIE, _PENDING_COOKIE = "__Host-overread-step", "overread-step"
+_UNPREFIXED_COOKIES = frozenset({_SIGN_IN_COOKIE, _FORM_COOKIE, _PENDING_COOKIE})
 
 
 def generate_token() -> str:
@@ -35,9 +35,9 @@ def find_form_token(cookies: Mapping[str, str]) -> str | None:
     return _read_cookie(cookies, _FORM_TLS_COOKIE) or _read_cookie(cookies, _FORM_COOKIE)
 
 
-def find_step_token(cookies: Mapping[str, str]) -> str | None:
+def find_pending_token(cookies: Mapping[str, str]) -> str | None:
     """Return the token of a browser that has sent the correct password but no second factor yet."""
-    return _read_cookie(cookies, _STEP_TLS_COOKIE) or _read_cookie(cookies, _STEP_COOKIE)
+    return _read_cookie(cookies, _PENDING_TLS_COOKIE) or _read_cookie(cookies, _PENDING_COOKIE)
 
 
 def is_behind_tls(connection: HTTPConnection) -> bool:
@@ -80,13 +80,17 @@ def set_form_cookie(response: Response, token: str, *, tls: bool) -> None:
     _set_strict_cookie(response, _FORM_TLS_COOKIE if tls else _FORM_COOKIE, token, tls=tls)
 
 
-def set_step_cookie(response: Response, token: str, *, tls: bool) -> None:
-    _set_strict_cookie(response, _STEP_TLS_COOKIE if tls else _STEP_COOKIE, token, tls=tls)
+def set_pending_cookie(response: Response, token: str, *, tls: bool) -> None:
+    _set_strict_cookie(response, _PENDING_TLS_COOKIE if tls else _PENDING_COOKIE, token, tls=tls)
 
 
-def delete_step_cookie(response: Response, *, tls: bool) -> None:
+def delete_pending_cookie(response: Response, *, tls: bool) -> None:
     response.delete_cookie(
-        _STEP_TLS_COOKIE if tls else _STEP_COOKIE, path="/", secure=tls, httponly=True, samesite="strict"
+        _PENDING_TLS_COOKIE if tls else _PENDING_COOKIE,
+        path="/",
+        secure=tls,
+        httponly=True,
+        samesite="strict",
     )
 
 

@@ -73,10 +73,10 @@ async def finish_first_step(
 ) -> Response:
     """After a correct password, ask for the second factor if the person needs one; otherwise sign in."""
     token = cookies.generate_token()
-    if not await SAVES.run(_begin_second_step, person, token, method, password):
+    if not await SAVES.run(_begin_second_factor, person, token, method, password):
         return await start_sign_in(request, person, method=method, password=password)
     response = RedirectResponse("/sign-in/code", status_code=303)
-    cookies.set_step_cookie(response, token, tls=cookies.is_behind_tls(request))
+    cookies.set_pending_cookie(response, token, tls=cookies.is_behind_tls(request))
     return response
 
 
@@ -107,9 +107,9 @@ def _check_password(request: Request, name: str, password: str) -> Person:
     return person
 
 
-def _begin_second_step(person: Person, token: str, method: str, password: str | None) -> bool:
+def _begin_second_factor(person: Person, token: str, method: str, password: str | None) -> bool:
     with unit_of_work() as db:
-        return accounts.begin_second_step(
+        return accounts.begin_second_factor(
             db,
             person=person,
             token=token,
