@@ -1,9 +1,9 @@
-"""Rules for pages that write: a page writes only in an action passed to ``act``, never while it is drawn.
+"""Rules for pages that write: only in an action passed to ``run_action``, never while the page is drawn.
 
 A click interrupts the running script of a page, including any write that the script has started. A callback
-is not interrupted. ``act`` (ui/widgets.py) reports its outcome, and offers to repeat a failed save. The
-rules see one file at a time: a function writes if it opens a unit of work, or calls a function of its file
-that does.
+is not interrupted. ``run_action`` (ui/widgets.py) reports its outcome, and offers to repeat a failed save.
+The rules see one file at a time: a function writes if it opens a unit of work, or calls a function of its
+file that does.
 """
 
 import ast
@@ -14,7 +14,7 @@ from lints.source import SourceFile, Violation
 _SCREENS = ("pages/", "ui/")
 _LONG_WORK = "make long work a job (ui/background_jobs)"
 _UNIT_OF_WORK = "unit_of_work"
-_ACT = "act"
+_RUN_ACTION = "run_action"
 _CALLBACKS = {"on_click", "on_change", "on_submit", "on_select"}
 _DRAWING_DECORATORS = {"fragment", "dialog", "screen"}
 
@@ -41,25 +41,25 @@ def find_writes_while_drawing(source: SourceFile) -> Iterator[Violation]:
             )
 
 
-def find_writes_without_act(source: SourceFile) -> Iterator[Violation]:
-    """Finds functions that write and are passed to anything but ``act``: a failure would not be reported."""
+def find_writes_outside_action(source: SourceFile) -> Iterator[Violation]:
+    """Finds functions that write and are not passed to ``run_action``: a failure would not be reported."""
     if not _is_screen(source):
         return
     functions = _functions_by_name(source)
     writers = _writing_functions(functions)
-    act_callers = {name for name, function in functions.items() if _calls_act(function)}
+    action_callers = {name for name, function in functions.items() if _runs_action(function)}
     allowed_ids = {
         id(name)
         for call in ast.walk(source.tree)
         if isinstance(call, ast.Call)
-        for name in (*_act_arguments(call), *_arguments_of_act_callers(call, act_callers), call.func)
+        for name in (*_action_arguments(call), *_arguments_of_action_callers(call, action_callers), call.func)
     }
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.Name) or node.id not in writers or id(node) in allowed_ids:
             continue
-        if not source.allows("write-without-act", node):
-            text = f"pass {node.id} to act: on_click=act, args=({node.id}, …)"
-            yield _violation(source, node, "write-without-act", text)
+        if not source.allows("write-outside-action", node):
+            text = f"pass {node.id} to run_action: on_click=run_action, args=({node.id}, …)"
+            yield _violation(source, node, "write-outside-action", text)
 
 
 def find_drawing_while_writing(source: SourceFile) -> Iterator[Violation]:
@@ -77,16 +77,16 @@ def find_drawing_while_writing(source: SourceFile) -> Iterator[Violation]:
                 yield _violation(source, call, "draws-while-writing", text)
 
 
-def find_submits_without_act(source: SourceFile) -> Iterator[Violation]:
-    """Finds submit buttons of forms without ``act``: a form exists to save something."""
+def find_submits_without_action(source: SourceFile) -> Iterator[Violation]:
+    """Finds submit buttons of forms without ``run_action``: a form exists to save something."""
     if not _is_screen(source):
         return
     for call in ast.walk(source.tree):
         if not isinstance(call, ast.Call) or _last_name(call) != "form_submit_button":
             continue
-        if not _has_act_callback(call) and not source.allows("submit-without-act", call):
-            text = "on_click=act, args=(save, …); or state why not: # allow submit-without-act: reason"
-            yield _violation(source, call, "submit-without-act", text)
+        if not _has_action_callback(call) and not source.allows("submit-without-action", call):
+            text = "on_click=run_action, args=(save, …); or: # allow submit-without-action: reason"
+            yield _violation(source, call, "submit-without-action", text)
 
 
 def find_fragments_without_screen(source: SourceFile) -> Iterator[Violation]:
@@ -113,7 +113,7 @@ def find_threads(source: SourceFile) -> Iterator[Violation]:
             yield _violation(source, call, "thread-of-its-own", _LONG_WORK)
 
 
-_WRITE_ADVICE = "move the write to a separate function and pass it to act: on_click=act, args=(save, …)"
+_WRITE_ADVICE = "move the write to a separate function and pass it: on_click=run_action, args=(save, …)"
 
 
 def _is_screen(source: SourceFile) -> bool:
@@ -150,25 +150,27 @@ def _module_level_nodes(tree: ast.Module) -> Iterator[ast.AST]:
         pending.extend(ast.iter_child_nodes(node))
 
 
-def _has_act_callback(call: ast.Call) -> bool:
-    return any(keyword.arg in _CALLBACKS and _last_name(keyword.value) == _ACT for keyword in call.keywords)
+def _has_action_callback(call: ast.Call) -> bool:
+    return any(
+        keyword.arg in _CALLBACKS and _last_name(keyword.value) == _RUN_ACTION for keyword in call.keywords
+    )
 
 
-def _calls_act(function: Function) -> bool:
-    return any(_has_act_callback(call) for call in _find_calls(function))
+def _runs_action(function: Function) -> bool:
+    return any(_has_action_callback(call) for call in _find_calls(function))
 
 
-def _act_arguments(call: ast.Call) -> Iterator[ast.AST]:
-    """The names in ``args=(…)`` of a widget whose callback is ``act``."""
-    if _has_act_callback(call):
+def _action_arguments(call: ast.Call) -> Iterator[ast.AST]:
+    """The names in ``args=(…)`` of a widget whose callback is ``run_action``."""
+    if _has_action_callback(call):
         for keyword in call.keywords:
             if keyword.arg == "args":
                 yield from ast.walk(keyword.value)
 
 
-def _arguments_of_act_callers(call: ast.Call, act_callers: set[str]) -> Iterator[ast.AST]:
-    """The names passed to a function of this file that passes them on to ``act``."""
-    if _last_name(call) in act_callers:
+def _arguments_of_action_callers(call: ast.Call, action_callers: set[str]) -> Iterator[ast.AST]:
+    """The names passed to a function of this file that passes them on to ``run_action``."""
+    if _last_name(call) in action_callers:
         for value in (*call.args, *(keyword.value for keyword in call.keywords)):
             yield from ast.walk(value)
 
@@ -188,9 +190,9 @@ def _violation(source: SourceFile, node: ast.expr | ast.stmt, rule: str, text: s
 
 RULES = (
     find_writes_while_drawing,
-    find_writes_without_act,
+    find_writes_outside_action,
     find_drawing_while_writing,
-    find_submits_without_act,
+    find_submits_without_action,
     find_fragments_without_screen,
     find_threads,
 )

@@ -21,7 +21,7 @@ from ui.layout import responsive_columns
 from ui.people.input_preferences import show_input_preferences
 from ui.people.own_mail import show_own_mail
 from ui.people.second_factor import show_second_factor
-from ui.widgets import act, escape_markdown, format_relative_time, screen, show_notice
+from ui.widgets import escape_markdown, format_relative_time, run_action, screen, show_notice
 from web.sign_in.presence import sign_in_policy
 
 _SIGN_IN_METHODS = {
@@ -68,9 +68,9 @@ def _show_sign_ins(person: Person) -> None:
     st.button(
         "Sign out everywhere else",
         key="sign-out-elsewhere",
-        on_click=act,
+        on_click=run_action,
         args=(_end_other_sign_ins,),
-        kwargs={"place": "sign-ins"},
+        kwargs={"notice_key": "sign-ins"},
         disabled=not other_sign_ins,
         help="Ends all sign-ins except this one." if other_sign_ins else "You have no other sign-ins.",
     )
@@ -90,9 +90,9 @@ def _show_sign_in(sign_in: accounts.OwnSignIn) -> None:
             button_column.button(
                 "Sign out",
                 key=f"end-{sign_in.token_prefix}",
-                on_click=act,
+                on_click=run_action,
                 args=(_end_sign_in, sign_in.token_prefix),
-                kwargs={"place": "sign-ins"},
+                kwargs={"notice_key": "sign-ins"},
             )
 
 
@@ -138,7 +138,10 @@ def _show_password_form(person: Person) -> None:
             "Repeat new password", key=f"{form_key}-again", type="password", autocomplete="new-password"
         )
         st.form_submit_button(
-            "Change password", on_click=act, args=(_save_password, form_key), kwargs={"place": "own-password"}
+            "Change password",
+            on_click=run_action,
+            args=(_save_password, form_key),
+            kwargs={"notice_key": "own-password"},
         )
     show_notice("own-password")
 

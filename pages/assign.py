@@ -18,7 +18,7 @@ from ui.batches.settings import show_settings_panel
 from ui.batches.shared_queue import show_shared_queue_panel
 from ui.context import clock, current_person, read_only_session, require_page, unit_of_work
 from ui.tables import show_table
-from ui.widgets import act, escape_markdown, screen, show_notice
+from ui.widgets import escape_markdown, run_action, screen, show_notice
 
 _TAB_LABELS = (
     "Assign", "Shared queue", "Reassign or unassign", "Review settings", "Disputes", "Hidden questions",
@@ -88,9 +88,9 @@ def _show_header(batch: Batch) -> None:
         st.button(
             "Reopen batch" if closed else "Close batch",
             key=f"state-{batch.id}-{batch.revision}",
-            on_click=act,
+            on_click=run_action,
             args=(_reopen_batch if closed else _close_batch, batch.name),
-            kwargs={"place": "state", "switch": f"state-{batch.id}"},
+            kwargs={"notice_key": "state", "toggle_key": f"state-{batch.id}"},
             help="Existing reviews are kept. A closed batch can be reopened.",
             width="stretch",
         )

@@ -15,7 +15,7 @@ from ui.search.filters import choose_search
 from ui.search.index_job import load_latest_index_job, start_indexing
 from ui.search.question_history import show_question
 from ui.search.results import show_results
-from ui.widgets import act, escape_markdown, screen, show_empty_state, show_notice
+from ui.widgets import escape_markdown, run_action, screen, show_empty_state, show_notice
 
 
 @screen
@@ -52,9 +52,9 @@ def main() -> None:
             st.button(
                 "Update search index",
                 key=f"index-{index.last_indexed}",
-                on_click=act,
+                on_click=run_action,
                 args=(start_indexing, person),
-                kwargs={"place": "index", "message": "The search index is up to date."},
+                kwargs={"notice_key": "index", "message": "The search index is up to date."},
             )
     show_job_outcome(index_job)
     show_notice("index")

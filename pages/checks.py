@@ -18,7 +18,7 @@ from quality.service import (
 from ui.context import clock, read_only_session, require_page, unit_of_work
 from ui.dataset_choice import choose_dataset
 from ui.problems.examples import show_check
-from ui.widgets import act, screen, show_empty_state, show_notice, show_statistic
+from ui.widgets import run_action, screen, show_empty_state, show_notice, show_statistic
 
 
 @screen
@@ -77,9 +77,9 @@ def _show_rerun_form(dataset: DatasetSummary, person: Person) -> None:
     right.button(
         "Run checks again",
         key=f"check-{dataset.id}",
-        on_click=act,
+        on_click=run_action,
         args=(_rerun_checks, dataset.name, int(minimum), person),
-        kwargs={"place": "checks"},
+        kwargs={"notice_key": "checks"},
         width="stretch",
     )
     show_notice("checks")

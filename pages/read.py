@@ -13,7 +13,14 @@ from ui.address import parse_id
 from ui.context import clock, read_only_session, require_page, unit_of_work
 from ui.forms.preferences import add_preferences
 from ui.forms.reading import mount_reading_form
-from ui.widgets import act, escape_markdown, format_relative_time, screen, show_empty_state, show_notice
+from ui.widgets import (
+    escape_markdown,
+    format_relative_time,
+    run_action,
+    screen,
+    show_empty_state,
+    show_notice,
+)
 from web.reading.sheet import reading_sheet_to_json
 from web.review.guideline import replace_images_by_links
 
@@ -76,9 +83,9 @@ def _show_stop(person: Person, stop: ReadingStop) -> None:
                 "Start reading",
                 type="primary",
                 key=f"read-guideline-{stop.study.id}",
-                on_click=act,
+                on_click=run_action,
                 args=(_confirm_guideline, person, stop.study.id),
-                kwargs={"place": "reading"},
+                kwargs={"notice_key": "reading"},
             )
         elif stop.opens_at is not None:
             st.markdown(f"**{escape_markdown(stop.study.name)}: first part complete**")

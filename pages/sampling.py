@@ -54,7 +54,7 @@ def main() -> None:
         show_draw_button(form_key, dataset, plan, batch=batch, n=draw_preview.n, taken_names=taken_names)
     show_notice("draw")
     last_notice = state.get_notice()
-    if last_notice is not None and last_notice.place == "draw" and not last_notice.refused:
+    if last_notice is not None and last_notice.key == "draw" and not last_notice.refused:
         st.page_link(ROOT / "pages/assign.py", label="Assign to reviewers", icon=":material/group_work:")
 
 

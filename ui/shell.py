@@ -17,7 +17,7 @@ from ui.garbage_collection import freeze_modules
 from ui.navigation import HOME, PAGES, Page, group_pages_by_stage
 from ui.redirect import redirect_to
 from ui.unsaved_input.component import mount_unsaved_input
-from ui.widgets import act, escape_markdown, show_notice, show_unavailable
+from ui.widgets import escape_markdown, run_action, show_notice, show_unavailable
 from web.gate import SIGN_IN
 from web.interrupted_clicks import pop_interrupted
 
@@ -70,9 +70,9 @@ def _show_account(person: Person) -> None:
         st.button(
             "Sign out",
             key="sign-out",
-            on_click=act,
+            on_click=run_action,
             args=(_sign_out,),
-            kwargs={"place": "sign-out"},
+            kwargs={"notice_key": "sign-out"},
             icon=":material/logout:",
             type="tertiary",
         )

@@ -25,14 +25,14 @@ class Notice:
     """The outcome of the last action, shown until the next action.
 
     Attributes:
-        place: the name of the place on the page where the notice is shown.
+        key: the key of the :func:`ui.widgets.show_notice` that shows it.
         text: the message.
         refused: whether the action failed or was refused.
         again: repeats the action; None if repeating does not help.
         saved_at: when the action was saved, as read from the database; None if this is unknown.
     """
 
-    place: str
+    key: str
     text: str
     refused: bool
     again: Callable[[], None] | None = None

@@ -26,14 +26,14 @@ _DOUBLE_CLICK = timedelta(seconds=1.5)
 P = ParamSpec("P")
 
 
-def act(
+def run_action(
     action: Callable[..., str | None],
     *args: object,
-    place: str = "page",
-    switch: str | None = None,
+    notice_key: str = "page",
+    toggle_key: str | None = None,
     **kwargs: object,
 ) -> None:
-    """Run an action as the callback of a widget: ``on_click=act, args=(save, draft)``.
+    """Run an action as the callback of a widget: ``on_click=run_action, args=(save, draft)``.
 
     The action takes all values as arguments and commits before it returns, so nothing is lost if Streamlit
     aborts the run. Its outcome is shown by :func:`show_notice` until the next action: the returned sentence
@@ -44,19 +44,19 @@ def act(
     Args:
         action: writes to the database, and returns a sentence for the person, or None for no notice.
         args: the positional arguments of the action.
-        place: the name of the place on the page where the notice is shown.
-        switch: the name of a button that alternates between an action and its opposite, such as close and
-            reopen. The second click of a slow double click would trigger the opposite; with ``switch`` it is
+        notice_key: the key of the :func:`show_notice` that shows the outcome.
+        toggle_key: the key of a button that alternates between an action and its opposite, such as close and
+            reopen. The second click of a slow double click would trigger the opposite; with this key it is
             ignored.
         kwargs: the keyword arguments of the action.
     """
-    action_id = switch or f"{action.__module__}.{action.__qualname__}{args!r}{kwargs!r}"
+    action_id = toggle_key or f"{action.__module__}.{action.__qualname__}{args!r}{kwargs!r}"
     last_action = state.get_last_action()
     if last_action is not None and last_action[0] == action_id and clock() - last_action[1] < _DOUBLE_CLICK:
         return
     started_at = clock()
-    retry = partial(act, action, *args, place=place, switch=switch, **kwargs)
-    refusal = partial(state.Notice, place=place, refused=True)
+    retry = partial(run_action, action, *args, notice_key=notice_key, toggle_key=toggle_key, **kwargs)
+    refusal = partial(state.Notice, key=notice_key, refused=True)
     try:
         message = action(*args, **kwargs)
     except NotNow as error:
@@ -72,7 +72,7 @@ def act(
         state.set_notice(refusal(text=format_not_saved(describe_unexpected_error(number)), again=retry))
     else:
         state.set_last_action(action_id, clock())
-        state.set_notice(_create_success_notice(message, place=place, started_at=started_at))
+        state.set_notice(_create_success_notice(message, key=notice_key, started_at=started_at))
 
 
 def format_not_saved(text: str) -> str:
@@ -80,7 +80,7 @@ def format_not_saved(text: str) -> str:
     return text if text.startswith("Not saved") else f"Not saved. {text}"
 
 
-def _create_success_notice(message: str | None, *, place: str, started_at: datetime) -> state.Notice | None:
+def _create_success_notice(message: str | None, *, key: str, started_at: datetime) -> state.Notice | None:
     """Return the notice for a completed action. It has a time of saving only if the database confirms it."""
     try:
         saved_at = find_last_write_since(started_at)
@@ -88,17 +88,17 @@ def _create_success_notice(message: str | None, *, place: str, started_at: datet
         text = (
             "The change was sent but could not be confirmed. Check the result before you repeat the action."
         )
-        return state.Notice(place=place, text=text, refused=True)
-    return state.Notice(place=place, text=message, refused=False, saved_at=saved_at) if message else None
+        return state.Notice(key=key, text=text, refused=True)
+    return state.Notice(key=key, text=message, refused=False, saved_at=saved_at) if message else None
 
 
-def show_notice(place: str = "page") -> None:
-    """Draw the outcome of the last action if its notice belongs to this place.
+def show_notice(key: str = "page") -> None:
+    """Draw the outcome of the last action if its notice has this key.
 
     If repeating a failed action may help, draw a button for it.
     """
     notice = state.get_notice()
-    if notice is None or notice.place != place:
+    if notice is None or notice.key != key:
         return
     if not notice.refused:
         st.success(escape_markdown(notice.text))
@@ -107,7 +107,7 @@ def show_notice(place: str = "page") -> None:
         return
     st.error(escape_markdown(notice.text))
     if notice.again is not None:
-        st.button("Try again", key=f"again-{place}", on_click=notice.again, icon=":material/refresh:")
+        st.button("Try again", key=f"again-{key}", on_click=notice.again, icon=":material/refresh:")
 
 
 def screen(draw: Callable[P, None]) -> Callable[P, None]:

@@ -14,7 +14,7 @@ def page_with_counter() -> None:
     import streamlit as st
 
     from domain.errors import NotNow, Refused
-    from ui.widgets import act, show_notice
+    from ui.widgets import run_action, show_notice
 
     def count(step: int) -> str:
         st.session_state["count"] = st.session_state.get("count", 0) + step
@@ -23,15 +23,15 @@ def page_with_counter() -> None:
     def refuse() -> None:
         raise Refused("No *more* counting.")
 
-    st.button("Count", key="count-1", on_click=act, args=(count, 1), kwargs={"place": "here"})
-    st.button("Count two", key="count-2", on_click=act, args=(count, 2), kwargs={"place": "here"})
+    st.button("Count", key="count-1", on_click=run_action, args=(count, 1), kwargs={"notice_key": "here"})
+    st.button("Count two", key="count-2", on_click=run_action, args=(count, 2), kwargs={"notice_key": "here"})
     is_on = st.session_state.get("count", 0) > 0
     st.button(
         "Take off" if is_on else "Put on",
         key="switch",
-        on_click=act,
+        on_click=run_action,
         args=(count, -1 if is_on else 1),
-        kwargs={"place": "here", "switch": "light"},
+        kwargs={"notice_key": "here", "toggle_key": "light"},
     )
 
     def fill_the_disk() -> None:
@@ -46,10 +46,18 @@ def page_with_counter() -> None:
     def raise_unexpected_error() -> None:
         raise RuntimeError("a fault of ours")
 
-    st.button("Far", key="far", on_click=act, args=(fail_without_database,), kwargs={"place": "here"})
-    st.button("Wrong", key="wrong", on_click=act, args=(raise_unexpected_error,), kwargs={"place": "here"})
-    st.button("Fill", key="fill", on_click=act, args=(fill_the_disk,), kwargs={"place": "here"})
-    st.button("Refuse", key="refuse", on_click=act, args=(refuse,), kwargs={"place": "here"})
+    st.button(
+        "Far", key="far", on_click=run_action, args=(fail_without_database,), kwargs={"notice_key": "here"}
+    )
+    st.button(
+        "Wrong",
+        key="wrong",
+        on_click=run_action,
+        args=(raise_unexpected_error,),
+        kwargs={"notice_key": "here"},
+    )
+    st.button("Fill", key="fill", on_click=run_action, args=(fill_the_disk,), kwargs={"notice_key": "here"})
+    st.button("Refuse", key="refuse", on_click=run_action, args=(refuse,), kwargs={"notice_key": "here"})
     show_notice("here")
     show_notice("elsewhere")
 
@@ -131,7 +139,7 @@ def page_that_adds_somebody() -> None:
     from accounts import service as accounts
     from domain.people import Role
     from ui.context import clock, current_person, unit_of_work
-    from ui.widgets import act, show_notice
+    from ui.widgets import run_action, show_notice
 
     def add() -> str:
         with unit_of_work() as db:
@@ -146,5 +154,5 @@ def page_that_adds_somebody() -> None:
             )
         return "Otto is there."
 
-    st.button("Add", key="add", on_click=act, args=(add,))
+    st.button("Add", key="add", on_click=run_action, args=(add,))
     show_notice()

@@ -41,10 +41,10 @@ def list_broken_rules(path: str, text: str) -> list[str]:
             "ui/batches/settings.py",
             f'{WRITING_FUNCTION}@screen\ndef main():\n    if st.button("Save"):\n        save()\n',
         ),
-        ("write-without-act", "pages/people.py", f'{WRITING_FUNCTION}st.button("Save", on_click=save)\n'),
-        ("write-without-act", "pages/people.py", f"{WRITING_FUNCTION}act(save)\n"),
+        ("write-outside-action", "pages/people.py", f'{WRITING_FUNCTION}st.button("Save", on_click=save)\n'),
+        ("write-outside-action", "pages/people.py", f"{WRITING_FUNCTION}run_action(save)\n"),
         (
-            "write-without-act",
+            "write-outside-action",
             "ui/batches/settings.py",
             f'{WRITING_FUNCTION}def all_of_it():\n    save()\nst.button("Save", on_click=all_of_it)\n',
         ),
@@ -53,7 +53,7 @@ def list_broken_rules(path: str, text: str) -> list[str]:
             "ui/releases/release_form.py",
             "def save():\n    st.progress(0)\n    with unit_of_work() as db:\n        add_person(db)\n",
         ),
-        ("submit-without-act", "pages/people.py", 'st.form_submit_button("Add")\n'),
+        ("submit-without-action", "pages/people.py", 'st.form_submit_button("Add")\n'),
         ("fragment-without-screen", "pages/people.py", "@st.fragment\ndef main():\n    pass\n"),
         ("thread-of-its-own", "ui/imports/import_job.py", "threading.Thread(target=work).start()\n"),
         ("reads-the-clock", "review/service.py", "moment = datetime.now(UTC)\n"),
@@ -94,27 +94,27 @@ def test_a_planted_offence_is_found(rule, path, text):
     [
         ("pages/review.py", 'st.radio("Key", options, key=f"key-{question.id}", index=None)\n'),
         ("pages/review.py", 'st.button("Next", key="next")\n'),
-        ("pages/people.py", f'{WRITING_FUNCTION}st.button("Save", on_click=act, args=(save, name))\n'),
+        ("pages/people.py", f'{WRITING_FUNCTION}st.button("Save", on_click=run_action, args=(save, name))\n'),
         (
             "pages/people.py",
             (
-                f"{WRITING_FUNCTION}def button(action):\n    st.button('Go', on_click=act,"
+                f"{WRITING_FUNCTION}def button(action):\n    st.button('Go', on_click=run_action,"
                 " args=(action,))\nbutton(save)\n"
             ),
         ),
-        ("pages/people.py", 'st.form_submit_button("Add", on_click=act, args=(save,))\n'),
+        ("pages/people.py", 'st.form_submit_button("Add", on_click=run_action, args=(save,))\n'),
         ("pages/people.py", "@screen\ndef main():\n    pass\n"),
         ("web/sign_in/routes.py", f"{WRITING_FUNCTION}save()\n"),
         (
             "ui/releases/release_form.py",
             (
-                f"{WRITING_FUNCTION}def draw():\n    st.progress(0.0)\n    st.button('Go', on_click=act,"
-                " args=(save,))\n"
+                f"{WRITING_FUNCTION}def draw():\n    st.progress(0.0)\n    st.button('Go',"
+                " on_click=run_action, args=(save,))\n"
             ),
         ),
         (
             "ui/imports/import_job.py",
-            f"{WRITING_FUNCTION}work = save  # allow write-without-act: a thread of its own\n",
+            f"{WRITING_FUNCTION}work = save  # allow write-outside-action: a thread of its own\n",
         ),
         (
             "pages/check.py",

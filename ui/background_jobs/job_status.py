@@ -11,7 +11,7 @@ from domain.errors import DomainError
 from domain.jobs import Job, JobStatus
 from ui.background_jobs import job_control
 from ui.context import clock, format_clock_time
-from ui.widgets import act, escape_markdown, show_notice
+from ui.widgets import escape_markdown, run_action, show_notice
 
 _POLL_INTERVAL = timedelta(seconds=0.7)
 
@@ -40,11 +40,11 @@ def show_job_outcome(job: Job | None) -> None:
         return
     ended_column, dismiss_column, retry_column = st.columns([2, 1, 1], vertical_alignment="center")
     ended_column.caption(f"Finished at {format_clock_time(job.finished_at)}")
-    place = f"job-{job.number}"
+    notice_key = f"job-{job.number}"
     if job.status is JobStatus.INTERRUPTED:
-        _button(retry_column, "Run again", job_control.restart_job, job, place)
-    _button(dismiss_column, "Dismiss", job_control.dismiss_job, job, place)
-    show_notice(place)
+        _button(retry_column, "Run again", job_control.restart_job, job, notice_key)
+    _button(dismiss_column, "Dismiss", job_control.dismiss_job, job, notice_key)
+    show_notice(notice_key)
 
 
 def show_job_message(job: Job) -> None:
@@ -61,14 +61,14 @@ def show_job_message(job: Job) -> None:
 
 
 def _button(
-    column: st.delta_generator.DeltaGenerator, label: str, action: object, job: Job, place: str
+    column: st.delta_generator.DeltaGenerator, label: str, action: object, job: Job, notice_key: str
 ) -> None:
     column.button(
         label,
         key=f"{label}-{job.number}",
-        on_click=act,
+        on_click=run_action,
         args=(action, job.number),
-        kwargs={"place": place},
+        kwargs={"notice_key": notice_key},
         type="tertiary",
     )
 
@@ -84,7 +84,7 @@ def _poll_job(number: int) -> None:
         return
     if not job.is_active:
         st.rerun()  # reruns the whole page, which now shows the outcome
-    place = f"job-{number}"
+    notice_key = f"job-{number}"
     text = job.progress.text
     if job.status is JobStatus.QUEUED:
         text = "Waiting for another job to finish"
@@ -95,9 +95,9 @@ def _poll_job(number: int) -> None:
     if job.cancel_requested:
         cancel_column.caption("Cancelling …")
     else:
-        _button(cancel_column, "Cancel", job_control.cancel_job, job, place)
+        _button(cancel_column, "Cancel", job_control.cancel_job, job, notice_key)
     st.caption(" · ".join([*_describe_rate(job), "The job continues if you close this page."]))
-    show_notice(place)
+    show_notice(notice_key)
 
 
 def _describe_rate(job: Job) -> list[str]:

@@ -12,7 +12,7 @@ from review import service as review
 from ui import state
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.tables import show_table
-from ui.widgets import act, escape_markdown, show_empty_state, show_notice
+from ui.widgets import escape_markdown, run_action, show_empty_state, show_notice
 
 
 def show_assignment_panel(batch: Batch, workload: review.BatchWorkload, reviewers: list[Person]) -> None:
@@ -62,9 +62,9 @@ def _show_form(batch: Batch, workload: review.BatchWorkload, reviewers: list[Per
         "Assign",
         type="primary",
         key=f"{form_key}-go-{batch.id}",
-        on_click=act,
+        on_click=run_action,
         args=(_save_assignment, batch.name, batch.id, tuple(names), int(overlap)),
-        kwargs={"place": "assign"},
+        kwargs={"notice_key": "assign"},
     )
 
 

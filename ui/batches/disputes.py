@@ -10,7 +10,7 @@ from domain.adjudications import AdjudicationRules
 from domain.people import Person
 from review.service import change_adjudication_rules, load_adjudication_rules
 from ui.context import clock, current_person, read_only_session, unit_of_work
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 
 
 def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> None:
@@ -58,9 +58,9 @@ def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> 
         "Save rules",
         key=f"{key_prefix}-save",
         disabled=rules == saved.rules,
-        on_click=act,
+        on_click=run_action,
         args=(_save, batch, rules, saved.revision),
-        kwargs={"place": "disputes"},
+        kwargs={"notice_key": "disputes"},
     )
     show_notice("disputes")
 

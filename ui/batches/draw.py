@@ -15,7 +15,7 @@ from ui import state
 from ui.chart import show_chart
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.tables import show_table
-from ui.widgets import act, escape_markdown
+from ui.widgets import escape_markdown, run_action
 
 _BAR_COLOUR = "#3f7b8c"  # the theme's primary colour, legible on its dark and its light background
 _MODE_LABELS = {
@@ -80,9 +80,9 @@ def show_draw_button(
         type="primary",
         key=f"{form_key}-draw",
         disabled=not n or not name.strip(),
-        on_click=act,
+        on_click=run_action,
         args=(_save, dataset, plan, name, settings),
-        kwargs={"place": "draw"},
+        kwargs={"notice_key": "draw"},
     )
 
 

@@ -14,7 +14,7 @@ from review import service as review
 from ui import state
 from ui.context import clock, current_person, current_workspace, read_only_session, unit_of_work
 from ui.tables import show_table
-from ui.widgets import act, escape_markdown, show_notice
+from ui.widgets import escape_markdown, run_action, show_notice
 
 
 def show_hidden_panel(batch: Batch) -> None:
@@ -96,9 +96,9 @@ def _show_plan_form(
         type="primary",
         key=f"{form_key}-go-{batch.id}",
         disabled=not preview.total,
-        on_click=act,
+        on_click=run_action,
         args=(_hide, batch.name, batch.id, plan),
-        kwargs={"place": "hide"},
+        kwargs={"notice_key": "hide"},
     )
 
 
@@ -178,9 +178,9 @@ def _show_removal_form(batch: Batch, hidden_rows: list[review.HiddenQuestionRow]
         "Remove hidden questions",
         key=f"{form_key}-go-{batch.id}",
         disabled=not (chosen_ids and reason.strip()),
-        on_click=act,
+        on_click=run_action,
         args=(_remove, batch.name, batch.id, tuple(chosen_ids), reason),
-        kwargs={"place": "unhide"},
+        kwargs={"notice_key": "unhide"},
         help="Questions that are not judged yet leave the reviewer's queue. Verdicts stay on record.",
     )
 

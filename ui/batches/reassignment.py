@@ -11,7 +11,7 @@ from review import service as review
 from ui import state
 from ui.batches.assignments import describe_assignment
 from ui.context import clock, current_person, unit_of_work
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 
 
 def show_reassignment_panel(batch: Batch, workload: review.BatchWorkload, reviewers: list[Person]) -> None:
@@ -63,18 +63,18 @@ def _show_form(batch: Batch, open_workloads: list[review.PersonWorkload], review
             type="primary",
             key=f"{form_key}-move-{batch.id}-{from_}",
             disabled=not to,
-            on_click=act,
+            on_click=run_action,
             args=(_save_move, batch.name, batch.id, from_, tuple(to)),
-            kwargs={"place": "move"},
+            kwargs={"notice_key": "move"},
             width="stretch",
         )
     with withdraw_column:
         st.button(
             "Unassign",
             key=f"{form_key}-back-{batch.id}-{from_}",
-            on_click=act,
+            on_click=run_action,
             args=(_withdraw, batch.name, batch.id, from_),
-            kwargs={"place": "move"},
+            kwargs={"notice_key": "move"},
             help="Unassigned questions can be assigned again.",
             width="stretch",
         )

@@ -14,7 +14,7 @@ from review import service as review
 from ui import state
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.tables import show_table
-from ui.widgets import act, escape_markdown, show_notice
+from ui.widgets import escape_markdown, run_action, show_notice
 
 _SCOPE_LABELS = {
     False: "A random share",
@@ -108,9 +108,9 @@ def _show_form(batch: Batch, reviewers: list[Person], saved_rules: SecondOpinion
         "Request second opinions",
         type="primary",
         key=f"{form_key}-go-{batch.id}",
-        on_click=act,
+        on_click=run_action,
         args=(_request_second_opinions, batch.name, batch.id, tuple(names), request),
-        kwargs={"place": "seconds"},
+        kwargs={"notice_key": "seconds"},
     )
 
 

@@ -18,7 +18,7 @@ from review import service as review
 from ui import state
 from ui.batches.draw import ONE_KEY_HELP
 from ui.context import clock, current_person, read_only_session, unit_of_work
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 from web.review.guideline import replace_images_by_links
 
 _MODE_LABELS = {
@@ -111,7 +111,7 @@ def _show_guideline_form(batch: Batch) -> None:
             _show_save_button("Save guideline", _save_guideline, batch, form_key)
             st.form_submit_button(
                 "Preview", key=f"{form_key}-preview"
-            )  # allow submit-without-act: it only shows
+            )  # allow submit-without-action: it only shows
     show_notice(form_key)
     guideline_text = str(state.get_widget_value(f"{form_key}-text") or "")
     if guideline_text.strip():
@@ -210,9 +210,9 @@ def _show_save_button(
         key=f"{form_key}-save",
         type="primary",
         disabled=disabled,
-        on_click=act,
+        on_click=run_action,
         args=(action, batch, form_key),
-        kwargs={"place": form_key},
+        kwargs={"notice_key": form_key},
     )
 
 

@@ -10,7 +10,7 @@ from domain.people import Person
 from review import service as review
 from ui import state
 from ui.context import clock, current_person, unit_of_work
-from ui.widgets import act, escape_markdown, show_notice
+from ui.widgets import escape_markdown, run_action, show_notice
 
 
 def show_shared_queue_panel(batch: Batch, workload: review.BatchWorkload, reviewers: list[Person]) -> None:
@@ -69,9 +69,9 @@ def _show_form(batch: Batch, shared: review.SharedQueueWorkload | None, reviewer
         type="primary",
         key=f"{form_key}-go-{batch.id}",
         disabled=not names,
-        on_click=act,
+        on_click=run_action,
         args=(_share_batch, batch.name, batch.id, tuple(names), int(overlap), int(idle_minutes)),
-        kwargs={"place": "share"},
+        kwargs={"notice_key": "share"},
     )
 
 

@@ -11,7 +11,7 @@ from review import service as review
 from review.service import QuestionReviewer
 from ui import state
 from ui.context import clock, read_only_session, unit_of_work
-from ui.widgets import act, escape_markdown, format_relative_time, go_to, show_notice
+from ui.widgets import escape_markdown, format_relative_time, go_to, run_action, show_notice
 
 _MAX_THREADS = 8  # threads in a list
 _MAX_EXCERPT_LENGTH = 160  # characters
@@ -102,9 +102,9 @@ def show_question_threads(person: Person, question_number: int) -> None:
     st.button(
         "Send comment",
         key=f"{form_key}-send",
-        on_click=act,
+        on_click=run_action,
         args=(_send, person, question_number, targets[target], f"{form_key}-text"),
-        kwargs={"place": "comments"},
+        kwargs={"notice_key": "comments"},
     )
     show_notice("comments")
     st.caption("Only this reviewer and coordinators see it. A comment cannot be changed; write another one.")

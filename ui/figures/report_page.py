@@ -17,7 +17,7 @@ from ui.context import current_workspace, read_only_session, require_page
 from ui.figures import report_job
 from ui.figures.sections import SECTIONS
 from ui.figures.view import ReportView
-from ui.widgets import act, escape_markdown, screen, show_notice
+from ui.widgets import escape_markdown, run_action, screen, show_notice
 
 
 def show_report(person: Person, summary: StudySummary) -> None:
@@ -50,9 +50,9 @@ def _show_compute_button(person: Person, summary: StudySummary, state: ReportSta
         "Create report",
         key=f"report-compute-{summary.study.id}",
         type="primary",
-        on_click=act,
+        on_click=run_action,
         args=(report_job.start_report, person, summary.study.name, state),
-        kwargs={"place": "report"},
+        kwargs={"notice_key": "report"},
     )
     show_notice("report")
     st.caption(

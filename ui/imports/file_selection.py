@@ -12,7 +12,7 @@ from ui import state
 from ui.context import read_only_session
 from ui.imports.deliveries import Delivery, discard, list_allowed_folders, locate_server_files, store_upload
 from ui.tables import show_table
-from ui.widgets import act, escape_markdown, show_notice
+from ui.widgets import escape_markdown, run_action, show_notice
 
 _SOURCE_LABELS = {"upload": "Upload from this computer", "machine": "Files on the server"}
 
@@ -50,9 +50,9 @@ def show_file_selection(person: Person) -> None:
     st.button(
         "Preview import",
         key=f"{form_key}-look",
-        on_click=act,
+        on_click=run_action,
         args=(_create_delivery, person, source == "machine", *keys),
-        kwargs={"place": "hand-in"},
+        kwargs={"notice_key": "hand-in"},
         type="primary",
     )
     show_notice("hand-in")
@@ -63,9 +63,9 @@ def show_discard_button(delivery: Delivery) -> None:
     st.button(
         "Choose another file",
         key=f"other-{delivery.id}",
-        on_click=act,
+        on_click=run_action,
         args=(_discard_delivery, delivery),
-        kwargs={"place": "hand-in"},
+        kwargs={"notice_key": "hand-in"},
         width="stretch",
     )
 

@@ -13,7 +13,7 @@ from ui.context import read_only_session
 from ui.imports import import_job
 from ui.imports.deliveries import Delivery
 from ui.imports.file_selection import show_discard_button
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 
 
 def show_import_form(
@@ -67,9 +67,9 @@ def show_import_form(
     import_column.button(
         f"Import {count_text(preview.records, 'record')}",
         key=f"{form_key}-go",
-        on_click=act,
+        on_click=run_action,
         args=(_start_import, request, person),
-        kwargs={"place": "begin"},
+        kwargs={"notice_key": "begin"},
         type="primary",
         width="stretch",
     )

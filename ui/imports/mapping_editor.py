@@ -30,7 +30,7 @@ from ui.context import current_workspace
 from ui.imports.deliveries import Delivery
 from ui.questions.card import show_stem_options_key
 from ui.tables import show_table
-from ui.widgets import act, escape_markdown, show_notice
+from ui.widgets import escape_markdown, run_action, show_notice
 
 _LABELS = {
     "id": "ID",
@@ -79,9 +79,9 @@ def show_mapping_editor(delivery: Delivery, person: Person, form_key: str) -> Ma
     st.button(
         "Save mapping file",
         key=f"{form_key}-save-mapping",
-        on_click=act,
+        on_click=run_action,
         args=(_save_mapping, mapping, person),
-        kwargs={"place": "mapping"},
+        kwargs={"notice_key": "mapping"},
     )
     show_notice("mapping")
     saved = list_saved_mappings(current_workspace(), by=person)

@@ -13,7 +13,7 @@ from ui.background_jobs.job_status import show_job_message, show_job_progress
 from ui.imports import import_job
 from ui.imports.deliveries import discard
 from ui.tables import show_table
-from ui.widgets import act, escape_markdown, show_notice
+from ui.widgets import escape_markdown, run_action, show_notice
 
 
 def show_import_progress(job: Job) -> None:
@@ -36,9 +36,9 @@ def show_import_outcome(job: Job, person: Person) -> None:
     other_column.button(
         "Import another file",
         key=f"another-{job.number}",
-        on_click=act,
+        on_click=run_action,
         args=(_dismiss, job),
-        kwargs={"place": "import-run"},
+        kwargs={"notice_key": "import-run"},
         type="primary" if job.status is JobStatus.DONE else "secondary",
         width="stretch",
     )
@@ -47,18 +47,18 @@ def show_import_outcome(job: Job, person: Person) -> None:
         rerun_column.button(
             "Import without invalid records",
             key=f"rest-{job.number}",
-            on_click=act,
+            on_click=run_action,
             args=(import_job.start_import, replace(request, skip_bad=True), person),
-            kwargs={"place": "import-run"},
+            kwargs={"notice_key": "import-run"},
             width="stretch",
         )
     elif job.status is not JobStatus.DONE:
         rerun_column.button(
             "Run again",
             key=f"again-{job.number}",
-            on_click=act,
+            on_click=run_action,
             args=(job_control.restart_job, job.number),
-            kwargs={"place": "import-run"},
+            kwargs={"notice_key": "import-run"},
             width="stretch",
         )
     show_notice("import-run")

@@ -16,7 +16,7 @@ from privacy.service import decide_images, load_next_images, load_pixel_state, l
 from ui import state
 from ui.context import clock, read_only_session, unit_of_work
 from ui.patients.search_jobs import RANK_IMAGES, show_search_button
-from ui.widgets import act, escape_markdown, show_notice, show_statistic
+from ui.widgets import escape_markdown, run_action, show_notice, show_statistic
 
 _WALL_SIZE = 9
 _MARKED_KEY = "patient-text-marked"
@@ -75,9 +75,9 @@ def _show_wall(image_checks: list[PixelCheck], person: Person) -> None:
     st.button(
         f"Confirm: {unmarked} without patient text" + (f", {len(marked)} to remove" if marked else ""),
         key=f"confirm-{image_checks[0].sha256}",
-        on_click=act,
+        on_click=run_action,
         args=(_confirm_wall, person, decisions),
-        kwargs={"place": "wall"},
+        kwargs={"notice_key": "wall"},
         type="primary",
         shortcut="Enter",
     )
@@ -130,9 +130,9 @@ def _show_undo_button(person: Person) -> None:
         st.button(
             "Keep all images of the last set",
             key=f"undo-{last_wall[0]}",
-            on_click=act,
+            on_click=run_action,
             args=(_restore_images, person, last_wall),
-            kwargs={"place": "wall"},
+            kwargs={"notice_key": "wall"},
         )
 
 
@@ -161,7 +161,7 @@ def _show_removed(removed: list[PixelCheck], person: Person) -> None:
             right.button(
                 "Restore",
                 key=f"back-{image_check.sha256}",
-                on_click=act,
+                on_click=run_action,
                 args=(_restore_images, person, (image_check.sha256,)),
-                kwargs={"place": "restore"},
+                kwargs={"notice_key": "restore"},
             )

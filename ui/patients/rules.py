@@ -8,7 +8,7 @@ from domain.patient_data import Originals, PatientDataRules, PixelCheckScope
 from domain.people import Person
 from privacy.service import CONSEQUENCES, change_rules
 from ui.context import clock, unit_of_work
-from ui.widgets import act, escape_markdown, show_notice
+from ui.widgets import escape_markdown, run_action, show_notice
 
 _ORIGINALS_LABELS = {Originals.WHOLE: "Stored unchanged", Originals.DEIDENTIFIED: "De-identified on import"}
 _CONFIRM_LABELS = {
@@ -45,9 +45,9 @@ def show_rules_form(rules: PatientDataRules, person: Person) -> None:
         "Save rules",
         key=f"rules-{rules.revision}",
         disabled=not changed,
-        on_click=act,
+        on_click=run_action,
         args=(_save, person, originals, confirm, rules.revision),
-        kwargs={"place": "rules"},
+        kwargs={"notice_key": "rules"},
     )
     show_notice("rules")
 

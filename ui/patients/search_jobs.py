@@ -14,7 +14,7 @@ from privacy.service import describe_ranking, find_hits, rank_images, record_hit
 from ui.background_jobs import job_control
 from ui.background_jobs.job_status import show_job_outcome, show_job_progress
 from ui.context import current_workspace
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,15 +32,15 @@ def show_search_button(label: str, kind: JobKind[SearchRequest], dataset: str, p
     """
     job = job_control.load_latest_job(kind, by=person, subject=dataset)
     if not show_job_progress(job):
-        place = f"start-{kind.name}"
+        notice_key = f"start-{kind.name}"
         st.button(
             label,
-            key=f"{place}-{dataset}",
-            on_click=act,
+            key=f"{notice_key}-{dataset}",
+            on_click=run_action,
             args=(_start_search, kind, dataset, person),
-            kwargs={"place": place},
+            kwargs={"notice_key": notice_key},
         )
-        show_notice(place)
+        show_notice(notice_key)
     show_job_outcome(job)
     return job
 

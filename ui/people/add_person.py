@@ -11,7 +11,7 @@ from domain.people import Role
 from ui import state
 from ui.context import clock, current_person, unit_of_work
 from ui.people.roles import describe_role, read_chosen_roles
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 
 
 def show_add_form() -> None:
@@ -34,7 +34,9 @@ def show_add_form() -> None:
             autocomplete="new-password",
             help="At least 10 characters. If empty, a password is generated and shown once.",
         )
-        st.form_submit_button("Add", on_click=act, args=(_save_new, form_key), kwargs={"place": "add"})
+        st.form_submit_button(
+            "Add", on_click=run_action, args=(_save_new, form_key), kwargs={"notice_key": "add"}
+        )
     show_notice("add")
 
 

@@ -12,10 +12,10 @@ from domain.shortcuts import SHORTCUTS, InputPreferences, LeftButton, Shortcut
 from ui import state
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.layout import responsive_columns
-from ui.widgets import act, escape_markdown, show_notice
+from ui.widgets import escape_markdown, run_action, show_notice
 
 _FORM = "own-keys"
-_PLACE = "own-keys"
+_NOTICE_KEY = "own-keys"
 _LEFT_BUTTON_LABELS = {
     LeftButton.BOXES: "draw and move boxes",
     LeftButton.WINDOW: "adjust window and level",
@@ -70,11 +70,11 @@ def _show_key(shortcut: Shortcut, preferences: InputPreferences, form_key: str) 
             key=widget_key,
             placeholder="no key",
             label_visibility="collapsed",
-            on_change=act,
+            on_change=run_action,
             args=(_save_key, shortcut.id, widget_key),
-            kwargs={"place": f"{_PLACE}-{shortcut.id}"},
+            kwargs={"notice_key": f"{_NOTICE_KEY}-{shortcut.id}"},
         )
-        show_notice(f"{_PLACE}-{shortcut.id}")
+        show_notice(f"{_NOTICE_KEY}-{shortcut.id}")
 
 
 def _show_left_button(preferences: InputPreferences, form_key: str) -> None:
@@ -84,12 +84,12 @@ def _show_left_button(preferences: InputPreferences, form_key: str) -> None:
         index=list(_LEFT_BUTTON_LABELS).index(preferences.left_button),
         key=f"{form_key}-left-button",
         format_func=_LEFT_BUTTON_LABELS.__getitem__,
-        on_change=act,
+        on_change=run_action,
         args=(_save_left_button, f"{form_key}-left-button"),
-        kwargs={"place": f"{_PLACE}-left"},
+        kwargs={"notice_key": f"{_NOTICE_KEY}-left"},
         help="The right button always adjusts the window. B switches between boxes and window.",
     )
-    show_notice(f"{_PLACE}-left")
+    show_notice(f"{_NOTICE_KEY}-left")
 
 
 def _show_file_buttons(preferences: InputPreferences, form_key: str) -> None:
@@ -100,21 +100,21 @@ def _show_file_buttons(preferences: InputPreferences, form_key: str) -> None:
         st.button(
             "Reset to defaults",
             key=f"{form_key}-reset",
-            on_click=act,
+            on_click=run_action,
             args=(_reset,),
-            kwargs={"place": f"{_PLACE}-file"},
+            kwargs={"notice_key": f"{_NOTICE_KEY}-file"},
             disabled=preferences == InputPreferences(),
         )
     st.file_uploader("Import a JSON file", type="json", key=f"{form_key}-file")
     st.button(
         "Import",
         key=f"{form_key}-import",
-        on_click=act,
+        on_click=run_action,
         args=(_import, f"{form_key}-file"),
-        kwargs={"place": f"{_PLACE}-file"},
+        kwargs={"notice_key": f"{_NOTICE_KEY}-file"},
         disabled=state.get_widget_value(f"{form_key}-file") is None,
     )
-    show_notice(f"{_PLACE}-file")
+    show_notice(f"{_NOTICE_KEY}-file")
 
 
 # --------------------------------------------------------------------------------------------------- writes

@@ -18,7 +18,7 @@ from notifications.smtp import is_mail_configured, read_smtp_settings
 from ui import state
 from ui.background_jobs import job_control
 from ui.context import clock, current_person, read_only_session, unit_of_work
-from ui.widgets import act, escape_markdown, format_relative_time, show_notice
+from ui.widgets import escape_markdown, format_relative_time, run_action, show_notice
 
 #: The largest number of failures that are shown at once.
 _SHOWN = 5
@@ -36,8 +36,8 @@ def show_address_form(person: Person, settings: Mapping[int, MailSetting]) -> No
     if not is_mail_configured() or person.demo:
         return
     setting = settings.get(person.id, MailSetting())
-    place = f"mail-of-{person.id}"
-    form_key = f"{place}-{setting.address}"
+    notice_key = f"mail-of-{person.id}"
+    form_key = f"{notice_key}-{setting.address}"
     with st.form(form_key, border=True):
         st.text_input(
             "E-mail address for notices",
@@ -46,9 +46,12 @@ def show_address_form(person: Person, settings: Mapping[int, MailSetting]) -> No
             help="" if setting.wanted else "This person has switched notices off.",
         )
         st.form_submit_button(
-            "Save address", on_click=act, args=(_save_address, person.name, form_key), kwargs={"place": place}
+            "Save address",
+            on_click=run_action,
+            args=(_save_address, person.name, form_key),
+            kwargs={"notice_key": notice_key},
         )
-    show_notice(place)
+    show_notice(notice_key)
 
 
 def show_mail_delivery(people: list[Person], person: Person) -> None:
@@ -81,16 +84,16 @@ def _show_failure(job: Job, parameters: MailParameters, name: str) -> None:
         st.button(
             "Send again",
             key=f"send-again-{job.number}",
-            on_click=act,
+            on_click=run_action,
             args=(_send_again, job.number),
-            kwargs={"place": "mail-delivery"},
+            kwargs={"notice_key": "mail-delivery"},
         )
         st.button(
             "Dismiss",
             key=f"dismiss-mail-{job.number}",
-            on_click=act,
+            on_click=run_action,
             args=(job_control.dismiss_job, job.number),
-            kwargs={"place": "mail-delivery"},
+            kwargs={"notice_key": "mail-delivery"},
             type="tertiary",
         )
 

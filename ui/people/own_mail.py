@@ -9,9 +9,9 @@ from notifications import service as notifications
 from notifications.smtp import is_mail_configured
 from ui import state
 from ui.context import clock, current_person, read_only_session, unit_of_work
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 
-_PLACE = "own-mail"
+_NOTICE_KEY = "own-mail"
 
 
 def show_own_mail(person: Person) -> None:
@@ -39,8 +39,10 @@ def show_own_mail(person: Person) -> None:
             help="When questions are assigned to you, a comment is written to you, or a reader study is "
             "opened for you. Mails contain no question, no comment and no patient data.",
         )
-        st.form_submit_button("Save", on_click=act, args=(_save, form_key), kwargs={"place": _PLACE})
-    show_notice(_PLACE)
+        st.form_submit_button(
+            "Save", on_click=run_action, args=(_save, form_key), kwargs={"notice_key": _NOTICE_KEY}
+        )
+    show_notice(_NOTICE_KEY)
 
 
 def _save(form_key: str) -> str:

@@ -15,7 +15,7 @@ from ui import state
 from ui.context import clock, current_person, unit_of_work
 from ui.people.mail_delivery import show_address_form
 from ui.people.roles import describe_role, read_chosen_roles
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 
 
 def show_change_forms(
@@ -62,9 +62,9 @@ def _show_roles_form(person: Person) -> None:
         )
         st.form_submit_button(
             "Save roles",
-            on_click=act,
+            on_click=run_action,
             args=(_save_roles, person.name, widget_key, person.roles),
-            kwargs={"place": form_key},
+            kwargs={"notice_key": form_key},
         )
     show_notice(form_key)
 
@@ -81,9 +81,9 @@ def _show_password_form(person: Person) -> None:
         )
         st.form_submit_button(
             "Set password",
-            on_click=act,
+            on_click=run_action,
             args=(_save_password, person.name, person.id, form_key),
-            kwargs={"place": f"password-of-{person.id}"},
+            kwargs={"notice_key": f"password-of-{person.id}"},
         )
     show_notice(f"password-of-{person.id}")
 
@@ -94,17 +94,17 @@ def _show_access_buttons(person: Person) -> None:
     right.button(
         "Sign out everywhere",
         key=f"sign-out-{person.id}",
-        on_click=act,
+        on_click=run_action,
         args=(_sign_out, person.name, person.display_name),
-        kwargs={"place": "access"},
+        kwargs={"notice_key": "access"},
         help="Ends all sign-ins of this person with their next click. They can sign in again.",
     )
     left.button(
         "Enable" if disabled else "Disable",
         key=f"toggle-access-{person.id}",
-        on_click=act,
+        on_click=run_action,
         args=(_enable if disabled else _disable, person.name),
-        kwargs={"place": "access", "switch": f"toggle-access-{person.id}"},
+        kwargs={"notice_key": "access", "toggle_key": f"toggle-access-{person.id}"},
         help="A disabled person is signed out with their next click and cannot sign in. Their work is kept.",
     )
     show_notice("access")
@@ -114,9 +114,9 @@ def _show_reset_button(person: Person) -> None:
     st.button(
         "Reset authenticator app",
         key=f"reset-second-factor-{person.id}",
-        on_click=act,
+        on_click=run_action,
         args=(_reset_second_factor, person.name),
-        kwargs={"place": "access"},
+        kwargs={"notice_key": "access"},
         help="For a person who has lost their phone. Deletes the app's key and the recovery codes, and signs"
         " the person out everywhere.",
     )

@@ -9,7 +9,7 @@ from domain.count_texts import count_text
 from domain.people import Person
 from ui import state
 from ui.context import clock, current_person, read_only_session, read_sign_in_token, unit_of_work
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 from web.sign_in.authenticator import (
     format_secret,
     generate_recovery_codes,
@@ -18,7 +18,7 @@ from web.sign_in.authenticator import (
 )
 from web.sign_in.presence import sign_in_policy
 
-_PLACE = "second-factor"
+_NOTICE_KEY = "second-factor"
 _FORM = "own-second-factor"
 
 
@@ -40,9 +40,13 @@ def show_second_factor(person: Person) -> None:
     else:
         st.caption("Off. If turned on, signing in also requires a code from an app on your phone.")
         st.button(
-            "Set up", key="set-up-second-factor", on_click=act, args=(_begin_setup,), kwargs={"place": _PLACE}
+            "Set up",
+            key="set-up-second-factor",
+            on_click=run_action,
+            args=(_begin_setup,),
+            kwargs={"notice_key": _NOTICE_KEY},
         )
-    show_notice(_PLACE)
+    show_notice(_NOTICE_KEY)
 
 
 def _show_setup_form(person: Person, secret: str) -> None:
@@ -54,7 +58,10 @@ def _show_setup_form(person: Person, secret: str) -> None:
         _show_password_field(form_key)
         st.text_input("Code from the app", key=f"{form_key}-code", autocomplete="one-time-code")
         st.form_submit_button(
-            "Turn on", on_click=act, args=(_confirm_setup, form_key), kwargs={"place": _PLACE}
+            "Turn on",
+            on_click=run_action,
+            args=(_confirm_setup, form_key),
+            kwargs={"notice_key": _NOTICE_KEY},
         )
 
 
@@ -68,17 +75,17 @@ def _show_change_form(status: accounts.SecondFactorStatus) -> None:
         with left:
             st.form_submit_button(
                 "Create new recovery codes",
-                on_click=act,
+                on_click=run_action,
                 args=(_replace_recovery_codes, form_key),
-                kwargs={"place": _PLACE},
+                kwargs={"notice_key": _NOTICE_KEY},
                 help="The previous codes become invalid.",
             )
         with right:
             st.form_submit_button(
                 "Turn off",
-                on_click=act,
+                on_click=run_action,
                 args=(_turn_off, form_key),
-                kwargs={"place": _PLACE},
+                kwargs={"notice_key": _NOTICE_KEY},
                 disabled=status.is_required,
                 help="Your role requires it." if status.is_required else None,
             )

@@ -9,7 +9,7 @@ from domain.errors import DomainError
 from domain.people import Person
 from release import service as release
 from ui.context import clock, current_person, read_only_session
-from ui.widgets import act, escape_markdown, format_relative_time, show_notice
+from ui.widgets import escape_markdown, format_relative_time, run_action, show_notice
 
 _FILE_DESCRIPTIONS = {
     "datacard.md": "data card: content, methods and limitations",
@@ -46,9 +46,9 @@ def show_release(person: Person, known_release: release.ReleaseRecord) -> None:
         verify_column.button(
             "Verify",
             key=f"verify-{known_release.id}",
-            on_click=act,
+            on_click=run_action,
             args=(_verify, known_release.id, known_release.name),
-            kwargs={"place": f"release-{known_release.id}"},
+            kwargs={"notice_key": f"release-{known_release.id}"},
             width="stretch",
             help="Compare the files with the manifest, and the manifest with the database.",
         )

@@ -16,7 +16,7 @@ from ui.dataset_choice import choose_dataset
 from ui.layout import responsive_columns
 from ui.releases.preview import load_and_show_tally, show_key_error_limit, show_tally
 from ui.releases.release_job import ReleaseRequest, load_latest_release_job, start_release
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 
 _NAME_STYLE_LABELS = {
     release.ReviewerNaming.ACCOUNT: "Sign-in names",
@@ -53,12 +53,12 @@ def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
                 or not tally.released
                 or not request.name.strip()
                 or not key_error_limit.is_met,
-                on_click=act,
+                on_click=run_action,
                 args=(
                     _start_release,
                     replace(request, under=key_error_limit.limit, judged=tally.judged if tally else 0),
                 ),
-                kwargs={"place": "make"},
+                kwargs={"notice_key": "make"},
             )
         show_job_outcome(job)
         show_notice("make")

@@ -8,7 +8,7 @@ from domain.people import Action, Person
 from review.service import hand_back, load_id_mask, may_hand_back
 from ui.context import clock, read_only_session, require_page, unit_of_work
 from ui.review_page.address import go_to_question
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 
 
 def show_return_button(person: Person, batch_id: int, question: int) -> None:
@@ -23,9 +23,9 @@ def show_return_button(person: Person, batch_id: int, question: int) -> None:
         st.button(
             "Return this question",
             key=f"hand-back-{batch_id}-{question}",
-            on_click=act,
+            on_click=run_action,
             args=(_return_question, batch_id, question),
-            kwargs={"place": "hand-back"},
+            kwargs={"notice_key": "hand-back"},
             help="Another reviewer can take it. Your input is kept in case the question returns to you.",
         )
     show_notice("hand-back")

@@ -22,7 +22,7 @@ from domain.people import Action, Person
 from ui import state
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.tables import show_table
-from ui.widgets import act, escape_markdown, show_notice
+from ui.widgets import escape_markdown, run_action, show_notice
 
 _ACTION_LABELS = {
     BulkAction.REJECT: "Reject: exclude from later draws and from releases",
@@ -75,9 +75,9 @@ def _show_bulk_form(person: Person, search: Search) -> None:
         disabled=not bulk_preview.count
         or not reason.strip()
         or (action is BulkAction.QUEUE and not name.strip()),
-        on_click=act,
+        on_click=run_action,
         args=(_apply_action, search, action, reason, name, bulk_preview.count),
-        kwargs={"place": "apply"},
+        kwargs={"notice_key": "apply"},
     )
 
 
@@ -127,9 +127,9 @@ def _show_rule(rule: AppliedRule) -> None:
         "Undo",
         key=f"undo-rule-button-{rule.number}",
         disabled=not undo_reason.strip(),
-        on_click=act,
+        on_click=run_action,
         args=(_undo_rule, rule.number, undo_reason),
-        kwargs={"place": _make_undo_place(rule)},
+        kwargs={"notice_key": _make_undo_place(rule)},
     )
 
 

@@ -15,7 +15,7 @@ from ui.context import clock, read_only_session, unit_of_work
 from ui.layout import responsive_columns
 from ui.studies.protocol_form import show_protocol_fields
 from ui.tables import show_table
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 
 
 def show_amendment_forms(
@@ -56,9 +56,9 @@ def _show_protocol_form(person: Person, summary: StudySummary, latest_version: P
         f"Save version {latest_version.version + 1}",
         key=f"{form_key}-write",
         disabled=not changes or (summary.answers > 0 and not why.strip()),
-        on_click=act,
+        on_click=run_action,
         args=(_change_protocol, person, study.name, new_protocol, why),
-        kwargs={"place": "protocol"},
+        kwargs={"notice_key": "protocol"},
     )
     show_notice("protocol")
 
@@ -90,9 +90,9 @@ def _show_exclusion_form(person: Person, summary: StudySummary, readers: Sequenc
         "Exclude",
         key=f"{form_key}-leave",
         disabled=not why.strip() or (case is None and reader is None),
-        on_click=act,
+        on_click=run_action,
         args=(_exclude, person, study.name, None if case is None else int(case), reader, why),
-        kwargs={"place": "exclusion"},
+        kwargs={"notice_key": "exclusion"},
     )
     show_notice("exclusion")
     show_table(

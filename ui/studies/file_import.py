@@ -17,7 +17,7 @@ from ui import state
 from ui.background_jobs import job_control
 from ui.background_jobs.job_status import show_job_outcome, show_job_progress
 from ui.imports.deliveries import Delivery, discard, store_upload
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 
 P = TypeVar("P")
 
@@ -62,20 +62,20 @@ def show_file_form(file_form: FileForm[P]) -> None:
     form_key = state.form_key(file_form.form_name)
     file_form.draw_fields(form_key)
     st.file_uploader(file_form.upload_label, key=f"{form_key}-file")
-    place = f"file-{file_form.form_name}"
+    notice_key = f"file-{file_form.form_name}"
     if not show_job_progress(job):
         st.button(
             file_form.button_label,
             key=f"{form_key}-go",
             type="primary" if file_form.is_primary else "secondary",
-            on_click=act,
+            on_click=run_action,
             args=(_start_import, file_form, form_key),
-            kwargs={"place": place},
+            kwargs={"notice_key": notice_key},
         )
         show_job_outcome(job)
         if job is not None and job.result is not None:
             file_form.show_result(job)
-    show_notice(place)
+    show_notice(notice_key)
 
 
 @contextmanager

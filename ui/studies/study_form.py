@@ -19,7 +19,7 @@ from ui.context import clock, current_workspace, read_only_session, unit_of_work
 from ui.dataset_choice import choose_dataset
 from ui.layout import responsive_columns
 from ui.studies.protocol_form import show_protocol_fields
-from ui.widgets import act, escape_markdown, show_empty_state, show_notice
+from ui.widgets import escape_markdown, run_action, show_empty_state, show_notice
 
 _FORM_NAME = "study"
 
@@ -63,9 +63,9 @@ def show_study_form(person: Person) -> None:
             type="primary",
             key=f"{form_key}-make",
             disabled=not name.strip(),
-            on_click=act,
+            on_click=run_action,
             args=(_create_study, person, name, source, design, protocol),
-            kwargs={"place": "making"},
+            kwargs={"notice_key": "making"},
         )
     show_notice("making")
 

@@ -13,9 +13,9 @@ from ui.layout import responsive_columns
 from ui.studies.external_readings import show_readings
 from ui.studies.predictions import show_predictions
 from ui.tables import show_table
-from ui.widgets import act, show_notice
+from ui.widgets import run_action, show_notice
 
-_PLACE = "study-models"
+_NOTICE_KEY = "study-models"
 
 
 def show_study_imports(person: Person, summary: StudySummary) -> None:
@@ -73,16 +73,16 @@ def _show_choice(person: Person, summary: StudySummary, models: tuple[StudyModel
         "Save models",
         key=f"{form_key}-save",
         disabled=not changed or (summary.answers > 0 and not why.strip()),
-        on_click=act,
+        on_click=run_action,
         args=(_choose_models, person, study.name),
         kwargs={
             "add": tuple(name for name in chosen if name not in chosen_before),
             "remove": tuple(name for name in chosen_before if name not in chosen),
             "why": why,
-            "place": _PLACE,
+            "notice_key": _NOTICE_KEY,
         },
     )
-    show_notice(_PLACE)
+    show_notice(_NOTICE_KEY)
     st.caption("The models are part of the protocol. All versions are kept, and the report names the models.")
 
 

@@ -18,7 +18,7 @@ from ui.context import clock, read_only_session, unit_of_work
 from ui.layout import responsive_columns
 from ui.studies.amendments import format_protocol_value, show_amendment_forms
 from ui.tables import show_table
-from ui.widgets import act, escape_markdown, format_relative_time, show_notice
+from ui.widgets import escape_markdown, format_relative_time, run_action, show_notice
 
 
 def show_study(person: Person, summary: StudySummary) -> None:
@@ -60,9 +60,9 @@ def show_study(person: Person, summary: StudySummary) -> None:
     st.button(
         "Reopen study" if closed else "Close study",
         key=f"study-close-{study.id}-{study.state}",
-        on_click=act,
+        on_click=run_action,
         args=(_set_open, person, study.name, closed),
-        kwargs={"place": "study-state", "switch": f"study-{study.id}"},
+        kwargs={"notice_key": "study-state", "toggle_key": f"study-{study.id}"},
     )
     show_notice("study-state")
 
@@ -147,9 +147,9 @@ def _show_assignment(person: Person, study: str, study_id: int, assigned_names: 
         "Add",
         key=f"{key}-add",
         disabled=not chosen_names,
-        on_click=act,
+        on_click=run_action,
         args=(_assign_readers, person, study, tuple(chosen_names)),
-        kwargs={"place": "study-readers"},
+        kwargs={"notice_key": "study-readers"},
     )
     st.caption(
         "Adding readers creates a new order of cases for each reader. The order is fixed after the first "
@@ -184,12 +184,12 @@ def _show_profile_form(
     st.button(
         "Save profile",
         key=f"{key}-save",
-        on_click=act,
+        on_click=run_action,
         args=(_save_profile, person, study, name),
         kwargs={
             "profile": ReaderProfile(level=level, years=years, subspecialty=subspecialty.strip()),
             "of_reference": of_reference,
-            "place": "reader-profile",
+            "notice_key": "reader-profile",
         },
     )
     show_notice("reader-profile")

@@ -11,14 +11,14 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted([*ROOT.glob("pages/*.py"), *ROOT.glob("ui/**/*.py")])
 
 
-def _list_places(function: ast.AST) -> set[str]:
-    """The places named by the buttons of a function: ``kwargs={"place": X}``, X as source."""
+def _list_notice_keys(function: ast.AST) -> set[str]:
+    """The notice keys of the buttons of a function: ``kwargs={"notice_key": X}``, X as source."""
     return {
         ast.unparse(value)
         for node in ast.walk(function)
         if isinstance(node, ast.Dict)
         for key, value in zip(node.keys, node.values, strict=True)
-        if isinstance(key, ast.Constant) and key.value == "place"
+        if isinstance(key, ast.Constant) and key.value == "notice_key"
     }
 
 
@@ -26,7 +26,7 @@ def _find_early_notices(source: str) -> list[str]:
     """The notices after which their button, or a function that draws it, follows."""
     tree = ast.parse(source)
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    places_by_function = {name: _list_places(node) for name, node in functions.items()}
+    keys_by_function = {name: _list_notice_keys(node) for name, node in functions.items()}
     early = []
     for function in functions.values():
         notices = [
@@ -34,16 +34,16 @@ def _find_early_notices(source: str) -> list[str]:
             for node in ast.walk(function)
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "show_notice" and node.args
         ]
-        for line, place in notices:
+        for line, notice_key in notices:
             later = [node for node in ast.walk(function) if getattr(node, "lineno", 0) > line]
             drawn_later = {
-                drawn_place
+                drawn_key
                 for node in later
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-                for drawn_place in places_by_function.get(node.func.id, set())
-            }.union(*(_list_places(node) for node in later))
-            if place in drawn_later:
-                early.append(f"{function.name}: {place}")
+                for drawn_key in keys_by_function.get(node.func.id, set())
+            }.union(*(_list_notice_keys(node) for node in later))
+            if notice_key in drawn_later:
+                early.append(f"{function.name}: {notice_key}")
     return early
 
 
@@ -59,6 +59,6 @@ def show_page():
     _show_form()
 
 def _show_form():
-    st.button("Save", on_click=act, kwargs={"place": "save"})
+    st.button("Save", on_click=run_action, kwargs={"notice_key": "save"})
 """
     assert _find_early_notices(source) == ["show_page: 'save'"]
