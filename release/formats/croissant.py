@@ -1,11 +1,14 @@
 """``croissant.json``: the release described in Croissant 1.1 (docs.mlcommons.org/croissant).
 
-The record set describes ``gold.jsonl``. Every file except the images is listed with its SHA-256.
+Every file except the images is listed with its SHA-256. The record set describes ``gold.parquet``, whose
+columns exist even if no question has a value, and whose texts stay texts. Programs that read JSON Lines with
+pandas convert the id "007" to 7 and fail on columns without values. Without that file there is no record set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -67,17 +70,35 @@ _MEDIA_TYPES = {
     ".jpg": "image/jpeg",
     ".jpeg": "image/jpeg",
 }
-_FIELDS = {
-    "id": "The question's id within its dataset.",
-    "format": "closed, single, multiple or open.",
-    "stem": "What is asked.",
-    "explanation": "Why the answer is right.",
-    "task": "One of five: presence, location, negation, differential, geometric.",
-    "content_type": "What the source calls the kind of content.",
-    "category": "As the source has it, or as corrected.",
-    "difficulty": "easy, medium or hard.",
-}
-_GOLD = "gold.jsonl"
+_TEXT, _INTEGER = "sc:Text", "sc:Integer"
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the Parquet file. ``is_list`` is True if its values are lists of the data type."""
+
+    name: str
+    description: str
+    data_type: str = _TEXT
+    is_list: bool = False
+
+
+_COLUMNS = (
+    _Column("id", "The question's id within its dataset."),
+    _Column("exam_id", "The id of the exam with the images of the question."),
+    _Column("format", "closed, single, multiple or open."),
+    _Column("stem", "What is asked."),
+    _Column("options", "The texts of the options; none for closed and open questions.", is_list=True),
+    _Column("answer", "The indices of the correct options, counted from 0.", _INTEGER, is_list=True),
+    _Column("answer_text", "The answer key as text, with the letters of the options."),
+    _Column("explanation", "Why the answer is right."),
+    _Column("task", "One of five: presence, location, negation, differential, geometric."),
+    _Column("content_type", "What the source calls the kind of content."),
+    _Column("category", "As the source has it, or as corrected."),
+    _Column("subcategory", "As the source has it, or as corrected."),
+    _Column("difficulty", "easy, medium or hard."),
+)
+_RECORDS_FILE = "gold.parquet"
 
 
 def render_croissant(
@@ -104,17 +125,18 @@ def render_croissant(
         "version": VERSION,
         **({"datePublished": last_verdict_at[:10]} if last_verdict_at else {}),
         "distribution": [_file_object(entry) for entry in files if not entry.path.startswith("images/")],
-        "recordSet": [
+    }
+    if any(entry.path == _RECORDS_FILE for entry in files):
+        description["recordSet"] = [
             {
                 "@type": "cr:RecordSet",
                 "@id": "questions",
                 "name": "questions",
                 "description": "One record a question, with its corrections in it.",
                 "key": {"@id": "questions/id"},
-                "field": [_field_object(field, text) for field, text in _FIELDS.items()],
+                "field": [_field_object(column) for column in _COLUMNS],
             }
-        ],
-    }
+        ]
     return msgspec.json.format(msgspec.json.encode(description), indent=2) + b"\n"
 
 
@@ -131,12 +153,13 @@ def _file_object(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _field_object(name: str, text: str) -> dict[str, Any]:
+def _field_object(column: _Column) -> dict[str, Any]:
     return {
         "@type": "cr:Field",
-        "@id": f"questions/{name}",
-        "name": name,
-        "description": text,
-        "dataType": "sc:Text",
-        "source": {"fileObject": {"@id": _GOLD}, "extract": {"column": name}},
+        "@id": f"questions/{column.name}",
+        "name": column.name,
+        "description": column.description,
+        "dataType": column.data_type,
+        **({"isArray": True, "arrayShape": "-1"} if column.is_list else {}),
+        "source": {"fileObject": {"@id": _RECORDS_FILE}, "extract": {"column": column.name}},
     }

@@ -1,12 +1,13 @@
 """``gemex/``: GEMeX's test format (``*.jsonl``) and its training conversations in both variants (``*.json``).
 
-Boxes are given on a letterboxed grid of 224 x 224 pixels (the resizing of Chest ImaGenome), without rounding.
-The files that GEMeX published have rounded values, which are up to 14 pixels off on a radiograph of 2544 x
-3056 pixels.
+Boxes are given on a letterboxed grid of 224 x 224 pixels (the resizing of Chest ImaGenome). The test format
+has them without rounding, the conversations as integers, on which models for GEMeX are trained. A rounded box
+is up to 14 pixels off on a radiograph of 2544 x 3056 pixels.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -97,22 +98,22 @@ class GemexWriter(FormatWriter):
         self._files[f"gemex/{name}.jsonl"].write_json_line(record)
         if question.boxes:
             self.limitations[FormatLimitation.LABELS] += 1
-        for array, target in zip(
-            self._conversation_arrays, _assistant_turns(question, answer, locations), strict=True
-        ):
-            array.add(self._encode_conversation(question, path, target))
+        turns = _assistant_turns(question, answer, [_round_location(location) for location in locations])
+        for array, space, target in zip(self._conversation_arrays, ("", " "), turns, strict=True):
+            array.add(self._encode_conversation(question, path, space=space, target=target))
         self._row_id += 1
 
     def finish(self) -> None:
         for array in self._conversation_arrays:
             array.close()
 
-    def _encode_conversation(self, question: Question, path: str, target: str) -> bytes:
+    def _encode_conversation(self, question: Question, path: str, *, space: str, target: str) -> bytes:
+        """``space`` stands before the question: GEMeX's files have none, the paper has one."""
         choices = f" <choices>: [{', '.join(_format_choices(question))}]" if question.options else ""
         return msgspec.json.encode(
             {
                 "conversations": [
-                    {"from": "human", "value": f"<image>\n {question.stem}{choices}"},
+                    {"from": "human", "value": f"<image>\n{space}{question.stem}{choices}"},
                     {"from": "gpt", "value": target},
                 ],
                 "row_id": self._row_id,
@@ -163,18 +164,26 @@ def _format_choices(question: Question) -> list[str]:
     return [f"{option_letter(index)}: {text}" for index, text in enumerate(question.options)]
 
 
+def _round_location(location: list[float]) -> list[int]:
+    """Round a location to whole pixels of the grid. A box below half a pixel keeps an area of one pixel."""
+    rounded = [round(value) for value in location]
+    for low, high in ((0, 2), (1, 3)):
+        if rounded[low] == rounded[high]:
+            rounded[low] = min(math.floor(location[low]), GRID.width - 1)
+            rounded[high] = rounded[low] + 1
+    return rounded
+
+
 def _assistant_turns(
-    question: Question, answer: str | list[str], locations: list[list[float]]
+    question: Question, answer: str | list[str], locations: list[list[int]]
 ) -> tuple[str, str]:
     """Return the assistant's turn as written in GEMeX's files, and as written in the paper."""
     file_variant = f"<answer> {answer} <reason> {question.explanation}"
     answer_text = f"[{', '.join(answer)}]" if isinstance(answer, list) else answer
     paper_variant = f"<answer>{answer_text} <reason>{question.explanation}"
-    locations_json = msgspec.json.encode(locations).decode() if locations else ""
-    return (
-        file_variant + (f" <location> {locations_json}" if locations_json else ""),
-        paper_variant + (f" <location>{locations_json}" if locations_json else ""),
-    )
+    if not locations:
+        return file_variant, paper_variant
+    return f"{file_variant} <location> {locations}", f"{paper_variant} <location>{locations}"
 
 
 def _is_ambiguous(question: Question) -> bool:

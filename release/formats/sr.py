@@ -8,6 +8,7 @@ same files.
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections import Counter
 from datetime import datetime
 from enum import StrEnum
@@ -15,6 +16,7 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+from highdicom import PatientSexValues
 from highdicom.sr import (
     ComprehensiveSR,
     DeviceObserverIdentifyingAttributes,
@@ -29,22 +31,24 @@ from highdicom.sr import (
     TrackingIdentifier,
 )
 from highdicom.sr.coding import CodedConcept
-from pydicom import Dataset, dcmread
-from pydicom.errors import InvalidDicomError
+from pydicom import Dataset
 from pydicom.sr.codedict import codes
 from pydicom.uid import generate_uid
+from pydicom.valuerep import DA, TM
 
 from domain.boxes import LabelledBox
 from domain.exams import Radiograph
 from domain.file_errors import add_filename_to_errors
 from domain.gold import GoldItem
+from imaging.dicom_file import DAMAGED_HEADER_ERRORS, is_dicom, parse_all
+from imaging.errors import UnreadableImage
 from release.folder import HashedFile
 from release.formats.format_writer import FormatWriter, OriginalLoader
 from release.manifest import VERSION, Entry
 
 _CHEST_X_RAY = CodedConcept("399208008", "SCT", "Plain chest X-ray")
 _PRIVATE_SCHEME = "99OVERREAD"  # labels are free text, so they need a private coding scheme (PS3.3 8.2)
-_REQUIRED_UIDS = ("SOPClassUID", "SOPInstanceUID", "StudyInstanceUID")
+_REQUIRED_UIDS = ("SOPClassUID", "SOPInstanceUID", "StudyInstanceUID", "SeriesInstanceUID")
 _MAX_MEANING_LENGTH = 64  # characters of VR LO
 
 
@@ -95,25 +99,21 @@ class SrWriter(FormatWriter):
         content = self._load_original(radiograph)
         if content is None:
             return SrExclusionReason.NO_IMAGE
-        if content[128:132] != b"DICM":
+        if not is_dicom(content):
             return SrExclusionReason.NOT_DICOM
         try:
-            source = dcmread(BytesIO(content), stop_before_pixels=True)
-        except (InvalidDicomError, ValueError, RecursionError):  # damaged since the import
+            source = parse_all(content, name=radiograph.file)
+            has_uids = all(source.get(name) for name in _REQUIRED_UIDS)
+        except (UnreadableImage, *DAMAGED_HEADER_ERRORS):  # damaged since the import
             return SrExclusionReason.NOT_DICOM
-        if any(not source.get(name) for name in _REQUIRED_UIDS):
-            return SrExclusionReason.NO_UIDS
-        return source
+        return source if has_uids else SrExclusionReason.NO_UIDS
 
 
 def _render_report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, content_date: datetime) -> bytes:
     """Return one structured report as the content of a DICOM file."""
     seed = [str(source.SOPInstanceUID), VERSION, content_date.isoformat()]
     seed += [f"{question}\0{box.label}\0{box.box.as_tuple()}" for question, box in boxes]
-    for name in ("PatientID", "PatientName", "PatientBirthDate", "PatientSex", "StudyID", "StudyDate",
-                 "StudyTime", "AccessionNumber", "ReferringPhysicianName"):  # fmt: skip
-        if name not in source:  # attributes of type 2 are required, but may be empty
-            setattr(source, name, "")
+    _complete_header(source)
     content = MeasurementReport(
         observation_context=ObservationContext(
             ObserverContext(
@@ -141,6 +141,7 @@ def _render_report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, con
         instance_number=1,
         manufacturer="Overread",
         is_complete=True,
+        specific_character_set="ISO_IR 192",  # labels may have any character, whatever the source's set is
     )
     for part in ("Content", "InstanceCreation", "Series"):  # the writing time would make files differ
         if f"{part}Date" in report or part == "Content":
@@ -151,6 +152,28 @@ def _render_report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, con
     target = BytesIO()
     report.save_as(target)
     return target.getvalue()
+
+
+def _complete_header(source: Dataset) -> None:
+    """Empty the attributes of patient and study that are missing or not valid.
+
+    They are of type 2: required, but they may be empty (PS3.5 7.4.3). Archives have dates such as "2004/1/1"
+    and sexes such as "U", which must not be copied into another file.
+    """
+    for name in ("PatientID", "PatientName", "StudyID", "AccessionNumber", "ReferringPhysicianName"):
+        if name not in source:
+            setattr(source, name, "")
+    with warnings.catch_warnings(action="ignore"):  # pydicom warns of values that are emptied here
+        for name, value_type in (("PatientBirthDate", DA), ("StudyDate", DA), ("StudyTime", TM)):
+            try:
+                value_type(source.get(name))
+                is_valid = bool(source.get(name))
+            except DAMAGED_HEADER_ERRORS:
+                is_valid = False
+            if not is_valid:
+                setattr(source, name, "")
+    if source.get("PatientSex") not in {sex.value for sex in PatientSexValues}:
+        source.PatientSex = ""
 
 
 def _build_region(

@@ -20,8 +20,6 @@ from storage.workspace import Workspace
 if TYPE_CHECKING:
     from release.formats.parquet import DisplayImageLoader
 
-_DICOM_PREFIX = slice(128, 132)  # the position of the prefix DICM in a DICOM file (PS3.10 7.1)
-
 
 def copy_images(workspace: Workspace, images: dict[str, str], folder: Path) -> list[Entry]:
     """Copy image files to a release.
@@ -70,11 +68,13 @@ def display_image_loader(workspace: Workspace, decoder: GuardedDecoder) -> Displ
     of the viewer and in the size of the stored matrix. The function returns None if the image is missing or
     cannot be decoded.
     """
+    from imaging.dicom_file import is_dicom  # noqa: PLC0415 - pydicom is slow to import
+
     store, load_original = get_image_store(workspace), original_loader(workspace)
 
     def load_display_image(radiograph: Radiograph) -> bytes | None:
         content = load_original(radiograph)
-        if content is None or content[_DICOM_PREFIX] != b"DICM":
+        if content is None or not is_dicom(content):
             return content
         try:
             with store.local_file(radiograph.sha256 or "") as path:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Engine
@@ -21,6 +24,7 @@ from intake.service import import_questions
 from release.service import WrittenRelease, write_release
 from review.service import assign, save_verdict
 from sampling.service import draw_batch
+from storage.engine import make_engine
 from storage.intake.questions import load_questions
 from storage.sampling.batches import load_batch
 from storage.unit_of_work import read_only_session, unit_of_work
@@ -155,7 +159,7 @@ def make_question_records() -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatsWorld:
-    """The dataset "forms": seven of its eight questions are released; ``gold`` maps ids to released ones."""
+    """The dataset "forms", with all questions in one batch; ``gold`` maps ids to the released questions."""
 
     engine: Engine
     workspace: Workspace
@@ -172,19 +176,40 @@ class FormatsWorld:
 
 
 def make_formats_world(engine: Engine, folder: Path) -> FormatsWorld:
-    """Create the world through the services."""
-    by, images = command_line_person(), folder / "images"
+    """Create the world of the eight questions; the second is reworded, the eighth is rejected."""
+    images = folder / "images"
     (images / "p1" / "s1").mkdir(parents=True)
     (images / "p1" / "s1" / "pa.dcm").write_bytes(dicom(ramp(600, 500), **_UIDS))
     write_image(images / "p2" / "s2" / "front.png", 480, 640, "L")
     write_image(images / "p2" / "s2" / "side.png", 500, 650, "L")
-    file = folder / "forms.jsonl"
-    file.write_text(
-        "\n".join(json.dumps(record) for record in make_question_records()) + "\n", encoding="utf-8"
+    return make_released_world(
+        engine, folder, make_question_records(), reworded={"q2": "Which two are right?"}, rejected={"q8"}
     )
+
+
+def make_released_world(
+    engine: Engine,
+    folder: Path,
+    records: list[dict[str, Any]],
+    *,
+    reworded: Mapping[str, str] = MappingProxyType({}),
+    rejected: Set[str] = frozenset(),
+    with_images: bool = True,
+) -> FormatsWorld:
+    """Import native records through the services, with the images in ``folder / "images"``; judge them all.
+
+    ``reworded`` has corrected stems by id. Other questions are accepted, except the ``rejected`` ones.
+    """
+    by, images = command_line_person(), folder / "images"
+    file = folder / "forms.jsonl"
+    file.write_text("\n".join(json.dumps(record) for record in records) + "\n", encoding="utf-8")
     workspace = Workspace(home=folder / "workspace", database_url=str(engine.url))
+    numbers = range(1, len(records) + 1)
     with unit_of_work(engine) as db:
-        import_questions(db, by=by, path=file, dataset="forms", images=images, workspace=workspace, now=NOW)
+        import_questions(
+            db, by=by, path=file, dataset="forms", images=images if with_images else None,
+            workspace=workspace, now=NOW,
+        )  # fmt: skip
         ruth = add_person(
             db, by=by, name="ruth", display_name="Ruth", roles={Role.REVIEWER}, password=None, now=NOW
         )
@@ -193,22 +218,45 @@ def make_formats_world(engine: Engine, folder: Path) -> FormatsWorld:
         )
         assign(db, by=by, batch="all", to=["ruth"], now=NOW)
         batch = load_batch(db, name="all")
-        assert draw_result.added == 8
-        for number, question in load_questions(db, question_ids=range(1, 9)):
-            rejected, reworded = question.id == "q8", question.id == "q2"
+        assert draw_result.added == len(records)
+        for number, question in load_questions(db, question_ids=numbers):
+            is_rejected, stem = question.id in rejected, reworded.get(question.id)
             verdict = Verdict(
                 batch_id=batch.id, question_id=number, person_id=ruth.id, revision=1,
-                decision=Decision.REJECT if rejected else Decision.REVISE if reworded else Decision.ACCEPT,
+                decision=Decision.REJECT if is_rejected else Decision.REVISE if stem else Decision.ACCEPT,
                 opinion=Opinion(
                     ratings=Ratings(**dict.fromkeys(RATING_IDS, 4)), domain_specific=True,
-                    cognitive_depth=True, difficulty=Difficulty.MEDIUM,
-                    errors=frozenset({ErrorKind.WORDING}) if rejected or reworded else frozenset(),
-                    correction=Correction(stem="Which two are right?") if reworded else Correction(),
+                    cognitive_depth=True, difficulty=question.difficulty or Difficulty.MEDIUM,
+                    errors=frozenset({ErrorKind.WORDING}) if is_rejected or stem else frozenset(),
+                    correction=Correction(stem=stem) if stem else Correction(),
                 ),
                 seconds=1.0, seconds_looking=1.0, seconds_away=0.0, given_at=NOW,
             )  # fmt: skip
             save_verdict(db, verdict=verdict, person=ruth)
     with read_only_session(engine) as db:
-        imported = {question.id: question for _, question in load_questions(db, question_ids=range(1, 8))}
-    gold = {**imported, "q2": replace(imported["q2"], stem="Which two are right?")}
+        imported = {question.id: question for _, question in load_questions(db, question_ids=numbers)}
+    gold = {
+        key: replace(question, stem=reworded.get(key, question.stem))
+        for key, question in imported.items()
+        if key not in rejected
+    }
     return FormatsWorld(engine=engine, workspace=workspace, images=images, gold=gold)
+
+
+def import_release_files(
+    template: Path, folder: Path, *files: Path, images: Path | None, form: str = "auto"
+) -> dict[str, Question]:
+    """Import files of a release into an empty database, a copy of ``template`` in that folder."""
+    shutil.copy(template, folder / "again.sqlite")
+    engine = make_engine(f"sqlite:///{folder}/again.sqlite")
+    workspace = Workspace(home=folder / "again", database_url=str(engine.url))
+    for number, path in enumerate(files):
+        with unit_of_work(engine) as db:
+            import_questions(
+                db, by=command_line_person(), path=path, file_format=form, dataset="again", images=images,
+                workspace=workspace, now=NOW.replace(minute=number),
+            )  # fmt: skip
+    with read_only_session(engine) as db:
+        questions = {question.id: question for _, question in load_questions(db, question_ids=range(1, 999))}
+    engine.dispose()
+    return questions

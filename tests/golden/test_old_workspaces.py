@@ -8,6 +8,7 @@ of every field, rejections, two reviewers and an adjudication.
 import gzip
 import hashlib
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,10 @@ RELEASE_OPTIONS: dict[str, dict[str, Any]] = {
     "judged": {"dataset": "demo", "reviewer_naming": ReviewerNaming.ACCOUNT, "with_reports": True},
 }
 
+CHANGED_SINCE = (
+    "gold.parquet", "gemex/conversations.json", "gemex/conversations_paper.json", "croissant.json",
+)  # fmt: skip
+
 
 @pytest.fixture(params=list(RELEASE_OPTIONS))
 def old_workspace(request, tmp_path):
@@ -46,11 +51,12 @@ def read_files(folder):
     }
 
 
-def undo_added_columns(released_files, stored_files):
-    """Replace the Parquet file by the old one if it differs by added, empty columns only.
+def undo_later_changes(released_files, stored_files):
+    """Replace files whose format has changed since then by the old ones, if they differ in nothing else.
 
-    Since then the file has the columns of boxes on a grid. Its hash and size stand in croissant.json and
-    manifest.json, and the hash of croissant.json in manifest.json.
+    gold.parquet has columns of boxes on a grid. The conversations have whole pixels of the grid and are
+    spelled like GEMeX's files. croissant.json describes gold.parquet. Hashes and sizes of these files are in
+    croissant.json and manifest.json.
     """
     released, stored = (
         pq.read_table(io.BytesIO(files["gold.parquet"])) for files in (released_files, stored_files)
@@ -59,18 +65,39 @@ def undo_added_columns(released_files, stored_files):
     assert added == {"box_grid", "box_fit"}
     assert all(released.column(name).null_count == len(released) for name in added)
     assert released.select(stored.column_names).to_pylist() == stored.to_pylist()
-    replacements = [
-        (describe(released_files[changed]).encode(), describe(stored_files[changed]).encode())
-        for changed in ("gold.parquet", "croissant.json")
+    for name in ("gemex/conversations.json", "gemex/conversations_paper.json"):
+        as_files = not name.endswith("paper.json")
+        assert json.loads(released_files[name]) == [
+            modernise_conversation(record, as_files=as_files) for record in json.loads(stored_files[name])
+        ]
+    entries, stored_entries = (
+        {entry["@id"]: entry for entry in json.loads(files["croissant.json"])["distribution"]}
+        for files in (released_files, stored_files)
+    )
+    assert entries.keys() == stored_entries.keys()
+    for name, entry in entries.items():
+        assert entry["sha256"] == hashlib.sha256(released_files[name]).hexdigest()
+    for name in CHANGED_SINCE:
         for describe in (
             lambda content: hashlib.sha256(content).hexdigest(),
             lambda content: str(len(content)),
-        )
-    ]
-    for new, old in replacements:
-        for containing in ("croissant.json", "manifest.json"):
-            released_files[containing] = released_files[containing].replace(new, old)
-    released_files["gold.parquet"] = stored_files["gold.parquet"]
+        ):
+            released_files["manifest.json"] = released_files["manifest.json"].replace(
+                describe(released_files[name]).encode(), describe(stored_files[name]).encode()
+            )
+        released_files[name] = stored_files[name]
+
+
+def modernise_conversation(record, *, as_files):
+    """The record with locations as whole pixels and, as in GEMeX's files, no space before the question."""
+    question, answer = record["conversations"]
+    turn, _, location = answer["value"].partition("<location>")
+    if location:
+        rounded = [[round(value) for value in box] for box in json.loads(location)]
+        answer = {**answer, "value": f"{turn}<location>{' ' * as_files}{rounded}"}
+    if as_files:
+        question = {**question, "value": question["value"].replace("<image>\n ", "<image>\n", 1)}
+    return {**record, "conversations": [question, answer]}
 
 
 def test_an_old_workspace_releases_the_same_bytes(old_workspace, tmp_path):
@@ -82,7 +109,7 @@ def test_an_old_workspace_releases_the_same_bytes(old_workspace, tmp_path):
         )  # fmt: skip
     released_files, stored_files = read_files(tmp_path / "v1"), read_files(STORED_WORKSPACES / name)
     assert released_files.keys() == stored_files.keys()
-    undo_added_columns(released_files, stored_files)
+    undo_later_changes(released_files, stored_files)
     assert [name for name in stored_files if released_files[name] != stored_files[name]] == []
 
 

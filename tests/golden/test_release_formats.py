@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,18 +15,15 @@ from PIL import Image
 from pydicom import dcmread
 from pydicom.sr.codedict import codes
 
-from accounts.service import command_line_person
+from domain.boxes import Box, box_from_grid, box_to_grid
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat
-from intake.service import import_questions
+from release.formats.gemex import GRID
 from release.service import verify_release
 from storage.engine import make_engine
-from storage.intake.questions import load_questions
 from storage.schema import upgrade
-from storage.unit_of_work import read_only_session, unit_of_work
-from storage.workspace import Workspace
-from tests.golden.formats_world import BOX, FormatsWorld, make_formats_world
-from tests.storage.import_worlds import NOW
+from tests.golden.formats_world import BOX, FormatsWorld, import_release_files, make_formats_world
+from tests.golden.release_readers import round_to_grid
 from tests.unit.makers.dicom_files import ramp
 
 pytestmark = pytest.mark.full
@@ -51,25 +47,14 @@ def folder(world: FormatsWorld, tmp_path_factory):
 
 @pytest.fixture
 def import_again(sqlite_template, world, tmp_path):
-    """Import files of a release into an empty database, with the original images or without images."""
-    shutil.copy(sqlite_template, tmp_path / "again.sqlite")
-    engine = make_engine(f"sqlite:///{tmp_path}/again.sqlite")
+    """Import files of a release into an empty database, by default with the original images."""
 
     def import_files(
         *files: Path, images: Path | None = world.images, form: str = "auto"
     ) -> dict[str, Question]:
-        workspace = Workspace(home=tmp_path / "again", database_url=str(engine.url))
-        for number, path in enumerate(files):
-            with unit_of_work(engine) as db:
-                import_questions(
-                    db, by=command_line_person(), path=path, file_format=form, dataset="again", images=images,
-                    workspace=workspace, now=NOW.replace(minute=number),
-                )  # fmt: skip
-        with read_only_session(engine) as db:
-            return {question.id: question for _, question in load_questions(db, question_ids=range(1, 99))}
+        return import_release_files(sqlite_template, tmp_path, *files, images=images, form=form)
 
-    yield import_files
-    engine.dispose()
+    return import_files
 
 
 def read_manifest(folder: Path) -> dict:
@@ -86,6 +71,12 @@ def is_close(question: Question, expected: Question) -> bool:
         if not np.allclose(actual_box.box.as_tuple(), expected_box.box.as_tuple(), atol=1e-9):
             return False
     return replace(question, boxes=()) == replace(expected, boxes=())
+
+
+def round_on_grid(box: Box, rows: int, columns: int) -> Box:
+    """The box in pixels of the image after rounding to whole pixels of GEMeX's grid."""
+    on_grid = round_to_grid(box_to_grid(box, grid=GRID, rows=rows, columns=columns))
+    return box_from_grid(on_grid, grid=GRID, rows=rows, columns=columns)
 
 
 def test_the_release_verifies(folder):
@@ -137,7 +128,11 @@ def test_gemex_conversations_are_reimported_in_both_spellings(world, tmp_path, i
     released = [world.gold[key] for key in ("q1", "q2", "q3", "q4", "q5")]
     assert len(reimported) == len(released)
     for question, gold in zip(reimported, released, strict=True):
-        unlabelled = tuple(replace(box, label="") for box in gold.boxes)
+        exam_size = {"pa": (600, 500), "side": (500, 650)}
+        unlabelled = tuple(
+            replace(box, label="", box=round_on_grid(box.box, *exam_size[box.radiograph]))
+            for box in gold.boxes
+        )
         expected = replace(
             gold, id=question.id, exam_id=question.exam_id, task=None, category=None, difficulty=None,
             content_type=None, source=type(gold.source)(), boxes=unlabelled,
@@ -272,6 +267,40 @@ def test_the_pictures_in_the_parquet_file_are_valid(folder):
     for picture in pictures:
         picture.verify()
     assert {picture.format for picture in pictures} == {"PNG"}
+
+
+@pytest.mark.parametrize(
+    ("name", "human", "assistant"),
+    [
+        (
+            "conversations.json",
+            "<image>\nIs there air?",
+            (
+                "<answer> No. <reason> It's seen “there”: 5 > 3 & so on. "
+                "<location> [[56, 76, 133, 149], [22, 7, 30, 15]]"
+            ),
+        ),
+        (
+            "conversations_paper.json",
+            "<image>\n Is there air?",
+            (
+                "<answer>No. <reason>It's seen “there”: 5 > 3 & so on. "
+                "<location>[[56, 76, 133, 149], [22, 7, 30, 15]]"
+            ),
+        ),
+    ],
+)
+def test_a_conversation_is_spelled_as_in_the_files_and_in_the_paper(world, tmp_path, name, human, assistant):
+    """600 x 500 pixels: scale 224 / 600, padding (224 - 500 x 224 / 600) / 2 = 18.67 at the left.
+
+    x: 101.25 -> 56.47, 305 -> 132.53; y: 203.5 -> 75.97, 399.125 -> 149.01.
+    """
+    world.write(tmp_path / "plain")
+    records = json.loads((tmp_path / "plain" / "gemex" / name).read_text(encoding="utf-8"))
+    turns = next(
+        record["conversations"] for record in records if record["q_type"] == "closed_ended_questions"
+    )
+    assert [turn["value"] for turn in turns] == [human, assistant]
 
 
 def test_conversations_have_the_published_prompt_separately(sqlite_engine, tmp_path):
