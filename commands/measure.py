@@ -9,10 +9,12 @@ from pathlib import Path
 from commands.arguments import Subparsers
 from domain.count_texts import count_text
 from domain.errors import Refused
+from domain.protocols import Adjustment, MissingAnswers
 from measures.agreement import CONFIDENCE, Weights
 from measures.all_measures import compute_measures
+from measures.families import EVERY_PAIR, READERS_WITH_MODELS
 from measures.ratings_file import read_ratings
-from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS, Settings
+from measures.records.settings import Settings
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -20,7 +22,8 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "measure",
         description="Read a CSV file of ratings, one answer per line (question_id, rater, answer and, if "
-        "known, kind, task, category, exam, n_options, arm), and write all measures with n and interval as "
+        "known, kind, task, category, exam, patient, n_options, arm, period, correct, set_reference), and "
+        "write all measures with n and interval as "
         "JSON. Needs no workspace. The same file and options give the same bytes.",
     )
     parser.add_argument("ratings", type=Path, metavar="RATINGS.csv")
@@ -54,8 +57,21 @@ def add_to(subparsers: Subparsers) -> None:
         "--family",
         default=EVERY_PAIR,
         metavar="WHICH",
-        help=f"the pairs in Holm's adjustment within each task: {EVERY_PAIR} (default), "
-        f"{READERS_WITH_MODELS}, or pairs of raters as A:B,C:D",
+        help=f"the family of comparisons within which p values are adjusted: {EVERY_PAIR} (default), "
+        f"{READERS_WITH_MODELS}, or pairs of raters as A:B,readers:C",
+    )
+    parser.add_argument(
+        "--adjustment",
+        choices=[adjustment.value for adjustment in Adjustment],
+        default=Adjustment.HOLM.value,
+        help="the adjustment of p values: holm (default) or bh, Benjamini-Hochberg",
+    )
+    parser.add_argument(
+        "--missing-answers",
+        choices=[rule.value for rule in MissingAnswers],
+        default=MissingAnswers.COMMON.value,
+        help="questions that a model did not answer: compare on the common questions (default) or count them "
+        "as wrong",
     )
     parser.set_defaults(run=run, needs_workspace=False)
 
@@ -69,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
         bootstrap=args.bootstrap,
         confidence=args.confidence,
         family=args.family,
+        adjustment=Adjustment(args.adjustment),
+        missing_answers=MissingAnswers(args.missing_answers),
     )
     # The output file is moved into place, which would replace a device or pipe such as /dev/stdout.
     special = args.out.exists() and not args.out.is_file()

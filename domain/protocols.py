@@ -25,7 +25,7 @@ READING_CONDITIONS = (
 #: The default of :attr:`Protocol.minimum_cases`.
 DEFAULT_MINIMUM_CASES = 30
 #: Fields that older protocols do not have. They stay absent there, because the hash covers the stored fields.
-_ADDED_LATER = ("models", "minimum_cases")
+_ADDED_LATER = ("models", "minimum_cases", "helpers", "missing_answers", "adjustment")
 
 
 class ReaderEffect(StrEnum):
@@ -59,18 +59,60 @@ class CannotDetermineRule(StrEnum):
         }[self]
 
 
+class HelperRule(StrEnum):
+    """Whether readers who helped to set the answer key are in the primary comparison.
+
+    The report shows both results.
+    """
+
+    EXCLUDED = "excluded"
+    INCLUDED = "included"
+
+
+class MissingAnswers(StrEnum):
+    """How a question counts that a model did not answer; the value is also the option of ``cli.py measure``.
+
+    COMMON: readers and model are compared on the questions that both answered. WRONG: the answer counts as
+    incorrect.
+    """
+
+    COMMON = "common"
+    WRONG = "wrong"
+
+    @property
+    def label(self) -> str:
+        """The text that people see."""
+        return {MissingAnswers.COMMON: "excluded (common cases)", MissingAnswers.WRONG: "wrong"}[self]
+
+
+class Adjustment(StrEnum):
+    """The adjustment of the p values of a family.
+
+    HOLM controls the probability of any false rejection, BENJAMINI_HOCHBERG the expected share of false
+    rejections. The value is also the option of ``cli.py measure``.
+    """
+
+    HOLM = "holm"
+    BENJAMINI_HOCHBERG = "bh"
+
+    @property
+    def label(self) -> str:
+        """The name of the method."""
+        return {Adjustment.HOLM: "Holm", Adjustment.BENJAMINI_HOCHBERG: "Benjamini-Hochberg"}[self]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
     """The protocol of a reader study.
 
     ``margin`` is a difference of accuracies, 0 to below 1 (0.05 is 5 percentage points); it is above 0 for
-    non-inferiority. ``family`` contains the comparisons that Holm's adjustment covers: "a : b", "readers :
-    b", "readers-models" or "all"; if it is empty, all pairs are covered. Time stops counting after
+    non-inferiority. ``family`` contains the comparisons that the ``adjustment`` of p values covers: "a : b",
+    "readers : b", "readers-models" or "all"; if it is empty, all pairs are covered. Time stops counting after
     ``idle_seconds`` (10 to 3,600) without activity. ``seed`` is the seed of all bootstraps and permutations
     of the analysis. ``bootstrap`` is the number of resamples, 0 to 100,000. ``models`` are the models that
     take part besides ``model``; it is None in older protocols, where all models with predictions take part. A
-    comparison on fewer than ``minimum_cases`` cases (1 to 100,000) is not reported; it is None in older
-    protocols.
+    comparison on fewer than ``minimum_cases`` cases (1 to 100,000) is not reported. Older protocols have None
+    for fields that were added later; the ``used_…`` properties then give the default.
 
     Raises:
         InvalidValue: a value is outside its range.
@@ -96,6 +138,9 @@ class Protocol:
     notes: str = ""
     models: tuple[str, ...] | None = ()
     minimum_cases: int | None = DEFAULT_MINIMUM_CASES
+    helpers: HelperRule | None = HelperRule.EXCLUDED
+    missing_answers: MissingAnswers | None = MissingAnswers.COMMON
+    adjustment: Adjustment | None = Adjustment.HOLM
 
     def __post_init__(self) -> None:
         if not 0 <= self.margin < 1:
@@ -127,6 +172,21 @@ class Protocol:
     def needed_cases(self) -> int:
         """The number of cases that a comparison needs."""
         return DEFAULT_MINIMUM_CASES if self.minimum_cases is None else self.minimum_cases
+
+    @property
+    def used_helpers(self) -> HelperRule:
+        """Whether readers who helped to set the key are in the primary comparison."""
+        return self.helpers or HelperRule.EXCLUDED
+
+    @property
+    def used_missing_answers(self) -> MissingAnswers:
+        """How a question counts that a model did not answer."""
+        return self.missing_answers or MissingAnswers.COMMON
+
+    @property
+    def used_adjustment(self) -> Adjustment:
+        """The adjustment of p values."""
+        return self.adjustment or Adjustment.HOLM
 
     def to_canonical_json(self) -> str:
         """Convert the protocol to canonical JSON: sorted keys, no spaces, characters not escaped."""

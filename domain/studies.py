@@ -211,13 +211,15 @@ class Case:
     """A question of a study with its key, as it was when the study was created.
 
     ``question`` is the corrected question if the source is a release. ``stratum`` and
-    ``inclusion_probability`` (0 to 1) are those of the draw.
+    ``inclusion_probability`` (0 to 1) are those of the draw. ``patient`` is the pseudonym of the exam's
+    patient; None if it is not known.
     """
 
     blind_case: BlindCase
     question: Question
     stratum: str
     inclusion_probability: float
+    patient: str | None = None
 
     @property
     def scored(self) -> bool:

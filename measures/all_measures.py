@@ -8,7 +8,19 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from domain.errors import InvalidValue
+from measures.families import (
+    EVERY_PAIR,
+    READERS_WITH_MODELS,
+    Pairs,
+    adjust_arms,
+    adjust_mrmc,
+    adjust_paired,
+    list_compared_pairs,
+    resolve_pairs,
+)
 from measures.rating_encoding import encode_ratings
+from measures.rating_matrix import RatingMatrix
 from measures.ratings import check_ratings, pair_repeats
 from measures.records.accuracy import (
     compute_accuracy,
@@ -18,12 +30,13 @@ from measures.records.accuracy import (
 )
 from measures.records.agreement import compute_agreement
 from measures.records.group_agreement import compute_group_agreement
-from measures.records.mrmc import compute_mrmc
+from measures.records.mrmc import compute_arm_comparisons, compute_mrmc
 from measures.records.paired import compute_paired_differences, compute_unpaired_differences
 from measures.records.repeats import compute_repeat_agreement
 from measures.records.settings import VERSION, Settings
 from measures.results import (
     AccuracyResult,
+    ArmComparison,
     CoverageResult,
     GroupAgreement,
     MrmcComparison,
@@ -48,6 +61,7 @@ class Measures:
     group: tuple[GroupAgreement, ...]
     paired: tuple[PairedDifference, ...]
     mrmc: tuple[MrmcComparison, ...]
+    arms: tuple[ArmComparison, ...]
     by_category: tuple[AccuracyResult, ...] = field(metadata={"group": "category"})
     overall: tuple[OverallAccuracy, ...]
     coverage: tuple[CoverageResult, ...]
@@ -92,17 +106,23 @@ def compute_measures(
     Raises:
         Refused: a column is missing, a value is not allowed, or rows contradict each other (the message
             contains line and field); or weights are set, but the answers have no order.
-        InvalidValue: the family contains a pair that is not in the table.
+        InvalidValue: an entry of the family names no raters of the table.
     """
     settings = settings or Settings()
     table = check_ratings(ratings)
-    matrix = encode_ratings(table, reference=settings.reference)
+    matrix = encode_ratings(table, reference=settings.reference, missing_answers=settings.missing_answers)
+    paired = compute_paired_differences(matrix, settings)
+    pairs, kinds = (
+        _resolve_family(matrix, settings, paired),
+        dict(zip(matrix.raters, matrix.kinds, strict=True)),
+    )
     return Measures(
         accuracy=compute_accuracy(matrix, settings),
         agreement=compute_agreement(matrix, settings, progress),
         group=compute_group_agreement(matrix, settings),
-        paired=compute_paired_differences(matrix, settings),
-        mrmc=compute_mrmc(matrix, settings),
+        paired=adjust_paired(paired, pairs, settings.adjustment),
+        mrmc=adjust_mrmc(compute_mrmc(matrix, settings), pairs, kinds=kinds, adjustment=settings.adjustment),
+        arms=adjust_arms(compute_arm_comparisons(matrix, settings), settings.adjustment),
         by_category=compute_category_accuracy(matrix, settings),
         overall=compute_overall_accuracy(matrix, settings),
         coverage=compute_coverage(matrix, settings),
@@ -116,8 +136,26 @@ def compute_measures(
             version=VERSION,
             weights=settings.weights.value,
             reference=None if matrix.reference is None else matrix.raters[matrix.reference],
+            adjustment=settings.adjustment.value,
+            missing_answers=settings.missing_answers.value,
         ),
     )
+
+
+def _resolve_family(matrix: RatingMatrix, settings: Settings, paired: tuple[PairedDifference, ...]) -> Pairs:
+    kinds = {matrix.raters[column]: matrix.kinds[column] for column in matrix.non_reference_raters}
+    comparable = list_compared_pairs(paired)
+    pairs: Pairs = frozenset()
+    for entry in settings.family.split(","):
+        entry_pairs = resolve_pairs(entry.strip(), kinds=kinds, comparable=comparable)
+        if not entry_pairs and entry.strip() not in (EVERY_PAIR, READERS_WITH_MODELS):
+            raise InvalidValue(
+                "family",
+                f"{entry.strip()!r} must be {EVERY_PAIR}, {READERS_WITH_MODELS}, or two raters that are "
+                f"compared, such as A:B, readers:B or A:models. The raters are {', '.join(kinds)}",
+            )
+        pairs |= entry_pairs
+    return pairs
 
 
 def _to_json(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Compares two raters on the same questions: McNemar's tests, Tango's interval; also Cochran's Q and Holm.
+"""Compares two raters on the same questions: McNemar's tests, Tango's interval; also Cochran's Q.
 
 Conventions. The table is (both correct, only a, only b, neither). A difference is the accuracy of a minus the
 accuracy of b, -1 to 1. If several questions belong to one exam, the permutation test swaps the two raters for
@@ -10,7 +10,7 @@ over all pairings that the margins allow.
 
 Sources: McNemar Q, Psychometrika 1947;12:153-157; Fagerland MW, Lydersen S, Laake P, BMC Med Res Methodol
 2013;13:91 (mid-p); Tango T, Stat Med 1998;17:891-908; Newcombe RG, Stat Med 1998;17:2635-2650 (method 10) and
-873-890 (unpaired); Cochran WG, Biometrika 1950;37:256-266; Holm S, Scand J Stat 1979;6:65-70.
+873-890 (unpaired); Cochran WG, Biometrika 1950;37:256-266.
 """
 
 from __future__ import annotations
@@ -229,6 +229,7 @@ def compare_paired(
     b: Sequence[bool] | NDArray[np.bool_],
     *,
     clusters: Sequence[int] | NDArray[np.int64] | None = None,
+    cluster_unit: str = "exam",
     confidence: float = CONFIDENCE,
 ) -> PairedComparison:
     """Compare two raters on the same questions: difference, Tango's interval, McNemar's tests.
@@ -236,7 +237,8 @@ def compare_paired(
     Args:
         a: whether rater a answered each question correctly.
         b: whether rater b answered each question correctly, in the same order.
-        clusters: the exam number of each question; None if all questions are independent.
+        clusters: the exam or patient number of each question; None if all questions are independent.
+        cluster_unit: what a cluster is, for the note.
         confidence: the confidence level of Tango's interval.
 
     Returns:
@@ -267,7 +269,10 @@ def compare_paired(
         cluster_index, n_clusters = renumber_clusters(clusters)
         if n_clusters < n:
             sums = np.bincount(cluster_index, weights=differences).round().astype(np.int64)
-            effect, note = _design_effect(differences, cluster_index, n_clusters), "clustered by exam"
+            effect, note = (
+                _design_effect(differences, cluster_index, n_clusters),
+                f"clustered by {cluster_unit}",
+            )
     low, high = tango(a_only / effect, b_only / effect, n / effect, confidence=confidence)
     p_exact, p_mid = sign_flip_test(sums)
     return PairedComparison(
@@ -313,29 +318,6 @@ def compare_margins(a_correct: int, b_correct: int, n: int, *, confidence: float
         high=(min(high for _, high in limits), max(high for _, high in limits)),
         p_exact=(min(exact), max(exact)),
     )
-
-
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Compute Holm's adjusted p values of one family.
-
-    Args:
-        p_values: p values in any order; None for a comparison outside the family.
-
-    Returns:
-        The adjusted values in the same order, at most 1; None where the p value is None.
-
-    Source: Holm S, Scand J Stat 1979;6:65-70.
-
-    >>> holm([0.01, None, 0.04])
-    [0.02, None, 0.04]
-    """
-    ascending = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
-    adjusted: list[float | None] = [None] * len(p_values)
-    highest = 0.0
-    for rank, (p, index) in enumerate(ascending):
-        highest = max(highest, min(1.0, p * (len(ascending) - rank)))
-        adjusted[index] = highest
-    return adjusted
 
 
 def cochran_q(correct: NDArray[np.bool_]) -> tuple[float | None, int, float | None]:

@@ -1,8 +1,8 @@
 """Converts a checked table of ratings to arrays.
 
 The truth of a question is the answer of the reference. A question that the reference did not answer has no
-truth. Training cases and repeats are left out. A rater with answers in several arms becomes one rater per
-arm, named "name (arm)".
+truth. Training cases and repeats are left out. A rater with answers in several arms gets one column per arm,
+named "name (arm)".
 """
 
 from __future__ import annotations
@@ -14,16 +14,23 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from domain.errors import Refused
+from domain.protocols import MissingAnswers
 from measures.rating_matrix import RatingMatrix
 from measures.rating_values import NO, REPEAT, TRAINING, UNDETERMINED, YES
 
 
-def encode_ratings(table: pd.DataFrame, *, reference: str | None = None) -> RatingMatrix:
+def encode_ratings(
+    table: pd.DataFrame,
+    *,
+    reference: str | None = None,
+    missing_answers: MissingAnswers = MissingAnswers.COMMON,
+) -> RatingMatrix:
     """Convert a checked table to arrays, without training cases and repeats.
 
     Args:
         table: a table that :func:`measures.ratings.check_ratings` returned.
         reference: the rater whose answers are the truth; None for the rater of kind "reference", if any.
+        missing_answers: how questions count that a model did not answer.
 
     Returns:
         The arrays. Without a reference and a ``correct`` column, all values of ``correct`` are -1.
@@ -35,7 +42,7 @@ def encode_ratings(table: pd.DataFrame, *, reference: str | None = None) -> Rati
     table = table[~table["arm"].isin([TRAINING, REPEAT])]
     if not len(table):
         raise Refused("All ratings are of training cases or repeats, which count in no measure.")
-    table = table.assign(rater=_append_arm_to_raters(table))
+    table = table.assign(person=table["rater"], rater=_append_arm_to_raters(table))
     questions = _sorted_values(table["question_id"])
     raters = _sorted_values(table["rater"])
     kind_by_rater = _value_by_owner(table, "rater", "kind")
@@ -46,39 +53,57 @@ def encode_ratings(table: pd.DataFrame, *, reference: str | None = None) -> Rati
     answers = np.full((len(questions), len(raters)), -1, dtype=np.int64)
     undetermined = labels.index(UNDETERMINED) if UNDETERMINED in labels else -2
     answers[q, r] = _value_indices(table["answer"], labels)
-    task_by_question, exam_by_question, category_by_question, options_by_question = (
-        _value_by_owner(table, "question_id", name) for name in ("task", "exam", "category", "n_options")
+    for owner, name in (("question_id", "exam"), ("question_id", "patient"), ("exam", "patient")):
+        _value_by_owner(table[table[owner] != ""], owner, name)
+    task_by_question, cluster_by_question, category_by_question, options_by_question = (
+        _value_by_owner(table, "question_id", name) for name in ("task", "cluster", "category", "n_options")
     )
     tasks, task = _number_values(questions, task_by_question)
     categories, category = _number_values(questions, category_by_question)
-    exams, exam = _number_values(questions, exam_by_question)
-    exam = np.where(exam < 0, len(exams) + np.arange(len(questions)), exam)
+    clusters, cluster = _number_values(questions, cluster_by_question)
+    cluster = np.where(cluster < 0, len(clusters) + np.arange(len(questions)), cluster)
+    periods = _sorted_values(table.loc[table["period"] != "", "period"])
+    period = np.full(answers.shape, -1, dtype=np.int64)
+    period[q, r] = _value_indices(table["period"], periods)
     has_multiple_ticks = np.array([label.count("|") > 0 for label in labels] + [False])
+    kinds = tuple(
+        "reference" if column == reference_column else (kind_by_rater.get(name) or "reader")
+        for column, name in enumerate(raters)
+    )
+    correct = _apply_correct_column(
+        _score_answers(answers, reference_column, undetermined),
+        table["correct"],
+        q,
+        r,
+        answers == undetermined,
+    )
+    if missing_answers is MissingAnswers.WRONG:
+        has_truth = (correct >= 0).any(axis=1)
+        for column in (index for index, kind in enumerate(kinds) if kind == "model"):
+            correct[has_truth & (answers[:, column] < 0), column] = 0
+    person_by_rater = dict(zip(table["rater"], table["person"], strict=True))
+    arm_by_rater = dict(zip(table["rater"], table["arm"], strict=True))
     return RatingMatrix(
         questions=questions,
         raters=raters,
-        kinds=tuple(
-            "reference" if column == reference_column else (kind_by_rater.get(name) or "reader")
-            for column, name in enumerate(raters)
-        ),
+        kinds=kinds,
         labels=labels,
         answers=answers,
-        correct=_apply_correct_column(
-            _score_answers(answers, reference_column, undetermined),
-            table["correct"],
-            q,
-            r,
-            answers == undetermined,
-        ),
+        correct=correct,
         tasks=tasks,
         task=task,
         categories=categories,
         category=category,
-        exam=exam if exams else None,
+        cluster=cluster if clusters else None,
+        cluster_unit="patient" if (table["patient"] != "").any() else "exam",
         options=np.array([int(options_by_question.get(name) or 0) for name in questions], dtype=np.int64),
         multiple_ticks=np.asarray(has_multiple_ticks[answers].any(axis=1)),
         reference=reference_column,
         set_reference=tuple(set_reference_by_rater.get(name) in YES for name in raters),
+        persons=tuple(person_by_rater[name] for name in raters),
+        arms=tuple(arm_by_rater[name] for name in raters),
+        periods=periods,
+        period=period,
     )
 
 

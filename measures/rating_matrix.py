@@ -24,11 +24,14 @@ class RatingMatrix:
 
     ``answers`` (q, r) are indices into ``labels``, -1 if missing. ``correct`` (q, r) is 1 for correct, 0 for
     incorrect or "cannot determine", -1 if the answer or the truth is missing. ``task`` and ``category`` (q,)
-    are indices into ``tasks`` and ``categories``, -1 if not stated. ``exam`` (q,) contains exam numbers; it
-    is None if no question states an exam, and a question without an exam counts as an exam of its own.
-    ``options`` (q,) is the number of options, 0 if not stated. ``multiple_ticks`` (q,) states whether any
-    rater ticked more than one option. ``reference`` is the column of the reference. ``set_reference`` (r,)
-    states whether the rater helped to set the reference.
+    are indices into ``tasks`` and ``categories``, -1 if not stated. ``cluster`` (q,) contains patient numbers
+    if the table states patients, otherwise exam numbers (``cluster_unit`` is "patient" or "exam"); it is None
+    if no question states either, and a question without one counts as a cluster of its own. ``options`` (q,)
+    is the number of options, 0 if not stated. ``multiple_ticks`` (q,) states whether any rater ticked more
+    than one option. ``reference`` is the column of the reference. ``set_reference`` (r,) states whether the
+    rater helped to set the reference. A reader with several arms has one column for each
+    arm: ``persons`` (r,) is the name without the arm, and ``arms`` (r,) the arm, "" if not stated. ``period``
+    (q, r) is an index into ``periods``, -1 if not stated.
     """
 
     questions: tuple[str, ...]
@@ -41,11 +44,16 @@ class RatingMatrix:
     task: NDArray[np.int64]
     categories: tuple[str, ...]
     category: NDArray[np.int64]
-    exam: NDArray[np.int64] | None
+    cluster: NDArray[np.int64] | None
+    cluster_unit: str
     options: NDArray[np.int64]
     multiple_ticks: NDArray[np.bool_]
     reference: int | None
     set_reference: tuple[bool, ...]
+    persons: tuple[str, ...]
+    arms: tuple[str, ...]
+    periods: tuple[str, ...]
+    period: NDArray[np.int64]
 
     @property
     def undetermined(self) -> int:
@@ -66,9 +74,37 @@ class RatingMatrix:
         """Return a subset for each category."""
         return _build_subsets(self.categories, self.category)
 
-    def exam_numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Return the exam numbers of these questions; None if no question states an exam."""
-        return None if self.exam is None else self.exam[rows]
+    def cluster_numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the patient or exam numbers of these questions; None if no question states one."""
+        return None if self.cluster is None else self.cluster[rows]
+
+    @property
+    def reader_arms(self) -> tuple[str, ...]:
+        """The arms of the readers in alphabetical order; empty if all readers read in a single arm."""
+        arms = {self.arms[column] for column in self.non_reference_raters if self.kinds[column] == "reader"}
+        return tuple(sorted(arms)) if len(arms) > 1 else ()
+
+    def list_readers(self, *, include_helpers: bool) -> tuple[str, ...]:
+        """Return the names of the readers, once for all of their arms.
+
+        Args:
+            include_helpers: whether to include readers who helped to set the reference.
+        """
+        return tuple(
+            dict.fromkeys(
+                self.persons[column]
+                for column in self.non_reference_raters
+                if self.kinds[column] == "reader" and (include_helpers or not self.set_reference[column])
+            )
+        )
+
+    def are_comparable(self, a: int, b: int) -> bool:
+        """Whether two raters differ in one respect only: the person, or the arm of the same person.
+
+        Two readers in different arms differ in both, so that their difference can't be attributed.
+        """
+        both_readers = self.kinds[a] == self.kinds[b] == "reader"
+        return not both_readers or self.persons[a] == self.persons[b] or self.arms[a] == self.arms[b]
 
 
 def _build_subsets(names: tuple[str, ...], name_indices: NDArray[np.int64]) -> list[QuestionSubset]:

@@ -1,10 +1,10 @@
 """Checks ratings that were read from a file: a long table with one answer per row.
 
 The columns are ``question_id``, ``rater``, ``answer`` and, optionally, ``kind`` (reader, model, reference),
-``task``, ``category``, ``exam``, ``n_options``, ``arm``, ``correct`` (yes or no, for keys that allow several
-answers; if empty, an answer is correct if it equals the reference's) and ``set_reference`` (yes for a reader
-who helped to set the reference). An empty answer is missing, ``?`` is "cannot determine", and several ticks
-are joined by ``|`` in any order.
+``task``, ``category``, ``exam``, ``patient``, ``n_options``, ``arm``, ``period`` (of a crossover),
+``correct`` (yes or no, for keys that allow several answers; if empty, an answer is correct if it equals the
+reference's) and ``set_reference`` (yes for a reader who helped to set the reference). An empty answer is
+missing, ``?`` is "cannot determine", and several ticks are joined by ``|`` in any order.
 
 Rows with ``arm`` "training" are not used. Rows with "repeat" are only compared with the same rater's first
 answer. A rater with answers in several other arms becomes one rater per arm, named "name (arm)".
@@ -22,7 +22,9 @@ from domain.errors import Refused
 from measures.rating_values import ALL, NO, REPEAT, TRAINING, UNDETERMINED, YES
 
 REQUIRED_COLUMNS = ("question_id", "rater", "answer")
-OPTIONAL_COLUMNS = ("kind", "task", "category", "exam", "n_options", "arm", "correct", "set_reference")
+OPTIONAL_COLUMNS = (
+    "kind", "task", "category", "exam", "patient", "n_options", "arm", "period", "correct", "set_reference",
+)  # fmt: skip
 KINDS = ("reader", "model", "reference")
 
 
@@ -33,7 +35,8 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
         ratings: one answer per row. A column ``line`` states the line of the file where the row begins.
 
     Returns:
-        All known columns as stripped text, "" if missing, with sorted ticks. The index is the line of the
+        All known columns as stripped text, "" if missing, with sorted ticks; and ``cluster``, the patient, or
+        the exam if no patient is stated, "" if neither is. The index is the line of the
         file; without a column ``line``, the first row is line 2. Unknown columns are left out.
 
     Raises:
@@ -90,7 +93,7 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     )
     is_duplicate = table.duplicated(["question_id", "rater", "arm"])
     _refuse_where(is_duplicate, "question_id", "this rater answered this question on an earlier line", table)
-    return table
+    return table.assign(cluster=_name_clusters(table))
 
 
 def canonical_answer(answer: str) -> str:
@@ -114,15 +117,15 @@ def pair_repeats(table: pd.DataFrame) -> pd.DataFrame:
         table: a table that :func:`check_ratings` returned.
 
     Returns:
-        One row per pair, with the columns question_id, task, exam, rater, first, again. Pairs with an empty
-        answer are left out.
+        One row per pair, with the columns question_id, task, cluster, rater, first, again. Pairs with an
+        empty answer are left out.
     """
     first = table[~table["arm"].isin([TRAINING, REPEAT])].drop_duplicates(["question_id", "rater"])
     repeat_rows = table[table["arm"] == REPEAT]
     pairs = repeat_rows.merge(first, on=["question_id", "rater"], suffixes=("_again", ""))
     pairs = pairs[(pairs["answer"] != "") & (pairs["answer_again"] != "")]
     pairs = pairs.rename(columns={"answer": "first", "answer_again": "again"})
-    return pairs[["question_id", "task", "exam", "rater", "first", "again"]]
+    return pairs[["question_id", "task", "cluster", "rater", "first", "again"]]
 
 
 def scale_positions(labels: Iterable[str]) -> list[float]:
@@ -165,6 +168,20 @@ def _to_text(column: pd.Series) -> pd.Series:
     codes, distinct = pd.factorize(column)
     texts = np.array([*(str(value).strip() for value in distinct), ""], dtype=object)
     return pd.Series(texts[codes], index=column.index, dtype=object)
+
+
+def _name_clusters(table: pd.DataFrame) -> pd.Series:
+    """Return the cluster of each line: the patient of its question, else the exam, else ""."""
+    clusters = pd.Series("", index=table.index, dtype=object)
+    for name in ("exam", "patient"):  # a patient replaces an exam
+        stated = table[table[name] != ""].drop_duplicates("question_id")
+        name_by_question = {
+            question: f"{name} {value}"
+            for question, value in zip(stated["question_id"], stated[name], strict=True)
+        }
+        values = table["question_id"].map(name_by_question)
+        clusters = clusters.where(values.isna(), values)
+    return clusters
 
 
 def _refuse_where(is_invalid: pd.Series, field: str, reason: str, table: pd.DataFrame) -> None:

@@ -107,6 +107,8 @@ class PairAgreement:
 class GroupAgreement:
     """Agreement of all raters of a ``kind`` on a task, and Cochran's Q of their accuracies.
 
+    ``arm`` is the arm of the readers, "" if they have one arm only.
+
     ``n`` is the number of questions with two answers or more. ``q_n`` is the number of questions that all
     raters answered and that have a truth.
     """
@@ -124,6 +126,7 @@ class GroupAgreement:
     q_p: float | None
     q_n: int
     kind: str
+    arm: str
     percent: float | None
     percent_low: float | None
     percent_high: float | None
@@ -142,7 +145,8 @@ class GroupAgreement:
 class PairedDifference:
     """Accuracy of ``a`` minus accuracy of ``b`` on the ``n`` questions that both answered.
 
-    ``p_holm`` is ``p_exact`` adjusted within the declared family and the task; None outside the family.
+    ``p_adjusted`` is ``p_exact`` adjusted within the declared family (see :mod:`measures.multiplicity`); None
+    outside the family.
     """
 
     a: str
@@ -158,7 +162,7 @@ class PairedDifference:
     high: float | None
     p_exact: float | None
     p_mid: float | None
-    p_holm: float | None
+    p_adjusted: float | None
     note: str
 
 
@@ -180,14 +184,21 @@ class UnpairedDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MrmcComparison:
-    """Mean accuracy of the readers minus that of ``model``, over all tasks.
+    """Mean of the readers' accuracies (or of another ``measure``) minus that of ``model``.
 
-    With ``random_readers`` the interval is valid for similar readers, otherwise for these readers only.
-    ``df`` is None if the normal distribution was used. ``p`` is two-sided, for the hypothesis of no
-    difference. ``model`` is the name of the model, or empty.
+    Each reader counts once. ``arm`` is "" if a reader with several arms counts with the mean over the arms,
+    otherwise the arm whose answers are used. With ``includes_helpers``, readers who helped to set the
+    reference are included. With ``random_readers`` the interval is valid for similar readers, otherwise for
+    these readers only; ``random_cases`` likewise. ``df`` is None if the normal distribution was used. ``p``
+    is two-sided, for the hypothesis of no difference; ``p_adjusted`` is adjusted within the family. ``model``
+    is the name of the model, or empty.
     """
 
     model: str = ""
+    task: str = "all"
+    measure: str = "accuracy"
+    arm: str = ""
+    includes_helpers: bool = False
     readers: int
     cases: int
     difference: float | None
@@ -196,7 +207,9 @@ class MrmcComparison:
     low: float | None = None
     high: float | None = None
     p: float | None = None
+    p_adjusted: float | None = None
     random_readers: bool = True
+    random_cases: bool = True
     method: str = ""
     note: str = ""
 
@@ -229,6 +242,38 @@ class MrmcComparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArmComparison:
+    """Mean over the readers in ``a`` minus their mean in ``b``; each reader counts once.
+
+    ``factor`` is "arm", or "period" or "sequence" for the checks of a crossover. In a crossover, a sequence
+    is the arm in which a reader read a case first. The other fields are those of :class:`MrmcComparison`;
+    ``mean_a`` and ``mean_b`` are the two means.
+    """
+
+    factor: str
+    a: str
+    b: str
+    task: str
+    measure: str = "accuracy"
+    includes_helpers: bool
+    readers: int
+    cases: int
+    mean_a: float | None
+    mean_b: float | None
+    difference: float | None
+    se: float | None
+    df: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_adjusted: float | None
+    random_readers: bool
+    random_cases: bool
+    method: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatAgreement:
     """Agreement of a rater's first answers with their answers to hidden repeats."""
 
@@ -246,7 +291,11 @@ class RepeatAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsedSettings:
-    """The settings that measures were computed with; ``family`` is a rule or a list of comparisons."""
+    """The settings that measures were computed with.
+
+    ``family`` is a rule or a list of comparisons, ``adjustment`` the method for p values within it, and
+    ``missing_answers`` the rule for questions that a model did not answer.
+    """
 
     seed: int
     bootstrap: int
@@ -255,6 +304,8 @@ class UsedSettings:
     version: str
     weights: str
     reference: str | None
+    adjustment: str
+    missing_answers: str
 
 
 def to_record(result: DataclassInstance, names: Mapping[str, str] | None = None) -> Record:

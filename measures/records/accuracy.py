@@ -2,7 +2,7 @@
 
 The primary results count "cannot determine" as incorrect. ``compute_coverage`` leaves these answers out and
 computes the share of questions that remain. Overall accuracy is micro (questions have equal weights) and
-macro (tasks have equal weights). If questions share an exam, intervals are clustered by exam.
+macro (tasks have equal weights). If questions share an exam or a patient, intervals are clustered by it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from measures.rating_matrix import QuestionSubset, RatingMatrix
 from measures.records.settings import Settings
 from measures.results import AccuracyResult, CoverageResult, OverallAccuracy
 
-CLUSTERED_NOTE, HELPED_NOTE = "clustered by exam", "helped to set the reference"
+HELPED_NOTE = "helped to set the reference"
 
 
 def compute_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[AccuracyResult, ...]:
@@ -32,7 +32,7 @@ def compute_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[Accuracy
 
     Returns:
         Results ordered by task, with all tasks together first, then by rater. Intervals are clustered by exam
-        if questions share exams.
+        or patient if questions share them.
     """
     return tuple(
         _rater_accuracy(matrix, settings, rater, subset)
@@ -113,37 +113,37 @@ def compute_overall_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[
 
 
 def compute_share_correct(
-    correct: NDArray[np.int64], exam: NDArray[np.int64] | None, *, confidence: float
+    correct: NDArray[np.int64], clusters: NDArray[np.int64] | None, *, confidence: float
 ) -> tuple[Proportion, bool]:
     """Compute the share of correct answers.
 
     Args:
         correct: 1 for correct, 0 for incorrect, -1 for unknown (left out), shape (n,).
-        exam: the exam number of each question, shape (n,); None if no exam is known.
+        clusters: the exam or patient number of each question, shape (n,); None if none is known.
         confidence: the confidence level of the interval.
 
     Returns:
-        The share, and whether its interval is clustered by exam.
+        The share, and whether its interval is clustered.
     """
     known = correct >= 0
     hits = correct[known] == 1
-    if exam is None or renumber_clusters(exam[known])[1] == len(hits):
+    if clusters is None or renumber_clusters(clusters[known])[1] == len(hits):
         return wilson(int(hits.sum()), len(hits), confidence=confidence), False
-    return wilson_by_cluster(hits, exam[known], confidence=confidence), True
+    return wilson_by_cluster(hits, clusters[known], confidence=confidence), True
 
 
 def _rater_share(matrix: RatingMatrix, settings: Settings, rater: int, rows: NDArray[np.int64]) -> Proportion:
     return compute_share_correct(
-        matrix.correct[rows, rater], matrix.exam_numbers(rows), confidence=settings.confidence
+        matrix.correct[rows, rater], matrix.cluster_numbers(rows), confidence=settings.confidence
     )[0]
 
 
 def _rater_accuracy(
     matrix: RatingMatrix, settings: Settings, rater: int, subset: QuestionSubset
 ) -> AccuracyResult:
-    correct, exams = matrix.correct[subset.rows, rater], matrix.exam_numbers(subset.rows)
-    share, is_clustered = compute_share_correct(correct, exams, confidence=settings.confidence)
-    notes = [share.note, CLUSTERED_NOTE if is_clustered and not share.note else ""]
+    correct, clusters = matrix.correct[subset.rows, rater], matrix.cluster_numbers(subset.rows)
+    share, is_clustered = compute_share_correct(correct, clusters, confidence=settings.confidence)
+    notes = [share.note, f"clustered by {matrix.cluster_unit}" if is_clustered and not share.note else ""]
     if share.n == 0:
         notes = ["not defined: no question has both this rater's answer and a truth"]
     notes.append(_helped_note(matrix, rater))
@@ -162,13 +162,13 @@ def _rater_accuracy(
 
 def _coverage(matrix: RatingMatrix, settings: Settings) -> Iterator[CoverageResult]:
     for subset in matrix.task_subsets():
-        rows, exam = subset.rows, matrix.exam_numbers(subset.rows)
+        rows, clusters = subset.rows, matrix.cluster_numbers(subset.rows)
         for rater in matrix.non_reference_raters:
             correct = matrix.correct[rows, rater]
             undetermined = (correct >= 0) & (matrix.answers[rows, rater] == matrix.undetermined)
             n = int((correct >= 0).sum())
             share, _ = compute_share_correct(
-                np.where(undetermined, -1, correct), exam, confidence=settings.confidence
+                np.where(undetermined, -1, correct), clusters, confidence=settings.confidence
             )
             yield CoverageResult(
                 rater=matrix.raters[rater],
@@ -194,7 +194,7 @@ def _helped_note(matrix: RatingMatrix, rater: int) -> str:
 def _macro_error(matrix: RatingMatrix, rater: int, tasks: list[NDArray[np.int64]]) -> float | None:
     """Compute the standard error of the mean of the tasks; None if a task has a single question.
 
-    Deviations are first summed by exam, also across tasks.
+    Deviations are first summed by exam or patient, also across tasks.
     """
     correct = matrix.correct[:, rater]
     influence = np.zeros(len(correct))
@@ -206,7 +206,7 @@ def _macro_error(matrix: RatingMatrix, rater: int, tasks: list[NDArray[np.int64]
         # divides by n - 1, because the mean of each task was subtracted
         factor = math.sqrt(len(rows) / (len(rows) - 1))
         influence[rows] = factor * (correct[rows] - correct[rows].mean()) / len(rows) / len(scored_tasks)
-    if matrix.exam is not None:
-        cluster_index, _ = renumber_clusters(matrix.exam)
+    if matrix.cluster is not None:
+        cluster_index, _ = renumber_clusters(matrix.cluster)
         influence = np.bincount(cluster_index, weights=influence).astype(np.float64)
     return math.sqrt(float(np.sum(influence**2)))

@@ -73,7 +73,7 @@ def _pair_agreement(
     first, second, rows = first[in_common], second[in_common], rows[in_common]
     n = len(rows)
     is_same = first == second
-    exam = matrix.exam_numbers(rows)
+    exam = matrix.cluster_numbers(rows)
     if is_biased:
         return PairAgreement(a=matrix.raters[a], b=matrix.raters[b], task=subset.name, n=n, note=VERIFICATION)
     if n and scale.k > MAX_CATEGORIES:

@@ -1,14 +1,16 @@
 """Agreement of all raters together, and Cochran's Q of their accuracies, by task.
 
 The reference is not a member of any group. If there are both readers and models, there is a record for all
-raters, one for the readers and one for the models. With ordered answers, Fleiss, Conger, Light and AC1 (which
-is then AC2) use the weights. Krippendorff's alpha is ordinal with linear weights and interval with quadratic
-weights.
+raters, one for the readers and one for the models. If the readers have several arms, the groups with readers
+are computed for each arm, so that a reader is never counted twice. With ordered answers, Fleiss, Conger,
+Light and AC1 (which is then AC2) use the weights. Krippendorff's alpha is ordinal with linear weights and
+interval with quadratic weights.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -23,6 +25,15 @@ from measures.rating_matrix import QuestionSubset, RatingMatrix
 from measures.records.scales import Scale, build_scale
 from measures.records.settings import Settings
 from measures.results import GroupAgreement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    """The columns of a group of raters; ``arm`` is "" if the readers have one arm only."""
+
+    kind: str
+    arm: str
+    columns: list[int]
 
 
 def compute_group_agreement(matrix: RatingMatrix, settings: Settings) -> tuple[GroupAgreement, ...]:
@@ -41,27 +52,33 @@ def compute_group_agreement(matrix: RatingMatrix, settings: Settings) -> tuple[G
         Refused: weights are set, but the answers have no order.
     """
     return tuple(
-        _group_agreement(matrix, settings, name, raters, subset)
-        for name, raters in _rater_groups(matrix)
+        _group_agreement(matrix, settings, group, subset)
+        for group in _rater_groups(matrix)
         for subset in matrix.task_subsets()
     )
 
 
-def _rater_groups(matrix: RatingMatrix) -> Iterator[tuple[str, list[int]]]:
+def _rater_groups(matrix: RatingMatrix) -> Iterator[_Group]:
     all_columns = matrix.non_reference_raters
-    if len(all_columns) < 2:
-        return
-    yield "all", all_columns
-    for kind in ("reader", "model"):
-        columns_of_kind = [column for column in all_columns if matrix.kinds[column] == kind]
-        if 2 <= len(columns_of_kind) < len(all_columns):
-            yield kind, columns_of_kind
+    models = [column for column in all_columns if matrix.kinds[column] == "model"]
+    for kind in ("all", "reader", "model"):
+        for arm in matrix.reader_arms if matrix.reader_arms and kind != "model" else ("",):
+            readers = [
+                column
+                for column in all_columns
+                if matrix.kinds[column] == "reader" and (not arm or matrix.arms[column] == arm)
+            ]
+            columns = {"all": sorted(readers + models), "reader": readers, "model": models}[kind]
+            is_whole = kind != "all" and len(columns) == len(readers) + len(models)
+            if len(columns) >= 2 and not is_whole:
+                yield _Group(kind=kind, arm=arm, columns=columns)
 
 
 def _group_agreement(
-    matrix: RatingMatrix, settings: Settings, name: str, raters: list[int], subset: QuestionSubset
+    matrix: RatingMatrix, settings: Settings, group: _Group, subset: QuestionSubset
 ) -> GroupAgreement:
-    rows, exam = subset.rows, matrix.exam_numbers(subset.rows)
+    raters = group.columns
+    rows, exam = subset.rows, matrix.cluster_numbers(subset.rows)
     scale = build_scale(matrix, rows, settings.weights)
     answers = scale.codes[:, raters]
     estimates: dict[Coefficient, Estimate] = {
@@ -94,7 +111,8 @@ def _group_agreement(
         q_df=degrees,
         q_p=p,
         q_n=complete,
-        kind=name,
+        kind=group.kind,
+        arm=group.arm,
         percent=percent.value,
         percent_low=percent.low,
         percent_high=percent.high,

@@ -1,44 +1,250 @@
-"""Compares the readers together with each model, with readers random and with readers fixed.
+"""Compares the readers together with each model, and the arms of a study; each reader counts once.
 
 ``cases`` is the number of questions that the model and at least one reader answered. The difference is
-readers minus model.
+readers minus model. A reader with several arms counts with the mean over the arms, and there is a further
+result for each arm. Readers who helped to set the reference are left out; if there are any, a second result
+includes them.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from domain.count_texts import count_text
+from domain.protocols import MissingAnswers
+from measures.arms import compare_arms
 from measures.mrmc import compare_with_model
-from measures.rating_matrix import RatingMatrix
+from measures.rating_matrix import QuestionSubset, RatingMatrix
 from measures.records.settings import Settings
-from measures.results import MrmcComparison
+from measures.results import ArmComparison, MrmcComparison
+
+_ALL_HELPED = "not defined: every reader helped to set the reference"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Contrast:
+    """Two levels of a factor with the readers' scores in each, shape (questions, readers)."""
+
+    factor: str
+    a: str
+    b: str
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    includes_helpers: bool
 
 
 def compute_mrmc(matrix: RatingMatrix, settings: Settings) -> tuple[MrmcComparison, ...]:
-    """Compare the readers with each model, over all tasks.
+    """Compare the readers with each model, over all tasks and for each task.
+
+    Args:
+        matrix: the ratings.
+        settings: the settings; the confidence and the rule for missing answers are used.
+
+    Returns:
+        For each task, model and arm: random readers and fixed readers, without and (if there are any) with
+        the readers who helped to set the reference. Empty without a reader or a model.
+    """
+    if not matrix.list_readers(include_helpers=True):
+        return ()
+    return tuple(
+        result
+        for subset in matrix.task_subsets()
+        for model in matrix.non_reference_raters
+        if matrix.kinds[model] == "model"
+        for arm in ("", *matrix.reader_arms)
+        for includes_helpers in _helper_sets(matrix)
+        for result in _compare_with_model(
+            matrix, settings, subset, model=model, arm=arm, includes_helpers=includes_helpers
+        )
+    )
+
+
+def compute_arm_comparisons(matrix: RatingMatrix, settings: Settings) -> tuple[ArmComparison, ...]:
+    """Compare each two arms of the readers, over all tasks and for each task.
 
     Args:
         matrix: the ratings.
         settings: the settings; only the confidence is used.
 
     Returns:
-        Two results for each model, with random and with fixed readers; empty without a reader or a model.
+        All analyses of :func:`measures.arms.compare_arms`. For a crossover with two arms and two stated
+        periods, also the comparison of the periods and of the sequences. Empty with a single arm.
     """
-    readers = [column for column in matrix.non_reference_raters if matrix.kinds[column] == "reader"]
-    correct = np.where(matrix.correct < 0, np.nan, matrix.correct).astype(np.float64)
-    results: list[MrmcComparison] = []
-    for column in matrix.non_reference_raters:
-        if matrix.kinds[column] != "model" or not readers:
-            continue
-        for random_readers in (True, False):
-            comparison = compare_with_model(
-                correct[:, readers],
-                correct[:, column],
-                exams=matrix.exam,
-                random_readers=random_readers,
-                confidence=settings.confidence,
-            )
-            results.append(replace(comparison, model=matrix.raters[column]))
+    results: list[ArmComparison] = []
+    for subset in matrix.task_subsets():
+        for includes_helpers in _helper_sets(matrix):
+            readers = matrix.list_readers(include_helpers=includes_helpers)
+            by_arm = {arm: _reader_scores(matrix, readers, arm=arm) for arm in matrix.reader_arms}
+            for a, b in combinations(matrix.reader_arms, 2):
+                contrast = _Contrast(
+                    factor="arm",
+                    a=a,
+                    b=b,
+                    first=by_arm[a],
+                    second=by_arm[b],
+                    includes_helpers=includes_helpers,
+                )
+                results += _compare_levels(matrix, settings, subset, contrast)
+    if len(matrix.reader_arms) == len(matrix.periods) == 2:
+        results += _check_crossover(matrix, settings)
     return tuple(results)
+
+
+def _helper_sets(matrix: RatingMatrix) -> tuple[bool, ...]:
+    has_helpers = len(matrix.list_readers(include_helpers=True)) > len(
+        matrix.list_readers(include_helpers=False)
+    )
+    return (False, True) if has_helpers else (False,)
+
+
+def _compare_with_model(
+    matrix: RatingMatrix,
+    settings: Settings,
+    subset: QuestionSubset,
+    *,
+    model: int,
+    arm: str,
+    includes_helpers: bool,
+) -> Iterator[MrmcComparison]:
+    readers = matrix.list_readers(include_helpers=includes_helpers)
+    scores = _reader_scores(matrix, readers, arm=arm)[subset.rows]
+    model_correct = matrix.correct[subset.rows, model]
+    model_scores = np.where(model_correct < 0, np.nan, model_correct).astype(np.float64)
+    missing_note = _describe_missing_answers(matrix, settings, subset, model)
+    for random_readers in (True, False):
+        comparison = compare_with_model(
+            scores,
+            model_scores,
+            clusters=matrix.cluster_numbers(subset.rows),
+            random_readers=random_readers,
+            confidence=settings.confidence,
+        )
+        note = comparison.note if readers else _ALL_HELPED
+        yield replace(
+            comparison,
+            model=matrix.raters[model],
+            task=subset.name,
+            arm=arm,
+            includes_helpers=includes_helpers,
+            note="; ".join(filter(None, (note, missing_note))),
+        )
+
+
+def _describe_missing_answers(
+    matrix: RatingMatrix, settings: Settings, subset: QuestionSubset, model: int
+) -> str:
+    """Describe the questions that readers answered and the model did not."""
+    readers = [column for column, kind in enumerate(matrix.kinds) if kind == "reader"]
+    read = (matrix.correct[subset.rows][:, readers] >= 0).any(axis=1)
+    missing = int((read & (matrix.answers[subset.rows, model] < 0)).sum())
+    if not missing:
+        return ""
+    if settings.missing_answers is MissingAnswers.WRONG:
+        return f"{count_text(missing, 'question')} without an answer of the model count as incorrect"
+    return (
+        f"warning: the model answered {int(read.sum()) - missing:,} of the {int(read.sum()):,} questions "
+        "that readers answered; only these are compared"
+    )
+
+
+def _reader_scores(matrix: RatingMatrix, readers: tuple[str, ...], *, arm: str = "") -> NDArray[np.float64]:
+    """Return 1 for correct and 0 for incorrect answers of each reader, NaN where missing.
+
+    Args:
+        matrix: the ratings.
+        readers: the names of the readers.
+        arm: the arm; "" for the mean over the arms that the reader answered in.
+
+    Returns:
+        Shape (questions, readers).
+    """
+    scores = np.full((len(matrix.questions), len(readers)), np.nan)
+    for index, person in enumerate(readers):
+        columns = [
+            column
+            for column, name in enumerate(matrix.persons)
+            if name == person and matrix.kinds[column] == "reader" and (not arm or matrix.arms[column] == arm)
+        ]
+        correct = matrix.correct[:, columns]
+        known = correct >= 0
+        has_answer = known.any(axis=1)
+        scores[has_answer, index] = (correct * known).sum(axis=1)[has_answer] / known.sum(axis=1)[has_answer]
+    return scores
+
+
+def _check_crossover(matrix: RatingMatrix, settings: Settings) -> Iterator[ArmComparison]:
+    """Compare the two periods, and the two sequences of arms, over all tasks."""
+    [all_questions, *_] = matrix.task_subsets()
+    for includes_helpers in _helper_sets(matrix):
+        readers = matrix.list_readers(include_helpers=includes_helpers)
+        columns = {
+            arm: [
+                next(
+                    (
+                        column
+                        for column, name in enumerate(matrix.persons)
+                        if name == person and matrix.arms[column] == arm
+                    ),
+                    -1,
+                )
+                for person in readers
+            ]
+            for arm in matrix.reader_arms
+        }
+        if not readers or any(-1 in indices for indices in columns.values()):
+            continue
+        scores = {arm: _reader_scores(matrix, readers, arm=arm) for arm in matrix.reader_arms}
+        period = {arm: matrix.period[:, indices] for arm, indices in columns.items()}
+        by_period = [
+            np.select([period[arm] == index for arm in matrix.reader_arms], list(scores.values()), np.nan)
+            for index in (0, 1)
+        ]
+        mean = (by_period[0] + by_period[1]) / 2
+        by_sequence = [np.where(period[arm] == 0, mean, np.nan) for arm in matrix.reader_arms]
+        first, second = (f"{arm} first" for arm in matrix.reader_arms)
+        for factor, names, values in (
+            ("period", matrix.periods, by_period),
+            ("sequence", (first, second), by_sequence),
+        ):
+            contrast = _Contrast(
+                factor=factor, a=names[0], b=names[1], first=values[0], second=values[1],
+                includes_helpers=includes_helpers,
+            )  # fmt: skip
+            yield from _compare_levels(matrix, settings, all_questions, contrast)
+
+
+def _compare_levels(
+    matrix: RatingMatrix, settings: Settings, subset: QuestionSubset, contrast: _Contrast
+) -> Iterator[ArmComparison]:
+    first, second = contrast.first[subset.rows], contrast.second[subset.rows]
+    means = [None if np.isnan(values).all() else float(np.nanmean(values)) for values in (first, second)]
+    for result in compare_arms(
+        first, second, clusters=matrix.cluster_numbers(subset.rows), confidence=settings.confidence
+    ):
+        yield ArmComparison(
+            factor=contrast.factor,
+            a=contrast.a,
+            b=contrast.b,
+            task=subset.name,
+            includes_helpers=contrast.includes_helpers,
+            readers=result.readers,
+            cases=result.cases,
+            mean_a=means[0],
+            mean_b=means[1],
+            difference=result.difference,
+            se=result.se,
+            df=result.df,
+            low=result.low,
+            high=result.high,
+            p=result.p,
+            p_adjusted=None,
+            random_readers=result.random_readers,
+            random_cases=result.random_cases,
+            method=result.method,
+            note=result.note,
+        )

@@ -29,14 +29,14 @@ def compute_repeat_agreement(pairs: pd.DataFrame, settings: Settings) -> tuple[R
             pd.Categorical(rater_pairs[name], categories=labels).codes.astype(np.int64)
             for name in ("first", "again")
         )
-        exam_or_question = rater_pairs["exam"].where(
-            rater_pairs["exam"] != "", "question " + rater_pairs["question_id"]
+        cluster_or_question = rater_pairs["cluster"].where(
+            rater_pairs["cluster"] != "", "question " + rater_pairs["question_id"]
         )
         estimate = kappa_interval(
             first,
             second,
             weights=agreement_weights(len(labels), Weights.NONE),
-            clusters=pd.factorize(exam_or_question)[0],
+            clusters=pd.factorize(cluster_or_question)[0],
             confidence=settings.confidence,
             draws=settings.bootstrap,
             seed=settings.seed,

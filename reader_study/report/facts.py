@@ -27,7 +27,7 @@ class StudyFacts:
     the protocol does not list models; every model with predictions takes part then. A comparison on fewer
     than ``needed_cases`` cases is not reported. ``model`` is the model with which raters are compared; None
     without one. ``protocol`` is the latest version as JSON values. ``family`` describes the comparisons of
-    the Holm adjustment. ``audit_head`` has the number and hash of the last audit entry about the data.
+    the adjustment of p values. ``audit_head`` has the number and hash of the last audit entry about the data.
     """
 
     study: str

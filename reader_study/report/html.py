@@ -45,7 +45,18 @@ _TABLES = {
     "groups": ("Readers by level", "Pooled; applies to these readers only."),
     "mrmc": (
         "Mean of the readers minus each model",
-        "Mean of the readers minus the model, with readers as a random and as a fixed effect.",
+        (
+            "Each reader counts once, with the mean over the arms if the arm is empty. Readers as a random "
+            "and as a fixed effect; without and with the readers who contributed to the answer key."
+        ),
+    ),
+    "arms": (
+        "Differences between arms",
+        (
+            "Mean of the readers in arm a minus their mean in arm b; each reader counts once. Readers and "
+            "cases random (Obuchowski-Rockette, U-statistic), readers fixed, cases fixed. Period and "
+            "sequence check the crossover."
+        ),
     ),
     "paired": (
         "Paired differences",
@@ -112,7 +123,7 @@ def render_html(report: StudyReport) -> str:
     parts += _render_figures(report)
     records = report.to_records()
     for name, (title, note) in _TABLES.items():
-        section_note = f"{note} {facts.family}" if name == "paired" else note
+        section_note = f"{note} {facts.family}" if name in ("paired", "mrmc") else note
         parts += _render_section(name, title, section_note, records[name])
     parts += [
         "<h2>Protocol</h2>",

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, TypeVar, get_type_hints
 
 from measures.results import (
+    ArmComparison,
     GroupAgreement,
     MrmcComparison,
     PairAgreement,
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 
 _NOTE_START = "too few cases for a comparison"
 Comparison = TypeVar(
-    "Comparison", GroupAgreement, MrmcComparison, PairAgreement, PairedDifference, UnpairedDifference
+    "Comparison",
+    ArmComparison,
+    GroupAgreement,
+    MrmcComparison,
+    PairAgreement,
+    PairedDifference,
+    UnpairedDifference,
 )
 
 
@@ -39,6 +46,7 @@ def withhold_small_comparisons(measures: Measures, *, needed: int) -> Measures:
         paired=tuple(withhold(row, row.n) for row in measures.paired),
         unpaired=tuple(withhold(row, min(row.n_a, row.n_b)) for row in measures.unpaired),
         mrmc=tuple(withhold(row, row.cases) for row in measures.mrmc),
+        arms=tuple(withhold(row, row.cases) for row in measures.arms),
         agreement=tuple(withhold(row, row.n) for row in measures.agreement),
         group=tuple(withhold(row, row.n) for row in measures.group),
     )

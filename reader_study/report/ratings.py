@@ -54,6 +54,7 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
                 arm=TRAINING if not case.scored else REPEAT if reading.key.repeat else arm,
                 correct="" if not answer_text else _yes_or_no(case.is_correct(reading.answer)),
                 set_reference=_yes_or_no(reader.of_reference),
+                period=str(reading.period) if has_arms else "",
                 position=reading.position,
                 seconds=reading.seconds_looking,
             )
@@ -83,6 +84,7 @@ def _build_row(
     correct: str = "",
     arm: str = "",
     set_reference: str = "",
+    period: str = "",
     position: int | None = None,
     seconds: float | None = None,
 ) -> Row:
@@ -97,8 +99,10 @@ def _build_row(
         "category": question.category or "",
         "difficulty": str(question.difficulty or ""),
         "exam": question.exam_id,
+        "patient": case.patient or "",
         "n_options": str(options) if options else "",
         "arm": arm,
+        "period": period,
         "correct": correct,
         "set_reference": set_reference,
         "format": question.format.value,

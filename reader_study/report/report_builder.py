@@ -10,12 +10,13 @@ import pandas as pd
 from domain.errors import Refused
 from domain.protocols import protocol_to_plain
 from measures.all_measures import compute_measures
+from measures.families import EVERY_PAIR, adjust_arms, adjust_mrmc, adjust_paired, list_compared_pairs
 from measures.rating_values import REPEAT, TRAINING
-from measures.records.settings import EVERY_PAIR, Settings
+from measures.records.settings import Settings
 from measures.results import UsedSettings, to_record
 from reader_study.report import answer_tables, paper_tables, supplementary_tables
 from reader_study.report.facts import ProtocolVersionFacts, StudyFacts
-from reader_study.report.family import adjust_p_values, resolve_family
+from reader_study.report.family import resolve_family
 from reader_study.report.minimum_cases import withhold_small_comparisons
 from reader_study.report.overlaps import compute_box_overlaps
 from reader_study.report.ratings import KEY_RATER, build_ratings
@@ -50,12 +51,20 @@ def build_report(
         seed=abs(protocol.seed),
         bootstrap=max(100, protocol.bootstrap) if protocol.bootstrap else 0,
         confidence=protocol.confidence,
+        adjustment=protocol.used_adjustment,
+        missing_answers=protocol.used_missing_answers,
     )
     needed = protocol.needed_cases
     measures = withhold_small_comparisons(
         compute_measures(ratings, settings=settings, progress=progress), needed=needed
     )
-    family = resolve_family(protocol.family, {row.rater: row.kind for row in measures.overall})
+    kinds = {row.rater: row.kind for row in measures.overall}
+    family = resolve_family(
+        protocol.family,
+        kinds,
+        compared=list_compared_pairs(measures.paired),
+        adjustment=settings.adjustment,
+    )
     raters, failed = (
         supplementary_tables.list_raters(data, scored),
         supplementary_tables.count_failed_replies(data),
@@ -64,7 +73,7 @@ def build_report(
         StudyAgreement(**to_record(row), few=row.n < needed or row.kappa is None)
         for row in measures.agreement
     )
-    paired = adjust_p_values(measures.paired, family)
+    paired = adjust_paired(measures.paired, family.pairs, settings.adjustment)
     tables = ReportTables(
         raters=raters,
         accuracy=supplementary_tables.mark_best(measures.accuracy, paired),
@@ -76,7 +85,8 @@ def build_report(
         groups=supplementary_tables.compute_level_accuracy(data, scored, protocol.confidence),
         paired=paired,
         unpaired=measures.unpaired,
-        mrmc=measures.mrmc,
+        mrmc=adjust_mrmc(measures.mrmc, family.pairs, kinds=kinds, adjustment=settings.adjustment),
+        arms=adjust_arms(measures.arms, settings.adjustment),
         agreement=agreement,
         group_agreement=measures.group,
         repeats=measures.repeats,

@@ -50,7 +50,7 @@ class DifferenceDetails:
     rater_only: int
     model_only: int
     p_exact: float | None
-    p_holm: float | None
+    p_adjusted: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +118,7 @@ def build_difference_rows(report: StudyReport, *, task: str = ALL) -> list[Fores
                     rater_only=difference.b_only if model_first else difference.a_only,
                     model_only=difference.a_only if model_first else difference.b_only,
                     p_exact=difference.p_exact,
-                    p_holm=difference.p_holm,
+                    p_adjusted=difference.p_adjusted,
                 ),
                 (None if difference.difference is None else sign * difference.difference, low, high),
                 format_value=format_signed_percent,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from domain.count_texts import count_text
-from domain.protocols import Hypothesis, Protocol, ReaderEffect
+from domain.protocols import HelperRule, Hypothesis, Protocol, ReaderEffect
+from measures.rating_values import ALL
 from measures.results import AccuracyResult, MrmcComparison
 from reader_study.report.facts import StudyFacts
 from reader_study.report.minimum_cases import is_withheld
@@ -61,13 +62,27 @@ def _write_primary_comparison(facts: StudyFacts, tables: ReportTables, protocol:
     model_results = [result for result in all_tasks if result.rater == model]
     lines = [_write_accuracy(result, level) for result in [*model_results, *readers]]
     primary_is_random = protocol.readers is ReaderEffect.RANDOM
+    comparisons = [
+        comparison
+        for comparison in tables.mrmc
+        if (comparison.model, comparison.task, comparison.arm) == (model, ALL, "")
+    ]
+    has_helpers = any(comparison.includes_helpers for comparison in comparisons)
+    primary_has_helpers = has_helpers and protocol.used_helpers is HelperRule.INCLUDED
     lines += [
         _write_comparison(
-            comparison, protocol, primary=comparison.random_readers is primary_is_random, level=level
+            comparison,
+            protocol,
+            primary=(comparison.random_readers, comparison.includes_helpers)
+            == (primary_is_random, primary_has_helpers),
+            readers=_describe_readers(comparison, has_helpers=has_helpers),
+            level=level,
         )
-        for comparison in tables.mrmc
-        if comparison.model == model
+        for comparison in sorted(
+            comparisons, key=lambda comparison: comparison.includes_helpers is not primary_has_helpers
+        )
     ]
+    lines += _write_arm_comparisons(tables, protocol, level)
     if model is None and any(overall.kind == "model" for overall in tables.overall):
         lines.append("The protocol names none of these models, so there is no primary comparison.")
     return lines
@@ -83,7 +98,55 @@ def _write_accuracy(result: AccuracyResult, level: str) -> str:
     )
 
 
-def _write_comparison(comparison: MrmcComparison, protocol: Protocol, *, primary: bool, level: str) -> str:
+def _write_arm_comparisons(tables: ReportTables, protocol: Protocol, level: str) -> list[str]:
+    """Return the contrast of the arms with readers and cases random, and the checks of a crossover."""
+    includes_helpers = protocol.used_helpers is HelperRule.INCLUDED and any(
+        row.includes_helpers for row in tables.arms
+    )
+    lines, written = [], set()
+    for row in tables.arms:
+        key = (row.factor, row.a, row.b)
+        if row.task != ALL or row.includes_helpers is not includes_helpers or key in written:
+            continue
+        written.add(key)  # the first analysis of a contrast is that with readers and cases random
+        subject = {"arm": "Arms", "period": "Check of periods", "sequence": "Check of sequences"}[row.factor]
+        if row.difference is None or row.low is None or row.high is None or row.p is None:
+            lines.append(f"{subject}, {row.a} minus {row.b}: {row.note or 'not defined'}.")
+            continue
+        lines.append(
+            f"{subject}: mean accuracy in {row.a} minus {row.b} over {count_text(row.readers, 'reader')} on "
+            f"{count_text(row.cases, 'case')}: {row.difference * 100:+.2f} percentage points ({level} "
+            f"{row.low * 100:+.2f} to {row.high * 100:+.2f}; generalises to similar readers and cases; "
+            f"{row.method}; {_format_p_values(row.p, row.p_adjusted, protocol)})."
+        )
+    return lines
+
+
+def _format_p_values(p: float | None, adjusted: float | None, protocol: Protocol) -> str:
+    if p is None:
+        return "no p value"
+    text = _format_p(p)
+    if adjusted is None or adjusted == p:
+        return text
+    return f"{text}, adjusted by {protocol.used_adjustment.label} {_format_p(adjusted)}"
+
+
+def _format_p(p: float) -> str:
+    return "p < .0001" if p < 0.0001 else f"p = {p:.4f}".replace("0.", ".", 1)
+
+
+def _describe_readers(comparison: MrmcComparison, *, has_helpers: bool) -> str:
+    readers = count_text(comparison.readers, "reader")
+    if not has_helpers:
+        return readers
+    if comparison.includes_helpers:
+        return f"{readers}, including those who contributed to the answer key,"
+    return f"{readers} who did not contribute to the answer key"
+
+
+def _write_comparison(
+    comparison: MrmcComparison, protocol: Protocol, *, primary: bool, readers: str, level: str
+) -> str:
     population = (
         "generalises to similar readers" if comparison.random_readers else "applies to these readers only"
     )
@@ -94,10 +157,13 @@ def _write_comparison(comparison: MrmcComparison, protocol: Protocol, *, primary
         return f"{label} ({population}): not defined; {comparison.note or 'too few readers or cases'}."
     interval = f"{level} {comparison.low * 100:+.2f} to {comparison.high * 100:+.2f}"
     text = (
-        f"{label}: mean accuracy of {count_text(comparison.readers, 'reader')} minus {comparison.model} on "
+        f"{label}: mean accuracy of {readers} minus {comparison.model} on "
         f"{count_text(comparison.cases, 'case')}: {comparison.difference * 100:+.2f} percentage points "
-        f"({interval}; {population}; {comparison.method})."
+        f"({interval}; {population}; {comparison.method}; "
+        f"{_format_p_values(comparison.p, comparison.p_adjusted, protocol)})."
     )
+    if missing := [note for note in comparison.note.split("; ") if "the model" in note]:
+        text += f" {missing[0][0].upper()}{missing[0][1:]}."
     if not primary:
         return text
     within_margin = comparison.high < protocol.margin  # the model's deficit stays within the margin

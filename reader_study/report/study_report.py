@@ -9,7 +9,7 @@ from typing import Any
 
 from domain.errors import Refused
 from domain.protocols import protocol_from_plain
-from measures.results import PairedDifference, Record, tables_from_records, tables_to_records
+from measures.results import ArmComparison, PairedDifference, Record, tables_from_records, tables_to_records
 from reader_study.report.facts import StudyFacts, facts_from_plain
 from reader_study.report.sentences import write_sentences
 from reader_study.report.tables import ReportTables
@@ -80,6 +80,8 @@ class StudyReport:
         compared = rater_names | {self.facts.model}
 
         def is_included(row: object) -> bool:
+            if isinstance(row, ArmComparison):
+                return "reader" in kinds
             raters = {getattr(row, name) for name in ("rater", "a", "b") if hasattr(row, name)}
             if isinstance(row, PairedDifference):
                 return raters <= compared and not raters.isdisjoint(rater_names)

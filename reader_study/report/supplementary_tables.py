@@ -54,15 +54,22 @@ def compute_accuracy_by_column(
     """Compute accuracy by the values of a column, such as difficulty or answer format."""
     table = ratings.assign(category=ratings[column])
     return compute_category_accuracy(
-        encode_ratings(check_ratings(table), reference=settings.reference), settings
+        encode_ratings(
+            check_ratings(table), reference=settings.reference, missing_answers=settings.missing_answers
+        ),
+        settings,
     )
 
 
 def compute_level_accuracy(
     data: ReportData, scored: pd.DataFrame, confidence: float
 ) -> tuple[LevelAccuracy, ...]:
-    """Compute the accuracy of readers pooled by level. Intervals are clustered by exam; readers are fixed."""
+    """Compute the accuracy of readers pooled by level.
+
+    Intervals are clustered by patient, or by exam if no patient is known; readers are fixed.
+    """
     results: list[LevelAccuracy] = []
+    unit = "patient" if (scored["patient"] != "").any() else "exam"
     level_by_reader = {
         reader.name: reader.profile.level.value if reader.profile.level else "not stated"
         for reader in data.readers
@@ -70,19 +77,20 @@ def compute_level_accuracy(
     rows = scored[scored["kind"] == "reader"]
     for name, level_rows in rows.groupby(rows["rater"].map(level_by_reader), sort=True):
         hits = (level_rows["correct"] == "yes").to_numpy()
-        exams = pd.factorize(level_rows["exam"])[0]
-        proportion = wilson_by_cluster(hits, exams, confidence=confidence)
+        patients = level_rows["patient"]
+        clusters = pd.factorize(patients.where(patients != "", "exam " + level_rows["exam"]))[0]
+        proportion = wilson_by_cluster(hits, clusters, confidence=confidence)
         results.append(
             LevelAccuracy(
                 level=str(name),
                 readers=level_rows["rater"].nunique(),
                 n=proportion.n,
-                exams=renumber_clusters(exams)[1],
+                clusters=renumber_clusters(clusters)[1],
                 correct=proportion.count,
                 estimate=proportion.estimate,
                 low=proportion.low,
                 high=proportion.high,
-                note="applies to these readers only; clustered by exam",
+                note=f"applies to these readers only; clustered by {unit}",
             )
         )
     return tuple(results)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from measures.results import (
     AccuracyResult,
+    ArmComparison,
     CoverageResult,
     GroupAgreement,
     MrmcComparison,
@@ -48,12 +49,12 @@ class TaskAccuracy(AccuracyResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelAccuracy:
-    """Pooled accuracy of all readers of a level; ``exams`` is the number of clusters of the interval."""
+    """Pooled accuracy of all readers of a level; ``clusters`` is the number of patients or exams."""
 
     level: str
     readers: int
     n: int
-    exams: int
+    clusters: int
     correct: int
     estimate: float | None
     low: float | None
@@ -198,6 +199,7 @@ class ReportTables:
     paired: tuple[PairedDifference, ...]
     unpaired: tuple[UnpairedDifference, ...]
     mrmc: tuple[MrmcComparison, ...]
+    arms: tuple[ArmComparison, ...]
     agreement: tuple[StudyAgreement, ...]
     group_agreement: tuple[GroupAgreement, ...]
     repeats: tuple[RepeatAgreement, ...]

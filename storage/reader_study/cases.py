@@ -176,22 +176,23 @@ def list_open_slots(db: Session, *, reader_id: int, limit: int = 1) -> tuple[Slo
 
 def _load_cases(db: Session, condition: Any) -> tuple[Case, ...]:  # noqa: ANN401  # a clause
     rows = db.execute(
-        select(CaseRow, CaseKeyRow, ExamRow.key.label("exam_key"))
+        select(CaseRow, CaseKeyRow, ExamRow.key.label("exam_key"), ExamRow.patient)
         .join(CaseKeyRow, CaseKeyRow.case_id == CaseRow.id)
         .join(ExamRow, ExamRow.id == CaseRow.exam_id)
         .where(condition)
         .order_by(CaseRow.number)
     )
-    return tuple(_case_from_rows(row[0], row[1], row.exam_key) for row in rows)
+    return tuple(_case_from_rows(row[0], row[1], row.exam_key, row.patient) for row in rows)
 
 
-def _case_from_rows(row: CaseRow, key: CaseKeyRow, exam_key: str) -> Case:
+def _case_from_rows(row: CaseRow, key: CaseKeyRow, exam_key: str, patient: str | None) -> Case:
     columns = {**key.model_dump(), **row.model_dump()}
     return Case(
         blind_case=_blind_case_from_row(row),
         question=question_from_columns(exam_key, [columns.get(name) for name in QUESTION_COLUMNS]),
         stratum=key.stratum,
         inclusion_probability=key.inclusion_probability,
+        patient=patient,
     )
 
 

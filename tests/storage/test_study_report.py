@@ -315,9 +315,9 @@ def test_holm_correction_uses_the_family_of_the_protocol(sqlite_engine, tmp_path
         study_world, tmp_path, {case.question.id: {"answer": "A"} for case in list_scored_cases(study_world)}
     )
     study_report = load_report(study_world)
-    corrected_pairs = {(pair.a, pair.b) for pair in study_report.tables.paired if pair.p_holm is not None}
+    corrected_pairs = {(pair.a, pair.b) for pair in study_report.tables.paired if pair.p_adjusted is not None}
     assert corrected_pairs == {("m", "rea")}
     comparison = find_result(study_report.tables.paired, a="m", b="rea", task="all")
-    assert comparison.p_holm == comparison.p_exact  # the only comparison of its family
+    assert comparison.p_adjusted == comparison.p_exact  # the only comparison of its family
     assert "1 pair per task: rea : m" in render_html(study_report)
     assert study_report.facts.settings.family == ("rea : m",)

@@ -99,7 +99,7 @@ def test_duplicate_cases_in_one_exam_add_no_evidence():
     correct, model = simulate_readings()
     single = compare_with_model(correct, model)
     duplicated = compare_with_model(
-        np.repeat(correct, 2, axis=0), np.repeat(model, 2), exams=np.repeat(np.arange(len(model)), 2)
+        np.repeat(correct, 2, axis=0), np.repeat(model, 2), clusters=np.repeat(np.arange(len(model)), 2)
     )
     assert duplicated.se == pytest.approx(single.se)
 

@@ -9,7 +9,8 @@ import pytest
 
 from domain.errors import Refused
 from measures.agreement import Weights
-from measures.records.settings import READERS_WITH_MODELS, Settings
+from measures.families import READERS_WITH_MODELS
+from measures.records.settings import Settings
 from tests.unit.measure_helpers import find_only, measure_answers
 
 
@@ -63,5 +64,5 @@ def test_a_pair_notes_why_both_wrong_is_not_defined():
 def test_a_pair_outside_the_family_has_a_note():
     answers = {"r1": "AB", "r2": "BB", "m1": "AA", "ref": "AB"}
     records = measure_answers(answers, Settings(bootstrap=0, family=READERS_WITH_MODELS)).paired
-    assert find_only(records, a="r1", b="r2").note == "p_holm: outside the family"
+    assert find_only(records, a="r1", b="r2").note == "p_adjusted: outside the family"
     assert find_only(records, a="m1", b="r1").note == ""

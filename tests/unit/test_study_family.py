@@ -1,11 +1,13 @@
-"""Holm's adjustment in a study's report counts the declared family of the protocol, and names it."""
+"""The adjustment of p values counts the declared family of the protocol, and names it."""
 
 from __future__ import annotations
 
 import pytest
 
-from measures.results import PairedDifference
-from reader_study.report.family import adjust_p_values, resolve_family
+from domain.protocols import Adjustment
+from measures.families import adjust_mrmc, adjust_paired
+from measures.results import MrmcComparison, PairedDifference
+from reader_study.report.family import resolve_family
 
 KINDS_BY_RATER = {"anna": "reader", "ben": "reader", "m": "model", "n : 2": "model"}
 
@@ -64,29 +66,54 @@ def test_an_unusable_declaration_counts_all_pairs(declared):
 
 def test_the_family_is_described_with_unknown_entries():
     assert (
-        "does not declare a family, so p (Holm) is adjusted for all 6 pairs"
+        "does not declare a family, so p values are adjusted (Holm) for all 6 pairs"
         in resolve_family((), KINDS_BY_RATER).description
     )
     family_text = resolve_family(("anna : m", "zoe : m"), KINDS_BY_RATER).description
-    assert "declares, 1 pair per task: anna : m." in family_text
+    assert "declares, 1 pair: anna : m." in family_text
     assert "Entries without raters of this study: 'zoe : m'" in family_text
 
 
-def test_holm_within_each_task_equals_the_hand_calculation():
-    def make_difference(task: str, a: str, b: str, p: float | None) -> PairedDifference:
-        return PairedDifference(
-            a=a, b=b, task=task, n=9, both=0, a_only=0, b_only=0, neither=9, difference=0.0, low=0.0,
-            high=0.0, p_exact=p, p_mid=p, p_holm=1.0, note="",
-        )  # fmt: skip
+def make_difference(task: str, a: str, b: str, p: float | None) -> PairedDifference:
+    return PairedDifference(
+        a=a, b=b, task=task, n=9, both=0, a_only=0, b_only=0, neither=9, difference=0.0, low=0.0,
+        high=0.0, p_exact=p, p_mid=p, p_adjusted=1.0, note="",
+    )  # fmt: skip
 
+
+def test_holm_over_all_single_tasks_equals_the_hand_calculation():
     paired = [
         make_difference("all", "anna", "m", 0.02),
         make_difference("all", "ben", "m", 0.04),
         make_difference("all", "anna", "ben", 0.001),
         make_difference("presence", "anna", "m", 0.03),
         make_difference("presence", "ben", "m", None),
+        make_difference("location", "anna", "m", 0.01),
     ]
-    adjusted = adjust_p_values(paired, resolve_family(("readers : m",), KINDS_BY_RATER))
-    # two in the family: the smaller p times 2, the other times 1; outside it none; alone unchanged
-    assert [difference.p_holm for difference in adjusted] == [0.04, 0.04, None, 0.03, None]
-    assert paired[0].p_holm == 1.0
+    pairs = resolve_family(("readers : m",), KINDS_BY_RATER).pairs
+    adjusted = adjust_paired(paired, pairs, Adjustment.HOLM)
+    # over all tasks: the smaller p times 2, the other times 1; outside the family none; the two p values of
+    # single tasks are one family, so .01 times 2, .03 times 1
+    assert [difference.p_adjusted for difference in adjusted] == [0.04, 0.04, None, 0.03, None, 0.02]
+    assert adjusted[2].note == "p_adjusted: outside the family"
+    assert paired[0].p_adjusted == 1.0
+
+
+def test_the_models_of_a_family_are_adjusted_together():
+    def compare(model: str, p: float, *, random_readers: bool = True, task: str = "all") -> MrmcComparison:
+        return MrmcComparison(
+            model=model, task=task, readers=3, cases=9, difference=0.0, p=p, random_readers=random_readers
+        )
+
+    rows = [
+        compare("m", 0.02),
+        compare("n : 2", 0.04),
+        compare("m", 0.01, random_readers=False),
+        compare("m", 0.03, task="presence"),
+    ]
+    every_pair = resolve_family((), KINDS_BY_RATER).pairs
+    adjusted = adjust_mrmc(rows, every_pair, kinds=KINDS_BY_RATER, adjustment=Adjustment.HOLM)
+    assert [row.p_adjusted for row in adjusted] == [0.04, 0.04, 0.01, 0.03]
+    only_m = resolve_family(("readers : m",), KINDS_BY_RATER).pairs
+    adjusted = adjust_mrmc(rows, only_m, kinds=KINDS_BY_RATER, adjustment=Adjustment.HOLM)
+    assert [row.p_adjusted for row in adjusted] == [0.02, None, 0.01, 0.03]

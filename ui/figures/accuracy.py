@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from measures.results import AccuracyResult
+from measures.results import AccuracyResult, ArmComparison
 from reader_study.report.figures import make_figure_name
 from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.rows import build_difference_rows
@@ -148,6 +148,12 @@ def _format_share(value: float | None, low: float | None, high: float | None) ->
 
 
 def show_differences(view: ReportView) -> None:
+    """Draw the differences from the models, and those between the arms."""
+    _show_differences_from_models(view)
+    _show_arm_differences(view)
+
+
+def _show_differences_from_models(view: ReportView) -> None:
     """Draw the difference of each rater, and of the mean reader, from the models."""
     if view.report.facts.model is None:
         if view.report.facts.models:
@@ -165,7 +171,7 @@ def show_differences(view: ReportView) -> None:
                 "Only rater correct": row.details.rater_only,
                 "Only model correct": row.details.model_only,
                 "p (exact)": _format_p(row.details.p_exact),
-                "p (Holm)": _format_p(row.details.p_holm),
+                "p (adjusted)": _format_p(row.details.p_adjusted),
             }
             for row in build_difference_rows(view.filtered_report, task=view.task)
         ]
@@ -175,21 +181,62 @@ def show_differences(view: ReportView) -> None:
         [
             {
                 "Model": row.model,
+                "Arm": row.arm or "mean of the arms",
                 "Difference (points)": "–"
                 if is_withheld(row.note)
                 else _format_share(row.difference, row.low, row.high),
-                "Readers": row.readers,
+                "Readers": f"{row.readers} (with those of the key)"
+                if row.includes_helpers
+                else str(row.readers),
                 "Cases": row.cases,
                 "p": _format_p(row.p),
+                "p (adjusted)": _format_p(row.p_adjusted),
                 "Applies to": "similar readers" if row.random_readers else "these readers only",
                 "Method": row.method,
                 "": row.note,
             }
             for row in view.report.tables.mrmc
+            if row.task == view.task
         ],
         empty="No comparison: it needs readers and a model.",
     )
     view.show_table_links("paired", "unpaired", "mrmc")
+
+
+def _show_arm_differences(view: ReportView) -> None:
+    """Draw the differences between the arms of the study, and the checks of a crossover."""
+    rows = [row for row in view.report.tables.arms if row.task == view.task]
+    if not rows:
+        return
+    st.markdown("**Differences between arms**")
+    st.caption("Each reader counts once. Period and sequence check the assumptions of the crossover.")
+    show_table(
+        [
+            {
+                "Contrast": f"{row.a} minus {row.b}",
+                "Difference (points)": "–"
+                if is_withheld(row.note)
+                else _format_share(row.difference, row.low, row.high),
+                "Readers": f"{row.readers} (with those of the key)"
+                if row.includes_helpers
+                else str(row.readers),
+                "Cases": row.cases,
+                "p": _format_p(row.p),
+                "p (adjusted)": _format_p(row.p_adjusted),
+                "Applies to": _describe_population(row),
+                "Method": row.method,
+                "": row.note,
+            }
+            for row in rows
+        ]
+    )
+    view.show_table_links("arms")
+
+
+def _describe_population(row: ArmComparison) -> str:
+    if row.random_readers and row.random_cases:
+        return "similar readers and cases"
+    return "similar readers, these cases" if row.random_readers else "these readers, similar cases"
 
 
 def _format_p(value: float | None) -> str:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 import streamlit as st
 
 from domain.count_texts import count_text
 from domain.errors import DomainError
-from domain.protocols import CannotDetermineRule, Hypothesis, Protocol, ReaderEffect
+from domain.protocols import (
+    Adjustment,
+    CannotDetermineRule,
+    HelperRule,
+    Hypothesis,
+    MissingAnswers,
+    Protocol,
+    ReaderEffect,
+)
 from ui.widgets import escape_markdown
 
+Rule = TypeVar("Rule", Adjustment, HelperRule, MissingAnswers)
 _LEVELS = (0.9, 0.95, 0.99)
 
 
@@ -69,7 +79,7 @@ def show_protocol_fields(
     )
     seed = left.number_input("Analysis seed", 0, 2**31, abs(current.seed), key=f"{form_key}-analysis-seed")
     family = right.text_input(
-        "Family of comparisons (Holm)",
+        "Family of comparisons",
         "; ".join(current.family),
         key=f"{form_key}-family",
         placeholder="readers : MedGemma",
@@ -82,6 +92,29 @@ def show_protocol_fields(
         current.needed_cases,
         key=f"{form_key}-minimum",
         help="The report shows no estimates for comparisons with fewer cases.",
+    )
+    helper_rules, missing_rules, adjustments = list(HelperRule), list(MissingAnswers), list(Adjustment)
+    adjustment = right.selectbox(
+        "Adjustment of p values",
+        adjustments,
+        index=adjustments.index(current.used_adjustment),
+        key=f"{form_key}-adjustment",
+        format_func=lambda rule: rule.label,
+    )
+    helpers = left.selectbox(
+        "Readers who set the key, in the primary comparison",
+        helper_rules,
+        index=helper_rules.index(current.used_helpers),
+        key=f"{form_key}-helpers",
+        format_func=lambda rule: rule.capitalize(),
+        help="Their accuracy is not independent of the key. The report shows both results.",
+    )
+    missing_answers = right.selectbox(
+        "Questions without an answer of the model",
+        missing_rules,
+        index=missing_rules.index(current.used_missing_answers),
+        key=f"{form_key}-missing",
+        format_func=lambda rule: rule.label.capitalize(),
     )
     chosen_models = current.models
     if models is not None:
@@ -138,6 +171,11 @@ def show_protocol_fields(
             minimum_cases=current.minimum_cases
             if minimum_cases == current.needed_cases
             else int(minimum_cases),
+            adjustment=_keep_if_default(current.adjustment, adjustment, current.used_adjustment),
+            helpers=_keep_if_default(current.helpers, helpers, current.used_helpers),
+            missing_answers=_keep_if_default(
+                current.missing_answers, missing_answers, current.used_missing_answers
+            ),
             family=tuple(part.strip() for part in family.split(";") if part.strip()),
             exclusions=exclusions.strip(),
             going_back=allow_going_back,
@@ -149,3 +187,8 @@ def show_protocol_fields(
     except DomainError as error:
         st.error(escape_markdown(str(error)))
         return None
+
+
+def _keep_if_default(stored: Rule | None, chosen: Rule, used: Rule) -> Rule | None:
+    """Return the stored value if it is in effect, so that an older protocol without it does not change."""
+    return stored if chosen == used else chosen
