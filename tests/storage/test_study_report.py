@@ -319,5 +319,5 @@ def test_holm_correction_uses_the_family_of_the_protocol(sqlite_engine, tmp_path
     assert corrected_pairs == {("m", "rea")}
     comparison = find_result(study_report.tables.paired, a="m", b="rea", task="all")
     assert comparison.p_adjusted == comparison.p_exact  # the only comparison of its family
-    assert "1 pair per task: rea : m" in render_html(study_report)
+    assert "1 pair: rea : m" in render_html(study_report)
     assert study_report.facts.settings.family == ("rea : m",)
