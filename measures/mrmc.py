@@ -231,7 +231,7 @@ def u_statistic(
         ),
         "",
     )
-    centred = sum(sign * arm.centred for sign, arm in zip(signs, arms, strict=True))
+    centred = np.sum([sign * arm.centred for sign, arm in zip(signs, arms, strict=True)], axis=0)
     if variance <= 0:
         variance, note = _v_variance(centred), "V-statistic: the unbiased variance is not above 0"
     between = float(np.sum(np.sum(centred, axis=0) ** 2)) * r / (r - 1)

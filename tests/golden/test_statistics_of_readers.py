@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
-from scipy.stats import rankdata
+from scipy.stats import rankdata, ttest_1samp
 
+from cli import main
 from measures.mrmc import covariance_over_cases, obuchowski_rockette, u_statistic
 from tests.golden.worked_examples import load_example
 
@@ -82,3 +85,54 @@ def test_obuchowski_rockette_on_decisions_equals_the_reference(name, group):
     u_statistic_result = u_statistic(differences)
     assert u_statistic_result.se == pytest.approx(reference["diffs"]["StdErr"], abs=tolerance)
     assert u_statistic_result.df == pytest.approx(reference["diffs"]["df"], abs=1e-4)
+
+
+# ------------------------------------------------------------------------------- through ``cli.py measure``
+
+
+def write_van_dyke(path, *, model_reader=None):
+    """Write the decisions at rating >= 3; ``model_reader`` becomes a model by treatment 1."""
+    truth, ratings, _, _ = load_van_dyke_ratings()
+    lines = ["question_id,rater,kind,arm,answer"]
+    lines += [f"{case},truth,reference,,{'yes' if positive else 'no'}" for case, positive in enumerate(truth)]
+    for treatment, cases, reader in np.ndindex(ratings.shape):
+        answer = "yes" if ratings[treatment, cases, reader] >= 3 else "no"
+        if reader != model_reader:
+            lines.append(f"{cases},reader {reader + 1},reader,treatment {treatment + 1},{answer}")
+        elif treatment == 0:
+            lines.append(f"{cases},model,model,,{answer}")
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+def measure_file(path):
+    """Run ``cli.py measure`` on a file of ratings; return the tables."""
+    out = path.with_suffix(".json")
+    assert main(["measure", str(path), "--out", str(out), "--bootstrap", "0"]) == 0
+    return json.loads(out.read_text(encoding="utf-8"))
+
+
+def select(records, **criteria):
+    return [row for row in records if all(row[name] == value for name, value in criteria.items())]
+
+
+def test_four_readers_in_two_arms_are_four_readers_against_a_model(tmp_path):
+    write_van_dyke(tmp_path / "vandyke.csv", model_reader=4)
+    tables = measure_file(tmp_path / "vandyke.csv")
+    [comparison] = select(tables["mrmc"], arm="", random_readers=True)
+    # As eight readers, the p value was .046.
+    assert (comparison["readers"], round(comparison["p"], 3)) == (4, 0.090)
+    assert {row["q_df"] for row in select(tables["group"], kind="reader")} == {3}
+
+
+def test_the_arms_of_van_dyke_are_compared_by_the_command(tmp_path):
+    write_van_dyke(tmp_path / "vandyke.csv")
+    [random, u_statistic, fixed_readers, fixed_cases] = measure_file(tmp_path / "vandyke.csv")["arms"]
+    truth, ratings, _, _ = load_van_dyke_ratings()
+    correct = ((ratings >= 3) == (truth[:, None] == 1)).astype(float)
+    differences = correct[0] - correct[1]
+    assert random["readers"] == 5
+    assert random["difference"] == pytest.approx(differences.mean())
+    assert random["p"] == pytest.approx(u_statistic["p"])
+    # Fixed cases: a paired t test over readers. Fixed readers: a paired t test over the cases' means.
+    assert fixed_cases["p"] == pytest.approx(ttest_1samp(differences.mean(axis=0), 0).pvalue)
+    assert fixed_readers["p"] == pytest.approx(ttest_1samp(differences.mean(axis=1), 0).pvalue)

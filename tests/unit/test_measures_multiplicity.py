@@ -24,3 +24,8 @@ def test_comparisons_outside_the_family_do_not_count():
 
 def test_each_group_is_a_family():
     assert adjust_by_group([0.02, 0.03, 0.04], ["a", "b", "a"], Adjustment.HOLM) == [0.04, 0.03, 0.04]
+
+
+def test_holm_equals_the_hand_calculation():
+    # .01 x 3, then .02 x 2 = .04, then max(.04, .03 x 1)
+    assert adjust_p_values([0.03, 0.01, None, 0.02]) == pytest.approx([0.04, 0.03, None, 0.04])

@@ -12,7 +12,6 @@ from measures.paired import (
     cochran_q,
     compare_margins,
     compare_paired,
-    holm,
     mcnemar,
     newcombe_paired,
     newcombe_unpaired,
@@ -140,11 +139,6 @@ def test_impossible_counts_are_refused():
 
 # ------------------------------------------------------------------------------------------------ three and
 # more
-
-
-def test_holm_equals_the_hand_calculation():
-    # .01 x 3, then .02 x 2 = .04, then max(.04, .03 x 1)
-    assert holm([0.03, 0.01, None, 0.02]) == pytest.approx([0.04, 0.03, None, 0.04])
 
 
 def test_cochran_q_of_two_raters_equals_mcnemar_chi_square():

@@ -20,7 +20,7 @@ def simulate_arms(*, readers=4, cases=40, seed=2, periods=False):
     """A reference, readers in the arms "aided" and "plain", and a model; the truth is always yes."""
     rng = np.random.default_rng(seed)
     easiness = rng.standard_normal(cases)
-    rows = []
+    rows: list[dict[str, str]] = []
 
     def add(rater, kind, correct, arm="", period=""):
         rows.extend(
