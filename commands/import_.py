@@ -185,7 +185,8 @@ def _print_dry_run(result: DryRun) -> int:
         ("refusals by field", result.refused_fields),
     ):
         print(f"{heading}: " + (", ".join(f"{name} {count:,}" for name, count in counts.items()) or "none"))
-    print(f"images referenced: {result.images:,}; not in the folder: {len(result.missing):,}")
+    missing = "not checked without --images" if result.missing is None else f"{len(result.missing):,}"
+    print(f"images referenced: {result.images:,}; not in the folder: {missing}")
     for number, (question, exam) in enumerate(result.examples, start=1):
         files = ", ".join(radiograph.file for radiograph in exam.radiographs)
         print(f"\nExample {number}: {question.id} ({question.format}; exam {exam.id}; {files})")

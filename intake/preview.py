@@ -110,8 +110,8 @@ class DryRun:
 
     ``formats`` and ``tasks`` count questions by answer format and task, ``refused_fields`` counts refusals by
     field. ``refusals`` and ``examples`` contain only the first refusals and questions. ``images`` is the
-    number of image files that the questions name; ``missing`` are those that are not in the folder. Conflicts
-    with questions in the database are not checked.
+    number of image files that the questions name; ``missing`` are those that are not in the folder (None
+    without a folder). Conflicts with questions in the database are not checked.
     """
 
     file_format: str
@@ -125,7 +125,7 @@ class DryRun:
     refusals: tuple[Refusal, ...]
     examples: tuple[tuple[Question, Exam], ...]
     images: int
-    missing: tuple[str, ...]
+    missing: tuple[str, ...] | None
 
 
 def dry_run(
@@ -195,9 +195,7 @@ def dry_run(
         refusals=tuple(refusals),
         examples=tuple(examples),
         images=len(files),
-        missing=tuple(
-            image for image in sorted(files) if folder is not None and not _has_file(folder, image)
-        ),
+        missing=tuple(image for image in sorted(files) if not _has_file(folder, image)) if folder else None,
     )
 
 

@@ -11,6 +11,7 @@ from accounts.service import command_line_person
 from domain.problems import Check
 from intake.service import dry_run, load_ready_mapping
 from quality.service import load_check_report
+from storage.intake.questions import load_questions
 from storage.rows.datasets import QuestionRow
 from storage.unit_of_work import read_only_session
 from tests.collections.folder import COLLECTIONS
@@ -136,6 +137,30 @@ def test_dry_run_counts_what_an_import_does(name):
     assert result.tasks == {task or "none": count for task, count in expected["tasks"].items()}
     assert (result.filtered, result.refused_fields) == (expected["filtered"], expected["refused"])
     assert len(result.examples) == 5
+
+
+def test_both_files_of_halt_medvqa_come_in_by_one_mapping(sqlite_engine, tmp_path):
+    """The checks report the question that has the same option twice."""
+    importer = Importer(sqlite_engine, tmp_path)
+    keys = {}
+    for name, key_column in (("fake_qa_shuffle", "answer_id"), ("pmc_vqa_nota1K", "answer")):
+        path = COLLECTIONS / "halt-medvqa" / f"{name}.json"
+        records = json.loads(path.read_text(encoding="utf-8"))
+        report = importer.from_path(path, mapping=load_ready_mapping("halt-medvqa"))
+        assert (report.questions, report.refused, report.filtered) == (len(records), 0, 0)
+        for number, record in enumerate(records, start=1):
+            options = record.get("option") or {letter: record[f"choice_{letter}"] for letter in "ABCD"}
+            texts = [text.strip().removeprefix(f"{letter}:").strip() for letter, text in options.items()]
+            keys[f"{name}-{number}"] = (texts, "ABCDEF".index(record[key_column]))
+    with read_only_session(sqlite_engine) as db:
+        questions = [question for _, question in load_questions(db, question_ids=range(1, len(keys) + 1))]
+        flagged = load_check_report(db, by=BY, dataset="d")
+    assert {question.id: (list(question.options), *question.answer) for question in questions} == keys
+    assert {question.format for question in questions} == {"single"}
+    repeated = sum(len({text.casefold() for text in texts}) < len(texts) for texts, _ in keys.values())
+    assert {(count.check, count.field): count.questions for count in flagged.counts} == {
+        (Check.FORMAT, "options"): repeated
+    }
 
 
 def load_questions_by_id(name):

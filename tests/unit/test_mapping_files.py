@@ -7,6 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from accounts.service import command_line_person
+from commands.import_ import _print_dry_run
 from domain.errors import InvalidValue
 from intake.mapping.declaration import (
     SCHEMA_PATH,
@@ -245,6 +246,65 @@ def test_boxes_are_read_with_labels_and_grid(tmp_path):
     assert [(box.label, box.box.as_tuple()) for box in question.boxes] == [("left lung", (1, 2, 11, 22))]
 
 
+# ------------------------------------------------------------------------- collections that are not public
+def test_records_of_chexbench_become_questions_if_they_have_options(tmp_path):
+    """As published: one list per task, the answer as an index; options and slices may be NaN."""
+    multiple_choice = {
+        "question": "Which finding is in this chest X-ray?", "option_0": "Edema", "option_1": "Pneumothorax",
+        "option_2": "No finding", "option_3": float("nan"), "answer": 1, "image_path": "a/1.png",
+        "data_source": "openi", "slice": "Single Disease Identification",
+    }  # fmt: skip
+    binary = {**multiple_choice, "option_2": float("nan"), "answer": 0, "slice": float("nan")}
+    grounding = {
+        "question": "Where is the opacity?", "answer": [[1, 2, 3, 4]], "image_path": "b/2.png",
+        "option_0": float("nan"),
+    }  # fmt: skip
+    content = {"Single Disease": [multiple_choice, binary], "Phrase Grounding": [grounding]}
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    result = read_path(path, load_ready_mapping("chexbench"))
+    assert (result.refusals, result.filtered) == ([], 1)
+    first, second = (question for question, _ in result.examples)
+    assert (first.options, first.answer) == (("Edema", "Pneumothorax", "No finding"), (1,))
+    assert (first.content_type, first.category) == ("Single Disease Identification", "openi")
+    assert (second.options, second.answer, second.content_type) == (("Edema", "Pneumothorax"), (0,), None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "answers", "expected"),
+    [
+        ("verify", ["yes"], ("closed", "yes")),
+        ("choose", ["atelectasis"], ("open", "atelectasis")),
+        ("query", ["edema", "pneumonia"], ("open", "edema, pneumonia")),
+        ("query", [], ("open", "none")),
+    ],
+)
+def test_records_of_mimic_cxr_vqa_become_questions(tmp_path, kind, answers, expected):
+    """As published: the fields of train.json, with a list of answers."""
+    record = {
+        "split": "train", "idx": 7, "image_id": "02aa804e", "question": "Is there edema?", "answer": answers,
+        "content_type": "presence", "semantic_type": kind, "template": "Is there ${attribute}?",
+        "template_program": "program_5", "subject_id": 10000032, "study_id": 50414267,
+        "template_arguments": {
+            "object": {}, "attribute": {"0": "edema"}, "category": {"0": "disease", "1": "device"},
+            "viewpos": {}, "gender": {},
+        },
+        "image_path": "p10/p10000032/s50414267/02aa804e.jpg",
+    }  # fmt: skip
+    path = tmp_path / "train.json"
+    path.write_text(json.dumps([record]), encoding="utf-8")
+    result = read_path(path, load_ready_mapping("mimic-cxr-vqa"))
+    assert result.refusals == []
+    question, exam = result.examples[0]
+    assert (question.format, question.answer) == expected
+    assert (question.id, question.task, exam.id, exam.patient) == (
+        "train-7", "presence", "50414267", "10000032",
+    )  # fmt: skip
+    assert (question.category, question.source.generator) == (
+        "disease, device", "template: Is there ${attribute}?",
+    )  # fmt: skip
+
+
 # --------------------------------------------------------------------------------------------------- kinds
 ROWS = [
     ("id", "image", "question", "answer"),
@@ -327,6 +387,15 @@ def test_file_that_is_no_table_is_refused(tmp_path, content, reason):
 def test_text_that_is_not_utf_8_is_refused(tmp_path):
     with pytest.raises(InvalidValue, match="encoding: is not UTF-8; save the file as UTF-8"):
         read(tmp_path, HEAD + FIELDS, b"id,image,question,answer\nq1,a.png,Gr\xf6\xdfe?,x\n", "set.csv")
+
+
+def test_dry_run_without_a_folder_does_not_say_that_images_are_there(tmp_path, capsys):
+    (tmp_path / "set.json").write_text(json.dumps([RECORD]), encoding="utf-8")
+    mapping = load(HEAD + FIELDS)
+    result = dry_run(by=command_line_person(), path=tmp_path / "set.json", mapping=mapping, images=None)
+    assert result.missing is None
+    _print_dry_run(result)
+    assert "images referenced: 1; not in the folder: not checked without --images" in capsys.readouterr().out
 
 
 def test_dry_run_counts_ids_that_occur_twice(tmp_path):
