@@ -41,7 +41,8 @@ _LABELS = {
     "content_type": "Content type",
 }
 #: The fields that are always visible. The others are in an expander.
-_MAIN_FIELDS = ("stem", "answer", "options", "images", "id")
+_MAIN_FIELDS = ("stem", "answer", "images", "id")
+_OPTIONS = "options"
 _NONE = "(none)"
 _PREVIEW_RECORDS = 3
 _MAX_CELL_LENGTH = 300  # characters
@@ -124,8 +125,11 @@ def _show_columns(delivery: Delivery, sample: TableSample, form_key: str) -> Map
     for field, field_column in zip(_MAIN_FIELDS, st.columns(len(_MAIN_FIELDS)), strict=True):
         with field_column:
             chosen[field] = _choose_columns(field, sample, guessed, form_key)
+    chosen[_OPTIONS] = _choose_columns(
+        _OPTIONS, sample, guessed, form_key
+    )  # several columns need the whole width
     with st.expander("More fields"):
-        other_fields = [field for field in FIELD_NAMES if field not in _MAIN_FIELDS]
+        other_fields = [field for field in FIELD_NAMES if field not in (*_MAIN_FIELDS, _OPTIONS)]
         field_columns = st.columns(4)
         for index, field in enumerate(other_fields):
             with field_columns[index % 4]:
@@ -144,7 +148,7 @@ def _show_columns(delivery: Delivery, sample: TableSample, form_key: str) -> Map
 def _choose_columns(
     field: str, sample: TableSample, guessed: dict[str, tuple[str, ...]], form_key: str
 ) -> tuple[str, ...]:
-    if field == "options":
+    if field == _OPTIONS:
         option_columns = st.multiselect(
             _get_label(field),
             sample.columns,
