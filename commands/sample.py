@@ -44,6 +44,11 @@ def add_to(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--strata", default="", metavar="FIELDS", help="additional strata, such as task,category"
     )
+    parser.add_argument(
+        "--not-drawn",
+        action="store_true",
+        help="leave out the questions that are in another batch of the dataset",
+    )
     parser.add_argument("--mode", choices=[mode.value for mode in Mode], default=Mode.JUDGE.value)
     parser.add_argument("--parts", choices=[scope.value for scope in FormScope], default=FormScope.ALL.value)
     parser.add_argument(
@@ -105,6 +110,7 @@ def _build_plan(args: argparse.Namespace) -> SamplingPlan:
         n=args.n,
         shares=_parse_shares(args.shares),
         strata=tuple(field.strip() for field in args.strata.split(",") if field.strip()),
+        not_drawn=args.not_drawn,
     )
 
 

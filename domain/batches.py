@@ -18,7 +18,8 @@ class SamplingPlan:
 
     ``shares`` contains the relative shares of the tiers, 0 or more. The key ``None`` stands for questions
     without a tier. A tier that is missing has share 1. ``strata`` contains further fields to stratify by
-    within a tier ("task", "category"). The same plan and seed draw the same questions on each machine and for
+    within a tier ("task", "category"). With ``not_drawn``, questions that are in another batch of the dataset
+    are not part of the frame. The same plan and seed draw the same questions on each machine and for
     each order of rows.
 
     Raises:
@@ -30,6 +31,7 @@ class SamplingPlan:
     n: int | None = None
     shares: dict[Difficulty | None, float] = field(default_factory=dict)
     strata: tuple[str, ...] = ()
+    not_drawn: bool = False
 
     def __post_init__(self) -> None:
         if (self.per_1000 is None) == (self.n is None):

@@ -17,6 +17,7 @@ from sampling.draw import draw_questions, sort_by_hash
 from sampling.notes import write_draw_notes
 from storage.browsing import applied_rules
 from storage.sampling import batches, draws, frames
+from storage.types import AnySelect
 
 #: Maximum length of the name of a batch, in characters.
 MAX_NAME_LENGTH = 80
@@ -49,7 +50,10 @@ class DrawResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _DrawFrame:
-    """The frame of a draw (question ids above ``after`` up to ``through``), and the earlier draws."""
+    """The frame of a draw (question ids above ``after`` up to ``through``), and the earlier draws.
+
+    ``excluded`` selects the ids of questions that are not part of the frame, if the plan excludes any.
+    """
 
     dataset_id: int
     batch: Batch | None
@@ -57,6 +61,7 @@ class _DrawFrame:
     through: int
     draw_count: int
     already_drawn: int
+    excluded: AnySelect | None
 
 
 def list_drawable_datasets(db: Session, *, by: Person) -> dict[str, int]:
@@ -121,7 +126,7 @@ def draw_batch(
     draw_preview = _compute_preview(db, draw_frame, plan)
     if not draw_preview.n:
         if draw_frame.batch is None:
-            raise Refused(_describe_empty_draw(dataset, draw_preview))
+            raise Refused(_describe_empty_draw(dataset, draw_preview, not_drawn=plan.not_drawn))
         return DrawResult(
             batch=draw_frame.batch,
             added=0,
@@ -196,6 +201,8 @@ def _load_draw_frame(
     db: Session, *, dataset: str, plan: SamplingPlan, batch_name: str | None, lock: bool = False
 ) -> _DrawFrame:
     dataset_id = frames.load_dataset_number(db, name=dataset)
+    if plan.not_drawn and lock:  # two such draws at the same time must not take the same questions
+        frames.lock_dataset(db, dataset_id=dataset_id)
     batch = batches.find_batch(db, name=batch_name, lock=lock) if batch_name else None
     earlier_draws: tuple[draws.Draw, ...] = ()
     if batch is not None:
@@ -213,6 +220,9 @@ def _load_draw_frame(
         through=frames.load_last_question_number(db, dataset_id=dataset_id),
         draw_count=len(earlier_draws),
         already_drawn=sum(stratum.drawn for earlier_draw in earlier_draws for stratum in earlier_draw.strata),
+        excluded=frames.select_in_other_batches(dataset_id=dataset_id, batch_id=batch.id if batch else None)
+        if plan.not_drawn
+        else None,
     )
 
 
@@ -237,6 +247,7 @@ def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) ->
         after=draw_frame.after,
         through=draw_frame.through,
         stratify_by=plan.strata,
+        excluded=draw_frame.excluded,
     )
     strata = allocate(counts, plan=plan, already_drawn=draw_frame.already_drawn)
     notes = write_draw_notes(strata, plan=plan, already_drawn=draw_frame.already_drawn)
@@ -274,6 +285,7 @@ def _select_questions(
         after=draw_frame.after,
         through=draw_frame.through,
         stratify_by=plan.strata,
+        excluded=draw_frame.excluded,
     )
     by_cell = {(stratum.tier, stratum.further): stratum for stratum in strata}
 
@@ -313,7 +325,8 @@ def describe_plan(plan: SamplingPlan) -> str:
     other_shares = {str(tier or "none"): share for tier, share in plan.shares.items() if share != 1}
     shares = "".join(f", {name} with share {share:g}" for name, share in other_shares.items())
     strata = f", strata {' and '.join(plan.strata)}" if plan.strata else ""
-    return f"{amount}, seed {plan.seed}{shares}{strata}"
+    exclusive = ", not in another batch" if plan.not_drawn else ""
+    return f"{amount}, seed {plan.seed}{shares}{strata}{exclusive}"
 
 
 def _check_name(name: str) -> str:
@@ -323,7 +336,12 @@ def _check_name(name: str) -> str:
     return stripped
 
 
-def _describe_empty_draw(dataset: str, draw_preview: DrawPreview) -> str:
+def _describe_empty_draw(dataset: str, draw_preview: DrawPreview, *, not_drawn: bool) -> str:
+    if not draw_preview.size and not_drawn:
+        return (
+            f"Every question of {dataset!r} is already in a batch. Import more questions, or allow questions "
+            "of other batches."
+        )
     if not draw_preview.size:
         return f"The dataset {dataset!r} has no questions yet. Import questions first."
     return (

@@ -239,6 +239,7 @@ def _build_samples_by_value(db: Session, data: SampleData, group: str) -> dict[s
         counts = frames.count_frame(
             db, dataset_id=data.dataset_id, after=segment[0], through=segment[1],
             stratify_by=(*cells.further_columns, group), with_rejected=cells.with_rejected,
+            excluded=cells.excluded,
         )  # fmt: skip
         for (tier, (*values, value)), count in counts.items():
             sizes.setdefault(value, {})[segment, tier, tuple(values)] = count

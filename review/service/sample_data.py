@@ -159,6 +159,14 @@ class SampleCells:
             if any(draw.frame_after <= low and high <= draw.frame_through for _, draw in batch_draws)
         ]
         self._ends = [high for _, high in self.segments]
+        #: Questions of a search were no part of the frames of plans that leave out other batches.
+        self.excluded = (
+            frames.select_in_batches(
+                dataset_id=dataset_id, batch_ids=applied_rules.load_batches_from_search(db)
+            )
+            if any(batch.plan.not_drawn for batch in batches)
+            else None
+        )
         self.sizes: dict[CellKey, int] = {}
         frame_ranges = sorted((draw.frame_after, draw.frame_through) for _, draw in batch_draws)
         is_disjoint = all(first[1] <= second[0] for first, second in pairwise(frame_ranges))
@@ -176,6 +184,7 @@ class SampleCells:
                     through=segment[1],
                     stratify_by=self.further_columns,
                     with_rejected=self.with_rejected,
+                    excluded=self.excluded,
                 )
                 self.sizes |= {(segment, tier, values): count for (tier, values), count in counts.items()}
         self.names: dict[CellKey, str] = {key: format_cell_name(key) for key in self.sizes}

@@ -195,6 +195,7 @@ def plan_to_plain(plan: SamplingPlan) -> dict[str, Any]:
         "n": plan.n,
         "shares": {str(tier or "none"): plan.share(tier) for tier in (*Difficulty, None)},
         "strata": list(plan.strata),
+        **({"not_drawn": True} if plan.not_drawn else {}),
     }
 
 
@@ -207,6 +208,7 @@ def plan_from_plain(plain: dict[str, Any]) -> SamplingPlan:
         n=plain["n"],
         shares={None if name == "none" else Difficulty(name): share for name, share in shares},
         strata=tuple(plain["strata"]),
+        not_drawn=plain.get("not_drawn", False),
     )
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, func, select, true
 from sqlmodel import Session
 
 from domain.errors import NotFound
 from domain.vocabulary import Difficulty
 from storage.browsing.applied_rules import list_rejection_times, select_rejected
+from storage.rows.batches import BatchQuestionRow, BatchRow
 from storage.rows.datasets import DatasetRow, QuestionRow
 from storage.sampling.hidden_filters import exclude_hidden_datasets
 from storage.types import AnySelect
@@ -96,16 +97,20 @@ def count_frame(
     through: int,
     stratify_by: Sequence[str] = (),
     with_rejected: bool = False,
+    excluded: AnySelect | None = None,
 ) -> dict[Cell, int]:
     """Count the questions of the frame by cell.
 
     ``stratify_by`` may contain "task", "category", "generator" and "prompt_version". Questions that a rule
-    rejects are not part of a frame; with ``with_rejected`` they are counted too.
+    rejects are not part of a frame; with ``with_rejected`` they are counted too. ``excluded`` selects the ids
+    of questions that are not part of it either.
     """
     columns = _stratum_columns_of(stratify_by)
     statement = _filter_frame(
         select(*columns, func.count()), dataset_id=dataset_id, after=after, through=through
     ).group_by(*columns)
+    if excluded is not None:
+        statement = statement.where(QuestionRow.id.not_in(excluded))
     if not with_rejected:
         statement = _exclude_rejected(db, statement, dataset_id=dataset_id)
     return {_cell_from_values(row[:-1]): row[-1] for row in db.execute(statement)}
@@ -134,10 +139,43 @@ def load_exam_sizes(
     return question_count, len(distinct_exams)
 
 
+def select_in_batches(*, dataset_id: int, batch_ids: Collection[int]) -> AnySelect:
+    """Select the ids of the dataset's questions that are in one of these batches."""
+    return (
+        select(BatchQuestionRow.question_id)
+        .join(BatchRow, BatchRow.id == BatchQuestionRow.batch_id)
+        .where(BatchRow.dataset_id == dataset_id, BatchRow.id.in_(batch_ids))
+    )
+
+
+def select_in_other_batches(*, dataset_id: int, batch_id: int | None) -> AnySelect:
+    """Select the ids of the dataset's questions that are in a batch other than ``batch_id``."""
+    condition = BatchRow.id != batch_id if batch_id is not None else true()
+    return (
+        select(BatchQuestionRow.question_id)
+        .join(BatchRow, BatchRow.id == BatchQuestionRow.batch_id)
+        .where(BatchRow.dataset_id == dataset_id, condition)
+    )
+
+
+def lock_dataset(db: Session, *, dataset_id: int) -> None:
+    """Wait for other transactions that lock the dataset; SQLite has one writer at a time anyway."""
+    db.execute(select(DatasetRow.id).where(DatasetRow.id == dataset_id).with_for_update())
+
+
 def load_frame(
-    db: Session, *, dataset_id: int, after: int, through: int, stratify_by: Sequence[str] = ()
+    db: Session,
+    *,
+    dataset_id: int,
+    after: int,
+    through: int,
+    stratify_by: Sequence[str] = (),
+    excluded: AnySelect | None = None,
 ) -> Frame:
-    """Load the frame's columns in blocks. The result takes 20 bytes per question."""
+    """Load the frame's columns in blocks. The result takes 20 bytes per question.
+
+    ``excluded`` selects the ids of questions that are not part of the frame.
+    """
     columns = _stratum_columns_of(stratify_by)
     statement = _filter_frame(
         select(QuestionRow.id, QuestionRow.draw_hash, *columns),
@@ -145,6 +183,8 @@ def load_frame(
         after=after,
         through=through,
     )
+    if excluded is not None:
+        statement = statement.where(QuestionRow.id.not_in(excluded))
     statement = _exclude_rejected(db, statement, dataset_id=dataset_id)
     codes: dict[tuple[str, ...], int] = {}
     numbers, hashes, strata = [_empty(np.int64)], [_empty(np.int64)], [_empty(np.int32)]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, select, text
 
 from accounts.service import command_line_person
 from domain.batches import BatchSettings, BatchState, FormScope, Mode, SamplingPlan
@@ -268,3 +270,88 @@ def test_settings_given_at_the_draw_are_saved_and_can_change(engine):
 )
 def test_plan_survives_serialisation(plan):
     assert plan_to_plain(plan_from_plain(plan_to_plain(plan))) == plan_to_plain(plan)
+
+
+# ------------------------------------------------------------------------------- questions of no other batch
+EXCLUSIVE = SamplingPlan(seed=7, per_1000=None, n=40, not_drawn=True)
+
+
+def test_exclusive_draws_share_no_question_and_use_up_the_dataset(engine):
+    insert_questions(engine, make_questions(100))
+    draw(engine, plan=SamplingPlan(seed=7, per_1000=None, n=40), name="first")
+    for name in ("second", "third"):
+        draw(engine, plan=EXCLUSIVE, name=name)
+    keys = [list_keys(engine, name) for name in ("first", "second", "third")]
+    assert [len(batch_keys) for batch_keys in keys] == [40, 40, 20]
+    assert len({key for batch_keys in keys for key in batch_keys}) == 100
+    with pytest.raises(Refused, match="Every question of 'demo' is already in a batch"):
+        draw(engine, plan=EXCLUSIVE, name="fourth")
+
+
+def test_exclusive_draw_has_the_probabilities_of_its_own_frame(engine):
+    """30 questions without tiers, 10 drawn: 5 of the other 20 have the probability 1/4."""
+    insert_questions(engine, make_questions(30, tiers=(None,)))
+    draw(engine, plan=SamplingPlan(seed=1, per_1000=None, n=10), name="first")
+    result = draw(engine, plan=SamplingPlan(seed=2, per_1000=None, n=5, not_drawn=True), name="second")
+    assert [(stratum.size, stratum.drawn) for stratum in result.strata] == [(20, 5)]
+    assert {probability for _, _, probability in list_drawn(engine, "second")} == {0.25}
+
+
+def test_exclusive_batch_keeps_its_questions_when_it_grows(engine):
+    insert_questions(engine, make_questions(30, tiers=(None,)))
+    plan = SamplingPlan(seed=2, per_1000=500, not_drawn=True)
+    draw(engine, plan=plan, name="exclusive")
+    first_keys = list_keys(engine, "exclusive")
+    insert_questions(engine, make_questions(20, first=30, tiers=(None,)))
+    draw(engine, plan=SamplingPlan(seed=3, per_1000=None, n=25), name="other")
+    before = set(list_keys(engine, "other"))
+    assert draw(engine, plan=plan, name="exclusive").added > 0
+    grown_keys = list_keys(engine, "exclusive")
+    assert grown_keys[: len(first_keys)] == first_keys
+    assert not before & set(grown_keys[len(first_keys) :])
+
+
+def test_exclusive_draw_ignores_batches_of_other_datasets(engine):
+    insert_questions(engine, make_questions(10))
+    insert_questions(engine, make_questions(10), dataset="other")
+    with unit_of_work(engine) as db:
+        draw_batch(
+            db, by=BY, dataset="other", plan=SamplingPlan(seed=7, per_1000=1000), batch_name="o", now=NOW
+        )
+    assert draw(engine, plan=SamplingPlan(seed=7, per_1000=1000, not_drawn=True)).added == 10
+
+
+def test_plan_of_an_exclusive_draw_is_part_of_the_batch(engine):
+    insert_questions(engine, make_questions(30))
+    draw(engine, plan=EXCLUSIVE)
+    with read_only_session(engine) as db:
+        assert load_batch(db, name="b").plan.not_drawn
+    with pytest.raises(Refused, match="not in another batch"):
+        draw(engine, plan=SamplingPlan(seed=7, per_1000=None, n=40))
+
+
+def test_plans_of_earlier_batches_are_stored_as_before():
+    assert "not_drawn" not in plan_to_plain(PLAN)
+    assert plan_from_plain(plan_to_plain(EXCLUSIVE)).not_drawn
+
+
+def test_two_exclusive_draws_at_the_same_time_share_no_question(postgres_engine):
+    """The second transaction waits for the first, which has not committed yet."""
+    insert_questions(postgres_engine, make_questions(100))
+    with ThreadPoolExecutor(2) as pool, unit_of_work(postgres_engine) as db:
+        draw_batch(db, by=BY, dataset="demo", plan=EXCLUSIVE, batch_name="first", now=NOW)
+        second = pool.submit(draw, postgres_engine, plan=EXCLUSIVE, name="second")
+        wait_for_lock(postgres_engine)
+    second.result()
+    assert not set(list_keys(postgres_engine, "first")) & set(list_keys(postgres_engine, "second"))
+
+
+def wait_for_lock(engine):
+    """Return once a connection of the database waits for a lock."""
+    waiting = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+    for _ in range(3_000):
+        with engine.connect() as connection:
+            if connection.execute(waiting).scalar_one():
+                return
+        time.sleep(0.01)
+    raise AssertionError("no transaction waits")

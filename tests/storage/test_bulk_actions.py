@@ -27,6 +27,7 @@ from domain.batches import BatchState, SamplingPlan
 from domain.errors import AlreadyThere, InvalidValue, Refused
 from domain.vocabulary import Difficulty
 from review.service import list_estimable_batches
+from review.service.sample_data import build_sample, load_sample_data
 from sampling.service import draw_batch, preview_draw
 from storage.rows.batches import BatchQuestionRow
 from storage.sampling.batches import load_batch
@@ -151,6 +152,21 @@ def test_draw_into_a_batch_from_a_search_is_refused(world: World) -> None:
             db, by=BY, dataset="demo", plan=SamplingPlan(seed=0, n=2, per_1000=None), batch_name="again",
             now=NOW,
         )  # fmt: skip
+
+
+def test_exclusive_draws_do_not_stand_for_the_questions_of_a_search(world: World) -> None:
+    """Of 12 questions, 6 were drawn at random and 2 found by a search; two exclusive draws share the other 4.
+
+    The 6 had the same chance as the 4, the 2 had none: the exclusive batches stand for 12 - 2 questions.
+    """
+    queue_questions(world)
+    for name in ("one", "two"):
+        with unit_of_work(world.engine) as db:
+            plan = SamplingPlan(seed=1, n=2, per_1000=None, not_drawn=True)
+            assert draw_batch(db, by=BY, dataset="demo", plan=plan, batch_name=name, now=NOW).added == 2
+    with read_only_session(world.engine) as db:
+        data = load_sample_data(db, dataset="demo", names=["one", "two"])
+        assert sum(build_sample(db, data).sizes.values()) == 10
 
 
 def test_undone_queue_closes_its_batch_and_frees_its_questions(

@@ -60,6 +60,11 @@ def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
         help="The questions of each tier are allocated to these strata in proportion to their size.",
         placeholder="None",
     )
+    not_drawn = st.checkbox(
+        "Leave out questions of other batches",
+        key=f"{form_key}-not-drawn",
+        help="Questions that are in any other batch of the dataset cannot be drawn.",
+    )
     with st.expander("Tier shares"):
         columns = st.columns(len(_TIERS))
         shares = {
@@ -75,6 +80,7 @@ def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
             n=None if size_mode == per_1000_label else int(number),
             shares=shares,
             strata=tuple(strata),
+            not_drawn=not_drawn,
         )
     except DomainError as error:
         st.error(escape_markdown(str(error)))
