@@ -73,6 +73,21 @@ def add_to(subparsers: Subparsers) -> None:
         help="questions that a model did not answer: compare on the common questions (default) or count them "
         "as wrong",
     )
+    parser.add_argument(
+        "--positive",
+        metavar="ANSWER",
+        help="compute sensitivity, specificity, predictive values and, from the column score, the AUC for "
+        "this answer",
+    )
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        metavar="SCORE",
+        help="with --positive: a line without an answer has the positive answer from this score on",
+    )
+    parser.add_argument(
+        "--jackknife", action="store_true", help="covariance of AUCs by the jackknife instead of DeLong's"
+    )
     parser.set_defaults(run=run, needs_workspace=False)
 
 
@@ -87,6 +102,9 @@ def run(args: argparse.Namespace) -> int:
         family=args.family,
         adjustment=Adjustment(args.adjustment),
         missing_answers=MissingAnswers(args.missing_answers),
+        positive=args.positive,
+        threshold=args.threshold,
+        jackknife=args.jackknife,
     )
     # The output file is moved into place, which would replace a device or pipe such as /dev/stdout.
     special = args.out.exists() and not args.out.is_file()

@@ -21,7 +21,7 @@ from measures.families import (
 )
 from measures.rating_encoding import encode_ratings
 from measures.rating_matrix import RatingMatrix
-from measures.ratings import check_ratings, pair_repeats
+from measures.ratings import answer_by_threshold, check_ratings, pair_repeats
 from measures.records.accuracy import (
     compute_accuracy,
     compute_category_accuracy,
@@ -29,6 +29,7 @@ from measures.records.accuracy import (
     compute_overall_accuracy,
 )
 from measures.records.agreement import compute_agreement
+from measures.records.diagnostic import compute_diagnostic
 from measures.records.group_agreement import compute_group_agreement
 from measures.records.mrmc import compute_arm_comparisons, compute_mrmc
 from measures.records.paired import compute_paired_differences, compute_unpaired_differences
@@ -38,6 +39,7 @@ from measures.results import (
     AccuracyResult,
     ArmComparison,
     CoverageResult,
+    DiagnosticResult,
     GroupAgreement,
     MrmcComparison,
     OverallAccuracy,
@@ -62,6 +64,7 @@ class Measures:
     paired: tuple[PairedDifference, ...]
     mrmc: tuple[MrmcComparison, ...]
     arms: tuple[ArmComparison, ...]
+    diagnostic: tuple[DiagnosticResult, ...]
     by_category: tuple[AccuracyResult, ...] = field(metadata={"group": "category"})
     overall: tuple[OverallAccuracy, ...]
     coverage: tuple[CoverageResult, ...]
@@ -110,6 +113,10 @@ def compute_measures(
     """
     settings = settings or Settings()
     table = check_ratings(ratings)
+    if settings.threshold is not None and settings.positive is not None:
+        table = answer_by_threshold(
+            table, positive=settings.positive, threshold=settings.threshold, reference=settings.reference
+        )
     matrix = encode_ratings(table, reference=settings.reference, missing_answers=settings.missing_answers)
     paired = compute_paired_differences(matrix, settings)
     pairs, kinds = (
@@ -122,6 +129,7 @@ def compute_measures(
         group=compute_group_agreement(matrix, settings),
         paired=adjust_paired(paired, pairs, settings.adjustment),
         mrmc=adjust_mrmc(compute_mrmc(matrix, settings), pairs, kinds=kinds, adjustment=settings.adjustment),
+        diagnostic=compute_diagnostic(matrix, settings),
         arms=adjust_arms(compute_arm_comparisons(matrix, settings), settings.adjustment),
         by_category=compute_category_accuracy(matrix, settings),
         overall=compute_overall_accuracy(matrix, settings),
@@ -138,6 +146,7 @@ def compute_measures(
             reference=None if matrix.reference is None else matrix.raters[matrix.reference],
             adjustment=settings.adjustment.value,
             missing_answers=settings.missing_answers.value,
+            positive=settings.positive,
         ),
     )
 

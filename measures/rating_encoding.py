@@ -65,6 +65,8 @@ def encode_ratings(
     periods = _sorted_values(table.loc[table["period"] != "", "period"])
     period = np.full(answers.shape, -1, dtype=np.int64)
     period[q, r] = _value_indices(table["period"], periods)
+    scores = np.full(answers.shape, np.nan)
+    scores[q, r] = pd.to_numeric(table["score"].replace("", None))
     has_multiple_ticks = np.array([label.count("|") > 0 for label in labels] + [False])
     kinds = tuple(
         "reference" if column == reference_column else (kind_by_rater.get(name) or "reader")
@@ -104,6 +106,7 @@ def encode_ratings(
         arms=tuple(arm_by_rater[name] for name in raters),
         periods=periods,
         period=period,
+        scores=scores,
     )
 
 

@@ -31,7 +31,8 @@ class RatingMatrix:
     than one option. ``reference`` is the column of the reference. ``set_reference`` (r,) states whether the
     rater helped to set the reference. A reader with several arms has one column for each
     arm: ``persons`` (r,) is the name without the arm, and ``arms`` (r,) the arm, "" if not stated. ``period``
-    (q, r) is an index into ``periods``, -1 if not stated.
+    (q, r) is an index into ``periods``, -1 if not stated. ``scores`` (q, r) are the scores of the answers,
+    NaN if missing.
     """
 
     questions: tuple[str, ...]
@@ -54,6 +55,7 @@ class RatingMatrix:
     arms: tuple[str, ...]
     periods: tuple[str, ...]
     period: NDArray[np.int64]
+    scores: NDArray[np.float64]
 
     @property
     def undetermined(self) -> int:

@@ -3,7 +3,8 @@
 The columns are ``question_id``, ``rater``, ``answer`` and, optionally, ``kind`` (reader, model, reference),
 ``task``, ``category``, ``exam``, ``patient``, ``n_options``, ``arm``, ``period`` (of a crossover),
 ``correct`` (yes or no, for keys that allow several answers; if empty, an answer is correct if it equals the
-reference's) and ``set_reference`` (yes for a reader who helped to set the reference). An empty answer is
+reference's), ``set_reference`` (yes for a reader who helped to set the reference) and ``score`` (a number
+that is higher if the positive answer is more likely). An empty answer is
 missing, ``?`` is "cannot determine", and several ticks are joined by ``|`` in any order.
 
 Rows with ``arm`` "training" are not used. Rows with "repeat" are only compared with the same rater's first
@@ -24,6 +25,7 @@ from measures.rating_values import ALL, NO, REPEAT, TRAINING, UNDETERMINED, YES
 REQUIRED_COLUMNS = ("question_id", "rater", "answer")
 OPTIONAL_COLUMNS = (
     "kind", "task", "category", "exam", "patient", "n_options", "arm", "period", "correct", "set_reference",
+    "score",
 )  # fmt: skip
 KINDS = ("reader", "model", "reference")
 
@@ -93,7 +95,39 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     )
     is_duplicate = table.duplicated(["question_id", "rater", "arm"])
     _refuse_where(is_duplicate, "question_id", "this rater answered this question on an earlier line", table)
+    scores = pd.to_numeric(table["score"].replace("", "0"), errors="coerce")
+    _refuse_where(
+        scores.isna() | scores.isin([math.inf, -math.inf]), "score", "must be a number or empty", table
+    )
     return table.assign(cluster=_name_clusters(table))
+
+
+def answer_by_threshold(
+    table: pd.DataFrame, *, positive: str, threshold: float, reference: str | None
+) -> pd.DataFrame:
+    """Give each line with a score and no answer the positive answer if the score reaches the threshold.
+
+    Args:
+        table: a table that :func:`check_ratings` returned.
+        positive: the positive answer.
+        threshold: the smallest positive score.
+        reference: the rater whose answers are the truth; None for the rater of kind "reference".
+
+    Raises:
+        Refused: the reference does not have exactly two answers, of which one is the positive one.
+    """
+    is_reference = table["kind"] == "reference" if reference is None else table["rater"] == reference
+    labels = set(table.loc[is_reference, "answer"]) - {"", UNDETERMINED}
+    if len(labels) != 2 or positive not in labels:
+        raise Refused(
+            f"threshold: needs a reference with two answers, of which one is {positive!r}. Its answers are "
+            f"{', '.join(sorted(labels)) or 'missing'}"
+        )
+    [negative] = labels - {positive}
+    is_scored = (table["answer"] == "") & (table["score"] != "")
+    scores = pd.to_numeric(table["score"].where(is_scored, "0"))
+    answers = pd.Series(np.where(scores >= threshold, positive, negative), index=table.index, dtype=object)
+    return table.assign(answer=table["answer"].where(~is_scored, answers))
 
 
 def canonical_answer(answer: str) -> str:

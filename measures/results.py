@@ -274,6 +274,27 @@ class ArmComparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DiagnosticResult:
+    """Sensitivity, specificity, ppv, npv or auc of a rater for the positive answer; ``measure`` is its name.
+
+    For shares, ``count`` of ``n`` answers are correct; for the AUC, ``n`` is the number of scores, ``count``
+    is None, and ``se`` is the standard error.
+    """
+
+    rater: str
+    kind: str
+    task: str
+    measure: str
+    n: int
+    count: int | None
+    estimate: float | None
+    low: float | None
+    high: float | None
+    se: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatAgreement:
     """Agreement of a rater's first answers with their answers to hidden repeats."""
 
@@ -306,6 +327,7 @@ class UsedSettings:
     reference: str | None
     adjustment: str
     missing_answers: str
+    positive: str | None
 
 
 def to_record(result: DataclassInstance, names: Mapping[str, str] | None = None) -> Record:

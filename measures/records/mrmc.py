@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from domain.count_texts import count_text
 from domain.protocols import MissingAnswers
-from measures.arms import compare_arms
-from measures.mrmc import compare_with_model
 from measures.rating_matrix import QuestionSubset, RatingMatrix
+from measures.records.diagnostic import Endpoint, list_endpoints
 from measures.records.settings import Settings
 from measures.results import ArmComparison, MrmcComparison
 
@@ -28,8 +27,9 @@ _ALL_HELPED = "not defined: every reader helped to set the reference"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Contrast:
-    """Two levels of a factor with the readers' scores in each, shape (questions, readers)."""
+    """Two levels of a factor with the readers' values in each, shape (questions, readers)."""
 
+    endpoint: Endpoint
     factor: str
     a: str
     b: str
@@ -51,6 +51,7 @@ def compute_mrmc(matrix: RatingMatrix, settings: Settings) -> tuple[MrmcComparis
     """
     if not matrix.list_readers(include_helpers=True):
         return ()
+    endpoints = list_endpoints(matrix, settings)
     return tuple(
         result
         for subset in matrix.task_subsets()
@@ -58,8 +59,10 @@ def compute_mrmc(matrix: RatingMatrix, settings: Settings) -> tuple[MrmcComparis
         if matrix.kinds[model] == "model"
         for arm in ("", *matrix.reader_arms)
         for includes_helpers in _helper_sets(matrix)
+        for endpoint in endpoints
+        if endpoint.truth is None or arm or not matrix.reader_arms  # the mean of two scores is no score
         for result in _compare_with_model(
-            matrix, settings, subset, model=model, arm=arm, includes_helpers=includes_helpers
+            matrix, settings, subset, endpoint, model=model, arm=arm, includes_helpers=includes_helpers
         )
     )
 
@@ -76,22 +79,23 @@ def compute_arm_comparisons(matrix: RatingMatrix, settings: Settings) -> tuple[A
         periods, also the comparison of the periods and of the sequences. Empty with a single arm.
     """
     results: list[ArmComparison] = []
+    endpoints = list_endpoints(matrix, settings)
     for subset in matrix.task_subsets():
         for includes_helpers in _helper_sets(matrix):
             readers = matrix.list_readers(include_helpers=includes_helpers)
-            by_arm = {arm: _reader_scores(matrix, readers, arm=arm) for arm in matrix.reader_arms}
-            for a, b in combinations(matrix.reader_arms, 2):
+            for endpoint, (a, b) in product(endpoints, combinations(matrix.reader_arms, 2)):
                 contrast = _Contrast(
+                    endpoint=endpoint,
                     factor="arm",
                     a=a,
                     b=b,
-                    first=by_arm[a],
-                    second=by_arm[b],
+                    first=_reader_values(matrix, endpoint, readers, arm=a),
+                    second=_reader_values(matrix, endpoint, readers, arm=b),
                     includes_helpers=includes_helpers,
                 )
                 results += _compare_levels(matrix, settings, subset, contrast)
     if len(matrix.reader_arms) == len(matrix.periods) == 2:
-        results += _check_crossover(matrix, settings)
+        results += _check_crossover(matrix, settings, endpoints[0])
     return tuple(results)
 
 
@@ -106,20 +110,20 @@ def _compare_with_model(
     matrix: RatingMatrix,
     settings: Settings,
     subset: QuestionSubset,
+    endpoint: Endpoint,
     *,
     model: int,
     arm: str,
     includes_helpers: bool,
 ) -> Iterator[MrmcComparison]:
     readers = matrix.list_readers(include_helpers=includes_helpers)
-    scores = _reader_scores(matrix, readers, arm=arm)[subset.rows]
-    model_correct = matrix.correct[subset.rows, model]
-    model_scores = np.where(model_correct < 0, np.nan, model_correct).astype(np.float64)
-    missing_note = _describe_missing_answers(matrix, settings, subset, model)
+    values = _reader_values(matrix, endpoint, readers, arm=arm)[subset.rows]
+    missing_note = _describe_missing_answers(matrix, settings, subset, endpoint, model)
     for random_readers in (True, False):
-        comparison = compare_with_model(
-            scores,
-            model_scores,
+        comparison = endpoint.compare_with_model(
+            values,
+            endpoint.values[subset.rows, model],
+            rows=subset.rows,
             clusters=matrix.cluster_numbers(subset.rows),
             random_readers=random_readers,
             confidence=settings.confidence,
@@ -129,6 +133,7 @@ def _compare_with_model(
             comparison,
             model=matrix.raters[model],
             task=subset.name,
+            measure=endpoint.measure,
             arm=arm,
             includes_helpers=includes_helpers,
             note="; ".join(filter(None, (note, missing_note))),
@@ -136,48 +141,54 @@ def _compare_with_model(
 
 
 def _describe_missing_answers(
-    matrix: RatingMatrix, settings: Settings, subset: QuestionSubset, model: int
+    matrix: RatingMatrix, settings: Settings, subset: QuestionSubset, endpoint: Endpoint, model: int
 ) -> str:
     """Describe the questions that readers answered and the model did not."""
     readers = [column for column, kind in enumerate(matrix.kinds) if kind == "reader"]
-    read = (matrix.correct[subset.rows][:, readers] >= 0).any(axis=1)
-    missing = int((read & (matrix.answers[subset.rows, model] < 0)).sum())
+    values = endpoint.values[subset.rows]
+    read = ~np.isnan(values[:, readers]).all(axis=1)
+    if settings.missing_answers is MissingAnswers.WRONG and endpoint.truth is None:
+        filled = int((read & (matrix.answers[subset.rows, model] < 0)).sum())
+        text = f"{count_text(filled, 'question')} without an answer of the model count as incorrect"
+        return text if filled else ""
+    missing = int((read & np.isnan(values[:, model])).sum())
     if not missing:
         return ""
-    if settings.missing_answers is MissingAnswers.WRONG:
-        return f"{count_text(missing, 'question')} without an answer of the model count as incorrect"
     return (
         f"warning: the model answered {int(read.sum()) - missing:,} of the {int(read.sum()):,} questions "
         "that readers answered; only these are compared"
     )
 
 
-def _reader_scores(matrix: RatingMatrix, readers: tuple[str, ...], *, arm: str = "") -> NDArray[np.float64]:
-    """Return 1 for correct and 0 for incorrect answers of each reader, NaN where missing.
+def _reader_values(
+    matrix: RatingMatrix, endpoint: Endpoint, readers: tuple[str, ...], *, arm: str = ""
+) -> NDArray[np.float64]:
+    """Return the values of each reader, NaN where missing.
 
     Args:
         matrix: the ratings.
+        endpoint: the measure and its values.
         readers: the names of the readers.
         arm: the arm; "" for the mean over the arms that the reader answered in.
 
     Returns:
         Shape (questions, readers).
     """
-    scores = np.full((len(matrix.questions), len(readers)), np.nan)
+    values = np.full((len(matrix.questions), len(readers)), np.nan)
     for index, person in enumerate(readers):
         columns = [
             column
             for column, name in enumerate(matrix.persons)
             if name == person and matrix.kinds[column] == "reader" and (not arm or matrix.arms[column] == arm)
         ]
-        correct = matrix.correct[:, columns]
-        known = correct >= 0
-        has_answer = known.any(axis=1)
-        scores[has_answer, index] = (correct * known).sum(axis=1)[has_answer] / known.sum(axis=1)[has_answer]
-    return scores
+        own = endpoint.values[:, columns]
+        known = ~np.isnan(own)
+        has_value = known.any(axis=1)
+        values[has_value, index] = np.nansum(own[has_value], axis=1) / known[has_value].sum(axis=1)
+    return values
 
 
-def _check_crossover(matrix: RatingMatrix, settings: Settings) -> Iterator[ArmComparison]:
+def _check_crossover(matrix: RatingMatrix, settings: Settings, endpoint: Endpoint) -> Iterator[ArmComparison]:
     """Compare the two periods, and the two sequences of arms, over all tasks."""
     [all_questions, *_] = matrix.task_subsets()
     for includes_helpers in _helper_sets(matrix):
@@ -198,7 +209,7 @@ def _check_crossover(matrix: RatingMatrix, settings: Settings) -> Iterator[ArmCo
         }
         if not readers or any(-1 in indices for indices in columns.values()):
             continue
-        scores = {arm: _reader_scores(matrix, readers, arm=arm) for arm in matrix.reader_arms}
+        scores = {arm: _reader_values(matrix, endpoint, readers, arm=arm) for arm in matrix.reader_arms}
         period = {arm: matrix.period[:, indices] for arm, indices in columns.items()}
         by_period = [
             np.select([period[arm] == index for arm in matrix.reader_arms], list(scores.values()), np.nan)
@@ -212,7 +223,7 @@ def _check_crossover(matrix: RatingMatrix, settings: Settings) -> Iterator[ArmCo
             ("sequence", (first, second), by_sequence),
         ):
             contrast = _Contrast(
-                factor=factor, a=names[0], b=names[1], first=values[0], second=values[1],
+                endpoint=endpoint, factor=factor, a=names[0], b=names[1], first=values[0], second=values[1],
                 includes_helpers=includes_helpers,
             )  # fmt: skip
             yield from _compare_levels(matrix, settings, all_questions, contrast)
@@ -222,15 +233,20 @@ def _compare_levels(
     matrix: RatingMatrix, settings: Settings, subset: QuestionSubset, contrast: _Contrast
 ) -> Iterator[ArmComparison]:
     first, second = contrast.first[subset.rows], contrast.second[subset.rows]
-    means = [None if np.isnan(values).all() else float(np.nanmean(values)) for values in (first, second)]
-    for result in compare_arms(
-        first, second, clusters=matrix.cluster_numbers(subset.rows), confidence=settings.confidence
+    means = [contrast.endpoint.compute_mean(values, subset.rows) for values in (first, second)]
+    for result in contrast.endpoint.compare_arms(
+        first,
+        second,
+        rows=subset.rows,
+        clusters=matrix.cluster_numbers(subset.rows),
+        confidence=settings.confidence,
     ):
         yield ArmComparison(
             factor=contrast.factor,
             a=contrast.a,
             b=contrast.b,
             task=subset.name,
+            measure=contrast.endpoint.measure,
             includes_helpers=contrast.includes_helpers,
             readers=result.readers,
             cases=result.cases,

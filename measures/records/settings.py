@@ -20,7 +20,9 @@ class Settings:
     ``bootstrap`` is the number of resamples and posterior draws: 0 for none, otherwise 100 or more.
     ``family`` is the set of comparisons within which p values are adjusted by ``adjustment``: entries of
     :mod:`measures.families`, separated by commas, such as "a:b,c:d". ``missing_answers`` states how a
-    question counts that a model did not answer.
+    question counts that a model did not answer. ``positive`` is the answer for
+    which sensitivity, specificity and AUC are computed; ``threshold`` is the score from which a line without
+    an answer has this answer; with ``jackknife`` the covariance of AUCs is the jackknife's, not DeLong's.
 
     Raises:
         InvalidValue: the confidence is below 0.5 or not below 1, the seed is negative, or there are too few
@@ -35,6 +37,9 @@ class Settings:
     family: str = EVERY_PAIR
     adjustment: Adjustment = Adjustment.HOLM
     missing_answers: MissingAnswers = MissingAnswers.COMMON
+    positive: str | None = None
+    threshold: float | None = None
+    jackknife: bool = False
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.confidence < 1:
@@ -45,3 +50,5 @@ class Settings:
             raise InvalidValue("seed", f"{self.seed} must be 0 or more")
         if self.bootstrap < 0 or 0 < self.bootstrap < 100:
             raise InvalidValue("bootstrap", f"{self.bootstrap} must be 0 (none), or 100 or more")
+        if self.threshold is not None and self.positive is None:
+            raise InvalidValue("threshold", "needs the positive answer")

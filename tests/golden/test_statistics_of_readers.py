@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from scipy.stats import rankdata, ttest_1samp
+from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
 from cli import main
 from measures.mrmc import covariance_over_cases, obuchowski_rockette, u_statistic
@@ -104,10 +105,10 @@ def write_van_dyke(path, *, model_reader=None):
     path.write_text("\n".join(lines), encoding="utf-8")
 
 
-def measure_file(path):
+def measure_file(path, *options):
     """Run ``cli.py measure`` on a file of ratings; return the tables."""
     out = path.with_suffix(".json")
-    assert main(["measure", str(path), "--out", str(out), "--bootstrap", "0"]) == 0
+    assert main(["measure", str(path), "--out", str(out), "--bootstrap", "0", *options]) == 0
     return json.loads(out.read_text(encoding="utf-8"))
 
 
@@ -136,3 +137,62 @@ def test_the_arms_of_van_dyke_are_compared_by_the_command(tmp_path):
     # Fixed cases: a paired t test over readers. Fixed readers: a paired t test over the cases' means.
     assert fixed_cases["p"] == pytest.approx(ttest_1samp(differences.mean(axis=0), 0).pvalue)
     assert fixed_readers["p"] == pytest.approx(ttest_1samp(differences.mean(axis=1), 0).pvalue)
+
+
+def write_van_dyke_scores(path):
+    """Write the ratings 1 to 5 as scores, without answers."""
+    truth, ratings, _, _ = load_van_dyke_ratings()
+    lines = ["question_id,rater,kind,arm,answer,score"]
+    lines += [
+        f"{case},truth,reference,,{'yes' if positive else 'no'}," for case, positive in enumerate(truth)
+    ]
+    lines += [
+        f"{case},reader {reader + 1},reader,treatment {treatment + 1},,{ratings[treatment, case, reader]}"
+        for treatment, case, reader in np.ndindex(ratings.shape)
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("measure", "reference", "options"),
+    [
+        ("auc", "auc_delong", []),
+        ("auc", "auc_jackknife", ["--jackknife"]),
+        ("sensitivity", "sens_jackknife", []),
+        ("specificity", "spec_jackknife", []),
+    ],
+)
+def test_the_command_gives_the_published_comparison_of_van_dyke(tmp_path, measure, reference, options):
+    write_van_dyke_scores(tmp_path / "vandyke.csv")
+    tables = measure_file(tmp_path / "vandyke.csv", "--positive", "yes", "--threshold", "3", *options)
+    _, _, expected, tolerance = load_van_dyke_ratings()
+    differences, means = expected[reference]["diffs"], expected[reference]["means"]
+    random, _, fixed_readers, fixed_cases = select(tables["arms"], measure=measure)
+    assert random["difference"] == pytest.approx(differences["Estimate"], abs=tolerance)
+    assert random["se"] == pytest.approx(differences["StdErr"], abs=tolerance)
+    assert random["df"] == pytest.approx(differences["df"], abs=1e-4)
+    assert random["p"] == pytest.approx(differences["p-value"], abs=tolerance)
+    assert [random["low"], random["high"]] == pytest.approx(differences["CI"][0], abs=tolerance)
+    assert [random["mean_a"], random["mean_b"]] == pytest.approx(means["Estimate"], abs=tolerance)
+    # Fixed readers: 2 (Var - Cov1 + (r - 1)(Cov2 - Cov3)) / r, with the published components; fixed cases:
+    # the mean square of treatment by reader.
+    _, _, error, cov1, cov2, cov3 = expected[reference]["vcov"]["Estimate"]
+    assert fixed_readers["se"] ** 2 == pytest.approx(2 * (error - cov1 + 4 * (cov2 - cov3)) / 5, abs=1e-9)
+    assert fixed_cases["se"] ** 2 == pytest.approx(2 * expected[reference]["eq"]["MS(T:R)"] / 5, abs=1e-9)
+
+
+def test_the_auc_of_each_reader_equals_scikit_learn(tmp_path):
+    write_van_dyke_scores(tmp_path / "vandyke.csv")
+    tables = measure_file(tmp_path / "vandyke.csv", "--positive", "yes", "--threshold", "3")
+    truth, ratings, _, _ = load_van_dyke_ratings()
+    for treatment, reader in np.ndindex(2, 5):
+        name = f"reader {reader + 1} (treatment {treatment + 1})"
+        by_measure = {row["measure"]: row for row in select(tables["diagnostic"], rater=name)}
+        scores = ratings[treatment, :, reader]
+        assert by_measure["auc"]["estimate"] == pytest.approx(roc_auc_score(truth, scores))
+        for measure, (shown, label) in {
+            "sensitivity": (recall_score, 1), "specificity": (recall_score, 0),
+            "ppv": (precision_score, 1), "npv": (precision_score, 0),
+        }.items():  # fmt: skip
+            expected = shown(truth, (scores >= 3).astype(int), pos_label=label)
+            assert by_measure[measure]["estimate"] == pytest.approx(expected)
