@@ -5,17 +5,27 @@ the property (an error). The estimate weights each stratum's rate by its size. T
 if strata were sampled at different rates. The standard error has the finite-population correction and divides
 by n - 1. A completely judged stratum contributes no error.
 
-The interval. Each stratum's rate is drawn from its Jeffreys posterior, Beta(hits + 1/2, others + 1/2). The
-number of hits among the questions that were not judged is drawn at that rate and added to the observed hits.
-The limits are quantiles of the resulting rate of the whole dataset. If several questions belong to one exam,
-the counts are divided by the design effect.
+The interval. It is Clopper and Pearson's interval at the effective sample size, as Korn and Graubard use it for
+surveys. The effective size is estimate x (1 - estimate) / variance. Three rules keep it from being too large:
+
+- In the variance, one question at the overall rate is added to each stratum. A stratum without a hit then has
+  a variance, and a stratum with one judged question can be used.
+- The effective size is at most Kish's, that of equal rates in all strata, 1 / sum(weight^2 / n). Without a hit
+  it is Kish's.
+- If several questions belong to one exam, it is divided by the design effect.
+
+Completely judged strata are certain, so the interval is computed for the other strata and the certain hits are
+added. The limits are never below the rate of the observed hits in the dataset, nor above 1 minus the rate of
+the observed misses. A limit equals the estimate only if it is certain. The method was chosen by simulation
+(``docs/coverage.md``).
 
 Edge cases. If a stratum has no judged question, there is no estimate, and the note contains the stratum. If a
 stratum has one judged question, there is no standard error. Skipped questions count as not judged; ``bounds``
 contains the rates if none of them and if all of them were hits.
 
 Sources: Cochran WG, Sampling Techniques, 3rd ed., 1977, ch. 5; Lohr SL, Sampling: Design and Analysis, 1999;
-Brown LD, Cai TT, DasGupta A, Stat Sci 2001;16:101-133 (Jeffreys).
+Korn EL, Graubard BI, Surv Methodol 1998;24:193-201; Kish L, Survey Sampling, 1965; Clopper CJ, Pearson ES,
+Biometrika 1934;26:404-413.
 """
 
 from __future__ import annotations
@@ -31,8 +41,8 @@ from numpy.typing import NDArray
 from measures.clusters import renumber_clusters
 from measures.proportions import CONFIDENCE
 
-#: Number of posterior draws for an interval.
-DRAWS = 20_000
+#: Weight, in hits, of the assumption that all questions of an exam are equal, in the design effect.
+EXAM_PRIOR_HITS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,18 +107,14 @@ class StratifiedMean:
 def stratified_rate(
     strata: Sequence[StratumCount],
     *,
-    seed: int,
     design_effect: float = 1.0,
-    draws: int = DRAWS,
     confidence: float = CONFIDENCE,
 ) -> StratifiedRate:
     """Estimate the rate of hits in all strata together from a stratified sample.
 
     Args:
         strata: all strata of the dataset, including those without a sampled question.
-        seed: the seed of the draws.
         design_effect: the result of :func:`exam_design_effect`, 1 or more.
-        draws: the number of posterior draws.
         confidence: the confidence level of the interval.
 
     Returns:
@@ -116,9 +122,9 @@ def stratified_rate(
 
     >>> strata = [StratumCount(name="a", size=900, reviewed=50, hits=5),
     ...           StratumCount(name="b", size=100, reviewed=50, hits=25)]
-    >>> result = stratified_rate(strata, seed=1)
-    >>> (round(result.estimate, 3), result.unweighted)
-    (0.14, 0.3)
+    >>> result = stratified_rate(strata)
+    >>> (round(result.estimate, 3), round(result.low, 3), round(result.high, 3), result.unweighted)
+    (0.14, 0.065, 0.252, 0.3)
     """
     filled = [stratum for stratum in strata if stratum.size]
     size, reviewed = sum(stratum.size for stratum in filled), sum(stratum.reviewed for stratum in filled)
@@ -132,18 +138,66 @@ def stratified_rate(
         )  # fmt: skip
     rates = [stratum.hits / stratum.reviewed for stratum in filled]
     estimate = sum(stratum.size * rate for stratum, rate in zip(filled, rates, strict=True)) / size
-    low, high = _posterior_limits(filled, effect=design_effect, seed=seed, draws=draws, confidence=confidence)
+    low, high = stratified_limits(
+        np.array([stratum.hits for stratum in filled]),
+        np.array([stratum.reviewed for stratum in filled]),
+        np.array([stratum.size for stratum in filled]),
+        design_effect=design_effect,
+        confidence=confidence,
+    )
     return StratifiedRate(
         reviewed=reviewed,
         size=size,
         estimate=estimate,
         se=_standard_error(filled, rates, size, design_effect),
-        low=min(low, estimate),
-        high=max(high, estimate),
+        low=float(low),
+        high=float(high),
         unweighted=pooled,
         bounds=_bounds(filled, size),
         design_effect=design_effect,
         note="clustered by exam" if design_effect > 1 else "",
+    )
+
+
+def stratified_limits(
+    hits: NDArray[np.int64],
+    reviewed: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    *,
+    design_effect: float | NDArray[np.float64] = 1.0,
+    confidence: float = CONFIDENCE,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute the limits of the rate in all strata together, for one or many samples of the same plan.
+
+    Args:
+        hits: the number of hits, shape (..., strata).
+        reviewed: the number of judged questions of each stratum, 1 or more, shape (strata,).
+        sizes: the number of questions of each stratum, shape (strata,).
+        design_effect: the design effect of exams, 1 or more, shape (...).
+        confidence: the confidence level of the interval.
+
+    Returns:
+        The lower and the upper limits, 0 to 1, each of shape (...).
+
+    Source: Korn EL, Graubard BI, Surv Methodol 1998;24:193-201, with the rules of this module.
+    """
+    size, judged_hits = sizes.sum(), hits.sum(axis=-1)
+    least, most = judged_hits / size, (size - reviewed.sum() + judged_hits) / size
+    is_open = reviewed < sizes
+    if not is_open.any():
+        return least, most
+    open_hits, open_reviewed, open_sizes = hits[..., is_open], reviewed[is_open], sizes[is_open]
+    certain_hits, open_size = judged_hits - open_hits.sum(axis=-1), open_sizes.sum()
+    rate = (open_hits / open_reviewed) @ (open_sizes / open_size)
+    effective_size = _effective_size(open_hits, open_reviewed, open_sizes, rate) / design_effect
+    count, tail = rate * effective_size, (1 - confidence) / 2
+    has_hit, has_miss = open_hits.sum(axis=-1) > 0, open_hits.sum(axis=-1) < open_reviewed.sum()
+    low = scipy.special.betaincinv(np.where(has_hit, count, 1.0), effective_size - count + 1, tail)
+    high = scipy.special.betaincinv(count + 1, np.where(has_miss, effective_size - count, 1.0), 1 - tail)
+    low, high = np.where(has_hit, low, 0.0), np.where(has_miss, high, 1.0)
+    return (
+        np.maximum(least, (certain_hits + open_size * low) / size),
+        np.minimum(most, (certain_hits + open_size * high) / size),
     )
 
 
@@ -155,7 +209,9 @@ def exam_design_effect(
 ) -> float:
     """Compute the design effect of exams on the weighted rate.
 
-    It is the variance clustered by exam divided by the variance of independent questions.
+    It is the variance clustered by exam divided by the variance of independent questions, each corrected for
+    the estimated rates of the strata, as in R's survey package. Few hits say little about it. It is therefore
+    averaged with the design effect of exams whose questions are all equal: that counts as half a hit.
 
     Args:
         hits: whether each judged question has the property.
@@ -164,18 +220,42 @@ def exam_design_effect(
         weights: for each question, the stratum size divided by the number of judged questions in the stratum.
 
     Returns:
-        1 or more; 1 if each question has its own exam, or if all questions of each stratum are equal.
+        1 or more; 1 if each question has its own exam.
+
+    >>> exam_design_effect([False] * 6, [0] * 6, [1, 1, 2, 2, 3, 3], [1.0] * 6)
+    2.0
     """
-    values, question_strata = np.asarray(hits, dtype=np.float64), np.asarray(strata)
-    influence = np.empty(len(values))
-    for stratum_number in np.unique(question_strata):
-        in_stratum = question_strata == stratum_number
-        influence[in_stratum] = values[in_stratum] - values[in_stratum].mean()
-    influence *= np.asarray(weights, dtype=np.float64)
-    cluster_index, _ = renumber_clusters(exams)
-    independent = float(np.sum(influence**2))
-    clustered = float(np.sum(np.bincount(cluster_index, weights=influence) ** 2))
-    return max(1.0, clustered / independent) if independent > 0 else 1.0
+    values, question_weights = np.asarray(hits, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    stratum_index, n_strata = renumber_clusters(strata)
+    cluster_index, n_clusters = renumber_clusters(exams)
+    if n_clusters == len(values):
+        return 1.0
+    stratum_counts = np.bincount(stratum_index)
+    rates = np.bincount(stratum_index, weights=values) / stratum_counts
+    influence = question_weights * (values - rates[stratum_index])
+    _, part, part_counts = np.unique(
+        cluster_index * n_strata + stratum_index, return_inverse=True, return_counts=True
+    )
+    n_in_stratum = stratum_counts[stratum_index]
+    independent = float(np.sum(influence**2 / _residual_share(1, n_in_stratum)))
+    clustered_influence = influence / np.sqrt(_residual_share(part_counts[part], n_in_stratum))
+    clustered = _sum_of_squares(clustered_influence, cluster_index)
+    all_equal = _sum_of_squares(question_weights, cluster_index) / float(np.sum(question_weights**2))
+    if independent <= 0:
+        return max(1.0, all_equal)
+    count = min(values.sum(), len(values) - values.sum())
+    effect = (count * clustered / independent + EXAM_PRIOR_HITS * all_equal) / (count + EXAM_PRIOR_HITS)
+    return max(1.0, float(effect))
+
+
+def _residual_share(n_removed: int | NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the share of a variance that remains after the mean of ``n`` questions was subtracted."""
+    share: NDArray[np.float64] = 1 - n_removed / n
+    return np.where(share > 0, share, 1.0)
+
+
+def _sum_of_squares(values: NDArray[np.float64], cluster_index: NDArray[np.int64]) -> float:
+    return float(np.sum(np.bincount(cluster_index, weights=values) ** 2))
 
 
 def stratified_mean(
@@ -236,18 +316,22 @@ def _standard_error(
     return math.sqrt(variance * effect)
 
 
-def _posterior_limits(
-    strata: Sequence[StratumCount], *, effect: float, seed: int, draws: int, confidence: float
-) -> tuple[float, float]:
-    random = np.random.default_rng(seed)
-    total_hits = np.zeros(draws)
-    size = sum(stratum.size for stratum in strata)
-    for stratum in strata:
-        hits, misses = stratum.hits / effect, (stratum.reviewed - stratum.hits) / effect
-        rate = random.beta(hits + 0.5, misses + 0.5, size=draws)
-        total_hits += stratum.hits + random.binomial(stratum.size - stratum.reviewed, rate)
-    low, high = np.quantile(total_hits / size, [0.5 - confidence / 2, 0.5 + confidence / 2])
-    return float(low), float(high)
+def _effective_size(
+    hits: NDArray[np.int64], reviewed: NDArray[np.int64], sizes: NDArray[np.int64], rate: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Compute the effective sample size of the weighted rate, at most Kish's."""
+    weights = sizes / sizes.sum()
+    variance_weights = weights**2 * (1 - reviewed / sizes) / reviewed
+    kish_size = 1 / float(variance_weights.sum())
+    smoothed = (hits + rate[..., None]) / (reviewed + 1)
+    # The rate of n questions and one more has 1 - n / (n + 1)^2 of the binomial variance as its expectation.
+    variance = (smoothed * (1 - smoothed) / (1 - reviewed / (reviewed + 1) ** 2)) @ variance_weights
+    binomial_variance = rate * (1 - rate)
+    # Without a hit or without a miss both variances are 0. The comparison avoids the division.
+    has_more_variance = variance > binomial_variance / kish_size
+    return np.where(
+        has_more_variance, binomial_variance / np.where(has_more_variance, variance, 1.0), kish_size
+    )
 
 
 def _bounds(strata: Sequence[StratumCount], size: int) -> tuple[float, float] | None:

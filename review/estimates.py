@@ -21,7 +21,6 @@ from domain.verdicts import Decision, ErrorKind
 from measures.strata import StratifiedRate, StratumCount, exam_design_effect, stratified_rate
 from review.progress import format_interval, format_percent
 
-SEED = 20
 KEY_ERROR_KINDS = frozenset({ErrorKind.SEVERAL_CORRECT, ErrorKind.NONE_CORRECT, ErrorKind.WRONG_KEY})
 ACCEPTED, CORRECTED, REJECTED, KEY_ERROR = "accepted", "corrected", "rejected", "key error"
 
@@ -102,19 +101,14 @@ class Estimates:
         return (*self.outcomes, self.key_errors, *self.errors)
 
 
-def estimate_rates(sample: Sample, *, seed: int = SEED) -> Estimates:
-    """Estimate all rates from a sample.
-
-    Args:
-        sample: the sample.
-        seed: the seed of the posterior draws.
-    """
+def estimate_rates(sample: Sample) -> Estimates:
+    """Estimate all rates from a sample."""
     full_outcomes = [outcome for outcome in sample.outcomes if not outcome.key_only]
-    full_rates = _RateEstimator(sample, full_outcomes, seed)
+    full_rates = _RateEstimator(sample, full_outcomes)
     key_rates = (
         full_rates
         if len(full_outcomes) == len(sample.outcomes)
-        else _RateEstimator(sample, sample.outcomes, seed)
+        else _RateEstimator(sample, sample.outcomes)
     )
     predicates = build_outcome_predicates()
     return Estimates(
@@ -163,9 +157,9 @@ def explain_limit_exceeded(estimate: Estimate, *, limit: float) -> str | None:
 class _RateEstimator:
     """Estimates the rates of several properties from the same judged questions."""
 
-    def __init__(self, sample: Sample, outcomes: Sequence[Outcome], seed: int) -> None:
+    def __init__(self, sample: Sample, outcomes: Sequence[Outcome]) -> None:
         """Count the judged questions by cell."""
-        self.sample, self.outcomes, self.seed = sample, outcomes, seed
+        self.sample, self.outcomes = sample, outcomes
         self.judged = Counter(outcome.cell for outcome in outcomes)
         self.cells = [key for key, size in sample.sizes.items() if size and self.judged[key]]
         self.covered = sum(sample.sizes[key] for key in self.cells)
@@ -184,9 +178,9 @@ class _RateEstimator:
         matches = [] if name in self._absent_kinds else [has_property(outcome) for outcome in self.outcomes]
         hits = np.array(matches or np.zeros(len(self.outcomes)), dtype=bool)
         by_cell = np.bincount(self.strata[hits], minlength=len(self.cells)).tolist()
-        effect = 1.0
-        if self.clustered and any(by_cell):
-            effect = exam_design_effect(hits, self.strata, self.exams, self.weights)
+        effect = (
+            exam_design_effect(hits, self.strata, self.exams, self.weights) if self.clustered else 1.0
+        )
         rate = self._estimate_whole_rate(tuple(by_cell), effect)
         return Estimate(
             name=name,
@@ -212,7 +206,7 @@ class _RateEstimator:
                 )
                 for key, hits in zip(self.cells, by_cell, strict=True)
             ]
-            self._cache[by_cell, effect] = stratified_rate(strata, seed=self.seed, design_effect=effect)
+            self._cache[by_cell, effect] = stratified_rate(strata, design_effect=effect)
         return self._cache[by_cell, effect]
 
     def _compute_worst_limit(self, rate: StratifiedRate) -> float | None:

@@ -9,6 +9,7 @@ import gzip
 import hashlib
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ RELEASE_OPTIONS: dict[str, dict[str, Any]] = {
 
 CHANGED_SINCE = (
     "gold.parquet", "gemex/conversations.json", "gemex/conversations_paper.json", "croissant.json",
+    "datacard.md",
 )  # fmt: skip
 
 
@@ -55,8 +57,8 @@ def undo_later_changes(released_files, stored_files):
     """Replace files whose format has changed since then by the old ones, if they differ in nothing else.
 
     gold.parquet has columns of boxes on a grid. The conversations have whole pixels of the grid and are
-    spelled like GEMeX's files. croissant.json describes gold.parquet. Hashes and sizes of these files are in
-    croissant.json and manifest.json.
+    spelled like GEMeX's files. The data card has other intervals. croissant.json describes gold.parquet. Hashes
+    and sizes of these files are in croissant.json and manifest.json.
     """
     released, stored = (
         pq.read_table(io.BytesIO(files["gold.parquet"])) for files in (released_files, stored_files)
@@ -70,6 +72,7 @@ def undo_later_changes(released_files, stored_files):
         assert json.loads(released_files[name]) == [
             modernise_conversation(record, as_files=as_files) for record in json.loads(stored_files[name])
         ]
+    check_new_intervals(released_files["datacard.md"], stored_files["datacard.md"])
     entries, stored_entries = (
         {entry["@id"]: entry for entry in json.loads(files["croissant.json"])["distribution"]}
         for files in (released_files, stored_files)
@@ -82,10 +85,25 @@ def undo_later_changes(released_files, stored_files):
             lambda content: hashlib.sha256(content).hexdigest(),
             lambda content: str(len(content)),
         ):
-            released_files["manifest.json"] = released_files["manifest.json"].replace(
-                describe(released_files[name]).encode(), describe(stored_files[name]).encode()
+            # whole words only: the digits of a size may be part of a hash
+            new, old = (describe(files[name]).encode() for files in (released_files, stored_files))
+            released_files["manifest.json"] = re.sub(
+                rb"\b" + new + rb"\b", old, released_files["manifest.json"]
             )
         released_files[name] = stored_files[name]
+
+
+def check_new_intervals(released, stored):
+    """Check that the data card differs only by the intervals of the estimates and by their method."""
+    lines, old_lines = (content.decode().splitlines() for content in (released, stored))
+    for line, old_line in zip(lines, old_lines, strict=True):
+        if line != old_line and line.startswith("|"):
+            cells, old_cells = line.split("|"), old_line.split("|")
+            assert [*cells[:3], *cells[4:]] == [*old_cells[:3], *old_cells[4:]]
+        elif line != old_line:
+            assert "Clopper and Pearson" in line
+            assert "Jeffreys" in old_line
+            assert line.partition("Intervals are")[0] == old_line.partition("Intervals are")[0]
 
 
 def modernise_conversation(record, *, as_files):

@@ -10,7 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from measures.boxes import iou, match_boxes, mean_overlap
 from measures.intraclass import intraclass
-from measures.strata import StratumCount, exam_design_effect, stratified_rate
+from measures.strata import StratumCount, exam_design_effect, stratified_limits, stratified_rate
 
 LEFT_BOX, RIGHT_BOX, FAR_BOX = [0, 0, 10, 10], [20, 0, 30, 10], [100, 100, 110, 110]
 coordinates = st.integers(0, 40)
@@ -108,50 +108,103 @@ def make_strata(*counts):
 
 def test_the_weighted_rate_differs_from_the_pooled_rate():
     # 700 x 1/25 + 200 x 3/25 + 80 x 6/25 + 9 of 1,000
-    rate = stratified_rate(make_strata((700, 25, 1), (200, 25, 3), (80, 25, 6), (20, 20, 9)), seed=1)
+    rate = stratified_rate(make_strata((700, 25, 1), (200, 25, 3), (80, 25, 6), (20, 20, 9)))
     assert rate.estimate == pytest.approx(0.0802)
     assert rate.unweighted == pytest.approx(0.2)
     assert rate.low < 0.0802 < rate.high
 
 
 def test_a_fully_judged_population_has_no_sampling_error():
-    rate = stratified_rate(make_strata((20, 20, 9), (10, 10, 0)), seed=1)
+    rate = stratified_rate(make_strata((20, 20, 9), (10, 10, 0)))
     assert (rate.estimate, rate.se, rate.low, rate.high) == (0.3, 0.0, 0.3, 0.3)
 
 
-def test_one_large_stratum_has_the_jeffreys_interval():
-    rate = stratified_rate(make_strata((1_000_000, 200, 13)), seed=1, draws=100_000)
-    expected = proportion_confint(13, 200, method="jeffreys")
-    assert (rate.low, rate.high) == pytest.approx(expected, abs=0.001)
+@pytest.mark.parametrize("hits", [0, 1, 13, 199, 200])
+def test_one_large_stratum_has_clopper_and_pearsons_interval(hits):
+    rate = stratified_rate(make_strata((10**9, 200, hits)))
+    expected = proportion_confint(hits, 200, method="beta")
+    assert (rate.low, rate.high) == pytest.approx(expected, rel=0.02)
+
+
+def test_many_strata_give_nearly_the_interval_of_their_union():
+    # Jeffreys' prior in each stratum gave [3.03 %, 5.42 %], with the estimate at the lower limit
+    one = stratified_rate(make_strata((36 * 333, 36 * 33, 36)))
+    many = stratified_rate(make_strata(*[(333, 33, 1)] * 36))
+    assert (many.low, many.high) == pytest.approx((one.low, one.high), abs=0.0005)
+
+
+@given(
+    st.lists(
+        st.integers(1, 40).flatmap(
+            lambda reviewed: st.tuples(
+                st.integers(reviewed + 1, 3000), st.just(reviewed), st.integers(0, reviewed)
+            )
+        ),
+        min_size=1,
+        max_size=12,
+    ),
+    st.floats(1, 4),
+)
+def test_the_estimate_is_strictly_inside_its_interval(counts, effect):
+    rate = stratified_rate(make_strata(*counts), design_effect=effect)
+    hits, reviewed = (sum(stratum[index] for stratum in counts) for index in (2, 1))
+    assert 0 <= rate.low <= rate.estimate <= rate.high <= 1
+    assert hits in (0, reviewed) or rate.low < rate.estimate < rate.high
+    mirrored = stratified_rate(
+        make_strata(*[(size, n, n - hits) for size, n, hits in counts]), design_effect=effect
+    )
+    assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((rate.low, rate.high), abs=1e-9)
+
+
+def test_the_limits_contain_the_observed_hits_and_misses():
+    # 30 hits are certain; at most 270 of the 300 questions can be hits, because 70 misses were observed
+    rate = stratified_rate(make_strata((100, 100, 30), (200, 10, 0)))
+    assert rate.low == rate.estimate == 0.1
+    assert 0.1 < rate.high <= (300 - 70 - 10) / 300
+
+
+def test_many_samples_at_once_have_the_limits_of_single_samples():
+    reviewed, sizes = np.array([25, 25, 20]), np.array([700, 200, 20])
+    hits = np.array([[1, 3, 9], [0, 0, 0], [25, 25, 20]])
+    low, high = stratified_limits(hits, reviewed, sizes)
+    for sample, limits in zip(hits, zip(low, high, strict=True), strict=True):
+        rate = stratified_rate(make_strata(*zip(sizes, reviewed, sample, strict=True)))
+        assert (rate.low, rate.high) == limits
 
 
 def test_an_unjudged_stratum_leaves_the_rate_undefined():
-    rate = stratified_rate(make_strata((100, 10, 1), (50, 0, 0)), seed=1)
+    rate = stratified_rate(make_strata((100, 10, 1), (50, 0, 0)))
     assert rate.estimate is None
     assert rate.note == "not defined: nothing judged in t1"
 
 
 def test_skipped_questions_give_bounds():
     # all 2 skipped right, or both wrong: 1/10 to 3/10
-    rate = stratified_rate(make_strata((100, 8, 1, 2)), seed=1)
+    rate = stratified_rate(make_strata((100, 8, 1, 2)))
     assert rate.bounds == (0.1, 0.3)
     assert rate.estimate == 0.125
 
 
 def test_without_skipped_questions_there_are_no_bounds():
-    assert stratified_rate(make_strata((100, 10, 1)), seed=1).bounds is None
+    assert stratified_rate(make_strata((100, 10, 1))).bounds is None
 
 
 def test_the_exam_design_effect_widens_the_interval():
     hits, stratum = [True] * 4 + [False] * 16, [0] * 20
     design_effect = exam_design_effect(hits, stratum, [index // 4 for index in range(20)], [5.0] * 20)
-    assert design_effect == pytest.approx(4.0)
+    # 4 x (5 / 4) / (20 / 19) by the variances, weighted with the 4 hits; 4 by the prior, with half a hit
+    assert design_effect == pytest.approx((4 * 4.75 + 0.5 * 4) / 4.5)
     unclustered, clustered = (
-        stratified_rate(make_strata((100, 20, 4)), seed=1, design_effect=design_effect)
+        stratified_rate(make_strata((100, 20, 4)), design_effect=design_effect)
         for design_effect in (1.0, design_effect)
     )
     assert clustered.high - clustered.low > 1.3 * (unclustered.high - unclustered.low)
-    assert clustered.se == pytest.approx(2 * unclustered.se)
+    assert clustered.se == pytest.approx(design_effect**0.5 * unclustered.se)
+
+
+def test_without_a_hit_the_questions_of_an_exam_are_taken_as_equal():
+    design_effect = exam_design_effect([False] * 20, [0] * 20, [index // 4 for index in range(20)], [5.0] * 20)
+    assert design_effect == 4.0
 
 
 def test_one_question_per_exam_has_design_effect_1():

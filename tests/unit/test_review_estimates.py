@@ -9,7 +9,7 @@ import pytest
 
 from domain.verdicts import Decision, ErrorKind
 from measures.strata import StratumCount, stratified_rate
-from review.estimates import SEED, Outcome, Sample, estimate_rates, explain_limit_exceeded
+from review.estimates import Outcome, Sample, estimate_rates, explain_limit_exceeded
 from review.progress import format_interval, format_percent
 from review.sample_size import plan_sample_size
 
@@ -84,8 +84,7 @@ def test_an_estimate_equals_stratified_rate_on_the_same_counts():
         [
             StratumCount(name=name, size=size, reviewed=judged, hits=hits)
             for name, (size, judged, hits) in counts.items()
-        ],
-        seed=SEED,
+        ]
     )
     assert estimated == expected
 
