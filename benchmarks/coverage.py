@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm
 
+from benchmarks import coverage_rates
 from measures.kappa_intervals import LARGE_SAMPLE, ac1_interval, kappa_interval
 from measures.mrmc import compare_with_model
 from measures.paired import compare_paired
 from measures.power import PowerAssumptions, simulate_differences
 from measures.proportions import wilson, wilson_by_cluster
 from measures.results import MrmcComparison
-from measures.strata import StratumCount, stratified_rate
 
 SEED = 20
 NO_WEIGHTS = np.eye(2)
@@ -185,46 +185,6 @@ def mrmc_rows(runs: int) -> Iterator[Row]:
             )
 
 
-def strata_rows(runs: int) -> Iterator[Row]:
-    """Simulate the error rate of 1,000 questions in tiers of 700, 200, 80 and 20, of which 95 were judged."""
-    random = np.random.default_rng(SEED)
-    sizes, judged = (700, 200, 80, 20), (25, 25, 25, 20)
-    for wrong_counts in (
-        (28, 24, 19, 9),
-        (7, 10, 12, 9),
-        (70, 30, 16, 6),
-        (14, 40, 40, 15),
-        (105, 40, 16, 4),
-    ):
-        truth = sum(wrong_counts) / sum(sizes)
-        plain_hits, shown_hits, pooled_errors = [], [], []
-        for run in range(runs):
-            hits = [
-                int(random.hypergeometric(wrong_count, size - wrong_count, n))
-                for wrong_count, size, n in zip(wrong_counts, sizes, judged, strict=True)
-            ]
-            rate = stratified_rate(
-                [
-                    StratumCount(name=str(size), size=size, reviewed=n, hits=count)
-                    for size, n, count in zip(sizes, judged, hits, strict=True)
-                ],
-                seed=run,
-                draws=4000,
-            )
-            point_estimate, half_width = rate.estimate or 0.0, 1.96 * (rate.se or 0.0)
-            plain_hits.append(abs(point_estimate - truth) <= half_width)
-            shown_hits.append(_contains(rate.low, rate.high, truth))
-            pooled_errors.append((rate.unweighted or 0.0) - truth)
-        tiers = " / ".join(str(count) for count in wrong_counts)
-        yield (
-            f"{truth:.3f}",
-            tiers,
-            _coverage(plain_hits),
-            _coverage(shown_hits),
-            f"{np.mean(pooled_errors):+.3f}",
-        )
-
-
 def _simulate_raters(
     random: np.random.Generator, exam: np.ndarray, accuracies: tuple[float, ...], correlation: float
 ) -> list[np.ndarray]:
@@ -313,13 +273,41 @@ cover if readers differ.""",
         mrmc_rows,
     ),
     (
-        "Estimates for a dataset from a reviewed sample",
-        """Tiers of 700, 200, 80 and 20 questions, of which 25, 25, 25 and all 20 were judged; the
-number of wrong questions per tier is given. Plain: Wald with the stratified standard error. Shown:
-Jeffreys' posterior per stratum with the finite population. Last column: the bias of the unweighted
-pool.""",
-        ("true rate", "wrong per tier", "plain", "shown", "bias of the unweighted pool"),
-        strata_rows,
+        "Estimates for a dataset: methods",
+        """The grid of the next table, without its column 0 %. *Below .93*: cells whose coverage is below .93
+by more than two standard errors of the simulation. *Above .97*: conservative. *Width*: geometric mean of the
+width, relative to the interval that is shown. *At 0 %*: the lowest value of the column 0 % of the next table.
+Jeffreys: half a hit in each stratum. Spread: half a hit in all strata together. Hierarchical: the pooled
+rate as prior of each stratum, with the weight of two questions. Wilson, and Korn and Graubard: at the
+effective sample size by the stratified variance. Shown: Korn and Graubard's with the rules of
+`measures/strata.py`.""",
+        ("method", "mean", "lowest", "below .93", "above .97", "width", "at 0 %"),
+        coverage_rates.method_rows,
+    ),
+    (
+        "Estimates for a dataset: coverage",
+        """Coverage of the interval that is shown, by true rate in the dataset. Samples are drawn without
+replacement; each round of sampling has its own strata. *Judged* is the number of judged questions per
+stratum and round. *Sizes*: equal sizes and rates; rates eight times as high in the smallest stratum as in the
+largest, which has eight times as many questions; the reverse; equal rates, but a fifth, one or two times the
+number of judged questions. At 0 % coverage is complete, and the upper limit is judged instead: the value is
+the probability of a hit if the true rate is the upper limit of a sample without a hit.
+No cell is below .93 by more than two standard errors, so no estimate is marked as approximate.""",
+        (
+            "strata",
+            "rounds",
+            "judged",
+            "sizes",
+            *(f"{rate:.1%}".replace(".0%", "%") for rate in coverage_rates.RATES),
+        ),
+        coverage_rates.cell_rows,
+    ),
+    (
+        "Estimates for a dataset: several questions per exam",
+        """Four questions per exam with correlated results (latent correlation .5), in one stratum or across
+strata of equal size. Plain: as independent questions. Shown: with the design effect.""",
+        ("strata", "judged", "true rate", "across strata", "plain", "shown"),
+        coverage_rates.exam_rows,
     ),
 )
 

@@ -21,7 +21,8 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "estimate",
         description="Estimate the rates of acceptance, key errors and each kind of error in the whole "
-        "dataset, weighted by stratum, with 95 % intervals (Clopper-Pearson at the effective sample size, finite population, clustered by exam).",
+        "dataset, weighted by stratum, with 95 % intervals (Clopper and Pearson's at the effective sample "
+        "size, finite population, clustered by exam).",
     )
     parser.add_argument("dataset", metavar="DATASET")
     parser.add_argument(

@@ -5,18 +5,18 @@ the property (an error). The estimate weights each stratum's rate by its size. T
 if strata were sampled at different rates. The standard error has the finite-population correction and divides
 by n - 1. A completely judged stratum contributes no error.
 
-The interval. It is Clopper and Pearson's interval at the effective sample size, as Korn and Graubard use it for
-surveys. The effective size is estimate x (1 - estimate) / variance. Three rules keep it from being too large:
+The interval. It is Clopper and Pearson's interval at the effective sample size, as Korn and Graubard use it
+for surveys. The effective size is estimate x (1 - estimate) / variance. Three rules limit it:
 
 - In the variance, one question at the overall rate is added to each stratum. A stratum without a hit then has
   a variance, and a stratum with one judged question can be used.
-- The effective size is at most Kish's, that of equal rates in all strata, 1 / sum(weight^2 / n). Without a hit
-  it is Kish's.
+- The effective size is at most Kish's, that of equal rates in all strata, 1 / sum(weight^2 / n). Without a
+  hit it is Kish's.
 - If several questions belong to one exam, it is divided by the design effect.
 
-Completely judged strata are certain, so the interval is computed for the other strata and the certain hits are
-added. The limits are never below the rate of the observed hits in the dataset, nor above 1 minus the rate of
-the observed misses. A limit equals the estimate only if it is certain. The method was chosen by simulation
+Completely judged strata are certain, so the interval is computed for the other strata and the certain hits
+are added. The limits are never below the rate of the observed hits in the dataset, nor above 1 minus the rate
+of the observed misses. A limit equals the estimate only if it is certain. The method was chosen by simulation
 (``docs/coverage.md``).
 
 Edge cases. If a stratum has no judged question, there is no estimate, and the note contains the stratum. If a

@@ -123,8 +123,8 @@ def _show_estimates(whole_estimates: DatasetEstimates) -> None:
     show_table([_estimate_row(estimate) for estimate in estimates.all_estimates])
     st.caption(
         "Intervals are Clopper and Pearson's at the effective sample size (Korn and Graubard) with a "
-        "finite-population correction; questions of one exam are counted as a cluster. “Worst case”: the upper limit if all questions that are skipped "
-        "or not covered had this property."
+        "finite-population correction; questions of one exam are counted as a cluster. “Worst case”: the "
+        "upper limit if all questions that are skipped or not covered had this property."
     )
 
 

@@ -106,9 +106,7 @@ def estimate_rates(sample: Sample) -> Estimates:
     full_outcomes = [outcome for outcome in sample.outcomes if not outcome.key_only]
     full_rates = _RateEstimator(sample, full_outcomes)
     key_rates = (
-        full_rates
-        if len(full_outcomes) == len(sample.outcomes)
-        else _RateEstimator(sample, sample.outcomes)
+        full_rates if len(full_outcomes) == len(sample.outcomes) else _RateEstimator(sample, sample.outcomes)
     )
     predicates = build_outcome_predicates()
     return Estimates(
@@ -178,9 +176,7 @@ class _RateEstimator:
         matches = [] if name in self._absent_kinds else [has_property(outcome) for outcome in self.outcomes]
         hits = np.array(matches or np.zeros(len(self.outcomes)), dtype=bool)
         by_cell = np.bincount(self.strata[hits], minlength=len(self.cells)).tolist()
-        effect = (
-            exam_design_effect(hits, self.strata, self.exams, self.weights) if self.clustered else 1.0
-        )
+        effect = exam_design_effect(hits, self.strata, self.exams, self.weights) if self.clustered else 1.0
         rate = self._estimate_whole_rate(tuple(by_cell), effect)
         return Estimate(
             name=name,

@@ -15,8 +15,8 @@ COLUMNS = (
     "high", "if_no_skipped", "if_all_skipped", "worst", "unweighted", "design_effect", "note",
 )  # fmt: skip
 METHOD = (
-    "Each stratum counts by its size. Intervals are 95 %, by Clopper and Pearson at the effective sample size "
-    "(Korn and Graubard) with the finite-population correction; questions of one exam count together."
+    "Each stratum counts by its size. Intervals are 95 %, by Clopper and Pearson at the effective sample "
+    "size (Korn and Graubard) with the finite-population correction; questions of one exam count together."
 )
 
 

@@ -203,7 +203,9 @@ def test_the_exam_design_effect_widens_the_interval():
 
 
 def test_without_a_hit_the_questions_of_an_exam_are_taken_as_equal():
-    design_effect = exam_design_effect([False] * 20, [0] * 20, [index // 4 for index in range(20)], [5.0] * 20)
+    design_effect = exam_design_effect(
+        [False] * 20, [0] * 20, [index // 4 for index in range(20)], [5.0] * 20
+    )
     assert design_effect == 4.0
 
 

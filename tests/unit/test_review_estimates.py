@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from domain.verdicts import Decision, ErrorKind
@@ -132,6 +134,52 @@ def test_an_unjudged_cell_is_not_estimated():
     assert (error_rate.covered, error_rate.dataset_size) == (900, 1000)
     assert error_rate.worst_limit == pytest.approx((error_rate.rate.high * 900 + 100) / 1000)
     assert any("hard (100)" in note for note in estimates.notes)
+
+
+def draw_by_two_plans(random, tiers, wrong):
+    """Judge two draws: 5 % of tier 0 and 30 % of tier 1 of the first 600 questions, the reverse of all."""
+    judged = np.zeros(len(tiers), dtype=bool)
+    for through, shares in ((600, (0.05, 0.3)), (len(tiers), (0.3, 0.05))):
+        for tier, share in enumerate(shares):
+            frame = np.flatnonzero((tiers == tier) & (np.arange(len(tiers)) < through))
+            judged[random.choice(frame, round(share * len(frame)), replace=False)] = True
+    # the questions of a cell had the same joint chance of being drawn
+    cells = [f"{tier} {index < 600}" for index, tier in enumerate(tiers)]
+    return Sample(
+        names={cell: cell for cell in set(cells)},
+        sizes=Counter(cells),
+        outcomes=[
+            make_outcome(index, cells[index], errors=[ErrorKind.WRONG_KEY] if wrong[index] else [])
+            for index in np.flatnonzero(judged).tolist()
+        ],
+        skipped={},
+        dataset_size=len(tiers),
+    )
+
+
+def test_overlapping_draws_with_different_plans_combine_without_bias():
+    random = np.random.default_rng(1)
+    tiers = np.arange(1000) % 4 // 3  # tier 1 has a quarter of the questions
+    wrong = random.random(1000) < np.where(tiers == 1, 0.3, 0.04) + 0.1 * (np.arange(1000) >= 600)
+    rates = [
+        find_error_rate(estimate_rates(draw_by_two_plans(random, tiers, wrong)), ErrorKind.WRONG_KEY).rate
+        for _ in range(400)
+    ]
+    assert np.mean([rate.estimate for rate in rates]) == pytest.approx(wrong.mean(), abs=0.003)
+    assert np.mean([rate.low <= wrong.mean() <= rate.high for rate in rates]) >= 0.93
+    unweighted = np.mean([rate.unweighted for rate in rates])
+    assert abs(unweighted - wrong.mean()) > 0.005
+
+
+def test_an_estimate_of_many_rounds_is_inside_its_interval():
+    # 12 rounds of 3 tiers: Jeffreys' prior in each cell moved the lower limit up to the estimate
+    cells = {f"{round_} {tier}": (333, 33, 1) for round_ in range(12) for tier in "abc"}
+    rate = find_error_rate(estimate_rates(make_sample(cells)), ErrorKind.SEVERAL_CORRECT).rate
+    assert [format_percent(value) for value in (rate.low, rate.estimate, rate.high)] == [
+        "2.2 %",
+        "3.0 %",
+        "4.1 %",
+    ]
 
 
 def test_skipped_questions_give_bounds_and_a_note():
