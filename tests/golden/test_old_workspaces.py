@@ -57,8 +57,8 @@ def undo_later_changes(released_files, stored_files):
     """Replace files whose format has changed since then by the old ones, if they differ in nothing else.
 
     gold.parquet has columns of boxes on a grid. The conversations have whole pixels of the grid and are
-    spelled like GEMeX's files. The data card has other intervals. croissant.json describes gold.parquet. Hashes
-    and sizes of these files are in croissant.json and manifest.json.
+    spelled like GEMeX's files. The data card has other intervals. croissant.json describes gold.parquet.
+    Hashes and sizes of these files are in croissant.json and manifest.json.
     """
     released, stored = (
         pq.read_table(io.BytesIO(files["gold.parquet"])) for files in (released_files, stored_files)
