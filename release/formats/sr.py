@@ -7,7 +7,6 @@ same files.
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections import Counter
 from datetime import datetime
@@ -44,12 +43,11 @@ from imaging.dicom_file import DAMAGED_HEADER_ERRORS, is_dicom, parse_all
 from imaging.errors import UnreadableImage
 from release.folder import HashedFile
 from release.formats.format_writer import FormatWriter, OriginalLoader
+from release.formats.sr_codes import code_label
 from release.manifest import VERSION, Entry
 
 _CHEST_X_RAY = CodedConcept("399208008", "SCT", "Plain chest X-ray")
-_PRIVATE_SCHEME = "99OVERREAD"  # labels are free text, so they need a private coding scheme (PS3.3 8.2)
 _REQUIRED_UIDS = ("SOPClassUID", "SOPInstanceUID", "StudyInstanceUID", "SeriesInstanceUID")
-_MAX_MEANING_LENGTH = 64  # characters of VR LO
 
 
 class SrExclusionReason(StrEnum):
@@ -187,7 +185,7 @@ def _build_region(
         (box.x_min, box.y_max),
         (box.x_min, box.y_min),
     ]
-    label = labelled_box.label.strip() or "Region"
+    label = code_label(labelled_box.label)
     return PlanarROIMeasurementsAndQualitativeEvaluations(
         tracking_identifier=TrackingIdentifier(uid=uid, identifier=f"question {question}"),
         referenced_region=ImageRegion(
@@ -197,11 +195,6 @@ def _build_region(
                 referenced_sop_class_uid=source.SOPClassUID, referenced_sop_instance_uid=source.SOPInstanceUID
             ),
         ),
-        finding_type=_label_code(label),
-        finding_sites=[FindingSite(anatomic_location=CodedConcept("51185008", "SCT", "Chest"))],
+        finding_type=label.finding,
+        finding_sites=[FindingSite(anatomic_location=label.site, laterality=label.laterality)],
     )
-
-
-def _label_code(label: str) -> CodedConcept:
-    value = hashlib.sha256(label.encode()).hexdigest()[:16].upper()
-    return CodedConcept(value, _PRIVATE_SCHEME, label[:_MAX_MEANING_LENGTH])

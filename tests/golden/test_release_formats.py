@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from PIL import Image
 from pydicom import dcmread
-from pydicom.sr.codedict import codes
 
 from domain.boxes import Box, box_from_grid, box_to_grid
 from domain.questions import Question
@@ -230,14 +229,17 @@ def test_pydicom_reads_the_structured_report(folder, world):
         (original.SOPInstanceUID, BOX, "POLYLINE"),
         (original.SOPInstanceUID, [10.0, 20.0, 30.5, 40.0], "POLYLINE"),
     ]
-    findings = [
-        content_item.ConceptCodeSequence[0].CodeMeaning
+    coded_values = [
+        [
+            item.ConceptCodeSequence[0].CodeMeaning
+            for content_item in group.ContentSequence
+            if content_item.ValueType == "CODE"
+            for item in (content_item, *content_item.get("ContentSequence", []))
+        ]
         for group in report.ContentSequence[-1].ContentSequence
-        for content_item in group.ContentSequence
-        if content_item.ValueType == "CODE"
-        and content_item.ConceptNameCodeSequence[0].CodeMeaning == codes.DCM.Finding.meaning
     ]
-    assert findings == ["Nodule, left", "Nodule, left", "Heart"]
+    nodule = ["Nodule", "Chest", "Left"]  # the label is "Nodule, left"
+    assert coded_values == [nodule, nodule, ["Radiographic anatomy", "Heart"]]
 
 
 def test_non_dicom_radiographs_are_excluded_from_reports(folder):
