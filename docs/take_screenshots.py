@@ -6,6 +6,7 @@ named, and the command ends with 1.
 
     python -m docs.take_screenshots --only review        # the entries whose names begin so
     python -m docs.take_screenshots --home FOLDER        # a demo workspace that is there already
+    python -m docs.take_screenshots --widths 1024 2560 --out FOLDER      # NAME-THEME-WIDTH.png
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ from storage.unit_of_work import read_only_session
 ROOT = Path(__file__).resolve().parents[1]
 Theme = Literal["dark", "light"]
 OUT = ROOT / "docs" / "screenshots"
-SIZE: ViewportSize = {"width": 1440, "height": 900}
+#: Widths of common monitors in CSS pixels, with their heights. The pictures in docs/ have DOCUMENTED_WIDTH.
+HEIGHTS = {1024: 768, 1440: 900, 1920: 1080, 2560: 1440}
+DOCUMENTED_WIDTH = 1440
 THEMES: tuple[Theme, ...] = ("dark", "light")
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = [
@@ -238,7 +241,12 @@ def main() -> int:
     parser.add_argument("--home", type=Path, help="a demo workspace that is there already")
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the pictures")
     parser.add_argument("--port", type=int, default=0, help="of the app; by default a free one")
+    parser.add_argument(
+        "--widths", type=int, nargs="+", choices=HEIGHTS, metavar="WIDTH", help="windows, in CSS pixels"
+    )
     args = parser.parse_args()
+    if args.widths and args.out == OUT:
+        parser.error(f"--widths needs --out: {OUT.name}/ has the pictures of {DOCUMENTED_WIDTH} pixels only")
     screenshots = [screenshot for screenshot in SCREENSHOTS if screenshot.name.startswith(args.only)]
     args.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="overread-screenshots-") as folder:
@@ -252,8 +260,9 @@ def main() -> int:
             failed = []
             for theme in THEMES:
                 failed += _take_screenshots(
-                    browser, url=url, home=home, theme=theme, screenshots=screenshots, out=args.out
-                )
+                    browser, url=url, home=home, theme=theme, screenshots=screenshots, out=args.out,
+                    widths=args.widths,
+                )  # fmt: skip
     total = sum(path.stat().st_size for path in args.out.glob("*.png"))
     print(f"{args.out}: {total / 1e6:.1f} MB in all")
     for failure in failed:
@@ -262,21 +271,34 @@ def main() -> int:
 
 
 def _take_screenshots(
-    browser: Browser, *, url: str, home: Path, theme: Theme, screenshots: list[Screenshot], out: Path
+    browser: Browser,
+    *,
+    url: str,
+    home: Path,
+    theme: Theme,
+    screenshots: list[Screenshot],
+    out: Path,
+    widths: list[int] | None,
 ) -> list[str]:
     """Take the shots of one theme, each person signed in once; what failed, in words."""
+    first_width = widths[0] if widths else DOCUMENTED_WIDTH  # tables keep the text size of the first window
+    window: ViewportSize = {"width": first_width, "height": HEIGHTS[first_width]}
     failed = []
     used_questions: set[int] = set()
     for person in dict.fromkeys(screenshot.person for screenshot in screenshots):
-        context = browser.new_context(viewport=SIZE, color_scheme=theme, base_url=url, locale="en-GB")
+        context = browser.new_context(viewport=window, color_scheme=theme, base_url=url, locale="en-GB")
         if person is not None:
             _sign_in(context, person)
         for screenshot in (candidate for candidate in screenshots if candidate.person == person):
             page = context.new_page()
             try:
-                _take_screenshot(
-                    page, screenshot, home, used_questions, out / f"{screenshot.name}-{theme}.png"
-                )
+                _open_screenshot(page, screenshot, home, used_questions)
+                if widths is None:
+                    _save_picture(page, out / f"{screenshot.name}-{theme}.png")
+                for width in widths or ():
+                    page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+                    page.wait_for_timeout(900)  # charts and radiographs are drawn again
+                    _save_picture(page, out / f"{screenshot.name}-{theme}-{width}.png")
                 print(f"{screenshot.name}-{theme}")
             except (Error, LookupError) as error:
                 failed.append(f"{screenshot.name}-{theme}: {str(error).splitlines()[0]}")
@@ -286,9 +308,7 @@ def _take_screenshots(
     return failed
 
 
-def _take_screenshot(
-    page: Page, screenshot: Screenshot, home: Path, used_questions: set[int], target: Path
-) -> None:
+def _open_screenshot(page: Page, screenshot: Screenshot, home: Path, used_questions: set[int]) -> None:
     page.goto(_resolve_address(screenshot, home, used_questions))
     page.get_by_text(screenshot.expected_text).first.wait_for(timeout=30_000)
     if screenshot.person is not None:
@@ -298,6 +318,9 @@ def _take_screenshot(
     page.wait_for_timeout(1200)  # tables and images settle
     screenshot.steps(page)
     page.wait_for_timeout(300)
+
+
+def _save_picture(page: Page, target: Path) -> None:
     target.write_bytes(_compress_png(page.screenshot()))
 
 

@@ -15,7 +15,7 @@ from review.service import DatasetEstimates, estimate_dataset, list_estimable_ba
 from ui.chart import show_chart
 from ui.context import current_workspace, read_only_session, require_page
 from ui.dataset_choice import choose_dataset
-from ui.estimates.charts import build_estimate_chart
+from ui.estimates.charts import build_estimate_chart, property_label
 from ui.estimates.groups import show_group_comparison
 from ui.estimates.sample import load_cached_sample
 from ui.tables import show_table
@@ -116,7 +116,10 @@ def _show_estimates(whole_estimates: DatasetEstimates) -> None:
     # Chart and table are not side by side: the chart's scale and the table's last columns would not fit.
     show_chart(
         build_estimate_chart(
-            [(estimate.name, estimate) for estimate in (estimates.key_errors, *estimates.errors)],
+            [
+                (property_label(estimate.name), estimate)
+                for estimate in (estimates.key_errors, *estimates.errors)
+            ],
             title="% of the dataset, with 95 % interval",
         )
     )
@@ -131,7 +134,7 @@ def _show_estimates(whole_estimates: DatasetEstimates) -> None:
 def _estimate_row(estimate: Estimate) -> dict[str, object]:
     bounds = {"If skipped": format_interval(*estimate.rate.bounds)} if estimate.rate.bounds else {}
     return {
-        "Property": estimate.name,
+        "Property": property_label(estimate.name),
         "Estimate": format_percent(estimate.rate.estimate),
         "95 % interval": format_interval(estimate.rate.low, estimate.rate.high),
         "Count": estimate.count,

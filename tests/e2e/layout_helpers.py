@@ -1,4 +1,4 @@
-"""What a form shows of its window: the radiographs' share, cut or wrapped parts, sizes of text."""
+"""What pages and forms show of their window: the radiographs' share, cut or wrapped parts, sizes of text."""
 
 from __future__ import annotations
 
@@ -8,6 +8,38 @@ from typing import Any
 from playwright.sync_api import Page
 
 WINDOWS = {1024: 768, 1440: 900, 1920: 1080, 2560: 1440}  # width to height, pixels
+
+#: Texts that reach beyond a part that hides what does not fit, the page's width, and text below 12 pixels.
+FIND_FAULTS = r"""() => {
+  const faults = [];
+  for (const element of document.querySelectorAll('.stApp *')) {
+    if (element.closest('[data-testid="stDataFrame"], [aria-hidden="true"], style, textarea')) continue;
+    const texts = [...element.childNodes].filter(node => node.nodeType === 3 && node.textContent.trim());
+    if (!texts.length || !element.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true })) continue;
+    const range = document.createRange();
+    range.setStart(texts[0], 0);
+    range.setEnd(texts.at(-1), texts.at(-1).length);
+    const text = range.getBoundingClientRect(), words = element.textContent.trim().slice(0, 60);
+    if (text.width < 2) continue;
+    for (let part = element; part; part = part.parentElement) {
+      const style = getComputedStyle(part), box = part.getBoundingClientRect();
+      if (box.width <= 1 || box.height <= 1 || style.position === 'fixed') break;
+      const isOutside = text.right > box.right + 3 || text.left < box.left - 3;
+      if (['hidden', 'clip'].includes(style.overflowX) && isOutside) {
+        faults.push(`cut: ${words}`);
+        break;
+      }
+      if (['auto', 'scroll'].includes(style.overflowX)) break;
+    }
+    const isSmall = parseFloat(getComputedStyle(element).fontSize) < 12;
+    if (isSmall && !element.closest('code')) faults.push(`small: ${words}`);
+  }
+  const main = document.querySelector('[data-testid="stMain"]');
+  if (main.scrollWidth > main.clientWidth + 1) faults.push(`the page is ${main.scrollWidth} px wide`);
+  const out = document.querySelector('.st-key-sign-out').getBoundingClientRect();
+  if (out.top < 0 || out.bottom > innerHeight) faults.push(`sign out ends at ${Math.round(out.bottom)}`);
+  return faults;
+}"""
 
 _MEASURE = """() => {
     const roots = [...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean);

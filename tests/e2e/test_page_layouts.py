@@ -5,42 +5,11 @@ from playwright.sync_api import Page
 
 from domain.people import Role
 from tests.e2e.conftest import RunningApp
+from tests.e2e.layout_helpers import FIND_FAULTS, WINDOWS
 from tests.storage.study_worlds import make_study_world
 from ui.navigation import PAGES
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
-WINDOWS = ((1024, 768), (1440, 900), (1920, 1080), (2560, 1440))
-#: Texts that reach beyond a part that hides what does not fit, the page's width, and text below 12 pixels.
-FIND_FAULTS = r"""() => {
-  const faults = [];
-  for (const element of document.querySelectorAll('.stApp *')) {
-    if (element.closest('[data-testid="stDataFrame"], [aria-hidden="true"], style, textarea')) continue;
-    const texts = [...element.childNodes].filter(node => node.nodeType === 3 && node.textContent.trim());
-    if (!texts.length || !element.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true })) continue;
-    const range = document.createRange();
-    range.setStart(texts[0], 0);
-    range.setEnd(texts.at(-1), texts.at(-1).length);
-    const text = range.getBoundingClientRect(), words = element.textContent.trim().slice(0, 60);
-    if (text.width < 2) continue;
-    for (let part = element; part; part = part.parentElement) {
-      const style = getComputedStyle(part), box = part.getBoundingClientRect();
-      if (box.width <= 1 || box.height <= 1 || style.position === 'fixed') break;
-      const isOutside = text.right > box.right + 3 || text.left < box.left - 3;
-      if (['hidden', 'clip'].includes(style.overflowX) && isOutside) {
-        faults.push(`cut: ${words}`);
-        break;
-      }
-      if (['auto', 'scroll'].includes(style.overflowX)) break;
-    }
-    const isSmall = parseFloat(getComputedStyle(element).fontSize) < 12;
-    if (isSmall && !element.closest('code')) faults.push(`small: ${words}`);
-  }
-  const main = document.querySelector('[data-testid="stMain"]');
-  if (main.scrollWidth > main.clientWidth + 1) faults.push(`the page is ${main.scrollWidth} px wide`);
-  const out = document.querySelector('.st-key-sign-out').getBoundingClientRect();
-  if (out.top < 0 || out.bottom > innerHeight) faults.push(`sign out ends at ${Math.round(out.bottom)}`);
-  return faults;
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +20,7 @@ def coordinator(app: RunningApp) -> str:
     return "everybody"
 
 
-@pytest.mark.parametrize(("width", "height"), WINDOWS)
+@pytest.mark.parametrize(("width", "height"), WINDOWS.items())
 def test_no_text_is_cut_in_a_window(coordinator, signed_in, width, height):
     page: Page = signed_in(coordinator)
     page.set_viewport_size({"width": width, "height": height})
@@ -72,8 +41,9 @@ def test_text_is_larger_on_a_large_screen(coordinator, signed_in):
     page: Page = signed_in(coordinator)
     page.goto("/")
     page.get_by_role("button", name="Sign out").wait_for(timeout=30_000)
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
     sizes = []
-    for width, height in WINDOWS:
+    for width, height in WINDOWS.items():
         page.set_viewport_size({"width": width, "height": height})
         sizes.append(page.evaluate("getComputedStyle(document.documentElement).fontSize"))
     assert sizes == ["15px", "15px", "16px", "20px"]

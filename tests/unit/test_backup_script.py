@@ -55,6 +55,12 @@ def test_with_a_recipient_only_encrypted_backups_are_kept_and_copied_elsewhere(b
     assert [path.name for path in elsewhere.iterdir()] == ["Tue.backup.age"]
 
 
+def test_an_encrypted_backup_replaces_the_readable_one_of_its_day_and_month(back_up):
+    assert back_up("2026-12-01") == ["Tue.backup", "month-12.backup"]
+    names = back_up("2026-12-01", OVERREAD_BACKUP_RECIPIENT="age1test")
+    assert names == ["Tue.backup.age", "month-12.backup.age"]
+
+
 def test_failed_copy_ends_the_script_with_an_error_and_keeps_the_backup(back_up, tmp_path):
     with pytest.raises(subprocess.CalledProcessError):
         back_up("2026-11-23", OVERREAD_BACKUP_COPY="false")

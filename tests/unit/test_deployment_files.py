@@ -45,7 +45,7 @@ def test_the_lock_file_and_the_constraints_agree_and_every_package_has_a_hash():
     assert [name for name, (_, hashes) in locked().items() if not hashes] == []
 
 
-@pytest.mark.parametrize("unit", ["overread.service", "overread-backup.service"])
+@pytest.mark.parametrize("unit", ["overread.service", "overread-backup.service", "overread-audit.service"])
 @pytest.mark.parametrize(
     "setting",
     [
@@ -53,6 +53,7 @@ def test_the_lock_file_and_the_constraints_agree_and_every_package_has_a_hash():
         "RestrictNamespaces=true",
         "SystemCallFilter=@system-service",
         "MemoryMax=80%",
+        "OnFailure=overread-alert@%n.service",
     ],
 )
 def test_the_units_give_the_processes_no_more_rights_than_they_need(unit, setting):

@@ -129,9 +129,8 @@ def _build_tier_chart(strata: tuple[Stratum, ...]) -> alt.LayerChart:
 
 def _show_new_batch_inputs(form_key: str, taken_names: set[str]) -> tuple[str, BatchSettings]:
     free_name = next(f"batch-{i}" for i in range(1, len(taken_names) + 2) if f"batch-{i}" not in taken_names)
-    name_column, mode_column, scope_column, report_column = st.columns(
-        [2, 2, 2, 2], vertical_alignment="bottom"
-    )
+    name_column, mode_column, scope_column = st.columns(3)
+    report_column, one_key_column, _ = st.columns(3)  # the labels of the check boxes are long
     # A name is proposed only for the first batch. Otherwise the second click of a slow double click would
     # draw another batch under the next proposed name.
     proposed_name = free_name if state.is_first_form("draw") else ""
@@ -153,7 +152,7 @@ def _show_new_batch_inputs(form_key: str, taken_names: set[str]) -> tuple[str, B
         disabled=scope is FormScope.KEY,
         help="Reviewers can open the report after they have rated image alignment.",
     )
-    one_key_accept = report_column.checkbox(
+    one_key_accept = one_key_column.checkbox(
         "One key accepts with top ratings", key=f"{form_key}-one-key", help=ONE_KEY_HELP
     )
     report_allowed = show_report and scope is not FormScope.KEY

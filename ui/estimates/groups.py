@@ -13,7 +13,7 @@ from review.progress import format_interval, format_percent
 from review.service import BATCH_GROUP, GROUPS, GroupEstimates, estimate_groups, load_counts_version
 from ui.chart import show_chart
 from ui.context import current_workspace, read_only_session
-from ui.estimates.charts import build_estimate_chart
+from ui.estimates.charts import build_estimate_chart, property_label
 from ui.estimates.sample import load_cached_sample
 from ui.tables import show_table
 from ui.widgets import escape_markdown
@@ -33,7 +33,10 @@ def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) 
         key=f"estimate-by-{dataset}",
     )
     rate_name = error_column.selectbox(
-        "Rate", [KEY_ERROR, *(kind.value for kind in ErrorKind)], key=f"estimate-of-{dataset}"
+        "Rate",
+        [KEY_ERROR, *(kind.value for kind in ErrorKind)],
+        format_func=property_label,
+        key=f"estimate-of-{dataset}",
     )
     with read_only_session() as db:
         version = load_counts_version(db, by=person)
@@ -44,7 +47,8 @@ def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) 
         st.caption("No verdicts yet.")
         return
     named_rates = [(part.name, _find_rate(part, rate_name)) for part in shown_groups]
-    show_chart(build_estimate_chart(named_rates, title=f"{rate_name}: % of the dataset, with 95 % interval"))
+    title = f"{property_label(rate_name)}: % of the dataset, with 95 % interval"
+    show_chart(build_estimate_chart(named_rates, title=title))
     show_table([_build_rate_row(name, estimate) for name, estimate in named_rates])
     if len(all_groups) > _MAX_GROUPS:
         st.caption(
@@ -102,7 +106,7 @@ def _show_examples(groups: Sequence[GroupEstimates]) -> None:
     if not kinds:
         st.caption("No errors.")
     for kind in kinds:
-        st.markdown(f"**{kind.value.capitalize()}**")
+        st.markdown(f"**{kind.label.capitalize()}**")
         for part in groups:
             for question in part.examples.get(kind, ()):
                 st.markdown(

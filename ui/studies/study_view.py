@@ -33,7 +33,7 @@ def show_study(person: Person, summary: StudySummary) -> None:
         studies.describe_design(study.design),
         "reading has begun: readers and cases are fixed"
         if study.frozen
-        else "reading has not begun: readers can be added",
+        else "reading in Overread has not begun: readers can be added",
     ]
     if study.simulated:
         summary_parts.insert(0, "SIMULATED")

@@ -30,14 +30,15 @@ export interface ReviewActions {
 /** The line at the top: batch, progress, what was saved, clock, guideline, keys. */
 export function topLine(data: ReviewData, actions: ReviewActions, ...status: HTMLElement[]): HTMLElement {
   const { place } = data;
-  const text = [`${formatCount(place.done)} of ${formatCount(place.total)} done`, place.skipped > 0 && `${formatCount(place.skipped)} skipped`, `${formatCount(place.left)} left`].filter(Boolean).join(" · ");
+  const text = `${formatCount(place.done)} of ${formatCount(place.total)} done`;
+  const details = `${place.skipped > 0 ? ` · ${formatCount(place.skipped)} skipped` : ""} · ${formatCount(place.left)} left`;
   return h(
     "header",
     { class: "top" },
     batchChoice(data, actions),
-    progressBar(text, place.total, { done: place.done, skipped: place.skipped }),
+    progressBar(text, place.total, { done: place.done, skipped: place.skipped }, details),
     button("←", capOf("previous"), actions.previous, { class: "quiet", disabled: data.previous === null, "aria-label": `previous question${keyHint("previous")}` }),
-    h("span", { class: "progress-text" }, `question ${formatCount(place.position)}`),
+    h("span", { class: "position" }, h("span", { class: "progress-details" }, "question "), formatCount(place.position)),
     button("→", capOf("next"), actions.next, { class: "quiet", disabled: data.next === null, "aria-label": `next question${keyHint("next")}` }),
     h("span", { class: "spring" }),
     status,

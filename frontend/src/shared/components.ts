@@ -13,10 +13,11 @@ export function patientLine({ patient, radiographs }: { patient: Patient; radiog
   return h("p", { class: "patient" }, h("span", {}, details || placeholder), h("span", { class: "indication" }, h("span", { class: "label" }, "Indication "), patient.indication || "not given"));
 }
 
-/** A progress bar with its text. `shares` are drawn in their order. */
-export function progressBar(text: string, total: number, shares: { done: number; skipped?: number }): HTMLElement[] {
+/** A progress bar with its text. `shares` are drawn in their order. Narrow windows omit `details`. */
+export function progressBar(text: string, total: number, shares: { done: number; skipped?: number }, details = ""): HTMLElement[] {
+  const fullText = text + details;
   const bars = Object.entries(shares).map(([name, count]) => h("span", { class: `bar-${name}`, style: `width:${(100 * count) / Math.max(1, total)}%` }));
-  return [h("div", { class: "progress", role: "img", "aria-label": text, title: text }, bars), h("span", { class: "progress-text" }, text)];
+  return [h("div", { class: "progress", role: "img", "aria-label": fullText, title: fullText }, bars), h("span", { class: "progress-text" }, text, h("span", { class: "progress-details" }, details))];
 }
 
 /** A dialog over the form. A click beside it calls `close`. */
