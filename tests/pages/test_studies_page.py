@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import select
 
 from domain.people import Role
 from domain.protocols import Protocol
 from reader_study import service as studies
 from storage.reader_study.studies import find_study
+from storage.rows.audit import AuditRow
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.pages.conftest import get_text
+from tests.pages.conftest import get_text, wait_for_jobs
 from tests.storage.study_worlds import answer_case, make_study_world, read_all
 from tests.storage.worlds import NOW, make_world
 
@@ -100,6 +102,10 @@ def test_study_is_created_on_the_page(workspace, open_studies_page):
     assert study is not None
     assert study.design.training == 1
     assert study.dataset_id == study_world.world.dataset_id
+    wait_for_jobs()
+    with read_only_session() as db:
+        actions = db.execute(select(AuditRow.what).order_by(AuditRow.number)).scalars().all()
+    assert actions[-2:] == ["create study", "take checkpoint"]
 
 
 def test_study_can_be_closed(workspace, open_studies_page):

@@ -28,6 +28,7 @@ _KIND_LOCATIONS = {
     "predictions": "ui.studies.predictions:PREDICTIONS",
     "readings": "ui.studies.external_readings:READINGS",
     "mail": "notifications.service:MAIL",
+    "checkpoint": "ui.background_jobs.checkpoint_job:CHECKPOINT",
 }
 #: Seconds that a click waits for its job. A job that ends within this time shows no progress.
 _QUICK_JOB_SECONDS = 0.5

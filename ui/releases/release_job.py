@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 
-from accounts.service.audit_checkpoints import current_deposits, take_checkpoint
 from domain.count_texts import count_text
-from domain.errors import DomainError, Refused
+from domain.errors import Refused
 from domain.jobs import Job
 from domain.people import Action, Person
 from jobs.service import JobKind, JobRun
 from release import service as release
 from ui.background_jobs import job_control
+from ui.background_jobs.checkpoint_job import take_checkpoint_afterwards
 from ui.context import current_workspace
 
-_LOG = logging.getLogger(__name__)
 #: All releases share it, so that only one runs at a time: two of the same name would write the same files.
 _SUBJECT = "any"
 
@@ -88,12 +86,7 @@ def _run(job: JobRun[ReleaseRequest]) -> None:
     with job.transaction() as db:
         release.record_release(db, by=job.owner, release=written_release, now=job.now())
         job.finish(db, _describe_release(request, written_release))
-    try:
-        take_checkpoint(
-            by=job.owner, workspace=workspace, deposits=current_deposits(workspace), clock=job.now
-        )
-    except DomainError as error:  # the release is complete; the nightly checkpoint reports the error again
-        _LOG.warning("no checkpoint of the audit trail after release %s: %s", request.name, error)
+    take_checkpoint_afterwards(job, after=f"release {request.name}")
 
 
 def _describe_release(request: ReleaseRequest, written_release: release.WrittenRelease) -> str:

@@ -15,6 +15,7 @@ from reader_study.study_sizes import AvailableCases
 from release.service import ReleaseRecord, list_releases
 from sampling.service import list_batches, list_drawable_datasets
 from ui import state
+from ui.background_jobs.checkpoint_job import start_checkpoint
 from ui.context import clock, current_workspace, read_only_session, unit_of_work
 from ui.dataset_choice import choose_dataset
 from ui.layout import responsive_columns
@@ -77,6 +78,7 @@ def _create_study(
         study = create_study(
             db, by=person, name=name, source=source, design=design, protocol=protocol, now=clock()
         )
+    start_checkpoint(person, after=f"study {study.name}")
     state.clear_form(_FORM_NAME)
     state.set_selection("study", study.name)
     return f"Created the study {study.name}. Open “Studies” to add readers."

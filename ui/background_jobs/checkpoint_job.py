@@ -1,0 +1,57 @@
+"""The background job that takes a checkpoint of the audit trail after the work of a page."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from accounts.service.audit_checkpoints import current_deposits, take_checkpoint
+from domain.errors import DomainError
+from domain.people import Action, Person
+from jobs.service import JobKind, JobRun
+from ui.background_jobs import job_control
+from ui.context import current_workspace
+
+_LOG = logging.getLogger(__name__)
+#: All checkpoints share it, so that only one is taken at a time.
+_SUBJECT = "any"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointRequest:
+    """The parameters of the job: what the checkpoint follows, for the log."""
+
+    after: str
+
+
+def start_checkpoint(person: Person, *, after: str) -> None:
+    """Start taking a checkpoint. Does nothing if one is being taken. A failure is logged."""
+    try:
+        job_control.start_job(CHECKPOINT, CheckpointRequest(after=after), by=person, subject=_SUBJECT)
+    except DomainError as error:  # what the checkpoint follows is saved
+        _LOG.warning("no checkpoint of the audit trail after %s: %s", after, error)
+
+
+def take_checkpoint_afterwards(job: JobRun[Any], *, after: str) -> None:
+    """Take a checkpoint. A failure is logged; the nightly checkpoint reports it again."""
+    workspace = current_workspace()
+    try:
+        take_checkpoint(
+            by=job.owner, workspace=workspace, deposits=current_deposits(workspace), clock=job.now
+        )
+    except DomainError as error:
+        _LOG.warning("no checkpoint of the audit trail after %s: %s", after, error)
+
+
+def _run(job: JobRun[CheckpointRequest]) -> None:
+    take_checkpoint_afterwards(job, after=job.parameters.after)
+
+
+CHECKPOINT = JobKind(
+    name="checkpoint",
+    title="Checkpoint of the audit trail",
+    action=Action.SEE_AUDIT,
+    parameters=CheckpointRequest,
+    run=_run,
+)
