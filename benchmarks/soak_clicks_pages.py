@@ -49,7 +49,7 @@ class _Pages:
     """
 
     def __init__(self, window: BrowserContext, workspace: SoakWorkspace) -> None:
-        self.window, self.place = window, workspace
+        self.window, self.workspace = window, workspace
         if window.browser is None:
             raise RuntimeError("the window is of no browser")
         self._browser = window.browser.new_browser_cdp_session()
@@ -131,7 +131,7 @@ class Reviewer(_Pages):
 
     def _count_verdicts(self, number: int) -> int:
         row = VerdictRow
-        with read_only_session(self.place.engine) as db:
+        with read_only_session(self.workspace.engine) as db:
             query = select(func.count()).select_from(row)
             return int(db.execute(query.where(row.question_id == number, row.revision == 1)).scalar_one())
 
@@ -151,7 +151,7 @@ class Coordinator(_Pages):
         page, self.race_name = self.current_page(), f"race-{next(self.race_numbers)}"
         page.goto("/")
         self.prepare_action = rng.choice([self._draw, self._assign, self._close, self._release])
-        with unit_of_work(self.place.engine) as db:
+        with unit_of_work(self.workspace.engine) as db:
             self._draw_only_open_batch(db)
         button, audit_actions = self.prepare_action(page)
         button.wait_for(timeout=60_000)
@@ -218,7 +218,7 @@ class Coordinator(_Pages):
 
     def _count_audit_rows(self, audit_actions: set[str]) -> int:
         row = AuditRow
-        with read_only_session(self.place.engine) as db:
+        with read_only_session(self.workspace.engine) as db:
             query = select(func.count()).select_from(row).where(row.what.in_(audit_actions))
             return int(db.execute(query.where(row.person_name == COORDINATOR)).scalar_one())
 

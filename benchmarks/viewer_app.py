@@ -62,10 +62,10 @@ def wait_until(page: Page, expression: str) -> None:
 
 def bounding_box(locator: Locator) -> FloatRect:
     """Return the position of an element in the window in CSS pixels."""
-    place = locator.bounding_box()
-    if place is None:
+    box = locator.bounding_box()
+    if box is None:
         sys.exit(f"{locator} is not on screen")
-    return place
+    return box
 
 
 @contextmanager

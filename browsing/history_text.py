@@ -36,7 +36,7 @@ def describe_event(event: QuestionEvent, question: Question) -> tuple[str, list[
 def _describe_import(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     problems = [f"check {problem}" for problem in event.details["problems"]]
     return (
-        f"imported from {event.place} ({event.details['format']}) into {event.details['dataset']}",
+        f"imported from {event.container} ({event.details['format']}) into {event.details['dataset']}",
         problems or ["no problems found by the structural checks"],
     )
 
@@ -44,27 +44,27 @@ def _describe_import(event: QuestionEvent, _: Question) -> tuple[str, list[str]]
 def _describe_draw(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     probability = event.details["inclusion_probability"]
     return (
-        f"drawn into batch {event.place}",
+        f"drawn into batch {event.container}",
         [f"stratum {event.details['stratum']}, inclusion probability {probability:.4g}"],
     )
 
 
 def _describe_assignment(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     state = AssignmentState(event.details["state"])
-    return f"assigned to {event.details['to']} in batch {event.place}", [f"now {state.value}"]
+    return f"assigned to {event.details['to']} in batch {event.container}", [f"now {state.value}"]
 
 
 def _describe_own_answer(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
     answer = event.details["answer"]
     answer_label = "cannot determine" if answer is None else _format_answer(answer, question)
-    return f"answered before seeing the key, in batch {event.place}", [
+    return f"answered before seeing the key, in batch {event.container}", [
         f"{answer_label}, confidence {event.details['confidence']} of 5",
         *_describe_display(event.details["image"]),
     ]
 
 
 def _describe_skip(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    return f"skipped in batch {event.place}", [event.details["why"]]
+    return f"skipped in batch {event.container}", [event.details["why"]]
 
 
 def _describe_verdict(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
@@ -85,17 +85,17 @@ def _describe_verdict(event: QuestionEvent, question: Question) -> tuple[str, li
         details.append(f"ratings: {', '.join(rating_texts)}")
     details += _describe_display(verdict.image)
     details += [text for text in (opinion.comment, verdict.why) if text]
-    return f"{_DECISION_TEXTS[verdict.decision]} in batch {event.place}{revision_text}", details
+    return f"{_DECISION_TEXTS[verdict.decision]} in batch {event.container}{revision_text}", details
 
 
 def _describe_comment(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    return f"commented to {event.details['to']} in batch {event.place}", [event.details["text"]]
+    return f"commented to {event.details['to']} in batch {event.container}", [event.details["text"]]
 
 
 def _describe_adjudication(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
     adjudication: Adjudication = event.details["adjudication"]
     revision_text = f", revision {adjudication.revision}" if adjudication.revision > 1 else ""
-    line = f"adjudicated in batch {event.place}{revision_text}: {adjudication.decision.value}"
+    line = f"adjudicated in batch {event.container}{revision_text}: {adjudication.decision.value}"
     return line, [
         *_describe_changes(question, adjudication.correction),
         adjudication.reason,
@@ -105,13 +105,15 @@ def _describe_adjudication(event: QuestionEvent, question: Question) -> tuple[st
 
 def _describe_release(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     split = event.details["side"]
-    return f"in release {event.place}", ["on the private side"] if split == "private" else []
+    return f"in release {event.container}", ["on the private side"] if split == "private" else []
 
 
 def _describe_rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     number = event.details["rule"]
     action_text = (
-        "rejected by" if event.details["step"] == BulkAction.REJECT else f"queued into batch {event.place} by"
+        "rejected by"
+        if event.details["step"] == BulkAction.REJECT
+        else f"queued into batch {event.container} by"
     )
     search_text = f"matched by a search: {describe_search(event.details['search'])}"
     return f"{action_text} rule {number}", [event.details["reason"], search_text]

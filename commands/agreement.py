@@ -14,7 +14,7 @@ from domain.count_texts import count_text
 from measures.boxes import MeanOverlap
 from measures.means import Mean
 from measures.proportions import Proportion
-from review.agreement import GroupAgreement, format_pair_names
+from review.agreement import GroupAgreement, aspect_to_plain, format_pair_names
 from review.service import BatchAgreement, compute_batch_agreement
 from storage.unit_of_work import read_only_session
 
@@ -52,7 +52,7 @@ def to_plain(agreement: BatchAgreement) -> dict[str, Any]:
                 "between": name,
                 "questions": pair.questions,
                 "boxes": asdict(pair.box_overlap),
-                "aspects": [asdict(aspect) for aspect in pair.aspects],
+                "aspects": [aspect_to_plain(aspect) for aspect in pair.aspects],
             }
             for name, pair in zip(
                 format_pair_names(agreement.agreements, agreement.people), agreement.agreements, strict=True
@@ -82,7 +82,7 @@ def format_text(agreement: BatchAgreement) -> Iterable[str]:
             yield f"  {aspect.name}"
             yield f"    agreement {format_estimate(aspect.percent, percent=True)}"
             yield f"    {kappa} {format_estimate(aspect.kappa)}"
-            yield f"    {aspect.third_name} {format_estimate(aspect.third)}"
+            yield f"    {aspect.alternative_name} {format_estimate(aspect.alternative)}"
         yield from format_boxes(pair)
     for person, blocks in agreement.drift.items():
         yield from ("", f"{agreement.people[person]}, by {agreement.drift_block:,} verdicts")

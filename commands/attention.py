@@ -12,7 +12,7 @@ from commands.arguments import Subparsers
 from commands.output import add_batch_results, format_estimate, print_results
 from domain.count_texts import count_text
 from measures.proportions import Proportion
-from review.agreement import Aspect
+from review.agreement import Aspect, aspect_to_plain
 from review.service import BatchAttention, compute_batch_attention
 from storage.unit_of_work import read_only_session
 
@@ -50,7 +50,7 @@ def to_plain(results: BatchAttention) -> dict[str, Any]:
                 "planted_hidden": reviewer.planted_count,
                 "repeats_judged_twice": reviewer.attention.pairs,
                 "judged_in_between_median": reviewer.attention.median_verdicts_between,
-                "aspects": [asdict(aspect) for aspect in reviewer.attention.agreement.aspects]
+                "aspects": [aspect_to_plain(aspect) for aspect in reviewer.attention.agreement.aspects]
                 if reviewer.attention.agreement
                 else [],
                 "faults": [asdict(fault) for fault in reviewer.attention.faults],

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from domain.count_texts import count_text
-from domain.hidden import DEFAULT_DISTANCE, DETECTABLE_FAULTS, HiddenPlan, PlantedFault
+from domain.hidden import DEFAULT_MIN_DISTANCE, DETECTABLE_FAULTS, HiddenPlan, PlantedFault
 from review.service import (
     HiddenSummary,
     hide_questions,
@@ -39,8 +39,8 @@ def add_to(subparsers: Subparsers) -> None:
         help="share of the reviewer's questions to repeat (default 0.1)",
     )
     parser.add_argument(
-        "--distance", type=int, default=DEFAULT_DISTANCE, metavar="N",
-        help=f"minimum number of questions between first showing and repeat (default {DEFAULT_DISTANCE})",
+        "--distance", type=int, default=DEFAULT_MIN_DISTANCE, metavar="N",
+        help=f"minimum number of questions between first showing and repeat (default {DEFAULT_MIN_DISTANCE})",
     )  # fmt: skip
     parser.add_argument(
         "--planted", type=int, default=0, metavar="N", help="planted questions per reviewer (default 0)"
@@ -102,9 +102,9 @@ def _build_plan(args: argparse.Namespace) -> HiddenPlan:
         batch = load_named_batch(db, by=command_line_person(), name=args.batch)
     faults = tuple(PlantedFault(name) for name in args.faults or DETECTABLE_FAULTS[batch.settings.parts])
     return HiddenPlan(
-        repeats=0.1 if args.repeats is None else args.repeats,
-        distance=args.distance,
-        planted=args.planted,
+        repeat_share=0.1 if args.repeats is None else args.repeats,
+        min_distance=args.distance,
+        planted_count=args.planted,
         faults=faults,
         seed=args.seed,
     )
@@ -128,7 +128,7 @@ def _list_hidden(batch: str) -> int:
     for line in hidden_lines:
         kind = f"planted ({line.hidden.fault})" if line.hidden.fault else "repeat"
         state = (
-            "removed: " + line.hidden.removed_why
+            "removed: " + line.hidden.removal_reason
             if not line.hidden.is_counted
             else line.state or "not shown yet"
         )
@@ -136,7 +136,7 @@ def _list_hidden(batch: str) -> int:
         first_decision_text = "" if line.first_decision is None else f", first verdict {line.first_decision}"
         detection_text = "" if line.detection is None else f", {line.detection}"
         print(
-            f"{line.hidden.number}: {kind} of {line.source_id} for {line.person};"
+            f"{line.hidden.question_number}: {kind} of {line.source_question_id} for {line.person};"
             f" {state}{decision_text}{first_decision_text}{detection_text}"
         )
     if not hidden_lines:

@@ -103,7 +103,7 @@ def list_demo_batches() -> tuple[DemoBatch, ...]:
             done_shares=((ROSA, 0.85), (RENATE, 1.0)),
             days_ago=4,
             overlap=2,
-            hidden=HiddenPlan(repeats=0.25, distance=6, planted=10, seed=5),
+            hidden=HiddenPlan(repeat_share=0.25, min_distance=6, planted_count=10, seed=5),
             adjudicator=RAVI,
         ),
     )
@@ -198,10 +198,10 @@ def _set_up_hidden_questions(
     for hidden_line in list_hidden_questions(db, by=by, batch=batch.name):
         if hidden_line.hidden.fault is not None:
             kind = min(DETECTING_ERRORS[hidden_line.hidden.fault])
-            planted[hidden_line.hidden.number] = PlantedError(
+            planted[hidden_line.hidden.question_number] = PlantedError(
                 kind=kind,
-                question=load_question(db, question_id=hidden_line.hidden.number),
-                corrected=question_set.find_question(hidden_line.source_id),
+                question=load_question(db, question_id=hidden_line.hidden.question_number),
+                corrected=question_set.find_question(hidden_line.source_question_id),
             )
     return planted
 

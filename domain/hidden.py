@@ -46,40 +46,40 @@ DETECTABLE_FAULTS: dict[FormScope, tuple[PlantedFault, ...]] = {
     FormScope.IMAGE_ALIGNMENT: (PlantedFault.WRONG_SIDE, PlantedFault.ABSENT_FINDING),
 }
 
-#: The default of :attr:`HiddenPlan.distance`.
-DEFAULT_DISTANCE = 20
+#: The default of :attr:`HiddenPlan.min_distance`.
+DEFAULT_MIN_DISTANCE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenPlan:
     """The plan of the hidden questions that each reviewer of a batch gets.
 
-    ``repeats`` is the share (0 to 0.5) of a reviewer's own questions that are shown again, at least
-    ``distance`` questions later. ``planted`` is the number of questions with a fault; the kinds in ``faults``
-    are used in turn. The same plan and questions give the same hidden questions.
+    ``repeat_share`` is the share (0 to 0.5) of a reviewer's own questions that are shown again, at least
+    ``min_distance`` questions later. ``planted_count`` is the number of questions with a fault; the kinds in
+    ``faults`` are used in turn. The same plan and questions give the same hidden questions.
 
     Raises:
         InvalidValue: a value is outside its range, or there are neither repeats nor planted questions.
     """
 
-    repeats: float = 0.1
-    distance: int = DEFAULT_DISTANCE
-    planted: int = 0
+    repeat_share: float = 0.1
+    min_distance: int = DEFAULT_MIN_DISTANCE
+    planted_count: int = 0
     faults: tuple[PlantedFault, ...] = tuple(PlantedFault)
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.repeats <= 0.5:
-            raise InvalidValue("repeats", f"must be a share of 0 to 0.5, not {self.repeats:g}")
-        if not 1 <= self.distance <= 10_000:
-            raise InvalidValue("distance", f"must be 1 to 10,000 questions, not {self.distance}")
-        if not 0 <= self.planted <= 1000:
-            raise InvalidValue("planted", f"must be 0 to 1,000 for each reviewer, not {self.planted}")
-        if self.planted and not self.faults:
+        if not 0 <= self.repeat_share <= 0.5:
+            raise InvalidValue("repeats", f"must be a share of 0 to 0.5, not {self.repeat_share:g}")
+        if not 1 <= self.min_distance <= 10_000:
+            raise InvalidValue("distance", f"must be 1 to 10,000 questions, not {self.min_distance}")
+        if not 0 <= self.planted_count <= 1000:
+            raise InvalidValue("planted", f"must be 0 to 1,000 for each reviewer, not {self.planted_count}")
+        if self.planted_count and not self.faults:
             raise InvalidValue("faults", "must contain at least one kind of fault to plant")
         if len(set(self.faults)) != len(self.faults):
             raise InvalidValue("faults", "must not repeat a kind")
-        if not self.repeats and not self.planted:
+        if not self.repeat_share and not self.planted_count:
             raise InvalidValue("repeats", "must be above 0 if there are no planted questions")
         if not 0 <= self.seed < 2**31:
             raise InvalidValue("seed", f"must be 0 to 2147483647, not {self.seed}")
@@ -87,26 +87,26 @@ class HiddenPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenQuestion:
-    """A hidden question of one reviewer, which is stored as a question with its own id ``number``.
+    """A hidden question of one reviewer, which is stored as a question of its own.
 
-    ``source_number`` is the id of the question that it was made from. In a shared queue, it is shown after
-    the reviewer has judged ``after`` questions. If ``removed_at`` is set, the question no longer counts;
-    ``removed_why`` gives the reason.
+    ``question_number`` is its id in the database, ``source_question_number`` that of the question from which
+    it was made. In a shared queue, it is shown once the reviewer has judged ``min_judged_count`` questions.
+    If ``removed_at`` is set, the question no longer counts.
 
     Raises:
         InvalidValue: a planted question has no fault, or a repeat has a fault.
     """
 
-    number: int
+    question_number: int
     batch_id: int
     person_id: int
     kind: HiddenKind
     fault: PlantedFault | None
-    source_number: int
-    after: int
+    source_question_number: int
+    min_judged_count: int
     hidden_at: datetime
     removed_at: datetime | None = None
-    removed_why: str = ""
+    removal_reason: str = ""
 
     @property
     def is_counted(self) -> bool:
@@ -120,17 +120,16 @@ class HiddenQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedQuestion:
-    """A question in a reviewer's queue, either ``hidden`` or drawn.
+    """A question in a reviewer's queue, either hidden or drawn.
 
-    ``number`` and ``exam_number`` are ids in the database, ``key`` is the question's id in its file.
-    ``position`` is the place in the queue. ``first_judged_at`` is the time of the reviewer's first verdict on
-    the question, or None.
+    ``question_number`` and ``exam_number`` are ids in the database; ``question_id`` is the id in the
+    question's file. ``first_judged_at`` is the time of the reviewer's first verdict on the question, or None.
     """
 
-    number: int
-    key: str
+    question_number: int
+    question_id: str
     exam_number: int
     position: int
     state: AssignmentState
-    hidden: bool
+    is_hidden: bool
     first_judged_at: datetime | None = None

@@ -11,11 +11,11 @@ from typing import Any
 class QuestionEvent:
     """An event: its kind ("imported", "verdict", …), its time and its person (None: the command line).
 
-    ``place`` is the name of the file, batch or release. The content of ``details`` depends on the kind.
+    ``container`` is the name of the file, batch or release. The content of ``details`` depends on the kind.
     """
 
     kind: str
     occurred_at: datetime
     person_name: str | None
-    place: str = ""
+    container: str = ""
     details: dict[str, Any] = field(default_factory=dict)

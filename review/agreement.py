@@ -18,8 +18,9 @@ the overlaps divided by the larger number of boxes (V-score).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,7 @@ class AgreementEstimate:
 class Aspect:
     """Agreement on one aspect of a verdict. ``weighted`` is True if the values of the aspect are ordered.
 
-    ``third`` is a further coefficient and ``third_name`` its name: AC1, AC2 if the aspect is weighted, or
+    ``alternative`` is a second chance-corrected coefficient: AC1, AC2 if the aspect is weighted, or
     Brennan-Prediger for "same key".
     """
 
@@ -72,8 +73,15 @@ class Aspect:
     weighted: bool
     percent: AgreementEstimate
     kappa: AgreementEstimate
-    third: AgreementEstimate
-    third_name: str
+    alternative: AgreementEstimate
+    alternative_name: str
+
+
+def aspect_to_plain(aspect: Aspect) -> dict[str, Any]:
+    """Convert an aspect to JSON values. The alternative coefficient is written as ``third``."""
+    plain = asdict(aspect)
+    alternative = {"third": plain.pop("alternative"), "third_name": plain.pop("alternative_name")}
+    return plain | alternative
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,10 +167,10 @@ def _compute_pair_aspect(
             n=n, estimate=kappa.value, low=kappa.low, high=kappa.high, kind=kappa.method or "",
             note=kappa.note,
         ),
-        third=AgreementEstimate(
+        alternative=AgreementEstimate(
             n=n, estimate=ac1.value, low=ac1.low, high=ac1.high, kind=ac1.method or "", note=ac1.note
         ),
-        third_name="AC2" if scale.weighted else "AC1",
+        alternative_name="AC2" if scale.weighted else "AC1",
     )  # fmt: skip
 
 
@@ -214,13 +222,13 @@ def _build_same_key_aspect(
         kappa=AgreementEstimate(
             n=percent.n, note="not defined: the options differ from question to question"
         ),
-        third=replace(
+        alternative=replace(
             countable,
             estimate=correct_for_chance(countable.estimate),
             low=correct_for_chance(countable.low),
             high=correct_for_chance(countable.high),
         ),
-        third_name="Brennan-Prediger",
+        alternative_name="Brennan-Prediger",
     )
 
 
@@ -288,8 +296,8 @@ def _compute_overall_aspect(scale: Scale, codes: NDArray[np.int64], exams: NDArr
         weighted=scale.weighted,
         percent=_estimate_group_coefficient(codes, Coefficient.PERCENT, unweighted, exams),
         kappa=_estimate_group_coefficient(codes, Coefficient.CONGER, weights, exams),
-        third=_estimate_group_coefficient(codes, Coefficient.AC1, weights, exams),
-        third_name="AC2" if scale.weighted else "AC1",
+        alternative=_estimate_group_coefficient(codes, Coefficient.AC1, weights, exams),
+        alternative_name="AC2" if scale.weighted else "AC1",
     )
 
 

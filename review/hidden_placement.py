@@ -94,7 +94,7 @@ def count_missing_repeats(plan: HiddenPlan, *, own_count: int, existing: int) ->
         own_count: the number of the reviewer's questions that are not hidden.
         existing: the number of repeats that the reviewer already has.
     """
-    return max(0, round(plan.repeats * own_count) - existing)
+    return max(0, round(plan.repeat_share * own_count) - existing)
 
 
 def choose_repeats_in_queue(
@@ -124,11 +124,15 @@ def choose_repeats_in_queue(
     for index, question in _sort_by_hash(list(enumerate(queue)), f"{plan.seed}:repeat:{person_id}"):
         if len(chosen) == count:
             break
-        if question.hidden or question.number in repeated or question.state is AssignmentState.SKIPPED:
+        if (
+            question.is_hidden
+            or question.question_number in repeated
+            or question.state is AssignmentState.SKIPPED
+        ):
             continue
-        random_number = compute_draw_hash(f"{plan.seed}:place:{person_id}:{question.key}") % 2**32
+        random_number = compute_draw_hash(f"{plan.seed}:place:{person_id}:{question.question_id}") % 2**32
         gap = gaps.take_gap(
-            exam_number=question.exam_number, min_index=index + plan.distance, random_number=random_number
+            exam_number=question.exam_number, min_index=index + plan.min_distance, random_number=random_number
         )
         if gap is not None:
             chosen.append((question, gap))
@@ -162,11 +166,13 @@ def choose_repeats_of_judged(
     chosen = [
         (index, question)
         for index, question in order
-        if not question.hidden and question.number not in repeated
+        if not question.is_hidden and question.question_number not in repeated
     ][:count]
     for index, question in chosen:
-        spread = compute_draw_hash(f"{plan.seed}:place:{person_id}:{question.key}") % plan.distance
-        repeats.append((question, max(index + 1 + plan.distance, len(judged) + 1) + spread))
+        spread = (
+            compute_draw_hash(f"{plan.seed}:place:{person_id}:{question.question_id}") % plan.min_distance
+        )
+        repeats.append((question, max(index + 1 + plan.min_distance, len(judged) + 1) + spread))
     return repeats
 
 
@@ -174,5 +180,6 @@ def _sort_by_hash(
     indexed_questions: list[tuple[int, QueuedQuestion]], salt: str
 ) -> list[tuple[int, QueuedQuestion]]:
     return sorted(
-        indexed_questions, key=lambda pair: (compute_draw_hash(f"{salt}:{pair[1].key}"), pair[1].key)
+        indexed_questions,
+        key=lambda pair: (compute_draw_hash(f"{salt}:{pair[1].question_id}"), pair[1].question_id),
     )

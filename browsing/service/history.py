@@ -81,7 +81,7 @@ def _load_comment_events(db: Session, *, by: Person, question_number: int) -> li
             kind="comment",
             occurred_at=comment.written_at,
             person_name=comment.author_name,
-            place=thread.batch,
+            container=thread.batch,
             details={
                 "text": comment.text,
                 "to": "the coordinators" if comment.by_reviewer else thread.reviewer_name,

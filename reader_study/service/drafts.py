@@ -62,7 +62,7 @@ def save_reading_draft(  # allow writes-without-record: a draft is not an answer
     """
     require(person, Action.READ)
     locked = lock_case(db, person=person, study_id=study_id, position=position)
-    draft = stored.find_draft(db, key=locked.key)
+    draft = stored.find_draft(db, key=locked.reading_key)
     current_revision = draft.revision if draft else 0
     if draft is not None and current_revision == revision + 1 and draft.body == body:
         return current_revision
@@ -72,7 +72,7 @@ def save_reading_draft(  # allow writes-without-record: a draft is not an answer
             "was changed or answered in another tab or window. Reload the page."
         )
     check_open(locked)
-    stored.put_draft(db, key=locked.key, revision=revision + 1, body=body, now=now)
+    stored.put_draft(db, key=locked.reading_key, revision=revision + 1, body=body, now=now)
     return revision + 1
 
 
@@ -100,7 +100,7 @@ def record_reading_time(  # allow writes-without-record: reading times are not a
     locked = lock_case(db, person=person, study_id=study_id, position=position)
     stored.put_times(
         db,
-        key=locked.key,
+        key=locked.reading_key,
         seconds=seconds,
         seconds_looking=seconds_looking,
         seconds_away=seconds_away,

@@ -19,18 +19,15 @@ from storage.reader_study.studies import load_current_protocol, load_study, lock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockedCase:
-    """A reader's case, whose study is locked until the transaction ends.
-
-    ``key`` is the key of the reading, and ``version`` the number of the protocol's current version.
-    """
+    """A reader's case, whose study is locked until the transaction ends."""
 
     study: ReaderStudy
     reader: Reader
     slot: Slot
     case: BlindCase
-    key: ReadingKey
+    reading_key: ReadingKey
     protocol: Protocol
-    version: int
+    protocol_version: int
 
 
 def lock_case(db: Session, *, person: Person, study_id: int, position: int) -> LockedCase:
@@ -51,9 +48,9 @@ def lock_case(db: Session, *, person: Person, study_id: int, position: int) -> L
         reader=reader,
         slot=slot,
         case=cases.load_blind_case(db, case_id=slot.case_id),
-        key=build_reading_key(slot, study_id=study_id),
+        reading_key=build_reading_key(slot, study_id=study_id),
         protocol=current_version.protocol,
-        version=current_version.version,
+        protocol_version=current_version.version,
     )
 
 

@@ -57,18 +57,18 @@ def submit_reading(
     """
     require(person, Action.READ)
     locked = lock_case(db, person=person, study_id=study_id, position=position)
-    latest = stored.find_last_reading(db, key=locked.key)
-    draft = stored.find_draft(db, key=locked.key)
+    latest = stored.find_last_reading(db, key=locked.reading_key)
+    draft = stored.find_draft(db, key=locked.reading_key)
     reading = build_reading(
         submitted,
         slot=locked.slot,
-        key=locked.key,
-        version=locked.version,
+        key=locked.reading_key,
+        version=locked.protocol_version,
         revision=revision,
         began_at=draft.began_at if draft else now,
         now=now,
     )
-    existing = stored.find_reading(db, key=locked.key, revision=revision)
+    existing = stored.find_reading(db, key=locked.reading_key, revision=revision)
     if existing is not None:
         if is_same_answer(existing, reading):
             return existing
@@ -82,11 +82,11 @@ def submit_reading(
     try:
         stored.add_reading(db, reading=reading)
     except AlreadyThere as error:
-        first = stored.find_reading(db, key=locked.key, revision=revision)
+        first = stored.find_reading(db, key=locked.reading_key, revision=revision)
         if first is not None and is_same_answer(first, reading):
             return first
         raise StaleRevision(_describe_conflict(locked, first)) from error
-    stored.clear_draft(db, key=locked.key, revision=(draft.revision if draft else 0) + 1)
+    stored.clear_draft(db, key=locked.reading_key, revision=(draft.revision if draft else 0) + 1)
     record(
         db,
         by=person,

@@ -22,7 +22,7 @@ from review.service.agreement import BatchAgreement, compute_batch_agreement
 from review.service.assignment_changes import AssignSummary, assign, preview_assign, reassign, withdraw
 from review.service.attention import (
     BatchAttention,
-    HiddenQuestionRow,
+    ListedHiddenQuestion,
     ReviewerAttention,
     compute_batch_attention,
     count_hidden_by_batch,
@@ -125,8 +125,8 @@ __all__ = [
     "DisputedQuestion",
     "GroupEstimates",
     "HiddenCounts",
-    "HiddenQuestionRow",
     "HiddenSummary",
+    "ListedHiddenQuestion",
     "LockedQuestion",
     "NextClaim",
     "PersonWorkload",

@@ -300,7 +300,10 @@ def _withdraw_questions(
 def _remove_open_hidden(db: Session, batch: Batch, person: Person, by: Person, *, now: datetime) -> None:
     """Remove a person's open hidden questions, which could be recognised as the only questions left."""
     open_numbers = list_open_hidden(db, batch_id=batch.id, person_id=person.id)
-    pending = [hidden.number for hidden in list_unassigned_hidden(db, batch_id=batch.id, person_id=person.id)]
+    pending = [
+        hidden.question_number
+        for hidden in list_unassigned_hidden(db, batch_id=batch.id, person_id=person.id)
+    ]
     _withdraw_questions(db, batch, person, open_numbers, now=now)
     remove_hidden(
         db,

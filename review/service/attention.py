@@ -28,7 +28,7 @@ from storage.sampling.batches import load_batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HiddenQuestionRow:
+class ListedHiddenQuestion:
     """A hidden question as shown to a coordinator.
 
     ``first_decision`` is the reviewer's first decision on the source question, and ``decision`` the one on
@@ -38,7 +38,7 @@ class HiddenQuestionRow:
 
     hidden: HiddenQuestion
     person: str
-    source_id: str
+    source_question_id: str
     state: AssignmentState | None
     first_decision: Decision | None
     decision: Decision | None
@@ -79,7 +79,7 @@ def count_hidden_by_batch(db: Session, *, by: Person) -> dict[int, int]:
     return stored.count_hidden_by_batch(db)
 
 
-def list_hidden_questions(db: Session, *, by: Person, batch: str) -> list[HiddenQuestionRow]:
+def list_hidden_questions(db: Session, *, by: Person, batch: str) -> list[ListedHiddenQuestion]:
     """Return all hidden questions of a batch, including removed ones.
 
     Raises:
@@ -88,10 +88,10 @@ def list_hidden_questions(db: Session, *, by: Person, batch: str) -> list[Hidden
     require(by, Action.ASSIGN)
     names = build_display_names(list_people(db))
     return [
-        HiddenQuestionRow(
+        ListedHiddenQuestion(
             hidden=hidden_verdict.hidden,
             person=names[hidden_verdict.hidden.person_id],
-            source_id=hidden_verdict.source_key,
+            source_question_id=hidden_verdict.source_question_id,
             state=hidden_verdict.state,
             first_decision=hidden_verdict.source_verdict.decision if hidden_verdict.source_verdict else None,
             decision=hidden_verdict.verdict.decision if hidden_verdict.verdict else None,
@@ -122,7 +122,7 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
         load_questions(
             db,
             question_ids=[
-                hidden_verdict.hidden.source_number
+                hidden_verdict.hidden.source_question_number
                 for hidden_verdict in counted
                 if hidden_verdict.source_verdict and hidden_verdict.verdict
             ],
@@ -131,7 +131,7 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
     pairs = {
         person: [
             RepeatPair(
-                question=questions[hidden_verdict.hidden.source_number],
+                question=questions[hidden_verdict.hidden.source_question_number],
                 exam_number=hidden_verdict.exam_number,
                 first=hidden_verdict.source_verdict,
                 second=hidden_verdict.verdict,

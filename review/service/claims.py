@@ -137,7 +137,7 @@ def _is_due(db: Session, hidden: HiddenQuestion, exam: int | None) -> bool:
     """Whether the person has judged enough questions, and no question of the current exam is free."""
     reviewer_key = {"batch_id": hidden.batch_id, "person_id": hidden.person_id}
     states, _ = assignments.count_by_state(db, **reviewer_key)
-    if states.get(AssignmentState.DONE, 0) < hidden.after:
+    if states.get(AssignmentState.DONE, 0) < hidden.min_judged_count:
         return False
     return exam is None or not claims.has_free_on_exam(db, **reviewer_key, exam_number=exam)
 
@@ -150,9 +150,9 @@ def _assign_hidden(
     assign_hidden(db, hidden=hidden, position=position, now=now)
     record(
         db, by=person, what="claim question", new={"turn": 1}, now=now,
-        subject=question_subject(batch_id=hidden.batch_id, question_number=hidden.number),
+        subject=question_subject(batch_id=hidden.batch_id, question_number=hidden.question_number),
     )  # fmt: skip
-    return NextClaim(question=hidden.number)
+    return NextClaim(question=hidden.question_number)
 
 
 def _assign_claim(db: Session, person: Person, batch_id: int, claim: claims.Claim, *, now: datetime) -> None:

@@ -56,7 +56,7 @@ def plan_hidden(
         InvalidValue: a kind of fault cannot be found with the form fields that the batch requests.
     """
     undetectable = [fault for fault in plan.faults if fault not in DETECTABLE_FAULTS[batch.settings.parts]]
-    if plan.planted and undetectable:
+    if plan.planted_count and undetectable:
         raise InvalidValue(
             "faults",
             f"batch {batch.name} requests {batch.settings.parts.value}, so these faults cannot be found: "
@@ -95,17 +95,22 @@ def _plan_for_person(
         hidden_question.kind for hidden_question in existing if hidden_question.is_counted
     )
     repeated = frozenset(
-        hidden_question.source_number
+        hidden_question.source_question_number
         for hidden_question in existing
         if hidden_question.kind is HiddenKind.REPEAT
     )
     if in_pool:
         judged = [question for question in queue if question.first_judged_at is not None]
-        judged.sort(key=lambda question: (str(question.first_judged_at), question.number))
-        own_count = sum(not question.hidden for question in judged)
+        judged.sort(key=lambda question: (str(question.first_judged_at), question.question_number))
+        own_count = sum(not question.is_hidden for question in judged)
         count = count_missing_repeats(plan, own_count=own_count, existing=counts_by_kind[HiddenKind.REPEAT])
         hidden = [
-            QuestionToHide(person_id=person.id, kind=HiddenKind.REPEAT, source=question.number, after=after)
+            QuestionToHide(
+                person_id=person.id,
+                kind=HiddenKind.REPEAT,
+                source_question_number=question.question_number,
+                min_judged_count=after,
+            )
             for question, after in choose_repeats_of_judged(
                 judged, plan, person_id=person.id, repeated=repeated, count=count
             )
@@ -115,14 +120,14 @@ def _plan_for_person(
         gaps = QueueGaps(queue)
         count = count_missing_repeats(
             plan,
-            own_count=sum(not question.hidden for question in queue),
+            own_count=sum(not question.is_hidden for question in queue),
             existing=counts_by_kind[HiddenKind.REPEAT],
         )
         if not any(question.state is AssignmentState.OPEN for question in queue):
             count = 0
         hidden = [
             QuestionToHide(
-                person_id=person.id, kind=HiddenKind.REPEAT, source=question.number,
+                person_id=person.id, kind=HiddenKind.REPEAT, source_question_number=question.question_number,
                 position=compute_position_between(queue, gap),
             )
             for question, gap in choose_repeats_in_queue(
@@ -130,7 +135,7 @@ def _plan_for_person(
             )
         ]  # fmt: skip
     repeats = len(hidden)
-    planted_count = max(0, plan.planted - counts_by_kind[HiddenKind.PLANTED])
+    planted_count = max(0, plan.planted_count - counts_by_kind[HiddenKind.PLANTED])
     if gaps is not None and not any(question.state is AssignmentState.OPEN for question in queue):
         planted_count = 0
     done_count = sum(question.state is AssignmentState.DONE for question in queue)
@@ -188,7 +193,7 @@ def _plan_planted(
             random_number = compute_draw_hash(f"{plan.seed}:place:{person.id}:{number}") % 2**32
             position, after = (
                 None,
-                done_count + 1 + fault_index * plan.distance + random_number % plan.distance,
+                done_count + 1 + fault_index * plan.min_distance + random_number % plan.min_distance,
             )
             if gaps is not None:
                 gap = gaps.take_gap(exam_number=reports[number][0], min_index=0, random_number=random_number)
@@ -198,8 +203,8 @@ def _plan_planted(
             used_numbers.add(number)
             to_hide.append(
                 QuestionToHide(
-                    person_id=person.id, kind=HiddenKind.PLANTED, source=number, fault=fault,
-                    altered=altered, position=position, after=after,
+                    person_id=person.id, kind=HiddenKind.PLANTED, source_question_number=number, fault=fault,
+                    altered_question=altered, position=position, min_judged_count=after,
                 )
             )  # fmt: skip
             break

@@ -120,7 +120,7 @@ def remove_hidden(
     if not numbers:
         raise InvalidValue("questions", "choose at least one hidden question")
     removable = {
-        question.number: question
+        question.question_number: question
         for question in stored.list_hidden_questions(db, batch_id=loaded_batch.id)
         if question.is_counted
     }
@@ -131,7 +131,11 @@ def remove_hidden(
     for question in to_remove:
         withdraw_if_open(db, question, now=now)
     stored.remove_hidden(
-        db, numbers=[question.number for question in to_remove], by=by.id or None, reason=why, now=now
+        db,
+        numbers=[question.question_number for question in to_remove],
+        by=by.id or None,
+        reason=why,
+        now=now,
     )
     record(
         db, by=by, what="remove hidden questions", subject=batch_subject(loaded_batch),
@@ -146,13 +150,13 @@ def withdraw_if_open(db: Session, hidden: HiddenQuestion, *, now: datetime) -> N
         (
             queued.state
             for queued in load_queue(db, batch_id=hidden.batch_id, person_id=hidden.person_id)
-            if queued.number == hidden.number
+            if queued.question_number == hidden.question_number
         ),
         None,
     )
     if state is AssignmentState.OPEN:
         set_state(
-            db, person_id=hidden.person_id, batch_id=hidden.batch_id, question_ids=[hidden.number],
+            db, person_id=hidden.person_id, batch_id=hidden.batch_id, question_ids=[hidden.question_number],
             state=AssignmentState.WITHDRAWN, now=now,
         )  # fmt: skip
 
@@ -203,9 +207,9 @@ def _build_summary(
 
 def _hidden_to_json(hidden: HiddenQuestion) -> dict[str, object]:
     return {
-        "question": hidden.number,
+        "question": hidden.question_number,
         "person": hidden.person_id,
         "kind": hidden.kind.value,
         "fault": hidden.fault and hidden.fault.value,
-        "of": hidden.source_number,
+        "of": hidden.source_question_number,
     }

@@ -30,7 +30,7 @@ from domain.file_errors import add_filename_to_errors, describe_file_error
 from storage.workspace import Workspace
 
 FORMAT = "overread.audit-head/1"
-_PLACE, _KEY = "OVERREAD_AUDIT_DEPOSIT", "OVERREAD_AUDIT_KEY"
+_ADDRESS_VARIABLE, _KEY_VARIABLE = "OVERREAD_AUDIT_DEPOSIT", "OVERREAD_AUDIT_KEY"
 _PUBLIC_KEY, _LOCK_DAYS = "OVERREAD_AUDIT_PUBLIC_KEY", "OVERREAD_AUDIT_LOCK_DAYS"
 _TIMEOUT = {
     "connect_timeout": 3,
@@ -67,7 +67,7 @@ class Deposit:
     fault: str | None = None
 
 
-class _Place(Protocol):
+class _DepositStore(Protocol):
     def write(self, name: str, content: bytes, *, now: datetime) -> None:
         """Store a file. An existing file is not changed."""
 
@@ -80,7 +80,7 @@ class Deposits:
     """The deposits of a workspace, with the keys that sign and verify them; None if a key is not set."""
 
     address: str
-    place: _Place
+    store: _DepositStore
     private_key: Ed25519PrivateKey | None
     public_key: Ed25519PublicKey | None
 
@@ -94,7 +94,7 @@ class Deposits:
         if self.private_key is not None:
             content.signature = self.private_key.sign(content.signed_text()).hex()
         name = f"{number:012d}-{head[:16]}.json"
-        self.place.write(name, msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n", now=now)
+        self.store.write(name, msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n", now=now)
         return name
 
     def load_all(self) -> tuple[Deposit, ...]:
@@ -103,7 +103,7 @@ class Deposits:
         Raises:
             NotNow: they cannot be read.
         """
-        loaded = [self._parse(name, content) for name, content in self.place.read_all()]
+        loaded = [self._parse(name, content) for name, content in self.store.read_all()]
         return tuple(sorted(loaded, key=lambda deposit: (deposit.number, deposit.name)))
 
     def _parse(self, name: str, text: bytes) -> Deposit:
@@ -135,23 +135,23 @@ def current_deposits(workspace: Workspace) -> Deposits | None:
     Raises:
         InvalidValue: a setting is not valid, a key can't be read, or location or key are in the workspace.
     """
-    address = os.environ.get(_PLACE, "").strip()
+    address = os.environ.get(_ADDRESS_VARIABLE, "").strip()
     if not address:
         return None
     private_key, public_key = None, None
-    if key := os.environ.get(_KEY, "").strip():
-        private_key = _load_key(_KEY, _outside(_KEY, key, workspace), private=True)
+    if key := os.environ.get(_KEY_VARIABLE, "").strip():
+        private_key = _load_key(_KEY_VARIABLE, _outside(_KEY_VARIABLE, key, workspace), private=True)
         public_key = private_key.public_key()
     if key := os.environ.get(_PUBLIC_KEY, "").strip():
         public_key = _load_key(_PUBLIC_KEY, Path(key).expanduser(), private=False)
         if private_key is not None and _raw(public_key) != _raw(private_key.public_key()):
-            raise InvalidValue(_PUBLIC_KEY, f"{key} does not belong to the key of {_KEY}")
-    place: _Place
+            raise InvalidValue(_PUBLIC_KEY, f"{key} does not belong to the key of {_KEY_VARIABLE}")
+    store: _DepositStore
     if address.startswith("s3://"):
-        place = _Bucket(address.removeprefix("s3://").strip("/"), lock_days=_lock_days())
+        store = _Bucket(address.removeprefix("s3://").strip("/"), lock_days=_lock_days())
     else:
-        place = _Folder(_outside(_PLACE, address, workspace))
-    return Deposits(address=address, place=place, private_key=private_key, public_key=public_key)
+        store = _Folder(_outside(_ADDRESS_VARIABLE, address, workspace))
+    return Deposits(address=address, store=store, private_key=private_key, public_key=public_key)
 
 
 def _outside(setting: str, value: str, workspace: Workspace) -> Path:

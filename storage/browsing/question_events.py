@@ -59,7 +59,7 @@ def _load_import_events(db: Session, question_id: int) -> list[QuestionEvent]:
             kind="imported",
             occurred_at=row.imported_at,
             person_name=row.display_name,
-            place=row.file_name,
+            container=row.file_name,
             details={
                 "dataset": row.dataset,
                 "format": row.file_format,
@@ -93,7 +93,7 @@ def _load_rule_events(db: Session, question_id: int) -> list[QuestionEvent]:
                 kind="rule",
                 occurred_at=row.applied_at,
                 person_name=row.display_name,
-                place=row.name or "",
+                container=row.name or "",
                 details={
                     "rule": row.id,
                     "step": row.what,
@@ -129,7 +129,7 @@ def _load_draw_events(db: Session, question_id: int) -> list[QuestionEvent]:
             kind="drawn",
             occurred_at=row.drawn_at,
             person_name=row.display_name,
-            place=row.name,
+            container=row.name,
             details={"stratum": row.stratum, "inclusion_probability": row.inclusion_probability},
         )
         for row in rows
@@ -145,7 +145,7 @@ def _load_assignment_events(db: Session, question_id: int) -> list[QuestionEvent
     )
     return [
         QuestionEvent(
-            kind="assigned", occurred_at=row.assigned_at, person_name=None, place=row.name,
+            kind="assigned", occurred_at=row.assigned_at, person_name=None, container=row.name,
             details={"to": row.display_name, "state": row.state},
         )
         for row in rows
@@ -210,7 +210,7 @@ def _event_by_person(
     row: Row[Any], *, kind: str, occurred_at: datetime, details: dict[str, Any]
 ) -> QuestionEvent:
     return QuestionEvent(
-        kind=kind, occurred_at=occurred_at, person_name=row.display_name, place=row.batch, details=details
+        kind=kind, occurred_at=occurred_at, person_name=row.display_name, container=row.batch, details=details
     )
 
 
@@ -226,7 +226,7 @@ def _load_release_events(db: Session, question_id: int) -> list[QuestionEvent]:
             kind="released",
             occurred_at=row.made_at,
             person_name=row.display_name,
-            place=row.name,
+            container=row.name,
             details={"side": row.side},
         )
         for row in rows

@@ -43,19 +43,19 @@ class HiddenSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionToHide:
-    """A question to be hidden, as a copy of the question with the id ``source``.
+    """A question to be hidden, as a copy of its source question.
 
-    ``position`` is its position among the person's assignments; None in a shared queue. ``altered`` is a
-    planted question as the person will see it; None means that the source is not changed.
+    ``position`` is its position among the person's assignments; None in a shared queue. ``altered_question``
+    is a planted question as the person will see it; None means that the source is not changed.
     """
 
     person_id: int
     kind: HiddenKind
-    source: int
+    source_question_number: int
     fault: PlantedFault | None = None
-    altered: Question | None = None
+    altered_question: Question | None = None
     position: int | None = None
-    after: int = 0
+    min_judged_count: int = 0
 
 
 def find_id_mask(db: Session, *, batch_id: int) -> int | None:
@@ -130,18 +130,29 @@ def add_hidden(
         return ()
     lock_for_import(db)
     _, first = load_next_numbers(db)
-    sources = _load_question_columns(db, {request.source for request in requests})
+    sources = _load_question_columns(db, {request.source_question_number for request in requests})
     questions, added = [], []
     for number, request in enumerate(requests, start=first):
         questions.append(
-            _copy_question(sources[request.source], request.altered, number=number, hidden=hidden)
+            _copy_question(
+                sources[request.source_question_number],
+                request.altered_question,
+                number=number,
+                hidden=hidden,
+            )
         )
         added.append(
             HiddenQuestion(
-                number=number, batch_id=hidden.batch_id, person_id=request.person_id, kind=request.kind,
-                fault=request.fault, source_number=request.source, after=request.after, hidden_at=now,
+                question_number=number,
+                batch_id=hidden.batch_id,
+                person_id=request.person_id,
+                kind=request.kind,
+                fault=request.fault,
+                source_question_number=request.source_question_number,
+                min_judged_count=request.min_judged_count,
+                hidden_at=now,
             )
-        )  # fmt: skip
+        )
     db.execute(insert(QuestionRow), questions)
     db.execute(insert(HiddenQuestionRow), [_hidden_columns(question_to_add) for question_to_add in added])
     for question, to_hide in zip(added, requests, strict=True):
@@ -154,7 +165,7 @@ def assign_hidden(db: Session, *, hidden: HiddenQuestion, position: int, now: da
     """Add an open assignment of the hidden question at ``position`` in the person's queue."""
     db.add(
         AssignmentRow(
-            batch_id=hidden.batch_id, question_id=hidden.number, person_id=hidden.person_id,
+            batch_id=hidden.batch_id, question_id=hidden.question_number, person_id=hidden.person_id,
             position=position, state="open", assigned_at=now, changed_at=now,
         )
     )  # fmt: skip
@@ -208,18 +219,24 @@ def remove_hidden(db: Session, *, numbers: Iterable[int], by: int | None, reason
 
 
 def plan_to_plain(plan: HiddenPlan) -> dict[str, Any]:
-    """Return the plan as plain JSON values."""
+    """Return the plan as the JSON values that are stored."""
     return {
-        "repeats": plan.repeats,
-        "distance": plan.distance,
-        "planted": plan.planted,
+        "repeats": plan.repeat_share,
+        "distance": plan.min_distance,
+        "planted": plan.planted_count,
         "faults": [fault.value for fault in plan.faults],
         "seed": plan.seed,
     }
 
 
 def _plan_from_plain(plain: dict[str, Any]) -> HiddenPlan:
-    return HiddenPlan(**{**plain, "faults": tuple(PlantedFault(fault) for fault in plain["faults"])})
+    return HiddenPlan(
+        repeat_share=plain["repeats"],
+        min_distance=plain["distance"],
+        planted_count=plain["planted"],
+        faults=tuple(PlantedFault(fault) for fault in plain["faults"]),
+        seed=plain["seed"],
+    )
 
 
 def _load_question_columns(db: Session, numbers: set[int]) -> dict[int, dict[str, Any]]:
@@ -251,13 +268,13 @@ def _copy_question(
 
 def _hidden_columns(hidden: HiddenQuestion) -> dict[str, Any]:
     return {
-        "question_id": hidden.number,
+        "question_id": hidden.question_number,
         "batch_id": hidden.batch_id,
         "person_id": hidden.person_id,
         "kind": hidden.kind.value,
         "fault": hidden.fault and hidden.fault.value,
-        "source_id": hidden.source_number,
-        "after": hidden.after,
+        "source_id": hidden.source_question_number,
+        "after": hidden.min_judged_count,
         "hidden_at": hidden.hidden_at,
         "removed_why": "",
     }
@@ -265,14 +282,14 @@ def _hidden_columns(hidden: HiddenQuestion) -> dict[str, Any]:
 
 def _hidden_from_row(row: HiddenQuestionRow) -> HiddenQuestion:
     return HiddenQuestion(
-        number=row.question_id,
+        question_number=row.question_id,
         batch_id=row.batch_id,
         person_id=row.person_id,
         kind=HiddenKind(row.kind),
         fault=PlantedFault(row.fault) if row.fault else None,
-        source_number=row.source_id,
-        after=row.after,
+        source_question_number=row.source_id,
+        min_judged_count=row.after,
         hidden_at=row.hidden_at,
         removed_at=row.removed_at,
-        removed_why=row.removed_why,
+        removal_reason=row.removed_why,
     )

@@ -25,12 +25,12 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 class HiddenJudgement:
     """A hidden question with its reviewer's first verdict.
 
-    ``source_verdict`` is the reviewer's first verdict on the source of a repeat. ``source_key`` is the id of
-    the source question in the imported file. ``state`` is None until the question is assigned.
+    ``source_verdict`` is the reviewer's first verdict on the source of a repeat. ``source_question_id``
+    is the id of the source question in the imported file. ``state`` is None until the question is assigned.
     """
 
     hidden: HiddenQuestion
-    source_key: str
+    source_question_id: str
     exam_number: int
     state: AssignmentState | None
     verdict: Verdict | None
@@ -40,20 +40,22 @@ class HiddenJudgement:
 def load_hidden_judgements(db: Session, *, batch_id: int) -> tuple[HiddenJudgement, ...]:
     """Return every hidden question of the batch, including removed ones, ordered by id."""
     hidden = list_hidden_questions(db, batch_id=batch_id)
-    numbers = {question.number for question in hidden} | {question.source_number for question in hidden}
+    numbers = {question.question_number for question in hidden} | {
+        question.source_question_number for question in hidden
+    }
     verdicts = _load_first_verdicts(db, batch_id, numbers)
-    sources = _load_sources(db, {question.source_number for question in hidden})
-    states = dict(_load_states(db, batch_id, {question.number for question in hidden}))
+    sources = _load_sources(db, {question.source_question_number for question in hidden})
+    states = dict(_load_states(db, batch_id, {question.question_number for question in hidden}))
     return tuple(
         HiddenJudgement(
             hidden=question,
-            source_key=sources[question.source_number][0],
-            exam_number=sources[question.source_number][1],
-            state=states.get(question.number),
-            verdict=verdicts.get((question.number, question.person_id)),
+            source_question_id=sources[question.source_question_number][0],
+            exam_number=sources[question.source_question_number][1],
+            state=states.get(question.question_number),
+            verdict=verdicts.get((question.question_number, question.person_id)),
             source_verdict=None
             if question.fault
-            else verdicts.get((question.source_number, question.person_id)),
+            else verdicts.get((question.source_question_number, question.person_id)),
         )
         for question in hidden
     )

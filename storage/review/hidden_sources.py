@@ -53,12 +53,12 @@ def load_queue(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQue
     )
     return tuple(
         QueuedQuestion(
-            number=number,
-            key=key,
+            question_number=number,
+            question_id=key,
             exam_number=exam,
             position=position,
             state=_assignment_state(state),
-            hidden=hidden is not None,
+            is_hidden=hidden is not None,
             first_judged_at=judged_at,
         )
         for number, key, exam, position, state, hidden, judged_at in rows

@@ -15,7 +15,9 @@ from tests.storage.judgements import make_acceptance, make_rejection, save_verdi
 from tests.storage.worlds import NOW, assign_all, make_batch, make_world
 
 BATCHES, ATTENTION = "pages/assign.py", "pages/attention.py"
-PLAN = HiddenPlan(repeats=0.2, distance=5, planted=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3)
+PLAN = HiddenPlan(
+    repeat_share=0.2, min_distance=5, planted_count=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3
+)
 
 
 @pytest.fixture
@@ -66,18 +68,18 @@ def test_previewed_questions_are_hidden_and_removed_with_a_reason(world, open_as
     assert not page.exception
     hidden_questions = load_hidden_questions(world)
     assert {question.kind for question in hidden_questions} == {HiddenKind.REPEAT, HiddenKind.PLANTED}
-    assert f"{hidden_questions[0].number}: " in get_text(page) or any(
-        str(hidden_questions[0].number) in str(table.value) for table in page.dataframe
+    assert f"{hidden_questions[0].question_number}: " in get_text(page) or any(
+        str(hidden_questions[0].question_number) in str(table.value) for table in page.dataframe
     )
     (removal_field,) = [field for field in page.multiselect if field.label == "Remove"]
-    removal_field.select(hidden_questions[0].number).run()
+    removal_field.select(hidden_questions[0].question_number).run()
     (reason_field,) = [field for field in page.text_input if field.label == "Reason for removal"]
     reason_field.input("The key was wrong before.").run()
     find_button(page, "Remove hidden questions").click().run()
     assert not page.exception
-    assert [question.removed_why for question in load_hidden_questions(world) if not question.is_counted] == [
-        "The key was wrong before."
-    ]
+    assert [
+        question.removal_reason for question in load_hidden_questions(world) if not question.is_counted
+    ] == ["The key was wrong before."]
 
 
 def test_plan_without_hidden_questions_is_refused(world, open_as_coordinator):
@@ -114,11 +116,11 @@ def test_each_figure_has_its_n_and_interval(world, open_as_coordinator):
     hidden_questions = load_hidden_questions(world)
     repeats = [question for question in hidden_questions if question.kind is HiddenKind.REPEAT]
     for repeat in repeats:
-        save_verdict(world, make_acceptance(world, question=repeat.source_number))
-        save_verdict(world, make_acceptance(world, question=repeat.number))
+        save_verdict(world, make_acceptance(world, question=repeat.source_question_number))
+        save_verdict(world, make_acceptance(world, question=repeat.question_number))
     planted = [question for question in hidden_questions if question.kind is HiddenKind.PLANTED]
-    save_verdict(world, make_rejection(world, question=planted[0].number, kind=ErrorKind.WRONG_KEY))
-    save_verdict(world, make_acceptance(world, question=planted[1].number))
+    save_verdict(world, make_rejection(world, question=planted[0].question_number, kind=ErrorKind.WRONG_KEY))
+    save_verdict(world, make_acceptance(world, question=planted[1].question_number))
     page = open_as_coordinator(ATTENTION)
     (ruth,) = page.dataframe[0].value.to_dict("records")
     assert ruth["Same decision on repeat"] == "100 % (61 to 100), n = 6"

@@ -24,9 +24,9 @@ pytestmark = pytest.mark.full
 
 HEADERS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
 PLAN = HiddenPlan(
-    repeats=0.2,
-    distance=5,
-    planted=2,
+    repeat_share=0.2,
+    min_distance=5,
+    planted_count=2,
     faults=(PlantedFault.KEY_SWAPPED, PlantedFault.PRIOR_COMPARISON),
     seed=3,
 )
@@ -138,13 +138,13 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
         assert all(sheet["look"]["seconds"] == 0 for sheet in sheets[:1])
     for hidden_question in hidden:
         if hidden_question.kind is HiddenKind.REPEAT:
-            assert _strip_position(by_number[hidden_question.number]) == _strip_position(
-                by_number[hidden_question.source_number]
+            assert _strip_position(by_number[hidden_question.question_number]) == _strip_position(
+                by_number[hidden_question.source_question_number]
             )
 
     # Neither order nor size of the numbers shows which was created later.
     numbers = {sheet["question"] for sheet in opened}
-    created_later = {id_mask.mask(hidden_question.number) for hidden_question in hidden}
+    created_later = {id_mask.mask(hidden_question.question_number) for hidden_question in hidden}
     ranks = sorted(sorted(numbers).index(number) for number in created_later)
     assert ranks[0] < 30
     assert numbers.isdisjoint(range(1, 60))
@@ -153,7 +153,9 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
     all_text = "\n".join([*client.seen, json.dumps(opened[0]), get_text(page)])
     assert not re.search(r"hidden|planted|repeat|XqId\d+zk", all_text.replace("hidden for", ""))
     for hidden_question in hidden:
-        assert not re.search(rf'"(question|previous|next|id)": ?"?{hidden_question.number}\b', all_text)
+        assert not re.search(
+            rf'"(question|previous|next|id)": ?"?{hidden_question.question_number}\b', all_text
+        )
 
 
 def test_error_messages_contain_no_question_number(world, sign_in_as, browser):

@@ -122,7 +122,7 @@ class Subject:
         )
 
     def hide(self, db: Session) -> None:
-        plan = HiddenPlan(repeats=0.25, distance=2, planted=1, seed=5)
+        plan = HiddenPlan(repeat_share=0.25, min_distance=2, planted_count=1, seed=5)
         review.hide_questions(
             db, by=COMMAND_LINE, batch=self.batch, plan=plan, mask_secret=0x2545_F491_4F6C_DD1D >> 2, now=NOW
         )

@@ -367,7 +367,9 @@ def _add_comments(study_world: StudyWorld) -> None:
 def _add_hidden_questions(study_world: StudyWorld) -> None:
     """Make a batch with hidden questions, of which one was removed."""
     world = _draw_named_batch(study_world, "with hidden questions")
-    plan = HiddenPlan(repeats=0.2, distance=3, planted=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3)
+    plan = HiddenPlan(
+        repeat_share=0.2, min_distance=3, planted_count=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3
+    )
     with unit_of_work(world.engine) as db:
         review.assign(db, by=study_world.cora, batch=world.batch.name, to=["ruth"], now=NOW)
         review.hide_questions(
@@ -375,7 +377,7 @@ def _add_hidden_questions(study_world: StudyWorld) -> None:
         )
         hidden_number = review.list_hidden_questions(db, by=study_world.cora, batch=world.batch.name)[
             0
-        ].hidden.number
+        ].hidden.question_number
         review.remove_hidden(
             db, by=study_world.cora, batch=world.batch.name, numbers=[hidden_number], why="Too easy.", now=NOW
         )

@@ -12,7 +12,9 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import load_assignment_state, make_acceptance, save_verdict
 from tests.storage.worlds import NOW, World, make_batch, make_world
 
-PLAN = HiddenPlan(repeats=0.2, distance=5, planted=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3)
+PLAN = HiddenPlan(
+    repeat_share=0.2, min_distance=5, planted_count=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3
+)
 
 
 def hide_questions(world: World, plan: HiddenPlan) -> review.HiddenSummary:
@@ -50,7 +52,7 @@ def test_hidden_questions_in_a_shared_queue_keep_their_distance(engine):
         last = claim_next(last)
         judged.append(last)
         save_verdict(world, make_acceptance(world, question=last))
-    summary = hide_questions(world, replace(PLAN, distance=4))
+    summary = hide_questions(world, replace(PLAN, min_distance=4))
     assert summary.people[0].repeats == 2  # a fifth of the twelve judged so far
     total_before = count_total()
     assert total_before == 34
@@ -62,10 +64,10 @@ def test_hidden_questions_in_a_shared_queue_keep_their_distance(engine):
         save_verdict(world, make_acceptance(world, question=number))
         assert count_total() == total_before
     assert len(judged) == len(set(judged)) == 34
-    hidden_by_number = {question.number: question for question in list_hidden(world)}
+    hidden_by_number = {question.question_number: question for question in list_hidden(world)}
     for number, question in hidden_by_number.items():
         if question.kind is HiddenKind.REPEAT:
-            assert judged.index(number) - judged.index(question.source_number) - 1 >= 4
+            assert judged.index(number) - judged.index(question.source_question_number) - 1 >= 4
     assert judged[12] not in hidden_by_number
 
 
@@ -77,11 +79,11 @@ def test_hidden_question_can_be_returned_like_any_other(engine):
         )
         review.share_batch(db, by=full_world.people["cora"], batch="asked", to=["ruth"], now=NOW)
     world, ruth = replace(full_world, batch=batch), full_world.people["ruth"]
-    hide_questions(world, replace(PLAN, repeats=0, planted=1, distance=1))
+    hide_questions(world, replace(PLAN, repeat_share=0, planted_count=1, min_distance=1))
     (planted,) = list_hidden(world)
     with unit_of_work(engine) as db:
         last = review.claim_next(db, person=ruth, batch_id=batch.id, now=NOW).question
-    while last != planted.number:
+    while last != planted.question_number:
         save_verdict(world, make_acceptance(world, question=last))
         with unit_of_work(engine) as db:
             last = review.claim_next(db, person=ruth, batch_id=batch.id, after=last, now=NOW).question

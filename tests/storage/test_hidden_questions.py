@@ -21,13 +21,16 @@ from storage.review.hidden import list_hidden_questions
 from storage.rows.audit import AuditRow
 from storage.rows.batches import BatchQuestionRow
 from storage.rows.datasets import QuestionRow
+from storage.rows.hidden import HiddenSetRow
 from storage.sampling.frames import list_dataset_names, load_dataset_sizes
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.golden.release_world import write_test_release
 from tests.storage.judgements import load_assignment_state, make_acceptance, make_rejection, save_verdict
 from tests.storage.worlds import NOW, World, assign_all, make_batch, make_world
 
-PLAN = HiddenPlan(repeats=0.2, distance=5, planted=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3)
+PLAN = HiddenPlan(
+    repeat_share=0.2, min_distance=5, planted_count=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3
+)
 MASK_SECRET = 0x1234_5678_9ABC
 
 
@@ -83,6 +86,15 @@ def test_reviewer_gets_the_planned_repeats_and_planted_questions(world):
     }
 
 
+def test_plan_is_stored_under_the_names_of_earlier_versions(world):
+    """Workspaces have plans under these names, which differ from those of the fields."""
+    stored = '{"distance":5,"faults":["key swapped"],"planted":2,"repeats":0.2,"seed":3}'
+    hide_questions(world)
+    with read_only_session(world.engine) as db:
+        assert db.execute(select(HiddenSetRow.plan)).scalar_one() == stored
+        assert review.load_hidden_plan(db, by=world.people["cora"], batch="asked") == PLAN
+
+
 def test_preview_equals_the_later_hiding(world):
     with read_only_session(world.engine) as db:
         preview = review.preview_hiding(db, by=world.people["cora"], batch="asked", plan=PLAN)
@@ -93,7 +105,7 @@ def test_preview_equals_the_later_hiding(world):
 def test_repeat_keeps_its_distance_and_is_never_next_to_its_exam(world):
     hide_questions(world)
     source_by_number = {
-        question.number: question.source_number
+        question.question_number: question.source_question_number
         for question in list_hidden(world)
         if question.kind is HiddenKind.REPEAT
     }
@@ -102,7 +114,7 @@ def test_repeat_keeps_its_distance_and_is_never_next_to_its_exam(world):
     exam_by_number = {**{number: (number - 1) // 2 for number in world.questions}}
     for number, source in source_by_number.items():
         repeat_index, source_index = order.index(number), order.index(source)
-        assert repeat_index - source_index - 1 >= PLAN.distance
+        assert repeat_index - source_index - 1 >= PLAN.min_distance
         assert exam_by_number[source] not in {
             exam_by_number.get(source_by_number.get(order[index], order[index]))
             for index in (repeat_index - 1, repeat_index + 1)
@@ -121,12 +133,12 @@ def test_same_seed_plans_the_same_hidden_questions(world):
 def test_planted_question_is_an_altered_copy_new_to_the_reviewer(world):
     hide_questions(world)
     planted = [question for question in list_hidden(world) if question.kind is HiddenKind.PLANTED]
-    assert {question.source_number for question in planted} <= set(world.questions[30:])
+    assert {question.source_question_number for question in planted} <= set(world.questions[30:])
     with read_only_session(world.engine) as db:
         for question in planted:
             copy, source = (
                 db.execute(select(QuestionRow).where(QuestionRow.id == number)).scalar_one()
-                for number in (question.number, question.source_number)
+                for number in (question.question_number, question.source_question_number)
             )
             assert (copy.stem, copy.options) == (source.stem, source.options)
             assert copy.answer != source.answer
@@ -137,7 +149,7 @@ def test_hiding_again_adds_only_missing_questions(world):
     hide_questions(world)
     with pytest.raises(Refused, match="hides no further questions"):
         hide_questions(world)
-    assert hide_questions(world, replace(PLAN, planted=3)).total == 1
+    assert hide_questions(world, replace(PLAN, planted_count=3)).total == 1
 
 
 def test_fault_outside_the_form_of_the_batch_is_refused(engine):
@@ -227,13 +239,13 @@ def test_verdicts_on_hidden_questions_change_no_results(world, tmp_path):
 
     before = read_results(tmp_path / "before" / "v1")
     for question in list_hidden(world):
-        save_verdict(world, make_rejection(world, question=question.number))
+        save_verdict(world, make_rejection(world, question=question.question_number))
     assert read_results(tmp_path / "after" / "v1") == before
 
 
 def test_repeats_are_not_disputes(world):
     hide_questions(world)
-    numbers = [question.number for question in list_hidden(world)]
+    numbers = [question.question_number for question in list_hidden(world)]
     for number in numbers:
         save_verdict(world, make_rejection(world, question=number))
     with read_only_session(world.engine) as db:
@@ -244,16 +256,16 @@ def test_repeats_are_not_disputes(world):
 # ------------------------------------------------------------------------------------------------- measuring
 def test_intra_reader_agreement_and_detected_faults_are_exact(world):
     hide_questions(world)
-    hidden_by_number = {question.number: question for question in list_hidden(world)}
+    hidden_by_number = {question.question_number: question for question in list_hidden(world)}
     repeats = [question for question in hidden_by_number.values() if question.kind is HiddenKind.REPEAT]
     planted = [question for question in hidden_by_number.values() if question.kind is HiddenKind.PLANTED]
     for repeat in repeats:
-        save_verdict(world, make_acceptance(world, question=repeat.source_number))
-    save_verdict(world, make_rejection(world, question=repeats[0].number))
+        save_verdict(world, make_acceptance(world, question=repeat.source_question_number))
+    save_verdict(world, make_rejection(world, question=repeats[0].question_number))
     for repeat in repeats[1:]:
-        save_verdict(world, make_acceptance(world, question=repeat.number))
-    save_verdict(world, make_rejection(world, question=planted[0].number, kind=ErrorKind.WRONG_KEY))
-    save_verdict(world, make_acceptance(world, question=planted[1].number))
+        save_verdict(world, make_acceptance(world, question=repeat.question_number))
+    save_verdict(world, make_rejection(world, question=planted[0].question_number, kind=ErrorKind.WRONG_KEY))
+    save_verdict(world, make_acceptance(world, question=planted[1].question_number))
     (ruth,) = compute_attention(world).reviewers
     decision = ruth.attention.agreement.aspects[0].percent
     assert (decision.n, decision.estimate) == (6, pytest.approx(5 / 6))
@@ -269,7 +281,7 @@ def test_intra_reader_agreement_and_detected_faults_are_exact(world):
 def test_fault_rejected_for_another_reason_does_not_count_as_found(world):
     hide_questions(world)
     (planted, _) = [question for question in list_hidden(world) if question.kind is HiddenKind.PLANTED]
-    save_verdict(world, make_rejection(world, question=planted.number, kind=ErrorKind.WORDING))
+    save_verdict(world, make_rejection(world, question=planted.question_number, kind=ErrorKind.WORDING))
     (ruth,) = compute_attention(world).reviewers
     assert (ruth.attention.faults[0].found.count, ruth.attention.faults[0].not_accepted.count) == (0, 1)
 
@@ -277,8 +289,10 @@ def test_fault_rejected_for_another_reason_does_not_count_as_found(world):
 def test_first_verdict_on_a_hidden_question_counts(world):
     hide_questions(world)
     (planted, _) = [question for question in list_hidden(world) if question.kind is HiddenKind.PLANTED]
-    save_verdict(world, make_acceptance(world, question=planted.number))
-    save_verdict(world, make_rejection(world, question=planted.number, kind=ErrorKind.WRONG_KEY, revision=2))
+    save_verdict(world, make_acceptance(world, question=planted.question_number))
+    save_verdict(
+        world, make_rejection(world, question=planted.question_number, kind=ErrorKind.WRONG_KEY, revision=2)
+    )
     (ruth,) = compute_attention(world).reviewers
     assert ruth.attention.faults[0].found.count == 0
 
@@ -287,27 +301,32 @@ def test_first_verdict_on_a_hidden_question_counts(world):
 def test_removed_hidden_question_is_in_no_count_but_in_the_audit_trail(world):
     hide_questions(world)
     judged_question, open_question = list_hidden(world)[:2]
-    save_verdict(world, make_acceptance(world, question=judged_question.number))
+    save_verdict(world, make_acceptance(world, question=judged_question.question_number))
     with unit_of_work(world.engine) as db:
         removed_count = review.remove_hidden(
             db,
             by=world.people["cora"],
             batch="asked",
-            numbers=[judged_question.number, open_question.number],
+            numbers=[judged_question.question_number, open_question.question_number],
             why="the key was wrong before",
             now=NOW,
         )
     assert removed_count == 2
-    assert load_assignment_state(world, judged_question.number) is AssignmentState.DONE
-    assert load_assignment_state(world, open_question.number) is AssignmentState.WITHDRAWN
+    assert load_assignment_state(world, judged_question.question_number) is AssignmentState.DONE
+    assert load_assignment_state(world, open_question.question_number) is AssignmentState.WITHDRAWN
     assert (compute_attention(world).hidden, compute_attention(world).removed) == (6, 2)
     with read_only_session(world.engine) as db:
         entry = db.execute(select(AuditRow).where(AuditRow.what == "remove hidden questions")).scalar_one()
-    assert str(judged_question.number) in entry.old
+    assert str(judged_question.question_number) in entry.old
     assert entry.why == "the key was wrong before"
     with unit_of_work(world.engine) as db, pytest.raises(NotFound, match="already removed"):
         review.remove_hidden(
-            db, by=world.people["cora"], batch="asked", numbers=[judged_question.number], why="again", now=NOW
+            db,
+            by=world.people["cora"],
+            batch="asked",
+            numbers=[judged_question.question_number],
+            why="again",
+            now=NOW,
         )
 
 
@@ -321,7 +340,7 @@ def test_removal_needs_a_reason(world):
             db,
             by=world.people["cora"],
             batch="asked",
-            numbers=[list_hidden(world)[0].number],
+            numbers=[list_hidden(world)[0].question_number],
             why=" ",
             now=NOW,
         )

@@ -95,6 +95,7 @@ def test_agreement_prints_the_same_values_as_text_and_json(workspace, capsys):
     assert (report["batch"], report["shared"]) == ("first", 3)
     text = run_command(capsys, "agreement", "first")
     [decision] = [aspect for aspect in report["between"][0]["aspects"] if aspect["name"] == "decision"]
+    assert list(decision) == ["name", "group", "weighted", "percent", "kappa", "third", "third_name"]
     percent = decision["percent"]
     assert (percent["n"], round(percent["estimate"], 3)) == (3, 0.667)
     assert "66.7 %" in text

@@ -123,8 +123,8 @@ def test_a_fault_is_found_only_if_named_or_mended():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"repeats": 0.6}, {"distance": 0}, {"planted": -1}, {"repeats": 0, "planted": 0}, {"seed": -1},
-     {"planted": 1, "faults": ()}],
+    [{"repeat_share": 0.6}, {"min_distance": 0}, {"planted_count": -1}, {"repeat_share": 0, "planted_count": 0},
+     {"seed": -1}, {"planted_count": 1, "faults": ()}],
 )  # fmt: skip
 def test_an_invalid_hidden_plan_is_refused(wrong):
     with pytest.raises(InvalidValue):

@@ -20,10 +20,14 @@ def queues(draw):
             position += draw(st.sampled_from([1, 2, 4]))
             queue.append(
                 QueuedQuestion(
-                    number=position, key=str(position), exam_number=exam, position=position,
-                    state=draw(st.sampled_from(AssignmentState)), hidden=False,
+                    question_number=position,
+                    question_id=str(position),
+                    exam_number=exam,
+                    position=position,
+                    state=draw(st.sampled_from(AssignmentState)),
+                    is_hidden=False,
                 )
-            )  # fmt: skip
+            )
     return queue
 
 

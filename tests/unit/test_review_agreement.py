@@ -99,7 +99,7 @@ def test_ac1_of_decisions_equals_gwets_formula(agreement):
     )
     chance = np.sum(shares * (1 - shares)) / 2
     expected = (observed - chance) / (1 - chance)
-    assert find_aspect(agreement, "decision").third.estimate == pytest.approx(expected, abs=1e-12)
+    assert find_aspect(agreement, "decision").alternative.estimate == pytest.approx(expected, abs=1e-12)
 
 
 def test_kappa_of_an_error_kind_equals_scikit_learn(agreement):
@@ -123,7 +123,7 @@ def test_rejected_questions_are_excluded_from_the_key(agreement):
     assert key_agreement.percent.n == len(accepted_pairs)
     share = sum(a == b for a, b in accepted_pairs) / len(accepted_pairs)
     assert key_agreement.percent.estimate == share
-    assert key_agreement.third.estimate == pytest.approx((share - 1 / 4) / (1 - 1 / 4))
+    assert key_agreement.alternative.estimate == pytest.approx((share - 1 / 4) / (1 - 1 / 4))
     assert "options differ" in key_agreement.kappa.note
 
 
@@ -155,7 +155,7 @@ def test_quadratic_kappa_of_ratings_equals_scikit_learn():
     quality = find_aspect(agreement, "clinical quality")
     expected = cohen_kappa_score(first_ratings, second_ratings, labels=[1, 2, 3, 4, 5], weights="quadratic")
     assert quality.kappa.estimate == pytest.approx(expected, abs=1e-12)
-    assert quality.third_name == "AC2"
+    assert quality.alternative_name == "AC2"
 
 
 def test_a_field_left_open_by_one_reviewer_is_excluded():

@@ -78,15 +78,15 @@ def show_aspect_table(first_column: str, rows: Sequence[tuple[str, Aspect]]) -> 
     cells, styles = [], []
     grey_style = f"color: {secondary_text_colour()}"
     for name, aspect in rows:
-        estimates = (aspect.percent, aspect.kappa, aspect.third)
-        coefficient_prefix = "" if aspect.third_name == "AC1" else f"{aspect.third_name} "
+        estimates = (aspect.percent, aspect.kappa, aspect.alternative)
+        coefficient_prefix = "" if aspect.alternative_name == "AC1" else f"{aspect.alternative_name} "
         cells.append(
             {
                 first_column: name,
                 "Agreement": _format_estimate(aspect.percent, percent=True),
                 "Kappa": _format_estimate(aspect.kappa),
-                "AC1 or alternative": _format_estimate(aspect.third, prefix=coefficient_prefix),
-                "Intervals": _format_interval_methods((aspect.kappa, aspect.third)),
+                "AC1 or alternative": _format_estimate(aspect.alternative, prefix=coefficient_prefix),
+                "Intervals": _format_interval_methods((aspect.kappa, aspect.alternative)),
             }
         )
         styles.append(

@@ -9,7 +9,7 @@ import streamlit as st
 from domain.batches import Batch, BatchState
 from domain.count_texts import count_text
 from domain.errors import DomainError
-from domain.hidden import DEFAULT_DISTANCE, DETECTABLE_FAULTS, HiddenPlan, PlantedFault
+from domain.hidden import DEFAULT_MIN_DISTANCE, DETECTABLE_FAULTS, HiddenPlan, PlantedFault
 from review import service as review
 from ui import state
 from ui.context import clock, current_person, current_workspace, read_only_session, unit_of_work
@@ -37,25 +37,25 @@ def show_hidden_panel(batch: Batch) -> None:
 
 
 def _show_plan_form(
-    batch: Batch, saved_plan: HiddenPlan | None, hidden_rows: list[review.HiddenQuestionRow]
+    batch: Batch, saved_plan: HiddenPlan | None, hidden_rows: list[review.ListedHiddenQuestion]
 ) -> None:
     form_key = state.form_key(f"hidden-{batch.id}")
     share_column, distance_column, planted_column, seed_column = st.columns(4, vertical_alignment="bottom")
     repeats_percent = share_column.number_input(
         "Repeats (% of questions)",
         min_value=0.0, max_value=50.0, step=5.0, format="%g", key=f"{form_key}-repeats-{batch.id}",
-        value=100 * saved_plan.repeats if saved_plan else 10.0,
+        value=100 * saved_plan.repeat_share if saved_plan else 10.0,
         help="Of the questions assigned to each reviewer; in a shared queue, of those judged so far.",
     )  # fmt: skip
     min_distance = distance_column.number_input(
         "Minimum gap (questions)",
         min_value=1, max_value=10_000, key=f"{form_key}-distance-{batch.id}",
-        value=saved_plan.distance if saved_plan else DEFAULT_DISTANCE,
+        value=saved_plan.min_distance if saved_plan else DEFAULT_MIN_DISTANCE,
     )  # fmt: skip
     planted_per_reviewer = planted_column.number_input(
         "Planted per reviewer",
         min_value=0, max_value=1000, key=f"{form_key}-planted-{batch.id}",
-        value=saved_plan.planted if saved_plan else 5,
+        value=saved_plan.planted_count if saved_plan else 5,
         help=(
             "Made from questions in which no check, reviewer or rule found a fault and that the reviewer "
             "has not judged."
@@ -80,9 +80,9 @@ def _show_plan_form(
     )
     try:
         plan = HiddenPlan(
-            repeats=repeats_percent / 100,
-            distance=int(min_distance),
-            planted=int(planted_per_reviewer),
+            repeat_share=repeats_percent / 100,
+            min_distance=int(min_distance),
+            planted_count=int(planted_per_reviewer),
             faults=tuple(faults),
             seed=int(seed_value),
         )
@@ -102,7 +102,7 @@ def _show_plan_form(
     )
 
 
-def _load_preview_version(batch: Batch, hidden_rows: list[review.HiddenQuestionRow]) -> tuple[object, ...]:
+def _load_preview_version(batch: Batch, hidden_rows: list[review.ListedHiddenQuestion]) -> tuple[object, ...]:
     """Return values that change whenever the preview can change; they are part of its cache key."""
     with read_only_session() as db:
         counts_version = review.load_counts_version(db, by=current_person(), batches=[batch.name])
@@ -140,7 +140,7 @@ def _show_preview(preview: review.HiddenSummary) -> None:
         st.caption(escape_markdown(note))
 
 
-def _show_hidden_list(batch: Batch, hidden_rows: list[review.HiddenQuestionRow]) -> None:
+def _show_hidden_list(batch: Batch, hidden_rows: list[review.ListedHiddenQuestion]) -> None:
     st.subheader("Hidden questions")
     show_table(
         [_build_table_row(hidden_row) for hidden_row in hidden_rows],
@@ -150,10 +150,10 @@ def _show_hidden_list(batch: Batch, hidden_rows: list[review.HiddenQuestionRow])
     show_notice("unhide")
 
 
-def _show_removal_form(batch: Batch, hidden_rows: list[review.HiddenQuestionRow]) -> None:
+def _show_removal_form(batch: Batch, hidden_rows: list[review.ListedHiddenQuestion]) -> None:
     labels_by_id = {
-        hidden_row.hidden.number: (
-            f"{hidden_row.hidden.number}: {_describe_kind(hidden_row)} for {hidden_row.person}"
+        hidden_row.hidden.question_number: (
+            f"{hidden_row.hidden.question_number}: {_describe_kind(hidden_row)} for {hidden_row.person}"
         )
         for hidden_row in hidden_rows
         if hidden_row.hidden.is_counted
@@ -185,22 +185,22 @@ def _show_removal_form(batch: Batch, hidden_rows: list[review.HiddenQuestionRow]
     )
 
 
-def _build_table_row(hidden_row: review.HiddenQuestionRow) -> dict[str, object]:
+def _build_table_row(hidden_row: review.ListedHiddenQuestion) -> dict[str, object]:
     hidden = hidden_row.hidden
     return {
-        "Number": str(hidden.number),
+        "Number": str(hidden.question_number),
         "Reviewer": hidden_row.person,
         "Hidden": _describe_kind(hidden_row),
-        "Source": hidden_row.source_id,
+        "Source": hidden_row.source_question_id,
         "State": "removed" if not hidden.is_counted else str(hidden_row.state or "not shown yet"),
         "First verdict": str(hidden_row.first_decision or ""),
         "Verdict": str(hidden_row.decision or ""),
         "Fault": str(hidden_row.detection or ""),
-        "Reason for removal": hidden.removed_why,
+        "Reason for removal": hidden.removal_reason,
     }
 
 
-def _describe_kind(hidden_row: review.HiddenQuestionRow) -> str:
+def _describe_kind(hidden_row: review.ListedHiddenQuestion) -> str:
     fault: PlantedFault | None = hidden_row.hidden.fault
     return f"planted: {fault}" if fault else "repeat"
 
