@@ -9,7 +9,7 @@ from lints.source import SourceFile, Violation
 #: The first words of the names of storage functions that write.
 WRITE_VERBS = {
     "add", "append", "begin", "change", "clear", "delete", "drop", "end", "fill", "finish", "freeze", "give",
-    "insert", "join", "keep", "leave", "mark", "move", "put", "remove", "renew", "replace", "revoke", "save",
+    "insert", "join", "keep", "leave", "mark", "move", "remove", "renew", "replace", "revoke", "save",
     "set", "store", "take", "update", "write",
 }  # fmt: skip
 RULE = "writes-without-record"

@@ -232,7 +232,7 @@ def confirm_setup(
         raise Refused(_SETUP_EXPIRED)
     excepted_hash = token_sha256(token) if token else None
     sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now, except_token=excepted_hash)
-    _store_recovery_codes(db, person, new_recovery_codes)
+    _save_recovery_codes(db, person, new_recovery_codes)
     record(db, by=person, what="turn on second factor", subject=_audit_subject(person), now=now)
 
 
@@ -246,7 +246,7 @@ def replace_recovery_codes(
     """
     _require_on(db, person)
     require_own_password(db, person=person, password=password)
-    _store_recovery_codes(db, person, new_recovery_codes)
+    _save_recovery_codes(db, person, new_recovery_codes)
     record(db, by=person, what="make recovery codes", subject=_audit_subject(person), now=now)
 
 
@@ -315,7 +315,7 @@ def _check_code(db: Session, *, person: Person, code: str, now: datetime) -> str
     raise NotSignedIn(_WRONG_CODE)
 
 
-def _store_recovery_codes(db: Session, person: Person, codes: Sequence[str]) -> None:
+def _save_recovery_codes(db: Session, person: Person, codes: Sequence[str]) -> None:
     hashes = [token_sha256(normalise_recovery_code(code)) for code in codes]
     second_factors.replace_recovery_codes(db, person_id=person.id, code_sha256s=hashes)
 

@@ -84,7 +84,7 @@ def record_ranks(
 ) -> None:
     """Store the result of :func:`rank_images`."""
     require(by, Action.PROTECT_PATIENTS)
-    patient_data.put_ranks(db, ranks=ranking[1], method=ranking[0], now=now)
+    patient_data.save_ranks(db, ranks=ranking[1], method=ranking[0], now=now)
     if ranking[1]:
         audit_values = {"images": len(ranking[1]), "method": ranking[0]}
         record(db, by=by, what="rank images by text", subject="workspace", new=audit_values, now=now)

@@ -72,7 +72,7 @@ def save_reading_draft(  # allow writes-without-record: a draft is not an answer
             "was changed or answered in another tab or window. Reload the page."
         )
     check_open(locked)
-    stored.put_draft(db, key=locked.reading_key, revision=revision + 1, body=body, now=now)
+    stored.save_draft(db, key=locked.reading_key, revision=revision + 1, body=body, now=now)
     return revision + 1
 
 
@@ -98,7 +98,7 @@ def record_reading_time(  # allow writes-without-record: reading times are not a
         if not 0 <= value < float("inf"):
             raise InvalidValue(name, f"must be 0 or more and finite, not {value!r}")
     locked = lock_case(db, person=person, study_id=study_id, position=position)
-    stored.put_times(
+    stored.save_times(
         db,
         key=locked.reading_key,
         seconds=seconds,

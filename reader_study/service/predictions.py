@@ -149,7 +149,7 @@ def import_predictions(
         )  # fmt: skip
     model_id = stored.get_or_add_model(db, dataset_id=dataset_id, name=model, simulated=simulated, now=now)
     rules = Counter(prediction.rule for prediction in new_predictions)
-    _store_run(
+    _save_run(
         db,
         by=by,
         path=path,
@@ -199,7 +199,7 @@ def _read_records(
     return records
 
 
-def _store_run(
+def _save_run(
     db: Session,
     *,
     by: Person,

@@ -28,7 +28,7 @@ from storage.reader_study.cases import list_cases, list_slots
 from storage.reader_study.predictions import iterate_predictions, list_models
 from storage.reader_study.readers import list_readers
 from storage.reader_study.readings import iterate_readings
-from storage.reader_study.report_cache import find_report, store_report
+from storage.reader_study.report_cache import find_report, save_report
 from storage.workspace import Workspace
 
 #: The actions by which the data of a report change.
@@ -114,7 +114,7 @@ def compute_report(
     """
     report = _compute_report(state.data, progress)
     try:
-        store_report(workspace, digest=state.digest, text=report.to_json())
+        save_report(workspace, digest=state.digest, text=report.to_json())
     except OSError as error:
         raise NotNow(
             f"The report was computed but could not be stored. {describe_file_error(error)}"
@@ -152,7 +152,7 @@ def load_or_compute_report(  # allow writes-without-record: the cache contains o
     text = _compute_report(state.data, progress).to_json()
     if workspace is not None:
         with suppress(OSError):  # for example a full disk; the next call computes the report again
-            store_report(workspace, digest=state.digest, text=text)
+            save_report(workspace, digest=state.digest, text=text)
     return StudyReport.from_json(text).compare_with(model)
 
 

@@ -125,7 +125,7 @@ def change_adjudication_rules(
         raise Refused(
             f"Adjudicators must be enabled reviewers. Choose others instead of {', '.join(ineligible)}."
         )
-    adjudications.put_rules(
+    adjudications.save_rules(
         db, batch_id=loaded_batch.id, rules=rules, person_ids=[person.id for person in people],
         revision=before.revision + 1, now=now,
     )  # fmt: skip

@@ -87,7 +87,7 @@ def hide_questions(
     if not to_hide:
         raise Refused(" ".join(_build_summary(loaded_batch, to_hide, counts).notes))
     previous = stored.find_hidden_set(db, batch_id=loaded_batch.id)
-    hidden_set = stored.put_hidden_set(
+    hidden_set = stored.save_hidden_set(
         db, batch_id=loaded_batch.id, plan=plan, id_mask=mask_secret, by=by.id or None, now=now
     )
     added = stored.add_hidden(db, hidden=hidden_set, requests=to_hide, now=now)

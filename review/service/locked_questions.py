@@ -15,7 +15,7 @@ from review import rules
 from storage.audit.contents import question_subject
 from storage.review import claims
 from storage.review.assignments import AssignedQuestion
-from storage.review.assignments import set_state as store_state
+from storage.review.assignments import set_state as set_assignment_state
 from storage.review.question_work import (
     BatchForPerson,
     QuestionWithExam,
@@ -106,7 +106,7 @@ def lock_question(  # allow writes-without-record: an extended claim is the same
             and extend_claim
             and claims.reclaim_question(db, **key, expires_at=now + queue.idle_timeout, now=now)
         ):
-            _store_state(db, key, AssignmentState.OPEN, now=now)
+            _save_state(db, key, AssignmentState.OPEN, now=now)
             assignment, claim_expired = replace(assignment, state=AssignmentState.OPEN), False
     return LockedQuestion(
         reviewer_batch=reviewer_batch,
@@ -168,11 +168,11 @@ def set_state(db: Session, locked: LockedQuestion, state: AssignmentState, *, no
             if locked.assignment.state is AssignmentState.SKIPPED:
                 claims.reclaim_question(db, **locked.key, expires_at=now + locked.queue.idle_timeout, now=now)
             claims.finish_claim(db, **locked.key)
-    _store_state(db, locked.key, state, now=now)
+    _save_state(db, locked.key, state, now=now)
 
 
-def _store_state(db: Session, key: dict[str, int], state: AssignmentState, *, now: datetime) -> None:
-    store_state(
+def _save_state(db: Session, key: dict[str, int], state: AssignmentState, *, now: datetime) -> None:
+    set_assignment_state(
         db,
         person_id=key["person_id"],
         batch_id=key["batch_id"],

@@ -27,7 +27,7 @@ from review.service.batches import batch_subject
 from review.service.coordinator_lookups import load_reviewers, lock_open_batch
 from storage.review.assignments import list_batch_members
 from storage.review.latest_verdicts import load_questions_with_errors
-from storage.review.second_opinions import find_second_opinions, load_question_ids, put_second_opinions
+from storage.review.second_opinions import find_second_opinions, load_question_ids, save_second_opinions
 from storage.review.shared_queues import count_free_by_question
 from storage.sampling.batches import load_batch
 
@@ -109,7 +109,7 @@ def request_second_opinions(
     plan = _plan_second_opinions(db, loaded_batch, rule, people)
     create_assignments(db, loaded_batch, plan.current, plan.distribution, by_id=by.id, now=now)
     if rule != previous:
-        put_second_opinions(db, batch_id=loaded_batch.id, second_opinions=rule, now=now)
+        save_second_opinions(db, batch_id=loaded_batch.id, second_opinions=rule, now=now)
     record(
         db, by=by, what="seek second opinions", subject=batch_subject(loaded_batch),
         old=None if previous is None else _rule_to_json(previous),

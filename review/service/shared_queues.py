@@ -73,7 +73,7 @@ def share_batch(
     people = load_reviewers(db, to)
     previous = shared_queues.find_shared_queue(db, batch_id=loaded_batch.id)
     queue = shared_queues.SharedQueue(overlap=overlap, idle_timeout=timedelta(minutes=idle_minutes))
-    shared_queues.put_queue(db, batch_id=loaded_batch.id, queue=queue)
+    shared_queues.save_queue(db, batch_id=loaded_batch.id, queue=queue)
     new_members = shared_queues.add_pool_members(
         db, batch_id=loaded_batch.id, person_ids=[person.id for person in people], now=now
     )

@@ -43,10 +43,10 @@ from storage.audit.contents import (
 from storage.intake.exams import load_exam, load_report
 from storage.intake.exams import load_exam_number as exam_number_of
 from storage.intake.questions import load_blind_question
+from storage.review import drafts as stored_drafts
 from storage.review import verdicts
-from storage.review.drafts import clear_drafts, load_drafts, put_draft
 from storage.review.question_work import QuestionWithExam, load_question_with_exam
-from storage.review.viewing_times import put_viewing_times
+from storage.review.viewing_times import save_viewing_times
 
 MAX_REASON_LENGTH = 500  # the maximum length of the reason for skipping, in characters
 
@@ -149,7 +149,7 @@ def save_verdict(
         raise StaleRevision(rules.describe_stale_verdict(verdict, concurrent)) from error
     set_state(db, locked, AssignmentState.DONE, now=verdict.given_at)
     if locked.work.has_drafts:
-        clear_drafts(db, **locked.key)
+        stored_drafts.clear_drafts(db, **locked.key)
     record(
         db,
         by=person,
@@ -292,7 +292,7 @@ def save_draft(  # allow writes-without-record: a draft is not a judgement yet
     """
     require(person, Action.JUDGE)
     locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
-    saved_revision, saved = load_drafts(db, **locked.key).get(part, (0, None))
+    saved_revision, saved = stored_drafts.load_drafts(db, **locked.key).get(part, (0, None))
     if saved_revision == revision + 1 and saved == body:
         return saved_revision
     if saved_revision != revision:
@@ -306,7 +306,7 @@ def save_draft(  # allow writes-without-record: a draft is not a judgement yet
             " was changed in another tab or window. Open the question again."
         )
     check_writable(locked)
-    put_draft(db, **locked.key, part=part, revision=revision + 1, body=body, now=now)
+    stored_drafts.save_draft(db, **locked.key, part=part, revision=revision + 1, body=body, now=now)
     return revision + 1
 
 
@@ -332,7 +332,7 @@ def record_viewing_times(  # allow writes-without-record: reading times are not 
         if not 0 <= value < float("inf"):
             raise InvalidValue(name, f"must be 0 or more and finite, not {value!r}")
     locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
-    put_viewing_times(
+    save_viewing_times(
         db,
         **locked.key,
         seconds=seconds,

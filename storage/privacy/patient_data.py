@@ -114,7 +114,7 @@ def list_unranked_images(db: Session, *, dataset_id: int, method: str) -> list[s
     return sorted(db.execute(statement).scalars())
 
 
-def put_ranks(db: Session, *, ranks: Iterable[tuple[str, float, int]], method: str, now: datetime) -> None:
+def save_ranks(db: Session, *, ranks: Iterable[tuple[str, float, int]], method: str, now: datetime) -> None:
     """Store (SHA-256, score, words) of images. They replace earlier ranks."""
     for sha256, score, words in ranks:
         db.merge(PixelTextRow(image_sha256=sha256, score=score, words=words, method=method, ranked_at=now))

@@ -172,7 +172,7 @@ def find_draft(db: Session, *, key: ReadingKey) -> ReadingDraft | None:
     )
 
 
-def put_draft(db: Session, *, key: ReadingKey, revision: int, body: dict[str, Any], now: datetime) -> None:
+def save_draft(db: Session, *, key: ReadingKey, revision: int, body: dict[str, Any], now: datetime) -> None:
     """Store the draft. It replaces the previous one."""
     row = _find_draft_row(db, key) or _new_draft(key, now)
     row.revision, row.body, row.changed_at = revision, to_json(body), now
@@ -180,7 +180,7 @@ def put_draft(db: Session, *, key: ReadingKey, revision: int, body: dict[str, An
     db.flush()
 
 
-def put_times(
+def save_times(
     db: Session,
     *,
     key: ReadingKey,

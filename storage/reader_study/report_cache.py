@@ -30,7 +30,7 @@ def find_report(workspace: Workspace, *, digest: str) -> str | None:
     return text
 
 
-def store_report(workspace: Workspace, *, digest: str, text: str) -> None:
+def save_report(workspace: Workspace, *, digest: str, text: str) -> None:
     """Store the report atomically. Concurrent calls with the same report are safe.
 
     Raises:

@@ -55,7 +55,7 @@ def load_rules(db: Session, *, batch_id: int) -> VersionedRules:
     return VersionedRules(rules=rules, revision=row.revision)
 
 
-def put_rules(
+def save_rules(
     db: Session,
     *,
     batch_id: int,

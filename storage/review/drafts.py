@@ -28,7 +28,7 @@ def load_drafts(
     return {row.part: (row.revision, from_json(row.body)) for row in rows}
 
 
-def put_draft(
+def save_draft(
     db: Session,
     *,
     batch_id: int,

@@ -87,7 +87,7 @@ def count_hidden_by_batch(db: Session) -> dict[int, int]:
     return {row[0]: row[1] for row in db.execute(statement)}
 
 
-def put_hidden_set(
+def save_hidden_set(
     db: Session, *, batch_id: int, plan: HiddenPlan, id_mask: int, by: int | None, now: datetime
 ) -> HiddenSet:
     """Store the plan. The first plan also creates the batch's dataset, mask and gaps between positions.

@@ -21,7 +21,7 @@ def find_second_opinions(db: Session, *, batch_id: int) -> SecondOpinions | None
     return SecondOpinions(way=SecondOpinionScope(row.way), share=row.share, seed=row.seed)
 
 
-def put_second_opinions(
+def save_second_opinions(
     db: Session, *, batch_id: int, second_opinions: SecondOpinions, now: datetime
 ) -> None:
     """Store the rule. It replaces the previous one."""

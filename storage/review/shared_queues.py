@@ -63,7 +63,7 @@ def find_shared_queue(db: Session, *, batch_id: int) -> SharedQueue | None:
     return SharedQueue(overlap=row.overlap, idle_timeout=timedelta(minutes=row.idle_minutes))
 
 
-def put_queue(db: Session, *, batch_id: int, queue: SharedQueue) -> None:
+def save_queue(db: Session, *, batch_id: int, queue: SharedQueue) -> None:
     """Add a shared queue to the batch, or change the existing one."""
     row = db.get(SharedQueueRow, batch_id) or SharedQueueRow(batch_id=batch_id, overlap=1, idle_minutes=1)
     row.overlap, row.idle_minutes = queue.overlap, round(queue.idle_timeout.total_seconds() / 60)

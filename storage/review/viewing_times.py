@@ -9,7 +9,7 @@ from sqlmodel import Session
 from storage.rows.verdicts import ViewingTimeRow
 
 
-def put_viewing_times(
+def save_viewing_times(
     db: Session,
     *,
     batch_id: int,

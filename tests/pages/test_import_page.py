@@ -246,7 +246,7 @@ def test_upload_is_kept_in_the_workspace_until_it_is_imported(page, tmp_path):
 
     write_image(tmp_path / "pa.png", 30, 20, "L")
     images_zip = make_zip(tmp_path / "a.zip", **{"wrapping/pa.png": (tmp_path / "pa.png").read_bytes()})
-    delivery = deliveries.store_upload(
+    delivery = deliveries.save_upload(
         Upload("my set.jsonl", to_json_lines(make_record(1))),
         Upload("a.zip", images_zip.read_bytes()),
         by=COMMAND_LINE,

@@ -23,7 +23,7 @@ from reader_study.report.files import render_file, render_files
 from reader_study.report.html import render_html
 from reader_study.report.rows import build_accuracy_rows
 from reader_study.report.study_report import StudyReport
-from storage.reader_study.report_cache import store_report
+from storage.reader_study.report_cache import save_report
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.study_reports import find_result, import_model_answers, list_scored_cases, load_report
@@ -237,7 +237,7 @@ def test_stored_report_with_other_columns_is_recomputed(study_world, tmp_path):
         text.replace('"times"', '"durations"'),
         "{}",
     ):
-        store_report(workspace, digest=state.digest, text=altered_text)
+        save_report(workspace, digest=state.digest, text=altered_text)
         assert (
             studies.load_stored_report(by=study_world.cora, workspace=workspace, digest=state.digest) is None
         )

@@ -137,9 +137,9 @@ def test_a_planted_offence_is_found(rule, path, text):
         (
             "review/service/queue.py",
             (
-                "from storage.review.drafts import put_draft\n"
-                "def keep(db, *, person):  # allow writes-without-record: a draft is nothing said yet\n"
-                "    put_draft(db)\n"
+                "from storage.review.drafts import save_draft\n"
+                "def keep(db, *, person):  # allow writes-without-record: a draft is no judgement yet\n"
+                "    save_draft(db)\n"
             ),
         ),
         (

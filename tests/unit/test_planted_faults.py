@@ -123,9 +123,15 @@ def test_a_fault_is_found_only_if_named_or_mended():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"repeat_share": 0.6}, {"min_distance": 0}, {"planted_count": -1}, {"repeat_share": 0, "planted_count": 0},
-     {"seed": -1}, {"planted_count": 1, "faults": ()}],
-)  # fmt: skip
+    [
+        {"repeat_share": 0.6},
+        {"min_distance": 0},
+        {"planted_count": -1},
+        {"repeat_share": 0, "planted_count": 0},
+        {"seed": -1},
+        {"planted_count": 1, "faults": ()},
+    ],
+)
 def test_an_invalid_hidden_plan_is_refused(wrong):
     with pytest.raises(InvalidValue):
         HiddenPlan(**wrong)

@@ -109,7 +109,7 @@ def locate_server_files(file: str, images: str) -> Delivery:
     )
 
 
-def store_upload(file: Upload, archive: Upload | None, *, by: Person, in_memory: bool) -> Delivery:
+def save_upload(file: Upload, archive: Upload | None, *, by: Person, in_memory: bool) -> Delivery:
     """Store an upload in the workspace and return it as a delivery.
 
     Args:

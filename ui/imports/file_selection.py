@@ -10,7 +10,7 @@ from intake.service import list_kept_attributes, load_deidentification
 from intake.service.tables import KINDS
 from ui import state
 from ui.context import read_only_session
-from ui.imports.deliveries import Delivery, discard, list_allowed_folders, locate_server_files, store_upload
+from ui.imports.deliveries import Delivery, discard, list_allowed_folders, locate_server_files, save_upload
 from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, show_notice
 
@@ -110,7 +110,7 @@ def _create_delivery(person: Person, on_server: bool, file_key: str, images_key:
     else:
         with read_only_session() as db:
             in_memory = load_deidentification(db, by=person).deidentify
-        delivery = store_upload(file, images, by=person, in_memory=in_memory)  # type: ignore[arg-type]  # both are uploaded files
+        delivery = save_upload(file, images, by=person, in_memory=in_memory)  # type: ignore[arg-type]  # both are uploaded files
     state.set_selection("delivery", delivery)
 
 

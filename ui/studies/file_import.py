@@ -16,7 +16,7 @@ from jobs.service import JobKind, LeaseLost
 from ui import state
 from ui.background_jobs import job_control
 from ui.background_jobs.job_status import show_job_outcome, show_job_progress
-from ui.imports.deliveries import Delivery, discard, store_upload
+from ui.imports.deliveries import Delivery, discard, save_upload
 from ui.widgets import run_action, show_notice
 
 P = TypeVar("P")
@@ -98,7 +98,7 @@ def _start_import(file_form: FileForm[P], form_key: str) -> None:
     file = state.get_widget_value(f"{form_key}-file")
     if file is None:
         raise Refused("Choose a file first.")
-    delivery = store_upload(file, None, by=file_form.person, in_memory=False)  # type: ignore[arg-type]  # an uploaded file
+    delivery = save_upload(file, None, by=file_form.person, in_memory=False)  # type: ignore[arg-type]  # an uploaded file
     request = file_form.build_request(delivery, form_key)
     job = job_control.start_job(
         file_form.kind, request, by=file_form.person, subject=f"study {file_form.study_id}"
