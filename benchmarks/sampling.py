@@ -53,7 +53,9 @@ def main(questions: int) -> None:
         strata = allocate({(tier, ()): size for tier, size in zip(TIERS, sizes, strict=True)}, plan=PLAN)
         counts = [stratum.drawn for stratum in strata]
         return len(
-            draw_questions(hashes, tiers, counts_to_draw=counts, sizes=sizes, seed=PLAN.seed, key_of=str)
+            draw_questions(
+                hashes, tiers, counts_to_draw=counts, sizes=sizes, seed=PLAN.seed, question_id_at=str
+            )
         )
 
     def sample_by_position() -> int:

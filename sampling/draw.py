@@ -67,7 +67,7 @@ def draw_questions(
     counts_to_draw: Sequence[int],
     sizes: Sequence[int],
     seed: int,
-    key_of: Callable[[int], str],
+    question_id_at: Callable[[int], str],
 ) -> NDArray[np.intp]:
     """Select the questions with the lowest mixed hashes of each stratum.
 
@@ -77,8 +77,8 @@ def draw_questions(
         counts_to_draw: the number of questions to draw from each stratum, at most its size.
         sizes: the number of questions of the frame in each stratum.
         seed: the seed of the plan.
-        key_of: a function that returns the id of the question at an index. It is only called if two stored
-            hashes are equal.
+        question_id_at: a function that returns the file id of the question at an index. It is only called
+            if two stored hashes are equal.
 
     Returns:
         The indices of the drawn questions in ascending order, shape (sum(counts_to_draw),).
@@ -101,7 +101,7 @@ def draw_questions(
                 stratum_of == stratum,
                 values,
                 n,
-                key_of=lambda index: key_of(int(candidates[index])),
+                question_id_at=lambda index: question_id_at(int(candidates[index])),
             )
     return candidates[is_chosen]
 
@@ -112,9 +112,9 @@ def _mark_lowest(
     values: NDArray[np.uint64],
     n: int,
     *,
-    key_of: Callable[[int], str],
+    question_id_at: Callable[[int], str],
 ) -> None:
-    """Mark the ``n`` lowest values where ``in_stratum`` is true; ties are resolved by the lowest keys."""
+    """Mark the ``n`` lowest values where ``in_stratum`` is true; ties are resolved by the lowest ids."""
     stratum_values = values[in_stratum]
     stratum_values.partition(n - 1)
     threshold = stratum_values[n - 1]
@@ -125,7 +125,7 @@ def _mark_lowest(
     )
     if surplus:
         tied = np.flatnonzero(in_stratum & (values == threshold)).tolist()
-        is_chosen[sorted(tied, key=key_of)[-surplus:]] = False
+        is_chosen[sorted(tied, key=question_id_at)[-surplus:]] = False
 
 
 def _compute_limits(counts_to_draw: Sequence[int], sizes: Sequence[int]) -> NDArray[np.uint64]:
@@ -181,7 +181,7 @@ def _select_candidates(
 
 
 def sort_by_hash(
-    indices: NDArray[np.intp], hashes: NDArray[np.int64], *, seed: int, key_of: Callable[[int], str]
+    indices: NDArray[np.intp], hashes: NDArray[np.int64], *, seed: int, question_id_at: Callable[[int], str]
 ) -> NDArray[np.intp]:
     """Sort drawn questions by their mixed hashes; ties are resolved by the ids.
 
@@ -189,8 +189,8 @@ def sort_by_hash(
         indices: the indices that :func:`draw_questions` returned.
         hashes: the stored hash of each question of the frame.
         seed: the seed of the plan.
-        key_of: a function that returns the id of the question at an index. It is only called if two hashes
-            are equal.
+        question_id_at: a function that returns the file id of the question at an index. It is only called
+            if two hashes are equal.
 
     Returns:
         The same indices in the order of review.
@@ -202,6 +202,6 @@ def sort_by_hash(
     if not np.any(same_as_next):
         return indices[order]
     tied_positions = {*order[1:][same_as_next].tolist(), *order[:-1][same_as_next].tolist()}
-    keys = {index: key_of(int(indices[index])) for index in tied_positions}
-    by_key = sorted(order.tolist(), key=lambda position: (int(values[position]), keys.get(position, "")))
-    return indices[by_key]
+    ids = {index: question_id_at(int(indices[index])) for index in tied_positions}
+    by_id = sorted(order.tolist(), key=lambda position: (int(values[position]), ids.get(position, "")))
+    return indices[by_id]

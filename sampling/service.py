@@ -289,7 +289,7 @@ def _select_questions(
     )
     by_cell = {(stratum.tier, stratum.further): stratum for stratum in strata}
 
-    def key_of(index: int) -> str:
+    def question_id_at(index: int) -> str:
         return frames.load_question_key(db, question_id=int(frame.numbers[index]))
 
     indices = draw_questions(
@@ -298,9 +298,9 @@ def _select_questions(
         counts_to_draw=[by_cell[cell].drawn for cell in frame.cells],
         sizes=frame.sizes,
         seed=plan.seed,
-        key_of=key_of,
+        question_id_at=question_id_at,
     )
-    indices = sort_by_hash(indices, frame.hashes, seed=plan.seed, key_of=key_of)
+    indices = sort_by_hash(indices, frame.hashes, seed=plan.seed, question_id_at=question_id_at)
     numbers = frame.numbers[indices].tolist()
     cells = [frame.cells[stratum] for stratum in frame.strata[indices].tolist()]
     exams = frames.map_questions_to_exams(db, question_ids=numbers)

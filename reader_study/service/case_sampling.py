@@ -208,16 +208,21 @@ def _draw_questions(
     if not cells:
         return
 
-    def question_key_at(index: int) -> str:
+    def question_id_at(index: int) -> str:
         return frames.load_question_key(db, question_id=int(numbers[index]))
 
     stratum_indices = np.array([index_by_code[code] for code in strata.tolist()], dtype=np.int32)
     sizes = [stratum_counts[code] for code in sorted(stratum_counts)]
     take = [by_cell[cell].drawn for cell in cells]
     chosen = draw_questions(
-        hashes, stratum_indices, counts_to_draw=take, sizes=sizes, seed=plan.seed, key_of=question_key_at
+        hashes,
+        stratum_indices,
+        counts_to_draw=take,
+        sizes=sizes,
+        seed=plan.seed,
+        question_id_at=question_id_at,
     )
-    for index in sort_by_hash(chosen, hashes, seed=plan.seed, key_of=question_key_at).tolist():
+    for index in sort_by_hash(chosen, hashes, seed=plan.seed, question_id_at=question_id_at).tolist():
         yield int(numbers[index]), by_cell[cells[stratum_indices[index]]]
 
 

@@ -18,9 +18,11 @@ def draw_keys(keys, strata, counts_to_draw, seed, hashes=None):
     strata = np.array(strata, dtype=np.int32)
     sizes = np.bincount(strata, minlength=len(counts_to_draw)).tolist()
     indices = draw_questions(
-        hashes, strata, counts_to_draw=counts_to_draw, sizes=sizes, seed=seed, key_of=keys.__getitem__
+        hashes, strata, counts_to_draw=counts_to_draw, sizes=sizes, seed=seed, question_id_at=keys.__getitem__
     )
-    return [keys[index] for index in sort_by_hash(indices, hashes, seed=seed, key_of=keys.__getitem__)]
+    return [
+        keys[index] for index in sort_by_hash(indices, hashes, seed=seed, question_id_at=keys.__getitem__)
+    ]
 
 
 def test_the_hash_of_an_id_is_the_same_on_every_machine():
@@ -95,7 +97,7 @@ def test_ids_are_looked_up_only_for_equal_hashes():
     looked_up: list[int] = []
     one_stratum = np.zeros(10_000, dtype=np.int32)
     drawn_indices = draw_questions(
-        HASHES, one_stratum, counts_to_draw=[1000], sizes=[10_000], seed=7, key_of=looked_up.append
+        HASHES, one_stratum, counts_to_draw=[1000], sizes=[10_000], seed=7, question_id_at=looked_up.append
     )
     assert len(drawn_indices) == 1000
     assert looked_up == []
