@@ -229,7 +229,7 @@ def _judge_one(db: Session) -> None:
     ratings = Ratings(clinical_quality=4, explanation_clarity=4, factual_correctness=4, image_alignment=4)
     verdict = Verdict(
         batch_id=1,
-        question_id=1,
+        question_number=1,
         person_id=person.id,
         revision=1,
         decision=Decision.ACCEPT,

@@ -121,7 +121,7 @@ def _settle(args: argparse.Namespace) -> int:
             person=person,
             adjudication=Adjudication(
                 batch_id=batch.id,
-                question_id=question_id,
+                question_number=question_id,
                 revision=sheet.revision,
                 person_id=person.id,
                 decision=decision,

@@ -290,7 +290,7 @@ def _judge_one(
         person=person,
         verdict=Verdict(
             batch_id=sheet.batch.id,
-            question_id=sheet.question_number,
+            question_number=sheet.question_number,
             person_id=person.id,
             revision=1,
             decision=simulated.decision,

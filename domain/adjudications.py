@@ -56,7 +56,7 @@ class Adjudication:
     """
 
     batch_id: int
-    question_id: int
+    question_number: int
     revision: int
     person_id: int
     decision: Decision

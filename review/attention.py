@@ -148,7 +148,7 @@ def _compute_blocks(
     hidden_verdicts.sort(
         key=lambda hidden_verdict: (
             _select_verdict(hidden_verdict).given_at,
-            _select_verdict(hidden_verdict).question_id,
+            _select_verdict(hidden_verdict).question_number,
         )
     )
     blocks = []

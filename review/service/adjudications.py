@@ -257,18 +257,18 @@ def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Ad
         raise NotAllowed(f"{person.display_name} cannot adjudicate a dispute in another person's name.")
     batch, _ = _load_batch_as_adjudicator(db, person, adjudication.batch_id)
     lock_batch_shared(db, batch_id=batch.id)
-    verdicts = _load_verdicts(db, person, batch, adjudication.question_id)
-    question = load_question(db, question_id=adjudication.question_id)
+    verdicts = _load_verdicts(db, person, batch, adjudication.question_number)
+    question = load_question(db, question_id=adjudication.question_number)
     adjudication = drop_unchanged_fields(adjudication, question)
     check_adopted_verdicts(adjudication, question, verdicts)
     latest = adjudications.load_latest_adjudications(
-        db, batch_ids=[batch.id], question_ids=[adjudication.question_id]
-    ).get((batch.id, adjudication.question_id))
+        db, batch_ids=[batch.id], question_ids=[adjudication.question_number]
+    ).get((batch.id, adjudication.question_number))
     if latest is not None and replace(adjudication, given_at=latest.given_at, image=latest.image) == latest:
         return latest
     if adjudication.revision != (latest.revision if latest else 0) + 1:
         raise StaleRevision(describe_stale_dispute(latest))
-    exam = load_exam(db, exam_id=load_exam_number(db, question_id=adjudication.question_id))
+    exam = load_exam(db, exam_id=load_exam_number(db, question_id=adjudication.question_number))
     adjudication = replace(adjudication, image=resolve_image_display(adjudication.image, exam=exam))
     try:
         adjudications.add_adjudication(db, adjudication=adjudication)
@@ -280,7 +280,7 @@ def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Ad
         what=ADJUDICATE,
         why=adjudication.reason,
         now=adjudication.given_at,
-        subject=f"{batch_subject(batch)} question {adjudication.question_id}",
+        subject=f"{batch_subject(batch)} question {adjudication.question_number}",
         old=None if latest is None else adjudication_to_plain(latest),
         new=adjudication_to_plain(adjudication),
     )

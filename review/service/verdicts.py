@@ -117,11 +117,11 @@ def save_verdict(
             db,
             person=person,
             batch_id=verdict.batch_id,
-            question_number=verdict.question_id,
+            question_number=verdict.question_number,
             now=verdict.given_at,
         )
     loaded_question = loaded_question or load_question_with_exam(
-        db, question_id=verdict.question_id, blind=False
+        db, question_id=verdict.question_number, blind=False
     )
     question = require_key(loaded_question)
     verdict = rules.drop_unchanged_corrections(verdict, question=question)

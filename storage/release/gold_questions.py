@@ -146,7 +146,7 @@ def _load_adjudications(
         return latest
     adjudications = load_latest_adjudications(db, batch_ids=list(batches_by_id), question_ids=numbers)
     for adjudication in sorted(adjudications.values(), key=lambda adjudication: adjudication.given_at):
-        latest[adjudication.question_id] = adjudication
+        latest[adjudication.question_number] = adjudication
     return latest
 
 

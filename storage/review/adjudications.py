@@ -163,7 +163,7 @@ def add_adjudication(db: Session, *, adjudication: Adjudication) -> None:
     """
     row = AdjudicationRow(
         batch_id=adjudication.batch_id,
-        question_id=adjudication.question_id,
+        question_id=adjudication.question_number,
         revision=adjudication.revision,
         person_id=adjudication.person_id,
         decision=adjudication.decision.value,
@@ -183,7 +183,7 @@ def add_adjudication(db: Session, *, adjudication: Adjudication) -> None:
 def adjudication_from_row(row: Any) -> Adjudication:  # noqa: ANN401 - a row with the table's columns
     return Adjudication(
         batch_id=row.batch_id,
-        question_id=row.question_id,
+        question_number=row.question_id,
         revision=row.revision,
         person_id=row.person_id,
         decision=Decision(row.decision),

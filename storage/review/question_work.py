@@ -485,11 +485,11 @@ def load_times_and_recent(
     }
     rows = db.execute(_TIMES_AND_RECENT, values).all()
     recent = [
-        RecentVerdict(question_id=row.question_id, decision=Decision(row.decision), given_at=row.given_at)
+        RecentVerdict(question_number=row.question_id, decision=Decision(row.decision), given_at=row.given_at)
         for row in rows
         if row.question_id is not None
     ]
-    recent.sort(key=lambda verdict: (verdict.given_at, verdict.question_id), reverse=True)
+    recent.sort(key=lambda verdict: (verdict.given_at, verdict.question_number), reverse=True)
     return _group_times(row for row in rows if row.question_id is None), recent
 
 

@@ -157,7 +157,7 @@ class Subject:
                 db,
                 person=rita,
                 adjudication=Adjudication(
-                    batch_id=batch, question_id=dispute.question_number, revision=1, person_id=rita.id,
+                    batch_id=batch, question_number=dispute.question_number, revision=1, person_id=rita.id,
                     decision=Decision.ACCEPT, reason="It is plain to see.", given_at=NOW + timedelta(hours=3),
                 ),
             )  # fmt: skip
@@ -236,7 +236,7 @@ class Subject:
             )  # fmt: skip
             verdict = Verdict(
                 batch_id=sheet.batch.id,
-                question_id=sheet.question_number,
+                question_number=sheet.question_number,
                 person_id=load_person(db, name).id,
                 revision=1,
                 decision=decision,

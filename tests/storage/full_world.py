@@ -285,7 +285,7 @@ def _add_verdicts(study_world: StudyWorld) -> None:
         )
         anna = accounts.load_person_by_name(db, name="anna")
     adjudication = Adjudication(
-        batch_id=world.batch.id, question_id=second_opinion_ids[0], person_id=anna.id, revision=1,
+        batch_id=world.batch.id, question_number=second_opinion_ids[0], person_id=anna.id, revision=1,
         decision=Decision.ACCEPT, reason="It is plain to see.", given_at=NOW + timedelta(hours=1),
         image=ImageDisplay.CONFIRMED,
     )  # fmt: skip

@@ -87,7 +87,7 @@ def adjudicate(world: World, person: Person, question: int, **changes) -> Adjudi
             db,
             person=person,
             adjudication=Adjudication(
-                batch_id=world.batch.id, question_id=question, person_id=person.id, **fields
+                batch_id=world.batch.id, question_number=question, person_id=person.id, **fields
             ),
         )
 

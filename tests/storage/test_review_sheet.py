@@ -161,7 +161,7 @@ def test_last_ten_verdicts_are_the_reviewers_own_current_ones_of_this_batch(engi
     changed = make_rejection(world, question=4, revision=2, given_at=NOW + timedelta(minutes=20))
     save_verdict(world, changed)
     recent = load_sheet(world, 13).recent
-    assert [verdict.question_id for verdict in recent] == [4, 12, 11, 10, 9, 8, 7, 6, 5, 3]
+    assert [verdict.question_number for verdict in recent] == [4, 12, 11, 10, 9, 8, 7, 6, 5, 3]
     assert [verdict.decision for verdict in recent] == [Decision.REJECT, *[Decision.ACCEPT] * 9]
     assert recent[0].given_at == NOW + timedelta(minutes=20)
     with unit_of_work(engine) as db:
@@ -179,7 +179,7 @@ def test_withdrawn_questions_are_not_among_the_last_verdicts(world):
     with unit_of_work(world.engine) as db:
         key = {"batch_id": world.batch.id, "person_id": world.people["ruth"].id}
         set_state(db, **key, question_ids=[1], state=AssignmentState.WITHDRAWN, now=NOW)
-    assert [verdict.question_id for verdict in load_sheet(world, 3).recent] == [2]
+    assert [verdict.question_number for verdict in load_sheet(world, 3).recent] == [2]
 
 
 def test_question_of_another_reviewer_cannot_be_opened(world):

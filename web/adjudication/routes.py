@@ -42,7 +42,7 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
         decision = Decision.ACCEPT if correction.is_empty() else Decision.REVISE
     adjudication = Adjudication(
         batch_id=request.batch,
-        question_id=request.question,
+        question_number=request.question,
         revision=request.revision,
         person_id=person.id,
         decision=decision,

@@ -73,7 +73,7 @@ def review_sheet_to_json(
         "next": sheet.next and id_mask.mask(sheet.next),
         "recent": [
             {
-                "question": id_mask.mask(verdict.question_id),
+                "question": id_mask.mask(verdict.question_number),
                 "decision": str(verdict.decision),
                 "at": verdict.given_at.isoformat(),
             }
