@@ -179,12 +179,12 @@ def _draft_pertinent_negatives(writer: DraftWriter) -> Iterator[Draft]:
     absent = set(facts.absent_kinds())
     open_questions = (
         (
-            "What is to be said of the pleural spaces?",
+            "How do the pleural spaces appear?",
             {FindingKind.EFFUSION, FindingKind.PNEUMOTHORAX},
             "No pleural effusion and no pneumothorax",
         ),
         (
-            "What is to be said of lines, tubes and devices?",
+            "Which lines, tubes and devices are present?",
             {
                 FindingKind.ENDOTRACHEAL_TUBE,
                 FindingKind.NASOGASTRIC_TUBE,
@@ -194,7 +194,7 @@ def _draft_pertinent_negatives(writer: DraftWriter) -> Iterator[Draft]:
             "None is present",
         ),
         (
-            "What is to be said of the lung parenchyma?",
+            "How does the lung parenchyma appear?",
             {FindingKind.NODULE, FindingKind.CONSOLIDATION},
             "No nodule and no consolidation",
         ),

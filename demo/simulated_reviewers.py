@@ -85,7 +85,7 @@ def simulate_verdict(
             decision, correction = Decision.REVISE, _build_correction(question, detected.corrected)
     elif all_parts and question.explanation and rng.random() < _MINOR_EDIT_PROBABILITY:
         decision = Decision.REVISE
-        correction = Correction(explanation=f"{question.explanation} No other finding bears on the question.")
+        correction = Correction(explanation=f"{question.explanation} No other finding affects the answer.")
     # A batch that requests image alignment only accepts no corrections.
     if not all_parts and decision is Decision.REVISE:
         decision, correction = Decision.ACCEPT, Correction()

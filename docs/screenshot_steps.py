@@ -54,8 +54,8 @@ def begin_reading(page: Page) -> None:
     page.wait_for_timeout(500)
 
 
-def wait_for_wall(page: Page) -> None:
-    """Until the first image of the wall of patient data is drawn."""
+def wait_for_image_grid(page: Page) -> None:
+    """Wait until the first image on the page of patient data is drawn."""
     page.wait_for_function(
         "document.querySelector('img[alt=\"image 1\"]')?.naturalWidth > 100", timeout=30_000
     )

@@ -39,7 +39,7 @@ from docs.screenshot_steps import (
     open_report,
     rate_question,
     show_lateral,
-    wait_for_wall,
+    wait_for_image_grid,
 )
 from review.service import list_batches_for_reviewer, load_sheet
 from review.sheet import ReviewSheet
@@ -120,7 +120,7 @@ SCREENSHOTS = (
         person="dana",
         path="/patient_data",
         expected_text="Mark each",
-        steps=wait_for_wall,
+        steps=wait_for_image_grid,
     ),
     Screenshot(name="draw-a-batch", person="dana", path="/sampling", expected_text="Draw"),
     Screenshot(name="batches", person="dana", path="/assign", expected_text="Batches"),

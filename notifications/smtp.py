@@ -124,7 +124,7 @@ def _connect(settings: SmtpSettings, context: ssl.SSLContext) -> smtplib.SMTP:
 
 
 def _describe_failure(error: Exception, settings: SmtpSettings) -> str:
-    """Describe the reason and the way out. Contains neither the password nor the text of the mail."""
+    """Describe the reason and what to do. Contains neither the password nor the text of the mail."""
     server = f"{settings.host}:{settings.port}"
     match error:
         case smtplib.SMTPAuthenticationError():

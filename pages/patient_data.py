@@ -9,7 +9,7 @@ from privacy.service import load_rules
 from quality.service import list_datasets
 from ui.context import read_only_session, require_page
 from ui.dataset_choice import choose_dataset
-from ui.patients.image_wall import show_pixel_check
+from ui.patients.image_grid import show_pixel_check
 from ui.patients.rules import show_rules_form
 from ui.patients.text_hits import show_text_hits
 from ui.widgets import screen, show_empty_state

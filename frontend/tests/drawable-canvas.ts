@@ -10,7 +10,7 @@ export const canvas = {
   paints: true,
   /** The person draws: the canvas reports its objects. */
   draw: (objects: CanvasObject[]): void => report("drawing", { raw: { objects } }),
-  /** What the canvas was told to show. */
+  /** What the canvas was asked to show. */
   shown: [] as CanvasObject[],
 };
 

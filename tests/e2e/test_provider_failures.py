@@ -1,4 +1,4 @@
-"""What a person is told when a sign-in through a provider fails, and how they sign out there."""
+"""What a person reads when a sign-in through a provider fails, and how they sign out there."""
 
 from __future__ import annotations
 

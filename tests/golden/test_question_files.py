@@ -47,7 +47,7 @@ def test_the_schema_has_the_fields_of_the_record(native_schema):
 
 def test_the_published_schema_is_up_to_date():
     assert SCHEMA_PATH.read_text(encoding="utf-8") == render_schema(), (
-        "write it anew: python -m records.schema"
+        "write it again: python -m records.schema"
     )
 
 

@@ -151,7 +151,7 @@ def run_and_describe_fault(line: str, capsys: pytest.CaptureFixture[str]) -> tup
         code = cli.main(shlex.split(line))
     except SystemExit as exit_error:
         return None, f"stopped with {exit_error.code}: {capsys.readouterr().err}"
-    except Exception as error:  # noqa: BLE001 - whatever a command lets through is what is looked for
+    except Exception as error:  # noqa: BLE001 - the test looks for any exception
         return None, f"failed: {error!r}"
     output = capsys.readouterr()
     if code not in (0, 1):
@@ -159,7 +159,7 @@ def run_and_describe_fault(line: str, capsys: pytest.CaptureFixture[str]) -> tup
     if code == 1 and not output.err.strip().endswith((".", "?", "--help")):
         return code, f"refused without a sentence: {output.err!r}"
     if not (output.out + output.err).strip():
-        return code, "said nothing"
+        return code, "printed nothing"
     return code, ""
 
 

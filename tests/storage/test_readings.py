@@ -31,7 +31,7 @@ from tests.storage.study_worlds import (
 )
 from tests.storage.worlds import NOW, SECRETS
 
-WITH_INFORMATION, IMAGE_ONLY = Arm(name="told"), Arm(name="image only", clinical_info_shown=False)
+WITH_INFORMATION, IMAGE_ONLY = Arm(name="with information"), Arm(name="image only", clinical_info_shown=False)
 CROSSOVER: dict[str, Any] = {
     "crossing": Crossing.CROSSOVER,
     "arms": (WITH_INFORMATION, IMAGE_ONLY),

@@ -215,7 +215,7 @@ def test_a_closed_question_accepts_only_yes_or_no(reply, answer):
 
 
 def test_an_open_question_uses_the_tag_or_the_whole_reply():
-    assert extract("<answer>the left lung</answer> as said", AnswerFormat.OPEN, ()) == (
+    assert extract("<answer>the left lung</answer> as stated", AnswerFormat.OPEN, ()) == (
         "the left lung",
         "tag",
     )

@@ -1,4 +1,4 @@
-"""Mapping files: what they declare, and errors that name file, line and the way out."""
+"""Mapping files: what they declare, and errors that name file, line and what to do."""
 
 import json
 from types import SimpleNamespace

@@ -16,7 +16,7 @@ from domain.vocabulary import AnswerFormat
 from reader_study.design import compute_option_order, compute_orders
 from reader_study.permutations import latin_square, shuffle_items
 
-WITH_INFORMATION, WITHOUT_INFORMATION = Arm(name="told"), Arm(name="bare", clinical_info_shown=False)
+WITH_INFORMATION, WITHOUT_INFORMATION = Arm(name="with"), Arm(name="without", clinical_info_shown=False)
 
 
 def make_cases(scored, training=0, options=("one", "two", "three", "four")):
@@ -157,13 +157,13 @@ def test_half_of_the_readers_read_a_case_first_in_each_arm():
             next(slot.arm for slot in slots if slot.case_id == case and slot.period == 1)
             for slots in by_reader.values()
         ]
-        assert sorted(arms) == ["bare", "bare", "told", "told"]
+        assert sorted(arms) == ["with", "with", "without", "without"]
 
 
 def test_half_of_the_readers_start_with_each_arm():
     assert Counter(slots[0].arm for slots in compute_slots_by_reader(make_crossover()).values()) == {
-        "told": 2,
-        "bare": 2,
+        "with": 2,
+        "without": 2,
     }
 
 

@@ -49,9 +49,9 @@ def test_entries_are_combined_without_duplicate_pairs():
 
 
 def test_a_reader_name_stands_for_both_arms():
-    kinds = {"anna (told)": "reader", "anna (untold)": "reader", "m": "model"}
+    kinds = {"anna (with)": "reader", "anna (without)": "reader", "m": "model"}
     resolved_pairs = resolve_family(["anna : m"], kinds).pairs
-    assert resolved_pairs == {make_pair("anna (told)", "m"), make_pair("anna (untold)", "m")}
+    assert resolved_pairs == {make_pair("anna (with)", "m"), make_pair("anna (without)", "m")}
 
 
 def test_an_exact_name_precedes_a_name_that_begins_with_it():

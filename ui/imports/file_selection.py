@@ -23,7 +23,7 @@ def show_file_selection(person: Person) -> None:
         "Question file: native, ReXVQA, GEMeX, VQA-RAD, or a table (CSV, XLSX, Parquet, JSON). "
         "Images: DICOM, PNG or JPEG."
     )
-    form_key = state.form_key("hand-in")
+    form_key = state.form_key("file-selection")
     source = st.segmented_control(
         "Location of the files",
         list(_SOURCE_LABELS),
@@ -52,10 +52,10 @@ def show_file_selection(person: Person) -> None:
         key=f"{form_key}-look",
         on_click=run_action,
         args=(_create_delivery, person, source == "machine", *keys),
-        kwargs={"notice_key": "hand-in"},
+        kwargs={"notice_key": "file-selection"},
         type="primary",
     )
-    show_notice("hand-in")
+    show_notice("file-selection")
 
 
 def show_discard_button(delivery: Delivery) -> None:
@@ -65,7 +65,7 @@ def show_discard_button(delivery: Delivery) -> None:
         key=f"other-{delivery.id}",
         on_click=run_action,
         args=(_discard_delivery, delivery),
-        kwargs={"notice_key": "hand-in"},
+        kwargs={"notice_key": "file-selection"},
         width="stretch",
     )
 

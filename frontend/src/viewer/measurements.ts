@@ -75,7 +75,7 @@ export function formatLength(facts: Facts, from: Point, to: Point): string {
   return `${millimetres.toFixed(1)} mm (${spacing.kind}) · ${pixels}`;
 }
 
-/** The measurement after a further line of that kind: the second line completes the first, a third starts anew. */
+/** The measurement after a further line of that kind: the second line completes the first, a third begins a new measurement. */
 export function addLine(before: Measurement | null, kind: MeasurementKind, line: Line): Measurement {
   if (kind === "ruler") return { kind, lines: [line] };
   const [first, second] = before?.kind === kind ? before.lines : [];

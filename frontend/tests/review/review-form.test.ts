@@ -681,7 +681,7 @@ describe("a new box in the basic viewer", () => {
     labelField()!.dispatchEvent(new Event("blur"));
     const { shown } = canvas;
     await advanceTime(100);
-    expect(canvas.shown).toBe(shown); // a canvas that is set anew would lose the box that is being drawn
+    expect(canvas.shown).toBe(shown); // a canvas that is redrawn would lose the box that is being drawn
     document.dispatchEvent(new Event("pointerup"));
     canvas.draw([box(10), box(300)]);
     await advanceTime(100);

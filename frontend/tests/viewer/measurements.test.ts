@@ -42,7 +42,7 @@ describe("the cardiothoracic ratio", () => {
     expect(formatMeasurement(facts, { kind: "heart-ratio", lines: [heart, [[5, 5], [5, 5]]] })).toContain("not defined");
   });
 
-  it("begins anew with a third line", () => {
+  it("begins a new measurement with a third line", () => {
     const one = addLine(null, "heart-ratio", heart);
     const both = addLine(one, "heart-ratio", thorax);
     expect(both.lines).toEqual([heart, thorax]);

@@ -18,7 +18,7 @@ from ui.context import clock, read_only_session, unit_of_work
 from ui.patients.search_jobs import RANK_IMAGES, show_search_button
 from ui.widgets import escape_markdown, run_action, show_notice, show_statistic
 
-_WALL_SIZE = 9
+_GRID_SIZE = 9
 _MARKED_KEY = "patient-text-marked"
 _LAST_KEY = "patient-text-last"
 
@@ -27,7 +27,7 @@ def show_pixel_check(dataset: str, person: Person) -> None:
     """Draw the counts, the ranking, the next images to check, and the removed images."""
     with read_only_session() as db:
         pixel_counts = load_pixel_state(db, by=person, dataset=dataset)
-        image_checks = load_next_images(db, by=person, dataset=dataset, count=_WALL_SIZE)
+        image_checks = load_next_images(db, by=person, dataset=dataset, count=_GRID_SIZE)
         removed = load_removed_images(db, by=person, dataset=dataset)
     columns = st.columns(4)
     for column, label, value in zip(
@@ -44,14 +44,14 @@ def show_pixel_check(dataset: str, person: Person) -> None:
     elif not image_checks:
         st.success("All images are checked.")
     else:
-        _show_wall(image_checks, person)
+        _show_grid(image_checks, person)
     _show_undo_button(person)
-    show_notice("wall")
+    show_notice("image-grid")
     _show_removed(removed, person)
     show_notice("restore")
 
 
-def _show_wall(image_checks: list[PixelCheck], person: Person) -> None:
+def _show_grid(image_checks: list[PixelCheck], person: Person) -> None:
     st.markdown(
         "Mark each image that shows a patient's name, number or date: press its digit or click its "
         "button. **Enter** confirms all images shown: marked images are removed, the others have no "
@@ -76,8 +76,8 @@ def _show_wall(image_checks: list[PixelCheck], person: Person) -> None:
         f"Confirm: {unmarked} without patient text" + (f", {len(marked)} to remove" if marked else ""),
         key=f"confirm-{image_checks[0].sha256}",
         on_click=run_action,
-        args=(_confirm_wall, person, decisions),
-        kwargs={"notice_key": "wall"},
+        args=(_confirm_images, person, decisions),
+        kwargs={"notice_key": "image-grid"},
         type="primary",
         shortcut="Enter",
     )
@@ -115,7 +115,7 @@ def _toggle_mark(sha256: str) -> None:
     state.set_selection(_MARKED_KEY, frozenset(_load_marked() ^ {sha256}))
 
 
-def _confirm_wall(person: Person, decisions: tuple[tuple[str, PixelDecision], ...]) -> str:
+def _confirm_images(person: Person, decisions: tuple[tuple[str, PixelDecision], ...]) -> str:
     with unit_of_work() as db:
         decide_images(db, by=person, decisions=decisions, now=clock())
     state.set_selection(_MARKED_KEY, frozenset())
@@ -125,14 +125,14 @@ def _confirm_wall(person: Person, decisions: tuple[tuple[str, PixelDecision], ..
 
 
 def _show_undo_button(person: Person) -> None:
-    last_wall = state.get_selection(_LAST_KEY)
-    if isinstance(last_wall, tuple) and last_wall:
+    last_images = state.get_selection(_LAST_KEY)
+    if isinstance(last_images, tuple) and last_images:
         st.button(
             "Keep all images of the last set",
-            key=f"undo-{last_wall[0]}",
+            key=f"undo-{last_images[0]}",
             on_click=run_action,
-            args=(_restore_images, person, last_wall),
-            kwargs={"notice_key": "wall"},
+            args=(_restore_images, person, last_images),
+            kwargs={"notice_key": "image-grid"},
         )
 
 
