@@ -64,7 +64,7 @@ def find_stated_options(
 
 
 def parse_contrast(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
-    """Return the answer B of "not A but B", if A and B are different answers and the text contains nothing else."""
+    """Return the answer B of "not A but B", if A and B are different and the text contains nothing else."""
     match = _CONTRAST.fullmatch(text.strip(" .!"))
     if match is None:
         return None
