@@ -71,7 +71,7 @@ class TallyCounter:
         if outcome.changes:
             self._counts["corrections"] += len(outcome.changes) * count_correctors(outcome)
 
-    def add_simple(self, outcome: ExclusionReason | Decision, *, stratum: str, questions: int) -> None:
+    def add_uncorrected(self, outcome: ExclusionReason | Decision, *, stratum: str, questions: int) -> None:
         """Count questions of a stratum that have no corrections.
 
         ``outcome`` is an exclusion reason or ACCEPT.
@@ -125,7 +125,7 @@ def has_correction(decision: Decision) -> bool:
     return decision is Decision.REVISE
 
 
-def latest_judgement_at(judged: JudgedQuestion) -> datetime:
+def find_latest_judgement_time(judged: JudgedQuestion) -> datetime:
     """Return the time of the latest judgement or of the adjudication, whichever is later."""
     latest_at = judged.judgements[0].given_at
     for judgement in judged.judgements[1:]:

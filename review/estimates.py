@@ -240,8 +240,8 @@ def _write_notes(sample: Sample, rates: _RateEstimator, full_count: int) -> Iter
         )
     if full_count < len(sample.outcomes):
         yield (
-            f"Judged for the key only: {len(sample.outcomes) - full_count:,}. They count for key errors and "
-            "nothing else."
+            f"Judged for the answer key only: {len(sample.outcomes) - full_count:,}. They count for key errors "
+            "only."
         )
     uncovered: dict[str, int] = defaultdict(int)
     for key, size in sample.sizes.items():
@@ -249,14 +249,14 @@ def _write_notes(sample: Sample, rates: _RateEstimator, full_count: int) -> Iter
             uncovered[sample.names[key]] += size
     if any(uncovered.values()):
         strata_text = ", ".join(f"{name} ({size:,})" for name, size in uncovered.items() if size)
-        yield f"Nothing was judged yet of {strata_text}: the figures are of the rest."
+        yield f"Not judged yet: {strata_text}. The estimates cover the other strata only."
     added_later = sample.dataset_size - sum(sample.sizes.values())
     if added_later > 0:
-        yield f"Came in after the last draw: {added_later:,}. The figures say nothing of them."
+        yield f"Imported after the last draw: {added_later:,}. The estimates do not cover them."
     skipped = sum(sample.skipped.values())
     if skipped:
         share = skipped / (skipped + len(sample.outcomes))
         yield (
-            f"Skipped and judged by nobody: {skipped:,} ({format_percent(share)} of those looked at). The"
-            " bounds take none, or all, of them."
+            f"Skipped and not judged: {skipped:,} ({format_percent(share)} of the questions opened). The"
+            " bounds assume that none, or all, of them have the property."
         )

@@ -13,7 +13,7 @@ _READERS = {"S": "senior", "J": "junior"}
 
 
 def main(annotations: Path, out: Path) -> int:
-    """Write the ratings; 0 done."""
+    """Write the ratings, and return 0."""
     with (
         annotations.open(encoding="utf-8-sig", newline="") as source,
         out.open("w", encoding="utf-8", newline="") as file,

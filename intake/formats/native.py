@@ -27,7 +27,7 @@ class NativeReader:
     def __init__(self, file_stem: str) -> None:
         """Create a reader. The file's name is not used."""
 
-    def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
+    def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the interface of all formats
         return decode(raw, _decoder, has_all_fields=True)
 
     def read_lines(self, raw_records: list[bytes]) -> list[QuestionRecord] | None:

@@ -18,8 +18,8 @@ _NO_DEVICE = (
     "the images and of the source dataset hold."
 )
 _SPLITS = (
-    "By patient: no patient, and no image by its bytes or its pixels, is in two. The private questions "
-    "(`private/questions.jsonl`) have no keys, explanations or boxes here."
+    "No patient and no image is in both splits; images are compared by file and by pixels. The private "
+    "questions (`private/questions.jsonl`) are published without keys, explanations and boxes."
 )
 _TASKS = {task.value: name for task, name in TASK_NAMES.items()}
 _MARKDOWN_CHARACTERS = "\\`*_{}[]<>#|"
@@ -190,13 +190,12 @@ def _draw_summary(drawn_batch: DrawnBatch) -> str:
     size = sum(stratum.size for strata in drawn_batch.draws for stratum in strata)
     settings = drawn_batch.batch.settings
     judged = f"judged in mode “{settings.mode.value}”" + (
-        "; accepting took one key, which gave every field left open the top rating, yes, or the machine's "
-        "difficulty"
+        " with one-key accept: fields without input got the top rating, yes, or the question's own difficulty"
         if settings.one_key_accept
         else ""
     )
     if drawn_batch.from_search:
-        return f"{number:,} questions found by a search, no random sample, {judged}"
+        return f"{number:,} questions selected by a search, not a random sample, {judged}"
     return f"{number:,} of {size:,} questions drawn with seed {drawn_batch.plan['seed']}, {judged}"
 
 
@@ -204,8 +203,8 @@ def _condition_section(key_errors_under: float | None) -> list[str]:
     if key_errors_under is None:
         return []
     condition = (
-        "Released on the condition that the upper 95 % limit of the key errors in the whole dataset is under "
-        f"{100 * key_errors_under:g} %, with all that is not covered or skipped counted as errors."
+        "Released on the condition that the upper 95 % limit of the rate of key errors in the whole dataset is "
+        f"below {100 * key_errors_under:g} %. Questions that are skipped or not covered count as errors."
     )
     return [condition, ""]
 

@@ -92,5 +92,5 @@ def count_simple_outcomes(db: Session, batches: list[Batch], counter: TallyCount
             continue
         for name, count in zip(names, np.bincount(strata[mask], minlength=len(names)).tolist(), strict=True):
             if count:
-                counter.add_simple(outcome, stratum=name, questions=count)
+                counter.add_uncorrected(outcome, stratum=name, questions=count)
     return remaining

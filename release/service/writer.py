@@ -36,7 +36,7 @@ from release.service.inputs import (
 )
 from release.service.patient_data_checks import check_pixel_decisions
 from release.splits import Side, SplitPlan
-from release.tally import Tally, TallyCounter, check_not_empty, latest_judgement_at
+from release.tally import Tally, TallyCounter, check_not_empty, find_latest_judgement_time
 from release.verify import verify_release
 from review.service import check_key_errors, write_data_card_statement
 from storage.audit.contents import ADJUDICATE, GIVE_VERDICT
@@ -158,7 +158,7 @@ def write_release(
                 if isinstance(outcome, GoldItem) and outcome.judged.exam.id != exam_id:
                     exam_id = outcome.judged.exam.id  # the questions of an exam are mostly consecutive
                     images |= image_hashes(outcome)
-                judged_at = latest_judgement_at(outcome.judged)
+                judged_at = find_latest_judgement_time(outcome.judged)
                 last_judgement_at = (
                     judged_at
                     if last_judgement_at is None or judged_at > last_judgement_at

@@ -11,7 +11,10 @@ from storage.types import BigKey, UtcDateTime
 
 
 class ReleaseRow(TableRow, table=True):
-    """A release: its name, number of items, folder and the SHA-256 of its manifest."""
+    """A release: its name, number of items, folder, and the SHA-256 of its manifest.
+
+    ``rule`` is the text of the rule by which questions were released.
+    """
 
     __tablename__ = "release"
     __table_args__ = (UniqueConstraint("dataset_id", "name"),)

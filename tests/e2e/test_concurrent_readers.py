@@ -1,4 +1,4 @@
-"""The short form of benchmarks/soak_readers.py: a few readers on the real server (`make soak`: 100)."""
+"""benchmarks/soak_readers.py with four readers instead of a hundred, on the real server."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,12 +10,14 @@ from benchmarks.soak_world import open_postgres_workspace, open_sqlite_workspace
 pytestmark = pytest.mark.full
 
 
-@pytest.mark.parametrize(("opened", "processes"), [(open_sqlite_workspace, 1), (open_postgres_workspace, 2)])
-def test_concurrent_readers_lose_and_duplicate_nothing(opened, processes, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("open_workspace", "processes"), [(open_sqlite_workspace, 1), (open_postgres_workspace, 2)]
+)
+def test_concurrent_readers_lose_and_duplicate_nothing(open_workspace, processes, tmp_path, monkeypatch):
     monkeypatch.delenv("OVERREAD_TEST_POSTGRES_URL", raising=False)  # a database of this test's own
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     # In a thread: after a browser test, Playwright's event loop runs in this one.
-    with opened(tmp_path) as workspace, ThreadPoolExecutor(1) as thread:
+    with open_workspace(tmp_path) as workspace, ThreadPoolExecutor(1) as thread:
         options = {"readers": 4, "verdicts": 3, "thinking_seconds": 0.3, "processes": processes}
         outcome = thread.submit(run_readers, workspace, **options).result()
     assert len(outcome.timings.acknowledged) == 12, outcome.timings.problems

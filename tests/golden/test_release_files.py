@@ -104,9 +104,7 @@ def test_one_key_accept_is_stated_in_manifest_and_data_card(sqlite_engine, tmp_p
     batches = json.loads((tmp_path / "v1" / "manifest.json").read_bytes())["batches"]
     assert [batch["one_key_accept"] for batch in batches] == [True] * len(batches)
     card = (tmp_path / "v1" / "datacard.md").read_text(encoding="utf-8")
-    assert card.count("accepting took one key, which gave every field left open the top rating") == len(
-        batches
-    )
+    assert card.count("with one-key accept: fields without input got the top rating") == len(batches)
 
 
 def test_gold_jsonl_is_a_valid_native_file(sqlite_engine, tmp_path):

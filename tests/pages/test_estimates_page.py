@@ -1,4 +1,4 @@
-"""The pages Dataset estimates and Statistics, and the step that applies one correction to many questions."""
+"""The pages Dataset estimates and Statistics, and the bulk actions of the page Browse."""
 
 from __future__ import annotations
 

@@ -20,10 +20,7 @@ PAGE = "pages/review.py"
 
 @pytest.fixture
 def open_review_page(workspace, sign_in_as, run_page):
-    """``open_review_page(settings=…)``.
-
-    A world with six questions assigned to ruth, and the page as she sees it.
-    """
+    """Opens the page as ruth, to whom six questions are assigned; the arguments are the batch's settings."""
 
     def open_page(prepare=None, **settings):
         world = make_world(workspace, questions=6, assigned_to=["ruth"], settings=BatchSettings(**settings))
@@ -220,7 +217,7 @@ def test_reviewer_can_switch_between_batches(open_review_page):
     assert (get_form_data(page)["batch"], get_form_data(page)["question"]) == (2, 2)
 
 
-def test_unassigned_question_shows_a_warning_and_the_way_on(open_review_page):
+def test_unassigned_question_shows_a_warning_and_a_button_to_continue(open_review_page):
     page = open_review_page()
     page.query_params["question"] = "77"
     page.run()

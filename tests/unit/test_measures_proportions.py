@@ -32,7 +32,8 @@ def test_wilson_equals_statsmodels(counted, confidence):
 
 
 def test_wilson_equals_the_hand_calculation():
-    # p = 13/120, z = 1.959964: centre (p + z²/2n) / (1 + z²/n), reach z sqrt(p(1-p)/n + z²/4n²) / (1 + z²/n)
+    # p = 13/120, z = 1.959964: centre (p + z²/2n) / (1 + z²/n),
+    # half-width z sqrt(p(1-p)/n + z²/4n²) / (1 + z²/n)
     z, n, p = 1.959963985, 120, 13 / 120
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half_width = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)

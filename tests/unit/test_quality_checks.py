@@ -11,12 +11,12 @@ from domain.problems import Check
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from quality.checks import (
-    certainly_without_problems,
     check_completeness,
     check_format,
     check_question,
     check_schema,
     check_types,
+    has_certainly_no_problems,
 )
 
 
@@ -147,7 +147,7 @@ TEXTS = st.lists(PIECES, min_size=1, max_size=4).map("".join)
 )
 def test_questions_that_pass_the_quick_test_have_no_problem(stem, options, explanation, labels, minimum):
     boxes = tuple(make_box(label) for label in labels)
-    if certainly_without_problems([stem], [options], [explanation], labels, minimum):
+    if has_certainly_no_problems([stem], [options], [explanation], labels, minimum):
         checked_question = make_question(
             stem=stem, options=tuple(options), explanation=explanation, boxes=boxes
         )
@@ -156,6 +156,6 @@ def test_questions_that_pass_the_quick_test_have_no_problem(stem, options, expla
 
 def test_the_quick_test_passes_an_ordinary_question():
     ordinary = make_question()
-    assert certainly_without_problems(
+    assert has_certainly_no_problems(
         [ordinary.stem], [ordinary.options], [ordinary.explanation], ["left lower zone"], 20
     )
