@@ -240,8 +240,8 @@ def _write_notes(sample: Sample, rates: _RateEstimator, full_count: int) -> Iter
         )
     if full_count < len(sample.outcomes):
         yield (
-            f"Judged for the answer key only: {len(sample.outcomes) - full_count:,}. They count for key errors "
-            "only."
+            f"Judged for the answer key only: {len(sample.outcomes) - full_count:,}. They count for key "
+            "errors only."
         )
     uncovered: dict[str, int] = defaultdict(int)
     for key, size in sample.sizes.items():

@@ -203,8 +203,8 @@ def _condition_section(key_errors_under: float | None) -> list[str]:
     if key_errors_under is None:
         return []
     condition = (
-        "Released on the condition that the upper 95 % limit of the rate of key errors in the whole dataset is "
-        f"below {100 * key_errors_under:g} %. Questions that are skipped or not covered count as errors."
+        "Released on the condition that the upper 95 % limit of the rate of key errors in the whole dataset "
+        f"is below {100 * key_errors_under:g} %. Questions that are skipped or not covered count as errors."
     )
     return [condition, ""]
 
