@@ -35,25 +35,25 @@ def add_to(subparsers: Subparsers) -> None:
         description="Creating a study draws and freezes its cases and records its protocol with a hash. "
         "After the first answer, readers and the order of cases are fixed.",
     )
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="COMMAND")
-    _add_create(kinds)
-    list_parser = kinds.add_parser("list", help="list all studies")
+    subcommands = parser.add_subparsers(dest="kind", required=True, metavar="COMMAND")
+    _add_create(subcommands)
+    list_parser = subcommands.add_parser("list", help="list all studies")
     list_parser.set_defaults(run=run_list)
-    show_parser = kinds.add_parser("show", help="show design, protocol, readers and progress as JSON")
+    show_parser = subcommands.add_parser("show", help="show design, protocol, readers and progress as JSON")
     show_parser.add_argument("study", metavar="NAME")
     show_parser.set_defaults(run=run_show)
     for verb, run in (("close", run_close), ("reopen", run_close)):
-        state_parser = kinds.add_parser(verb, help=f"{verb} a study")
+        state_parser = subcommands.add_parser(verb, help=f"{verb} a study")
         state_parser.add_argument("study", metavar="NAME")
         state_parser.set_defaults(run=run, reopen=verb == "reopen")
-    _add_protocol(kinds)
+    _add_protocol(subcommands)
     for name in _SUBCOMMAND_MODULES:
         if find_spec(f"commands.{name}") is not None:
-            import_module(f"commands.{name}").add_kinds(kinds)
+            import_module(f"commands.{name}").add_subcommands(subcommands)
 
 
-def _add_create(kinds: Subparsers) -> None:
-    create = kinds.add_parser(
+def _add_create(subcommands: Subparsers) -> None:
+    create = subcommands.add_parser(
         "create",
         help="create a study: draw its cases and record its protocol",
         description="Draw the cases of a new study. The same seed gives the same cases, orders and repeats.",
@@ -122,8 +122,8 @@ def _add_create(kinds: Subparsers) -> None:
     create.set_defaults(run=run_create)
 
 
-def _add_protocol(kinds: Subparsers) -> None:
-    protocol = kinds.add_parser(
+def _add_protocol(subcommands: Subparsers) -> None:
+    protocol = subcommands.add_parser(
         "protocol",
         help="show all versions of the protocol, or save a new version",
         description="Without --set, print all versions with their SHA-256. Fields: "

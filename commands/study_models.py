@@ -14,9 +14,9 @@ from reader_study import service as studies
 from storage.unit_of_work import read_only_session, unit_of_work
 
 
-def add_kinds(kinds: Subparsers) -> None:
+def add_subcommands(subcommands: Subparsers) -> None:
     """Add the subcommand and its arguments."""
-    models = kinds.add_parser(
+    models = subcommands.add_parser(
         "models",
         help="list the models with the number of answered cases, or choose the models of the study",
         description="The models of a study are part of its protocol; each change is a new version. "

@@ -12,9 +12,9 @@ from measures.kappa_precision import cases_for_kappa, kappa_half_width
 from measures.power import Power, PowerAssumptions, cases_for_power, power_table
 
 
-def add_kinds(kinds: Subparsers) -> None:
+def add_subcommands(subcommands: Subparsers) -> None:
     """Add the subcommand and its arguments."""
-    power = kinds.add_parser(
+    power = subcommands.add_parser(
         "power",
         help="compute the power of a study and the precision of kappa",
         description="Accuracies, spread and margin are proportions: .02 is 2 percentage points. Where "

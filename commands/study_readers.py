@@ -13,19 +13,19 @@ from reader_study import service as studies
 from storage.unit_of_work import read_only_session, unit_of_work
 
 
-def add_kinds(kinds: Subparsers) -> None:
+def add_subcommands(subcommands: Subparsers) -> None:
     """Add the subcommands and their arguments."""
-    assign = kinds.add_parser("assign", help="add readers and create an order of cases for each")
+    assign = subcommands.add_parser("assign", help="add readers and create an order of cases for each")
     assign.add_argument("study", metavar="NAME")
     assign.add_argument(
         "--to", nargs="+", required=True, metavar="READER", help="sign-in names of the readers"
     )
     assign.set_defaults(run=run_assign)
-    remove = kinds.add_parser("remove", help="remove a reader before the first answer")
+    remove = subcommands.add_parser("remove", help="remove a reader before the first answer")
     remove.add_argument("study", metavar="NAME")
     remove.add_argument("reader", metavar="READER")
     remove.set_defaults(run=run_remove)
-    readers = kinds.add_parser("readers", help="show the readers, or set one reader's profile")
+    readers = subcommands.add_parser("readers", help="show the readers, or set one reader's profile")
     readers.add_argument("study", metavar="NAME")
     readers.add_argument("--reader", metavar="READER", help="the reader whose profile is set")
     readers.add_argument("--level", choices=[level.value for level in ReaderLevel])
@@ -35,7 +35,7 @@ def add_kinds(kinds: Subparsers) -> None:
         "--of-reference", action="store_true", help="mark the reader as a contributor to the answer key"
     )
     readers.set_defaults(run=run_readers)
-    exclude = kinds.add_parser("exclude", help="exclude a case or a reader from the analysis")
+    exclude = subcommands.add_parser("exclude", help="exclude a case or a reader from the analysis")
     exclude.add_argument("study", metavar="NAME")
     exclude.add_argument("--case", type=int, metavar="NUMBER", help="number of the case within the study")
     exclude.add_argument("--reader", metavar="READER")

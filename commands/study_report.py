@@ -14,9 +14,9 @@ from storage.unit_of_work import read_only_session
 from storage.workspace import current_workspace
 
 
-def add_kinds(kinds: Subparsers) -> None:
+def add_subcommands(subcommands: Subparsers) -> None:
     """Add the subcommand and its arguments."""
-    report = kinds.add_parser(
+    report = subcommands.add_parser(
         "report",
         help="write accuracies, comparisons and agreement with intervals as HTML, CSV, JSON and SVG",
         description="Write report.html (self-contained), report.json, a CSV file per "

@@ -52,21 +52,21 @@ def _draft_heart(writer: DraftWriter) -> Iterator[Draft]:
         subject=subject,
     )
     # Neighbouring options differ by 0.08, so the nearest one is unambiguous.
-    right_index = writer.random.randrange(4)
+    correct_index = writer.random.randrange(4)
     for stem in (
         "To which value does the cardiothoracic ratio come closest?",
         "Measure heart and thorax on the PA radiograph: what is their ratio, about?",
     ):
-        values = [facts.ctr + 0.08 * (step - right_index) for step in range(4)]
-        right = f"{values[right_index]:.2f}"
+        values = [facts.ctr + 0.08 * (step - correct_index) for step in range(4)]
+        correct = f"{values[correct_index]:.2f}"
         yield writer.write_single(
             stem,
-            right,
-            [f"{value:.2f}" for value in values if f"{value:.2f}" != right],
+            correct,
+            [f"{value:.2f}" for value in values if f"{value:.2f}" != correct],
             explanation=explanation,
             subject=subject,
         )
-        right_index = writer.random.randrange(4)
+        correct_index = writer.random.randrange(4)
     yield writer.write_open(
         "Estimate the cardiothoracic ratio to two decimals.",
         f"{facts.ctr:.2f}",
@@ -101,7 +101,7 @@ def _draft_domes(writer: DraftWriter) -> Iterator[Draft]:
         "Is the left hemidiaphragm raised?", yes=False, explanation=explanation, subject=subject
     )
     yield writer.write_single(
-        "How do the domes of the diaphragm stand to each other?",
+        "How do the heights of the two hemidiaphragms compare?",
         "The right is slightly higher",
         (
             "The left is slightly higher",

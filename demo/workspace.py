@@ -88,7 +88,7 @@ def make_demo(
                 rows=rows,
                 columns=columns,
                 report_progress=report_progress,
-                meanwhile=partial(_prepare, engine),
+                during_rendering=partial(_prepare, engine),
             )
             from browsing.service import index_questions  # noqa: PLC0415 - see _prepare
             from demo.history import build_history  # noqa: PLC0415 - see _prepare
@@ -133,7 +133,7 @@ def _write_source_files(
     rows: int,
     columns: int,
     report_progress: Callable[[str], None],
-    meanwhile: Callable[[], None],
+    during_rendering: Callable[[], None],
 ) -> tuple[DemoCounts, QuestionSet, list[ExamFiles]]:
     """Write radiographs, question file and hidden key, as a generator of questions would deliver them."""
     report_progress(f"Rendering {len(cases)} exams")
@@ -145,7 +145,7 @@ def _write_source_files(
         on_done=lambda number: (
             report_progress(f"{number} of {len(cases)} exams rendered") if number % 6 == 0 else None
         ),
-        meanwhile=meanwhile,
+        meanwhile=during_rendering,
     )
     by_number = {rendered_exam.facts.case.number: rendered_exam.facts for rendered_exam in rendered_exams}
     reported_facts = [

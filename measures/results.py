@@ -58,7 +58,10 @@ class OverallAccuracy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageResult:
-    """Accuracy without the answers "cannot determine"; ``coverage`` is the share of questions that remain."""
+    """Accuracy without the answers "cannot determine"; ``coverage`` is the share of questions that remain.
+
+    ``undetermined`` counts these answers, ``not_reached`` the questions without any answer of the rater.
+    """
 
     rater: str
     kind: str
@@ -145,9 +148,10 @@ class GroupAgreement:
 class PairedDifference:
     """Accuracy of ``a`` minus accuracy of ``b`` on the ``n`` questions that both answered.
 
-    ``p_adjusted`` is ``p_exact`` adjusted within the declared family (see :mod:`measures.multiplicity`); None
-    outside the family.
-    """
+        ``both``, ``a_only``, ``b_only`` and ``neither`` count the questions by who answered correctly.
+        ``p_adjusted`` is ``p_exact`` adjusted within the declared family (see :mod:`measures.multiplicity`); None
+        outside the family.
+        """
 
     a: str
     b: str

@@ -56,7 +56,7 @@ class GemexTestReader:
         self._ids = IdGenerator(file_stem)
         self._file_format = detect_format(file_stem)
 
-    def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
+    def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the interface of all formats
         record = decode(raw, _decoder)
         key = self._ids.next_id(record.q_id)
         exam = parse_exam(record.image_path)

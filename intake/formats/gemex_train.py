@@ -63,7 +63,7 @@ class GemexTrainReader:
         """``file_stem`` is the beginning of each id."""
         self._ids = IdGenerator(file_stem)
 
-    def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
+    def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the interface of all formats
         record = decode(raw, _decoder)
         key = self._ids.next_id(record.row_id)
         answer_format = detect_format(record.q_type)

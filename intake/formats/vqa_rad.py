@@ -43,7 +43,7 @@ class VqaRadReader:
     def __init__(self, file_stem: str) -> None:
         """Create a reader. The file's name is not used."""
 
-    def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
+    def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the interface of all formats
         record = decode(raw, _decoder)
         answer = " ".join(str(record.answer).split())
         if not answer:

@@ -10,8 +10,9 @@ from storage.types import BigKey, UtcDateTime
 
 
 class AuditRow(TableRow, table=True):
-    """One entry. ``number`` counts from 1 without a gap; ``old`` and ``new`` are canonical JSON.
+    """One entry. ``number`` counts from 1 without a gap.
 
+    ``what`` is the action; ``old`` and ``new`` are canonical JSON.
     There is no foreign key to the person, so that entries are independent of the account.
     """
 
