@@ -148,10 +148,10 @@ class GroupAgreement:
 class PairedDifference:
     """Accuracy of ``a`` minus accuracy of ``b`` on the ``n`` questions that both answered.
 
-        ``both``, ``a_only``, ``b_only`` and ``neither`` count the questions by who answered correctly.
-        ``p_adjusted`` is ``p_exact`` adjusted within the declared family (see :mod:`measures.multiplicity`); None
-        outside the family.
-        """
+    ``both``, ``a_only``, ``b_only`` and ``neither`` count the questions by who answered correctly.
+    ``p_adjusted`` is ``p_exact`` adjusted within the declared family (see :mod:`measures.multiplicity`); None
+    outside the family.
+    """
 
     a: str
     b: str
