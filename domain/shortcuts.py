@@ -1,4 +1,4 @@
-"""Keyboard shortcuts of the forms, and what a person has chosen instead: own keys, and the left mouse button.
+"""Keyboard shortcuts of the forms, and the preferences of a person: own keys, and the left mouse button.
 
 ``shortcuts.json`` declares the shortcuts for this package and for ``frontend/src/shared/shortcuts.ts``.
 """
@@ -54,7 +54,7 @@ _NAMED_KEYS = {
 } | {"del": "Delete", "return": "Enter"}
 #: Keys with a fixed meaning on the forms, and the letters that Streamlit uses for itself.
 _RESERVED = frozenset({"C", "R", "Shift+C", "Shift+R", "Space", "Shift+Enter"})
-_SIGN = re.compile(r"[^\w\s]")
+_SYMBOL = re.compile(r"[^\w\s]")
 
 
 class LeftButton(StrEnum):
@@ -82,17 +82,17 @@ def parse_key(text: str) -> str:
     key = _NAMED_KEYS.get(name.lower(), name.upper())
     is_letter = len(key) == 1 and key.isalpha()
     is_digit = len(key) == 1 and key.isdecimal() and key.isascii()
-    is_sign = bool(_SIGN.fullmatch(key))
+    is_symbol = bool(_SYMBOL.fullmatch(key))
     parsed = "+".join([*modifiers, key])
-    if not (is_letter or is_digit or is_sign or key in _NAMED_KEYS.values()):
+    if not (is_letter or is_digit or is_symbol or key in _NAMED_KEYS.values()):
         raise InvalidValue(
             "key",
-            f"{text!r} is not a key; enter a letter, a digit, a sign, or a name such as Enter or PageUp",
+            f"{text!r} is not a key; enter a letter, a digit, a symbol, or a name such as Enter or PageUp",
         )
     if modifiers not in ([], ["Shift"], ["Alt"]):
         raise InvalidValue("key", f"{text!r}: only Shift and Alt can be combined with a key")
-    if modifiers and is_sign:
-        raise InvalidValue("key", f"{text!r}: enter the sign alone, without Shift or Alt")
+    if modifiers and is_symbol:
+        raise InvalidValue("key", f"{text!r}: enter the symbol alone, without Shift or Alt")
     if modifiers == ["Alt"] and not is_digit:
         raise InvalidValue("key", f"{text!r}: browsers use Alt with keys that are not digits")
     if parsed in _RESERVED:

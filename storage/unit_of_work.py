@@ -125,5 +125,5 @@ def explain_database_errors(problem: str) -> Iterator[None]:
         raise
     except DATABASE_ERRORS as error:
         raise to_domain_error(error, problem=problem) from error
-    except (ValueError, TypeError, LookupError) as error:  # for example a time that is no time
+    except (ValueError, TypeError, LookupError) as error:  # for example an invalid time
         raise DatabaseDamaged("a column holds a value of another type") from error

@@ -6,7 +6,7 @@ import { markChanges } from "../shared/components";
 import { keyHint } from "../shared/shortcuts";
 
 const LABELS: Record<DisputedField, string> = {
-  stem: "Stem", options: "Options", answer: "Key", also_right: "Also right", explanation: "Explanation",
+  stem: "Stem", options: "Options", answer: "Key", also_right: "Also correct", explanation: "Explanation",
   task: "Task", category: "Category", difficulty: "Difficulty", boxes: "Boxes",
 }; // prettier-ignore
 
