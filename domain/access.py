@@ -35,6 +35,8 @@ class Action(StrEnum):
     SEE_AUDIT = "see the audit trail"
     RUN_STUDY = "run a reader study"
     READ = "read cases"
+    MANAGE_MODELS = "manage language models"
+    RUN_MODELS = "run language models"
 
 
 #: The roles that may do each action.
@@ -53,6 +55,8 @@ ROLES_BY_ACTION: dict[Action, frozenset[Role]] = {
     Action.SEE_AUDIT: frozenset({Role.ADMIN, Role.COORDINATOR}),
     Action.RUN_STUDY: frozenset({Role.COORDINATOR}),
     Action.READ: frozenset({Role.READER}),
+    Action.MANAGE_MODELS: frozenset({Role.ADMIN}),
+    Action.RUN_MODELS: frozenset({Role.COORDINATOR}),
 }
 
 #: Roles whose sign-ins expire earlier, because they can see or change data that others must not.

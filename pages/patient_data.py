@@ -9,6 +9,7 @@ from privacy.service import load_rules
 from quality.service import list_datasets
 from ui.context import read_only_session, require_page
 from ui.dataset_choice import choose_dataset
+from ui.patients.data_use import show_data_use_form
 from ui.patients.image_grid import show_pixel_check
 from ui.patients.rules import show_rules_form
 from ui.patients.text_hits import show_text_hits
@@ -41,6 +42,8 @@ def main() -> None:
         default="Burned-in text",
         key=f"patient-part-{dataset}",
     )
+    with st.expander("Use by language models"):
+        show_data_use_form(dataset, person)
     if view == "Questions and reports":
         show_text_hits(dataset, person)
     else:

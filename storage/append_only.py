@@ -23,6 +23,8 @@ APPEND_ONLY = (
     "study_exclusion",
     "reading",
     "prediction",
+    "prompt_version",
+    "model_call",
 )
 
 

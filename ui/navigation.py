@@ -22,6 +22,7 @@ class Stage(StrEnum):
     REVIEW = "Review"
     RESULTS = "Results"
     STUDIES = "Studies"
+    MODELS = "Models"
     ADMINISTRATION = "Administration"
 
 
@@ -170,10 +171,24 @@ PAGES = (
         wide=True,
     ),
     Page(
+        file="pages/model_runs.py",
+        title="Model runs",
+        icon=":material/conversion_path:",
+        action=Action.RUN_MODELS,
+        stage=Stage.MODELS,
+    ),
+    Page(
         file="pages/people.py",
         title="People",
         icon=":material/group:",
         action=Action.MANAGE_PEOPLE,
+        stage=Stage.ADMINISTRATION,
+    ),
+    Page(
+        file="pages/endpoints.py",
+        title="Language models",
+        icon=":material/dns:",
+        action=Action.MANAGE_MODELS,
         stage=Stage.ADMINISTRATION,
     ),
     Page(

@@ -12,6 +12,7 @@ from storage.rows import (  # noqa: F401 - importing a group adds its tables to 
     datasets,
     hidden,
     jobs,
+    language_models,
     patient_data,
     people,
     releases,

@@ -69,6 +69,10 @@ READING_COMMANDS = {
     "study readers": ["study readers {study}"],
     "study report": ["study report {study} --out {out}/report"],
     "workspace": ["workspace"],
+    "model list": ["model list"],
+    "model data-use": ["model data-use", "model data-use {dataset}"],
+    "prompt list": ["prompt list"],
+    "run list": ["run list"],
     "job list": ["job list", "job list --active"],
     "job show": ["job show 1"],
     "audit verify": ["audit verify"],
@@ -84,6 +88,9 @@ WRITING_COMMANDS = {
     "patient-data texts", "patient-data rank", "patient-data decide", "apply undo", "apply back",
     "adjudicate settle",
     "study create", "study close", "study reopen", "study assign", "study remove", "study exclude",
+    "model add", "model test", "model remove", "prompt add", "prompt show", "prompt diff", "run create",
+    "run show",
+    "run resume", "run pause", "run cancel", "run replay",
     "job cancel", "comment write", "restore", "demo", "audit checkpoint",
 }  # fmt: skip
 #: Commands that show nothing of the workspace: they read files, count, or export.

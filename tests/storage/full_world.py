@@ -23,6 +23,7 @@ from domain.batches import BatchSettings, Mode, SamplingPlan
 from domain.hidden import HiddenPlan, PlantedFault
 from domain.image_display import ImageDisplay
 from domain.jobs import JobProgress, JobStatus
+from domain.language_models import Call, DataUse, Endpoint, Usage
 from domain.patient_data import PixelDecision
 from domain.people import Role
 from domain.protocols import Protocol
@@ -30,6 +31,8 @@ from domain.verdicts import Decision
 from domain.vocabulary import Difficulty
 from intake.service import import_questions
 from jobs import service as jobs
+from language_models import service as language_models
+from language_models.prompts import parse_prompt
 from notifications import service as notifications
 from privacy import service as privacy
 from quality import service as quality
@@ -38,6 +41,7 @@ from release.service import record_release
 from review import service as review
 from sampling.service import draw_batch
 from storage.jobs import jobs as stored_jobs
+from storage.language_models.calls import append_calls
 from storage.reader_study.cases import list_blind_cases
 from storage.review.assignments import find_assignment
 from storage.rows.all_tables import metadata
@@ -79,6 +83,7 @@ def fill_every_table(engine: Engine, home: Path) -> Workspace:
     _add_hidden_questions(study_world)
     _apply_rules(study_world)
     _run_jobs(study_world)
+    _ask_models(study_world)
     written_release = write_test_release(study_world.world, home / "releases" / "demo-v1")
     with unit_of_work(engine) as db:
         record_release(db, by=BY, release=written_release, now=NOW)
@@ -401,6 +406,33 @@ def _apply_rules(study_world: StudyWorld) -> None:
         browsing.reject_matching(
             db, by=BY, search=hard_questions, reason="They need a prior.", expected=8, now=NOW
         )
+
+
+def _ask_models(study_world: StudyWorld) -> None:
+    """Make a run of two requests of which one is answered, with a prompt version."""
+    endpoint = Endpoint(name="local", url="http://127.0.0.1:9/v1", model="m", data_use=DataUse.LOCAL)
+    with unit_of_work(study_world.engine) as db:
+        stored_endpoint = language_models.save_endpoint(db, by=BY, endpoint=endpoint, now=NOW)
+        language_models.set_data_use(db, by=BY, dataset="demo", data_use=DataUse.ZERO_RETENTION, now=NOW)
+        content = 'name = "mcq"\nuser = "Report: ${report}"\n'
+        prompt, _ = language_models.save_prompt(db, by=BY, content=content, note="The first.", now=NOW)
+        requests = [
+            parse_prompt(content).build_request(
+                custom_id=f"r{number}", values={"report": f"Größer {number}."}
+            )
+            for number in range(2)
+        ]
+        run, _ = language_models.create_run(
+            db, by=BY, name="run", stage="test", endpoint=stored_endpoint, dataset="demo", requests=requests,
+            prompt=prompt, now=NOW,
+        )  # fmt: skip
+        call = Call(
+            key="0" * 64, run_id=run.id, position=0, endpoint_id=stored_endpoint.id, round=0, failure=None,
+            error="", raw='{"choices": []}', model="m", fingerprint=None, finish_reason="stop",
+            usage=Usage(prompt_tokens=5), cost_nanos=None, price_source="", attempts=1, seconds=0.25,
+            called_at=NOW,
+        )  # fmt: skip
+        append_calls(db, calls=[call])
 
 
 def _run_jobs(study_world: StudyWorld) -> None:

@@ -37,7 +37,7 @@ def _is_declared_by_models(name: str | None, kind: str, _parents: object) -> boo
     """
     return not (
         (kind == "table" and (name or "").startswith("question_words"))
-        or (kind == "index" and name == "job_active")
+        or (kind == "index" and name in ("job_active", "model_endpoint_in_use"))
     )
 
 

@@ -17,7 +17,8 @@ from domain.errors import NotAllowed
 from domain.people import ACTIONS_BY_ROLE, Action, Person, Role
 
 STAGE_PACKAGES = (
-    "accounts", "browsing", "intake", "jobs", "notifications", "privacy", "quality", "sampling", "review",
+    "accounts", "browsing", "intake", "jobs", "language_models", "notifications", "privacy", "quality",
+    "sampling", "review",
     "release", "reader_study",
 )  # fmt: skip
 #: Not part of ``accounts.service``, because few callers need it.
@@ -40,6 +41,24 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "accounts.set_password": Action.MANAGE_PEOPLE,
     "accounts.sign_out_person": Action.MANAGE_PEOPLE,
     "intake.load_deidentification": Action.IMPORT_QUESTIONS,
+    "language_models.cancel_run": Action.RUN_MODELS,
+    "language_models.create_run": Action.RUN_MODELS,
+    "language_models.list_data_use": Action.RUN_MODELS,
+    "language_models.list_prompts": Action.RUN_MODELS,
+    "language_models.list_requests": Action.RUN_MODELS,
+    "language_models.list_runs": Action.RUN_MODELS,
+    "language_models.load_progress": Action.RUN_MODELS,
+    "language_models.load_prompt": Action.RUN_MODELS,
+    "language_models.load_request": Action.RUN_MODELS,
+    "language_models.load_run": Action.RUN_MODELS,
+    "language_models.open_run": Action.RUN_MODELS,
+    "language_models.pause_run": Action.RUN_MODELS,
+    "language_models.record_test": Action.MANAGE_MODELS,
+    "language_models.replay_run": Action.RUN_MODELS,
+    "language_models.retire_endpoint": Action.MANAGE_MODELS,
+    "language_models.save_endpoint": Action.MANAGE_MODELS,
+    "language_models.save_prompt": Action.RUN_MODELS,
+    "language_models.set_data_use": Action.PROTECT_PATIENTS,
     "notifications.list_failed_mails": Action.MANAGE_PEOPLE,
     "notifications.list_mail_settings": Action.MANAGE_PEOPLE,
     "notifications.set_mail_address": Action.MANAGE_PEOPLE,
@@ -222,6 +241,8 @@ OTHER_CHECKS = {
     "jobs.load_own_latest_job": "the action of the kind of job",
     "jobs.restart_job": "the action of the job",
     "jobs.start_job": "the action of the kind of job",
+    "language_models.list_endpoints": "the action of endpoints or that of runs",
+    "language_models.load_endpoint": "the action of endpoints or that of runs",
     "notifications.load_own_mail_setting": "nothing: the address is the person's own",
     "notifications.notify_coordinators": "nothing: part of a service that has checked its action",
     "notifications.save_own_mail_setting": "nothing: the address is the person's own",

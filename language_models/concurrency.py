@@ -1,0 +1,58 @@
+"""How many calls are made at a time: more while all goes well, fewer after refusals or slow replies."""
+
+from __future__ import annotations
+
+from statistics import median
+
+#: Successes after which one more call is made at a time.
+_SUCCESSES_PER_STEP = 25
+_AFTER_RATE_LIMIT, _AFTER_SLOW_REPLIES = 0.75, 0.9
+#: A window of replies is slow if its median is this many times that of the fastest window so far.
+_SLOW = 3.0
+_FIRST = 8
+
+
+class ConcurrencyLimit:
+    """Additive increase, multiplicative decrease.
+
+    A rate limit (429) multiplies the limit by 0.75, at most once per window of calls that started before it.
+    Latency is a second signal, because a vLLM server queues calls instead of refusing them.
+
+    Args:
+        maximum: the largest number of calls at a time.
+    """
+
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
+        self._value = float(min(_FIRST, maximum))
+        self._successes = 0
+        self._seconds: list[float] = []
+        self._fastest: float | None = None
+        self._ignored = 0
+
+    @property
+    def value(self) -> int:
+        """The number of calls that may be made at a time, at least 1."""
+        return max(1, int(self._value))
+
+    def record_success(self, seconds: float) -> None:
+        """Count a call that was answered after ``seconds``."""
+        self._successes += 1
+        self._seconds.append(seconds)
+        self._ignored = max(0, self._ignored - 1)
+        if self._successes % _SUCCESSES_PER_STEP:
+            return
+        typical, self._seconds = median(self._seconds), []
+        if self._fastest is not None and typical > _SLOW * self._fastest:
+            self._value = max(1.0, self._value * _AFTER_SLOW_REPLIES)
+            return
+        self._fastest = typical if self._fastest is None else min(self._fastest, typical)
+        self._value = min(float(self._maximum), self._value + 1)
+
+    def record_rate_limit(self) -> None:
+        """Count a refusal because of too many calls."""
+        if self._ignored:  # a refusal of a call that was already on its way when the limit was lowered
+            self._ignored -= 1
+            return
+        self._ignored = self.value
+        self._value = max(1.0, self._value * _AFTER_RATE_LIMIT)

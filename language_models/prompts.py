@@ -1,0 +1,217 @@
+"""A prompt: a TOML file with texts, variables, the schema of the reply, parameters and in-context examples.
+
+    name = "mcq-from-report"
+    system = "You write questions for radiologists."
+    user = "Report: ${report}"
+
+    [parameters]
+    temperature = 0
+    max_tokens = 600
+
+    [schema]
+    type = "object"
+    additionalProperties = false
+    required = ["question"]
+    properties.question.type = "string"
+
+    [[examples]]
+    variables.report = "The heart is enlarged."
+    reply = '{"question": "…"}'
+
+Variables have the form of ``string.Template``: ``${name}``; a dollar sign is ``$$``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from string import Template
+from typing import Any
+
+import msgspec
+
+from domain.errors import InvalidValue
+from domain.language_models import FailureKind
+from language_models.replies import read_reply
+from language_models.requests import IMAGE_PREFIX, Body, ModelRequest, check_strict_schema
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}")
+_FIELDS = {"name", "system", "user", "parameters", "schema", "examples"}
+_RESERVED_PARAMETERS = {"messages", "model", "response_format", "stream", "n"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """An in-context example: values of the variables, and the reply that is wanted."""
+
+    variables: Mapping[str, str]
+    reply: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A prompt as in its file; see the module. ``variables`` are the names that the texts use, sorted."""
+
+    name: str
+    system: str
+    user: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    schema: Mapping[str, Any] | None = None
+    examples: tuple[Example, ...] = ()
+    variables: tuple[str, ...] = ()
+
+    def build_request(
+        self, *, custom_id: str, values: Mapping[str, str], images: Sequence[str] = ()
+    ) -> ModelRequest:
+        """Fill in the prompt.
+
+        Args:
+            custom_id: the id of the request.
+            values: text by name of the variable.
+            images: SHA-256 of the radiographs, which follow the text.
+
+        Raises:
+            InvalidValue: a variable is missing or unknown.
+        """
+        self._check_values(values, custom_id)
+        messages: list[dict[str, Any]] = []
+        if self.system:
+            messages.append({"role": "system", "content": Template(self.system).substitute(values)})
+        for example in self.examples:
+            text = Template(self.user).substitute(example.variables)
+            messages.append({"role": "user", "content": text})
+            messages.append({"role": "assistant", "content": example.reply})
+        text = Template(self.user).substitute(values)
+        pictures = [
+            {"type": "image_url", "image_url": {"url": f"{IMAGE_PREFIX}{sha256}"}} for sha256 in images
+        ]
+        content = [{"type": "text", "text": text}, *pictures] if pictures else text
+        messages.append({"role": "user", "content": content})
+        body: Body = {**self.parameters, "messages": messages}
+        if self.schema is not None:
+            json_schema = {"name": self.name.replace("-", "_")[:60], "strict": True, "schema": self.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": json_schema}
+        return ModelRequest(custom_id=custom_id, body=body)
+
+    def _check_values(self, values: Mapping[str, str], custom_id: str) -> None:
+        missing = sorted(set(self.variables) - set(values))
+        unknown = sorted(set(values) - set(self.variables))
+        if missing:
+            raise InvalidValue(custom_id, f"has no value for the variable {', '.join(missing)}")
+        if unknown:
+            raise InvalidValue(
+                custom_id, f"has a value for {', '.join(unknown)}, which the prompt does not use"
+            )
+
+
+def parse_prompt(content: str) -> Prompt:
+    """Read a prompt file and check it.
+
+    Raises:
+        InvalidValue: the file is not TOML, or a field is missing, unknown or not valid.
+    """
+    try:
+        fields = tomllib.loads(content)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidValue("prompt", f"is not valid TOML: {error}") from error
+    unknown = sorted(set(fields) - _FIELDS)
+    if unknown:
+        raise InvalidValue(
+            "prompt", f"has the unknown field {', '.join(unknown)}; known are {', '.join(sorted(_FIELDS))}"
+        )
+    name = fields.get("name", "")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InvalidValue("name", f"must have 1 to 61 characters of a-z, 0-9, - and _, not {name!r}")
+    system, user = _read_text(fields, "system"), _read_text(fields, "user")
+    if not user.strip():
+        raise InvalidValue("user", "must not be empty")
+    # The system message is sent once, before the examples, so its variables cannot differ between them.
+    used = {*_list_variables(system, "system"), *_list_variables(user, "user")}
+    schema = fields.get("schema")
+    if schema is not None:
+        check_strict_schema(schema)
+    prompt = Prompt(
+        name=name,
+        system=system,
+        user=user,
+        parameters=_read_parameters(fields),
+        schema=schema,
+        examples=tuple(
+            _read_example(example, number, set(_list_variables(user, "user")), schema)
+            for number, example in enumerate(fields.get("examples", ()), start=1)
+        ),
+        variables=tuple(sorted(used)),
+    )
+    prompt.build_request(custom_id="prompt", values=dict.fromkeys(used, "x"))  # checks the parameters too
+    return prompt
+
+
+def hash_prompt(content: str) -> str:
+    """Return the SHA-256 of a prompt file. Line ends and space at the end of the file do not count."""
+    return hashlib.sha256(normalise_prompt(content).encode()).hexdigest()
+
+
+def normalise_prompt(content: str) -> str:
+    """Return a prompt file with line feeds and one line end at its end."""
+    return content.replace("\r\n", "\n").rstrip() + "\n"
+
+
+def compare_prompts(old: str, new: str, *, old_name: str, new_name: str) -> str:
+    """Return the differences of two prompt files as a unified diff; "" if there are none."""
+    lines = difflib.unified_diff(
+        old.splitlines(), new.splitlines(), fromfile=old_name, tofile=new_name, lineterm=""
+    )
+    return "\n".join(lines)
+
+
+def _read_text(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name, "")
+    if not isinstance(value, str):
+        raise InvalidValue(name, "must be text")
+    return value
+
+
+def _list_variables(text: str, field_name: str) -> list[str]:
+    template = Template(text)
+    if not template.is_valid():
+        raise InvalidValue(field_name, "has a $ that begins no variable; write $$ for a dollar sign")
+    return template.get_identifiers()
+
+
+def _read_parameters(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    parameters = fields.get("parameters", {})
+    if not isinstance(parameters, dict):
+        raise InvalidValue("parameters", "must be a table")
+    reserved = sorted(_RESERVED_PARAMETERS & set(parameters))
+    if reserved:
+        raise InvalidValue("parameters", f"must not contain {', '.join(reserved)}")
+    return parameters
+
+
+def _read_example(example: object, number: int, used: set[str], schema: Mapping[str, Any] | None) -> Example:
+    path = f"examples {number}"
+    if not isinstance(example, dict) or set(example) - {"variables", "reply"}:
+        raise InvalidValue(path, "must have variables and reply, and nothing else")
+    variables, reply = example.get("variables", {}), example.get("reply")
+    if not isinstance(reply, str) or not reply.strip():
+        raise InvalidValue(f"{path} reply", "must be text")
+    if not isinstance(variables, dict) or set(variables) != used:
+        raise InvalidValue(
+            f"{path} variables", f"must have the variables of user: {', '.join(sorted(used)) or 'none'}"
+        )
+    if not all(isinstance(value, str) for value in variables.values()):
+        raise InvalidValue(f"{path} variables", "must be texts")
+    if schema is not None:
+        _check_example_reply(reply, schema, path)
+    return Example(variables=variables, reply=reply)
+
+
+def _check_example_reply(reply: str, schema: Mapping[str, Any], path: str) -> None:
+    body = {"choices": [{"message": {"content": reply}}]}
+    outcome = read_reply(msgspec.json.encode(body).decode(), schema=schema, expected_models=())
+    if outcome.failure in (FailureKind.INVALID_JSON, FailureKind.WRONG_SCHEMA):
+        raise InvalidValue(f"{path} reply", f"does not match the schema. {outcome.error}")

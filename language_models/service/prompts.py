@@ -1,0 +1,84 @@
+"""Services for prompt versions. A stored version never changes; a correction is the next version."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.errors import InvalidValue, NotFound
+from domain.people import Action, Person, require
+from language_models.prompts import hash_prompt, normalise_prompt, parse_prompt
+from storage.language_models import prompts as stored
+from storage.language_models.prompts import PromptVersion
+
+__all__ = ["PromptVersion", "list_prompts", "load_prompt", "save_prompt"]
+
+
+def save_prompt(
+    db: Session, *, by: Person, content: str, note: str, now: datetime
+) -> tuple[PromptVersion, bool]:
+    """Store a prompt file as the next version of its name, unless it equals the newest one.
+
+    Args:
+        db: a session that can write.
+        by: the acting person.
+        content: the prompt file.
+        note: what changed, or the purpose of a first version.
+        now: the current time.
+
+    Returns:
+        The version, and whether it is new.
+
+    Raises:
+        InvalidValue: the file is not valid, or the note is empty.
+    """
+    require(by, Action.RUN_MODELS)
+    prompt = parse_prompt(content)
+    sha256 = hash_prompt(content)
+    newest = stored.find_prompt(db, name=prompt.name)
+    if newest is not None and newest.sha256 == sha256:
+        return newest, False
+    if not note.strip():
+        raise InvalidValue("note", "must state what changed, or the purpose of a first version")
+    version = stored.add_prompt(
+        db,
+        name=prompt.name,
+        sha256=sha256,
+        content=normalise_prompt(content),
+        note=note.strip(),
+        person_id=by.id or None,
+        now=now,
+    )
+    record(
+        db,
+        by=by,
+        what="save prompt",
+        subject=f"prompt {version.id}",
+        new={"name": version.label, "sha256": sha256},
+        why=version.note,
+        now=now,
+    )
+    return version, True
+
+
+def list_prompts(db: Session, *, by: Person) -> list[PromptVersion]:
+    """List all versions of all prompts, by name, the newest first."""
+    require(by, Action.RUN_MODELS)
+    return stored.list_prompts(db)
+
+
+def load_prompt(db: Session, *, by: Person, label: str) -> PromptVersion:
+    """Load a version such as ``mcq@2``, or the newest one of ``mcq``.
+
+    Raises:
+        NotFound: there is no such version.
+    """
+    require(by, Action.RUN_MODELS)
+    name, _, version = label.partition("@")
+    number = int(version) if version.isdecimal() else None
+    prompt = None if version and number is None else stored.find_prompt(db, name=name, version=number)
+    if prompt is None:
+        raise NotFound(f"There is no prompt {label!r}. `cli.py prompt list` shows all.")
+    return prompt

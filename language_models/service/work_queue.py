@@ -1,0 +1,283 @@
+"""The requests of a run as the drivers see them: one transaction stores finished calls and claims others."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from sqlalchemy import Engine
+from sqlmodel import Session
+
+from domain.errors import Refused
+from domain.language_models import (
+    REPAIR_ROUNDS,
+    REPAIRED_FAILURES,
+    Budget,
+    Call,
+    ModelRun,
+    Price,
+    RequestStatus,
+    RunStatus,
+    Usage,
+    format_cost,
+    require_data_use,
+)
+from imaging.guarded_decoder import GuardedDecoder
+from language_models.http_driver import Claim, ClaimedRequest, FinishedCall
+from language_models.prices import find_price
+from language_models.replies import read_reply
+from language_models.requests import decode_body
+from storage.images.files import get_image_store
+from storage.intake.datasets import load_dataset
+from storage.language_models import calls as ledger
+from storage.language_models import requests as stored
+from storage.language_models import runs
+from storage.language_models.endpoints import load_data_use
+from storage.language_models.images import find_missing_images
+from storage.language_models.requests import StoredRequest
+from storage.unit_of_work import unit_of_work
+from storage.workspace import Workspace
+
+#: After this time another process may claim the requests of a process that has stopped.
+LEASE = timedelta(seconds=60)
+#: Longest side in pixels of a radiograph that is sent. Providers reduce larger ones themselves.
+IMAGE_SIDE = 1024
+#: The most tokens of the message that asks for a corrected reply.
+_REPAIR_TOKENS = 600
+
+
+class RunQueue:
+    """The requests of one run for one process.
+
+    Args:
+        run: the run.
+        worker: a name that is unique among all processes.
+        workspace: for the radiographs.
+        engine: the database; None for that of the environment.
+        lease: how long a request is held without a sign of life.
+    """
+
+    def __init__(
+        self,
+        run: ModelRun,
+        *,
+        worker: str,
+        workspace: Workspace,
+        engine: Engine | None = None,
+        lease: timedelta = LEASE,
+    ) -> None:
+        self.run_id = run.id
+        self._run, self._worker, self._workspace = run, worker, workspace
+        self._engine, self._lease = engine, lease
+        self._price = find_price(run.endpoint)
+        self._decoder: GuardedDecoder | None = None
+        self.find_image = lru_cache(maxsize=64)(self._render_image)
+
+    def close(self) -> None:
+        """End the processes that decode radiographs."""
+        if self._decoder is not None:
+            self._decoder.close()
+
+    def exchange(
+        self, *, finished: Sequence[FinishedCall], held: Sequence[int], wanted: int, now: datetime
+    ) -> Claim:
+        """Store finished calls, renew leases, and claim requests. The data use is checked with each claim."""
+        with unit_of_work(self._engine) as db:
+            run = runs.load_run(db, run_id=self.run_id, lock=True)
+            store_finished_calls(db, run=run, finished=finished, worker=self._worker)
+            until = now + self._lease
+            stored.lease_requests(db, run_id=run.id, positions=held, worker=self._worker, lease_until=until)
+            if run.status is not RunStatus.OPEN:
+                return Claim(requests=(), is_over=True, is_halted=True)
+            if not wanted:
+                return Claim(requests=())
+            try:
+                check_permitted(db, run)
+            except Refused as error:
+                runs.set_status(db, run_id=run.id, status=RunStatus.PAUSED, reason=str(error))
+                return Claim(requests=(), is_over=True, is_halted=True)
+            return self._claim(db, runs.load_run(db, run_id=run.id), wanted=wanted, until=until, now=now)
+
+    def give_back(self, positions: Sequence[int]) -> None:
+        """End the leases of requests that were not called."""
+        with unit_of_work(self._engine) as db:
+            stored.return_requests(db, run_id=self.run_id, positions=positions, worker=self._worker)
+
+    def pause(self, reason: str) -> None:
+        """Pause the run for all processes, because calls fail."""
+        with unit_of_work(self._engine) as db:
+            runs.set_status(db, run_id=self.run_id, status=RunStatus.PAUSED, reason=reason)
+
+    def cost_nanos(self, usage: Usage) -> tuple[int | None, str]:
+        """The cost of a call in nano-dollars, None if the price is unknown, and where the price is from."""
+        if self._price is None:
+            return None, ""
+        return (
+            self._price.cost_nanos(
+                prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens
+            ),
+            self._price.source,
+        )
+
+    def _claim(self, db: Session, run: ModelRun, *, wanted: int, until: datetime, now: datetime) -> Claim:
+        stored.end_expired_leases(db, run_id=run.id, now=now)
+        waiting = stored.list_waiting_requests(db, run_id=run.id, limit=wanted)
+        answered = ledger.find_answered_keys(db, keys=[request.key for request in waiting])
+        stored.finish_requests(db, run_id=run.id, keys=sorted(answered), reused=True)
+        unanswered = [request for request in waiting if request.key not in answered]
+        under_way, reserved_prompt, reserved_completion = stored.sum_reserved(db, run_id=run.id)
+        affordable = count_affordable(
+            unanswered,
+            run=run,
+            price=self._price,
+            calls_under_way=under_way,
+            reserved_prompt=reserved_prompt,
+            reserved_completion=reserved_completion,
+        )
+        if unanswered and not affordable and not under_way:
+            reason = f"The budget is reached: {describe_budget(run.budget)}."
+            runs.set_status(db, run_id=run.id, status=RunStatus.PAUSED, reason=reason)
+            return Claim(requests=(), is_over=True, is_halted=True)
+        claimed = unanswered[:affordable]
+        stored.lease_requests(
+            db,
+            run_id=run.id,
+            positions=[request.position for request in claimed],
+            worker=self._worker,
+            lease_until=until,
+        )
+        counts = {} if waiting else stored.count_by_status(db, run_id=run.id)
+        is_over = not waiting and not counts.get(RequestStatus.LEASED)
+        return Claim(requests=self._with_faulty_replies(db, claimed), is_over=is_over)
+
+    def _with_faulty_replies(
+        self, db: Session, claimed: Sequence[StoredRequest]
+    ) -> tuple[ClaimedRequest, ...]:
+        positions = [request.position for request in claimed if request.repairs]
+        faulty = ledger.load_faulty_replies(db, run_id=self.run_id, positions=positions) if positions else {}
+        return tuple(_to_claimed(request, faulty.get(request.position)) for request in claimed)
+
+    def _render_image(self, sha256: str) -> str:
+        if self._decoder is None:
+            self._decoder = GuardedDecoder(workers=1)
+            self._decoder.start()
+        with get_image_store(self._workspace).local_file(sha256) as path:
+            jpeg = self._decoder.render_jpeg(path, name=sha256[:12], longest_side=IMAGE_SIDE)
+        return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}"
+
+
+def _to_claimed(request: StoredRequest, faulty: Call | None) -> ClaimedRequest:
+    body = decode_body(request.body)
+    if faulty is None:
+        return ClaimedRequest(position=request.position, key=request.key, body=body, round=0)
+    content = read_reply(faulty.raw, schema=None, expected_models=()).content
+    return ClaimedRequest(
+        position=request.position,
+        key=request.key,
+        body=body,
+        round=request.repairs,
+        faulty_reply=content,
+        error=faulty.error,
+    )
+
+
+def check_permitted(db: Session, run: ModelRun) -> None:
+    """Check that the run's dataset still permits its endpoint.
+
+    Raises:
+        Refused: it does not.
+    """
+    if run.dataset is not None:
+        permitted = load_data_use(db, dataset_id=load_dataset(db, name=run.dataset).id)
+        require_data_use(dataset=run.dataset, permitted=permitted, endpoint=run.endpoint)
+
+
+def store_finished_calls(
+    db: Session, *, run: ModelRun, finished: Sequence[FinishedCall], worker: str | None
+) -> None:
+    """Append calls to the ledger, and give their requests the outcome."""
+    calls = [item.call for item in finished]
+    ledger.append_calls(db, calls=calls)
+    runs.add_totals(db, run_id=run.id, calls=calls)
+    succeeded = [call.key for call in calls if call.failure is None]
+    stored.finish_requests(db, run_id=run.id, keys=succeeded, reused=False)
+    for item in finished:
+        failure = item.call.failure
+        if failure is None:
+            continue
+        if item.gives_back:
+            stored.return_requests(db, run_id=run.id, positions=[item.call.position], worker=worker)
+        elif failure in REPAIRED_FAILURES and item.call.round < REPAIR_ROUNDS:
+            stored.await_repair(
+                db,
+                run_id=run.id,
+                position=item.call.position,
+                repairs=item.call.round + 1,
+                more_prompt=len(item.call.raw.encode()) + _REPAIR_TOKENS,  # at least a byte per token
+            )
+        else:
+            stored.fail_request(db, run_id=run.id, key=item.call.key, failure=failure)
+
+
+def count_affordable(
+    waiting: Sequence[StoredRequest],
+    *,
+    run: ModelRun,
+    price: Price | None,
+    calls_under_way: int,
+    reserved_prompt: int,
+    reserved_completion: int,
+) -> int:
+    """Count how many of the waiting requests fit into the budget, in order, even if each takes its most."""
+    budget = run.budget
+    if budget == Budget():
+        return len(waiting)
+    prompt = run.prompt_tokens + reserved_prompt
+    completion = run.completion_tokens + reserved_completion
+    extra_prompt = reserved_prompt
+    extra_completion = reserved_completion
+    for number, request in enumerate(waiting):
+        prompt, completion = prompt + request.reserve_prompt, completion + request.reserve_completion
+        extra_prompt += request.reserve_prompt
+        extra_completion += request.reserve_completion
+        if budget.max_calls is not None and run.calls + calls_under_way + number + 1 > budget.max_calls:
+            return number
+        if budget.max_tokens is not None and prompt + completion > budget.max_tokens:
+            return number
+        if budget.max_cost_nanos is not None and price is not None:
+            reserved = price.cost_nanos(prompt_tokens=extra_prompt, completion_tokens=extra_completion)
+            if run.cost_nanos + reserved > budget.max_cost_nanos:
+                return number
+    return len(waiting)
+
+
+def describe_budget(budget: Budget) -> str:
+    """Describe the limits of a run."""
+    parts = []
+    if budget.max_calls is not None:
+        parts.append(f"{budget.max_calls:,} calls")
+    if budget.max_tokens is not None:
+        parts.append(f"{budget.max_tokens:,} tokens")
+    if budget.max_cost_nanos is not None:
+        parts.append(format_cost(budget.max_cost_nanos))
+    return ", ".join(parts) or "no limit"
+
+
+def check_images(db: Session, *, dataset: str | None, images: Sequence[str]) -> None:
+    """Check that radiographs belong to the dataset and may be shown.
+
+    Raises:
+        Refused: one does not.
+    """
+    if not images:
+        return
+    if dataset is None:
+        raise Refused("Requests with radiographs need the dataset that the radiographs belong to.")
+    missing = find_missing_images(db, dataset_id=load_dataset(db, name=dataset).id, sha256=images)
+    if missing:
+        raise Refused(
+            f"Radiograph {min(missing)[:12]}… is not part of dataset {dataset}, or was removed because of "
+            "patient text in it."
+        )

@@ -1,0 +1,33 @@
+"""Language models: the endpoints to which requests may be sent."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.people import Action
+from language_models import service as models
+from ui.context import read_only_session, require_page
+from ui.endpoints.endpoint_form import show_endpoint_form, show_endpoints
+from ui.widgets import screen, show_empty_state
+
+
+@screen
+def main() -> None:
+    """Show the page in one fragment, so that a click cannot interrupt a save."""
+    person = require_page(Action.MANAGE_MODELS)
+    st.title("Language models")
+    with read_only_session() as db:
+        states = models.list_endpoints(db, by=person)
+    if states:
+        show_endpoints(states)
+    else:
+        show_empty_state(
+            "No endpoint yet",
+            "Add the address of a server with OpenAI's interface: vLLM, Ollama, llama.cpp, Azure OpenAI "
+            "or OpenAI.",
+        )
+    st.subheader("Add endpoint")
+    show_endpoint_form()
+
+
+main()

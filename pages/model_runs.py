@@ -1,0 +1,57 @@
+"""Model runs: requests to language models, with progress, costs, failures and single calls."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.language_models import RunProgress, format_cost
+from domain.people import Action
+from language_models import service as models
+from ui.context import clock, read_only_session, require_page
+from ui.model_runs.progress import show_run
+from ui.model_runs.requests import show_requests
+from ui.tables import show_table
+from ui.widgets import screen, show_empty_state
+
+
+@screen
+def main() -> None:
+    """Show the page in one fragment, so that a click cannot interrupt what it starts."""
+    person = require_page(Action.RUN_MODELS)
+    st.title("Model runs")
+    with read_only_session() as db:
+        runs = models.list_runs(db, by=person, now=clock())
+    if not runs:
+        show_empty_state(
+            "No run yet",
+            "A run is a set of requests to a language model. Create one with cli.py run create; an admin "
+            "adds the "
+            "endpoint first, on the page Language models.",
+        )
+        return
+    show_table([_run_row(progress) for progress in runs], visible_rows=8)
+    name = st.selectbox("Run", [progress.run.name for progress in runs], key=f"run-of-{len(runs)}", width=420)
+    run = next(progress.run for progress in runs if progress.run.name == name)
+    st.caption(
+        f"{run.endpoint.model} · {run.endpoint.data_use.value} · dataset: {run.dataset or 'none'}"
+        f"{f' · prompt {run.prompt}' if run.prompt else ''}"
+    )
+    show_run(name)
+    show_requests(name, run.requests, person)
+
+
+def _run_row(progress: RunProgress) -> dict[str, object]:
+    run = progress.run
+    return {
+        "Run": run.name,
+        "State": progress.state,
+        "Ended": progress.ended,
+        "Requests": run.requests,
+        "Failed": sum(progress.failures.values()),
+        "Endpoint": run.endpoint.name,
+        "Cost": format_cost(run.cost_nanos),
+        "Created": f"{run.created_at:%Y-%m-%d %H:%M} UTC",
+    }
+
+
+main()

@@ -1,0 +1,1 @@
+"""Storage of endpoints, runs, their requests, the ledger of calls, and prompt versions."""

@@ -1,0 +1,102 @@
+"""Model runs: the requests of a run, and one request with its messages, raw replies and usage."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from domain.language_models import Call, RequestStatus, format_cost
+from domain.people import Person
+from language_models import service as models
+from ui.context import read_only_session
+from ui.tables import show_table
+
+_PAGE_SIZE = 50
+_ALL = "all"
+
+
+def show_requests(name: str, requests: int, person: Person) -> None:
+    """Draw a page of the requests of a run, and the chosen one."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        status = st.selectbox(
+            "Requests",
+            [_ALL, *(status.value for status in RequestStatus)],
+            key=f"requests-of-{name}",
+            width=220,
+        )
+        pages = max(1, -(-requests // _PAGE_SIZE))
+        page = (
+            st.number_input("Part", 1, pages, 1, key=f"part-of-{name}-{status}", width=140)
+            if pages > 1
+            else 1
+        )
+    with read_only_session() as db:
+        rows = models.list_requests(
+            db,
+            by=person,
+            name=name,
+            status=None if status == _ALL else RequestStatus(status),
+            first=(int(page) - 1) * _PAGE_SIZE,
+            limit=_PAGE_SIZE,
+        )
+    show_table([_request_row(row) for row in rows], empty="No such requests.", visible_rows=8)
+    if rows:
+        chosen = st.selectbox(
+            "Request", [row.custom_id for row in rows], key=f"request-of-{name}-{status}-{page}", width=320
+        )
+        _show_request(name, chosen, person)
+
+
+def _request_row(row: models.RequestOverview) -> dict[str, object]:
+    return {
+        "Request": row.custom_id,
+        "Status": row.status.value,
+        "Reason": row.failure.value if row.failure else "",
+        "Corrections": row.repairs,
+        "": "from the ledger" if row.reused else "",
+    }
+
+
+def _show_request(name: str, custom_id: str, person: Person) -> None:
+    with read_only_session() as db:
+        details = models.load_request(db, by=person, name=name, custom_id=custom_id)
+    st.markdown("**Messages**")
+    for message in details.body["messages"]:
+        content = message["content"]
+        st.caption(message["role"])
+        st.code(
+            content if isinstance(content, str) else json.dumps(content, indent=2),
+            language=None,
+            wrap_lines=True,
+        )
+    rest = {field: value for field, value in details.body.items() if field != "messages"}
+    with st.expander("Parameters"):
+        st.json(rest)
+    st.markdown("**Calls**")
+    show_table([_call_row(call) for call in details.calls], empty="Not called yet.")
+    for number, call in enumerate(details.calls, start=1):
+        with st.expander(f"Raw reply of call {number}"):
+            if call.error:
+                st.code(call.error, language=None, wrap_lines=True)
+            st.code(_format_raw(call.raw), language="json", wrap_lines=True)
+
+
+def _call_row(call: Call) -> dict[str, object]:
+    return {
+        "Time": f"{call.called_at:%Y-%m-%d %H:%M:%S} UTC",
+        "Outcome": call.failure.value if call.failure else "usable reply",
+        "Model": call.model or "",
+        "Tokens in": call.usage.prompt_tokens,
+        "Tokens out": call.usage.completion_tokens,
+        "Cost": "unknown" if call.cost_nanos is None else format_cost(call.cost_nanos),
+        "Attempts": call.attempts,
+        "Seconds": f"{call.seconds:.1f}",
+    }
+
+
+def _format_raw(raw: str) -> str:
+    try:
+        return json.dumps(json.loads(raw), ensure_ascii=False, indent=2)
+    except ValueError:
+        return raw or "No response."
