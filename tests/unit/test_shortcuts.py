@@ -67,7 +67,7 @@ def test_keys_are_read_as_people_write_them(text, key):
         ("f5", "is not a key"),
         ("ctrl+a", "only Shift and Alt"),
         ("shift alt 1", "only Shift and Alt"),
-        ("shift ?", "enter the sign alone"),
+        ("shift ?", "enter the symbol alone"),
         ("alt x", "digits"),
         ("c", "reserved"),
         ("space", "reserved"),

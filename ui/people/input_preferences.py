@@ -47,7 +47,7 @@ def _show_keys(preferences: InputPreferences, form_key: str) -> None:
         "Actions", _GROUPS, default=_GROUPS[0], required=True, key=f"{form_key}-group", wrap=True
     )
     st.caption(
-        "A letter, a digit, a sign, or Enter, Backspace, Delete, Insert, Home, End, PageUp, PageDown; with "
+        "A letter, a digit, a symbol, or Enter, Backspace, Delete, Insert, Home, End, PageUp, PageDown; with "
         "Shift in front (Shift+A), and digits also with Alt (Alt+1). An empty field turns a key off."
     )
     for shortcut in SHORTCUTS.values():
