@@ -20,12 +20,13 @@ from domain.count_texts import count_text
 from domain.errors import InvalidValue
 from domain.protocols import Protocol, protocol_from_plain, protocol_to_plain
 from domain.studies import Arm, CaseKind, CaseSource, Crossing, SourceKind, StudyDesign
+from domain.vocabulary import AnswerFormat
 from reader_study import service as studies
 from storage.unit_of_work import read_only_session, unit_of_work
 
 _CROSSINGS = {"full": Crossing.FULL, "parts": Crossing.PARTS, "crossover": Crossing.CROSSOVER}
 #: The modules of the other subcommands of ``study``.
-_SUBCOMMAND_MODULES = ("study_readers", "study_models", "study_power", "study_report")
+_SUBCOMMAND_MODULES = ("study_readers", "study_models", "study_marking", "study_power", "study_report")
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -71,6 +72,13 @@ def _add_create(subcommands: Subparsers) -> None:
         "--strata", default="", metavar="FIELDS", help="additional strata, such as task,category"
     )
     create.add_argument("--one-per-exam", action="store_true", help="draw at most one question per exam")
+    create.add_argument(
+        "--formats",
+        nargs="+",
+        choices=[format_.value for format_ in AnswerFormat],
+        default=[],
+        help="answer formats of the cases (default: all); open answers are marked, see `study markers`",
+    )
     create.add_argument("--crossing", choices=list(_CROSSINGS), default="full")
     create.add_argument(
         "--readers-per-case", type=int, metavar="K", help="readers per case, with --crossing parts"
@@ -327,6 +335,7 @@ def _build_design(args: argparse.Namespace) -> StudyDesign:
         repeat_gap=args.repeat_gap,
         blocks=args.blocks,
         one_per_exam=args.one_per_exam,
+        formats=tuple(map(AnswerFormat, args.formats)),
         **arms,
     )
 

@@ -20,7 +20,7 @@ from sqlmodel import Session
 from demo.people import LEO
 from domain.batches import SamplingPlan
 from domain.people import Person
-from domain.protocols import Protocol
+from domain.protocols import OpenAnswerRule, Protocol
 from domain.questions import option_letter
 from domain.studies import (
     Case,
@@ -116,6 +116,7 @@ def create_studies(
             model="MedGemma (simulated)",
             models=tuple(sorted(models)),
             exclusions="None",
+            open_answers=OpenAnswerRule.EXACT_MATCH,
             notes="Readers and models of this study are simulated. It illustrates the report only.",
         ),
         simulated=True,
@@ -170,7 +171,7 @@ def simulate_answer(case: Case, *, right: bool, name: str) -> str:
     if isinstance(question.answer, str):  # closed
         return next(option for option in YES_NO if option != question.answer)
     key = set(question.answer)
-    wrong = [index for index in range(len(question.options)) if not case.is_correct((index,))]
+    wrong = [index for index in range(len(question.options)) if not question.is_correct((index,))]
     favourite_wrong = random.Random(f"what tempts in {question.id}").choice(wrong)
     chosen = favourite_wrong if rng.random() < 0.6 else rng.choice(wrong)
     if question.format is AnswerFormat.MULTIPLE and len(key) > 1 and chosen in key:

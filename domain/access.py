@@ -37,6 +37,7 @@ class Action(StrEnum):
     READ = "read cases"
     MANAGE_MODELS = "manage language models"
     RUN_MODELS = "run language models"
+    MARK_ANSWERS = "mark open answers"
 
 
 #: The roles that may do each action.
@@ -57,6 +58,7 @@ ROLES_BY_ACTION: dict[Action, frozenset[Role]] = {
     Action.READ: frozenset({Role.READER}),
     Action.MANAGE_MODELS: frozenset({Role.ADMIN}),
     Action.RUN_MODELS: frozenset({Role.COORDINATOR}),
+    Action.MARK_ANSWERS: frozenset({Role.REVIEWER}),
 }
 
 #: Roles whose sign-ins expire earlier, because they can see or change data that others must not.

@@ -18,12 +18,14 @@ class NoticeKind(StrEnum):
 
     ASSIGNED: questions of a batch were assigned to the person. SHARED: the person joined the shared queue of
     a batch. COMMENT: a comment was written to the person. STUDY: a reader study was opened for the person.
+    MARKING: the person was assigned to mark the open answers of a study.
     """
 
     ASSIGNED = "assigned"
     SHARED = "shared"
     COMMENT = "comment"
     STUDY = "study"
+    MARKING = "marking"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,9 @@ READING_CONDITIONS = (
 #: The default of :attr:`Protocol.minimum_cases`.
 DEFAULT_MINIMUM_CASES = 30
 #: Fields that older protocols do not have. They stay absent there, because the hash covers the stored fields.
-_ADDED_LATER = ("models", "minimum_cases", "helpers", "missing_answers", "adjustment")
+_ADDED_LATER = (
+    "models", "minimum_cases", "helpers", "missing_answers", "adjustment", "open_answers", "partly_right"
+)  # fmt: skip
 
 
 class ReaderEffect(StrEnum):
@@ -101,6 +103,30 @@ class Adjustment(StrEnum):
         return {Adjustment.HOLM: "Holm", Adjustment.BENJAMINI_HOCHBERG: "Benjamini-Hochberg"}[self]
 
 
+class OpenAnswerRule(StrEnum):
+    """How open answers are scored: by marks of an expert, or as right only if they equal the answer key."""
+
+    MARKED = "marked by an expert"
+    EXACT_MATCH = "exact match"
+
+
+class PartlyRightRule(StrEnum):
+    """What an answer that is marked "partly right" counts.
+
+    In analyses of right and wrong answers (accuracies, comparisons), half counts as wrong. The table of open
+    answers shows the mean of the points.
+    """
+
+    WRONG = "wrong"
+    HALF = "half"
+    RIGHT = "right"
+
+    @property
+    def points(self) -> float:
+        """The points of a partly right answer, 0 to 1."""
+        return {PartlyRightRule.WRONG: 0.0, PartlyRightRule.HALF: 0.5, PartlyRightRule.RIGHT: 1.0}[self]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
     """The protocol of a reader study.
@@ -111,7 +137,8 @@ class Protocol:
     ``idle_seconds`` (10 to 3,600) without activity. ``seed`` is the seed of all bootstraps and permutations
     of the analysis. ``bootstrap`` is the number of resamples, 0 to 100,000. ``models`` are the models that
     take part besides ``model``; it is None in older protocols, where all models with predictions take part. A
-    comparison on fewer than ``minimum_cases`` cases (1 to 100,000) is not reported. Older protocols have None
+    comparison on fewer than ``minimum_cases`` cases (1 to 100,000) is not reported. ``open_answers`` states
+    how open answers are scored, ``partly_right`` what a partly right one counts. Older protocols have None
     for fields that were added later; the ``used_…`` properties then give the default.
 
     Raises:
@@ -141,6 +168,8 @@ class Protocol:
     helpers: HelperRule | None = HelperRule.EXCLUDED
     missing_answers: MissingAnswers | None = MissingAnswers.COMMON
     adjustment: Adjustment | None = Adjustment.HOLM
+    open_answers: OpenAnswerRule | None = OpenAnswerRule.MARKED
+    partly_right: PartlyRightRule | None = PartlyRightRule.WRONG
 
     def __post_init__(self) -> None:
         if not 0 <= self.margin < 1:
@@ -187,6 +216,21 @@ class Protocol:
     def used_adjustment(self) -> Adjustment:
         """The adjustment of p values."""
         return self.adjustment or Adjustment.HOLM
+
+    @property
+    def used_open_answers(self) -> OpenAnswerRule:
+        """How open answers are scored. Studies that are older than marking keep exact match."""
+        return self.open_answers or OpenAnswerRule.EXACT_MATCH
+
+    @property
+    def marks_open_answers(self) -> bool:
+        """Whether experts mark the open answers that differ from the answer key."""
+        return self.used_open_answers is OpenAnswerRule.MARKED
+
+    @property
+    def used_partly_right(self) -> PartlyRightRule:
+        """What a partly right answer counts."""
+        return self.partly_right or PartlyRightRule.WRONG
 
     def to_canonical_json(self) -> str:
         """Convert the protocol to canonical JSON: sorted keys, no spaces, characters not escaped."""

@@ -61,6 +61,27 @@ class Question:
         for alternative in self.also_right:
             check_answer(alternative, format_=self.format, options=self.options, field_name="also_right")
 
+    def is_correct(self, answer: Answer | None) -> bool:
+        """Whether an answer equals the key or one of the alternative correct answers.
+
+        The comparison of texts ignores case and spacing.
+
+        Args:
+            answer: the answer; None (no answer) is not correct.
+        """
+        if isinstance(answer, str) and isinstance(self.answer, str):
+            return normalise_text_answer(answer) == normalise_text_answer(self.answer)
+        return answer is not None and (answer == self.answer or answer in self.also_right)
+
+
+def normalise_text_answer(text: str) -> str:
+    """Return a text answer with single spaces and without differences of case, for comparisons.
+
+    >>> normalise_text_answer(" Pleural  effusion")
+    'pleural effusion'
+    """
+    return " ".join(text.split()).casefold()
+
 
 def check_answer(answer: Answer, *, format_: AnswerFormat, options: tuple[str, ...], field_name: str) -> None:
     """Check that an answer can be the key of a question with a format and options.

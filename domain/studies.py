@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from domain.batches import SamplingPlan
 from domain.errors import InvalidValue
-from domain.questions import Answer, Question
+from domain.questions import Question
 from domain.vocabulary import AnswerFormat
 
 #: Maximum length of the name of a study or an arm, in characters.
@@ -91,7 +91,8 @@ class StudyDesign:
     is drawn. With ``Crossing.PARTS``, each case is read by ``readers_per_case`` readers, and ``shared`` cases
     are read by all. With ``Crossing.CROSSOVER``, each reader reads each case once in each of two arms, in two
     periods that are ``washout_days`` apart. The cases of a period are divided into ``blocks`` blocks, whose
-    order over the readers is a Latin square.
+    order over the readers is a Latin square. ``formats`` are the answer formats of the cases; if it is empty,
+    questions of all formats are drawn.
 
     Raises:
         InvalidValue: a value is outside its range, or does not belong to the crossing.
@@ -108,6 +109,7 @@ class StudyDesign:
     repeat_gap: int = 10
     blocks: int = 4
     one_per_exam: bool = False
+    formats: tuple[AnswerFormat, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("shared", "washout_days", "training", "repeats"):
@@ -116,6 +118,8 @@ class StudyDesign:
         for name in ("repeat_gap", "blocks"):
             if getattr(self, name) < 1:
                 raise InvalidValue(name, f"must be 1 or more, not {getattr(self, name)}")
+        if len(set(self.formats)) != len(self.formats):
+            raise InvalidValue("formats", "must not contain a format twice")
         names = [arm.name for arm in self.arms]
         if len(set(names)) != len(names):
             raise InvalidValue("arms", f"names must differ: {', '.join(names)}")
@@ -225,20 +229,6 @@ class Case:
     def scored(self) -> bool:
         """Whether the case is scored."""
         return self.blind_case.kind is CaseKind.SCORED
-
-    def is_correct(self, answer: Answer | None) -> bool:
-        """Whether an answer equals the key or one of the alternative correct answers.
-
-        The comparison of texts ignores case and spacing.
-
-        Args:
-            answer: the answer; None (no answer) is not correct.
-        """
-        if answer is None:
-            return False
-        if isinstance(answer, str) and isinstance(self.question.answer, str):
-            return " ".join(answer.split()).casefold() == " ".join(self.question.answer.split()).casefold()
-        return answer == self.question.answer or answer in self.question.also_right
 
 
 class ReaderLevel(StrEnum):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from domain.errors import Refused
 from domain.protocols import MissingAnswers
 from measures.rating_matrix import RatingMatrix
-from measures.rating_values import NO, REPEAT, TRAINING, UNDETERMINED, YES
+from measures.rating_values import NO, NOT_MARKED, REPEAT, TRAINING, UNDETERMINED, YES
 
 
 def encode_ratings(
@@ -42,7 +42,7 @@ def encode_ratings(
     table = table[~table["arm"].isin([TRAINING, REPEAT])]
     if not len(table):
         raise Refused("All ratings are of training cases or repeats, which count in no measure.")
-    table = table.assign(person=table["rater"], rater=_append_arm_to_raters(table))
+    table = table.assign(person=table["rater"], rater=append_arm_to_raters(table))
     questions = _sorted_values(table["question_id"])
     raters = _sorted_values(table["rater"])
     kind_by_rater = _value_by_owner(table, "rater", "kind")
@@ -53,6 +53,9 @@ def encode_ratings(
     answers = np.full((len(questions), len(raters)), -1, dtype=np.int64)
     undetermined = labels.index(UNDETERMINED) if UNDETERMINED in labels else -2
     answers[q, r] = _value_indices(table["answer"], labels)
+    not_marked = np.zeros(answers.shape, dtype=np.bool_)
+    not_marked[q, r] = (table["correct"] == NOT_MARKED).to_numpy()
+    answers[not_marked] = -1
     for owner, name in (("question_id", "exam"), ("question_id", "patient"), ("exam", "patient")):
         _value_by_owner(table[table[owner] != ""], owner, name)
     task_by_question, cluster_by_question, category_by_question, options_by_question = (
@@ -81,8 +84,9 @@ def encode_ratings(
     )
     if missing_answers is MissingAnswers.WRONG:
         has_truth = (correct >= 0).any(axis=1)
+        is_missing = (answers < 0) & ~not_marked
         for column in (index for index, kind in enumerate(kinds) if kind == "model"):
-            correct[has_truth & (answers[:, column] < 0), column] = 0
+            correct[has_truth & is_missing[:, column], column] = 0
     person_by_rater = dict(zip(table["rater"], table["person"], strict=True))
     arm_by_rater = dict(zip(table["rater"], table["arm"], strict=True))
     return RatingMatrix(
@@ -92,6 +96,7 @@ def encode_ratings(
         labels=labels,
         answers=answers,
         correct=correct,
+        not_marked=not_marked,
         tasks=tasks,
         task=task,
         categories=categories,
@@ -133,7 +138,7 @@ def _natural_sort_key(text: str) -> tuple[int, float, str]:
     return (0, number, text) if np.isfinite(number) else (1, 0.0, text)
 
 
-def _append_arm_to_raters(table: pd.DataFrame) -> pd.Series:
+def append_arm_to_raters(table: pd.DataFrame) -> pd.Series:
     """Return the raters' names; the arm is appended for raters who answered in several arms."""
     arms = table.groupby("rater")["arm"].nunique()
     in_several_arms = table["rater"].isin(arms.index[arms > 1])

@@ -23,7 +23,8 @@ class RatingMatrix:
     """Ratings as arrays: q questions in the order of their ids, r raters in the order of their names.
 
     ``answers`` (q, r) are indices into ``labels``, -1 if missing. ``correct`` (q, r) is 1 for correct, 0 for
-    incorrect or "cannot determine", -1 if the answer or the truth is missing. ``task`` and ``category`` (q,)
+    incorrect or "cannot determine", -1 if the answer or the truth is missing. ``not_marked`` (q, r) states
+    whether an answer exists that nobody has marked; both others are then -1. ``task`` and ``category`` (q,)
     are indices into ``tasks`` and ``categories``, -1 if not stated. ``cluster`` (q,) contains patient numbers
     if the table states patients, otherwise exam numbers (``cluster_unit`` is "patient" or "exam"); it is None
     if no question states either, and a question without one counts as a cluster of its own. ``options`` (q,)
@@ -41,6 +42,7 @@ class RatingMatrix:
     labels: tuple[str, ...]
     answers: NDArray[np.int64]
     correct: NDArray[np.int64]
+    not_marked: NDArray[np.bool_]
     tasks: tuple[str, ...]
     task: NDArray[np.int64]
     categories: tuple[str, ...]

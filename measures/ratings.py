@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from domain.errors import Refused
-from measures.rating_values import ALL, NO, REPEAT, TRAINING, UNDETERMINED, YES
+from measures.rating_values import ALL, NO, NOT_MARKED, REPEAT, TRAINING, UNDETERMINED, YES
 
 REQUIRED_COLUMNS = ("question_id", "rater", "answer")
 OPTIONAL_COLUMNS = (
@@ -76,7 +76,12 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
         (options != "") & ~is_whole, "n_options", "must be an integer of 2 or more, or empty", table
     )
     table["correct"] = table["correct"].str.lower()
-    _refuse_where(~table["correct"].isin(["", *YES, *NO]), "correct", "must be yes, no or empty", table)
+    _refuse_where(
+        ~table["correct"].isin(["", NOT_MARKED, *YES, *NO]),
+        "correct",
+        f"must be yes, no, “{NOT_MARKED}” or empty",
+        table,
+    )
     table["answer"] = table["answer"].map(
         {answer: canonical_answer(answer) for answer in table["answer"].unique()}
     )
@@ -88,7 +93,7 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     is_valid = table["set_reference"].isin(["", *YES, *NO])
     _refuse_where(~is_valid, "set_reference", "must be yes, no or empty", table)
     _refuse_where(
-        (table["answer"] == "") & (table["correct"] != ""),
+        (table["answer"] == "") & ~table["correct"].isin(["", NOT_MARKED]),
         "correct",
         "must be empty if there is no answer",
         table,

@@ -72,3 +72,5 @@ def _describe_notice(notice: Notice, count: int) -> str:
             return f"Batch {notice.name}: {count_text(count, 'new comment')}"
         case NoticeKind.STUDY:
             return f"Reader study {notice.name}: open for you"
+        case NoticeKind.MARKING:
+            return f"Reader study {notice.name}: you can mark open answers"

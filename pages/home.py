@@ -10,6 +10,7 @@ from ui.context import require_page
 from ui.home.accounts import show_accounts
 from ui.home.coordination import show_coordination
 from ui.home.own_batches import show_own_batches
+from ui.marking.own_marking import show_own_marking
 from ui.studies.own_studies import show_own_studies
 
 
@@ -19,6 +20,8 @@ def main(person: Person) -> None:
     if person.may(Action.JUDGE):
         show_unread_answers(person)
         show_own_batches(person)
+    if person.may(Action.MARK_ANSWERS):
+        show_own_marking(person)
     if person.may(Action.READ):
         show_own_studies(person)
     if person.may(Action.SEE_PROGRESS):

@@ -10,7 +10,7 @@ import numpy as np
 from domain.boxes import LabelledBox
 from domain.errors import InvalidValue
 from domain.problems import Refusal
-from domain.questions import Answer, Question
+from domain.questions import Question
 from measures.overall import average_over_tasks
 from measures.proportions import wilson
 from measures.records.accuracy import compute_share_correct
@@ -79,15 +79,6 @@ class _ScoredQuestion:
     boxes: tuple[LabelledBox, ...] = ()
 
 
-def is_correct(question: Question, answer: Answer | None) -> bool:
-    """Whether an answer is the key or another correct answer. Texts are compared without regard to case."""
-    if answer is None:
-        return False
-    if isinstance(answer, str) and isinstance(question.answer, str):
-        return " ".join(answer.split()).casefold() == " ".join(question.answer.split()).casefold()
-    return answer == question.answer or answer in question.also_right
-
-
 def score_predictions(
     records: Iterable[PredictionRecord | Refusal],
     *,
@@ -127,7 +118,7 @@ def score_predictions(
         rules[extraction.rule] = rules.get(extraction.rule, 0) + 1
         scored_questions[record.question_id] = replace(
             scored_questions[record.question_id],
-            is_correct=is_correct(question, extraction.answer),
+            is_correct=question.is_correct(extraction.answer),
             state="failed" if extraction.rule == FAILED else "answered",
             boxes=record.boxes,
         )

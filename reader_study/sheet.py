@@ -31,9 +31,12 @@ class CaseCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingResult:
-    """The feedback on a training case: whether the answer was correct, and the question with its key."""
+    """The feedback on a training case: whether the answer was correct, and the question with its key.
 
-    correct: bool
+    ``correct`` is None for an open answer that differs from the key, because nobody marks training cases.
+    """
+
+    correct: bool | None
     question: Question
 
 

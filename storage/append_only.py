@@ -25,6 +25,7 @@ APPEND_ONLY = (
     "prediction",
     "prompt_version",
     "model_call",
+    "answer_mark",
 )
 
 

@@ -171,6 +171,13 @@ PAGES = (
         wide=True,
     ),
     Page(
+        file="pages/mark_answers.py",
+        title="Mark answers",
+        icon=":material/spellcheck:",
+        action=Action.MARK_ANSWERS,
+        stage=Stage.STUDIES,
+    ),
+    Page(
         file="pages/model_runs.py",
         title="Model runs",
         icon=":material/conversion_path:",

@@ -145,13 +145,13 @@ def _describe_missing_answers(
 ) -> str:
     """Describe the questions that readers answered and the model did not."""
     readers = [column for column, kind in enumerate(matrix.kinds) if kind == "reader"]
-    values = endpoint.values[subset.rows]
+    values, not_marked = endpoint.values[subset.rows], matrix.not_marked[subset.rows, model]
     read = ~np.isnan(values[:, readers]).all(axis=1)
     if settings.missing_answers is MissingAnswers.WRONG and endpoint.truth is None:
-        filled = int((read & (matrix.answers[subset.rows, model] < 0)).sum())
+        filled = int((read & (matrix.answers[subset.rows, model] < 0) & ~not_marked).sum())
         text = f"{count_text(filled, 'question')} without an answer of the model count as incorrect"
         return text if filled else ""
-    missing = int((read & np.isnan(values[:, model])).sum())
+    missing = int((read & np.isnan(values[:, model]) & ~not_marked).sum())
     if not missing:
         return ""
     return (

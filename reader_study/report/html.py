@@ -74,6 +74,18 @@ _TABLES = {
         "Replies without an answer",
         "Failed replies count as wrong. Number of replies by extraction rule.",
     ),
+    "open_answers": (
+        "Open answers",
+        "Answers by mark, and the mean of their points. Answers that are not marked are not in n.",
+    ),
+    "marker_agreement": (
+        "Agreement of the markers",
+        "Distinct open answers that both markers marked; kappa without and with linear weights.",
+    ),
+    "open_answer_marks": (
+        "Marks of open answers",
+        "Distinct answers that differ from the key; equal answers are marked once.",
+    ),
     "confusion": (
         "Answer key and answer",
         "Single-choice and closed questions; letters in the original order of the options.",
@@ -98,7 +110,7 @@ _TABLES = {
 #: Texts with more characters than this are wrapped.
 _WRAP_LENGTH = 28
 _COLLAPSED_TABLES = frozenset(
-    {"paired", "unpaired", "agreement", "confusion", "positions", "coverage", "learning"}
+    {"paired", "unpaired", "agreement", "open_answer_marks", "confusion", "positions", "coverage", "learning"}
 )
 
 

@@ -14,7 +14,8 @@ from measures.families import EVERY_PAIR, adjust_arms, adjust_mrmc, adjust_paire
 from measures.rating_values import REPEAT, TRAINING
 from measures.records.settings import Settings
 from measures.results import UsedSettings, to_record
-from reader_study.report import answer_tables, paper_tables, supplementary_tables
+from reader_study.open_answers import OpenAnswerScore
+from reader_study.report import answer_tables, marking_tables, paper_tables, supplementary_tables
 from reader_study.report.facts import ProtocolVersionFacts, StudyFacts
 from reader_study.report.family import resolve_family
 from reader_study.report.minimum_cases import withhold_small_comparisons
@@ -37,11 +38,16 @@ def build_report(
         progress: a function that is called with the completed fraction, 0 to 1.
 
     Raises:
-        Refused: there is no answer to a scored case, or the model does not exist.
+        Refused: there is no answer to a scored case, no answer is marked, or the model does not exist.
     """
     ratings = build_ratings(data)
     scored = answer_tables.select_counted_answers(ratings)
     if scored.empty or set(scored["kind"]) == {"reference"}:
+        if (ratings["open_score"] == OpenAnswerScore.NOT_MARKED).any():
+            raise Refused(
+                "No open answer is marked yet, so there is nothing to report. Assign a marker in “Readers "
+                "and protocol”."
+            )
         raise Refused(
             "No reader or model has answered a case of this study yet, so there is nothing to report."
         )
@@ -92,6 +98,9 @@ def build_report(
         repeats=measures.repeats,
         boxes=compute_box_overlaps(data, settings),
         failed=failed,
+        open_answers=marking_tables.count_open_answers(data, ratings, settings),
+        marker_agreement=marking_tables.compute_marker_agreement(data, settings),
+        open_answer_marks=marking_tables.list_open_answer_marks(data),
         confusion=answer_tables.compute_confusion(ratings),
         positions=answer_tables.compute_option_positions(data, ratings),
         times=answer_tables.compute_reading_times(ratings),

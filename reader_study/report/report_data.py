@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from domain.audit import AuditHead
+from domain.marks import MarkRevision
 from domain.protocols import ProtocolVersion
 from domain.readings import Prediction, Reading
 from domain.studies import Case, Exclusion, Reader, ReaderStudy, Slot
+from reader_study.open_answers import AnswerScoring, build_scoring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +26,8 @@ class ReportData:
     """The data of a report. ``readings`` has the latest revisions.
 
     ``models`` has the models of the protocol that answered a case, and ``models_without_answers`` the names
-    of those that did not. ``audit_head`` is the last audit entry about the data.
+    of those that did not. ``marks`` has the latest revisions of the marks of open answers. ``audit_head`` is
+    the last audit entry about the data.
     """
 
     study: ReaderStudy
@@ -36,7 +39,13 @@ class ReportData:
     models: tuple[ModelAnswers, ...]
     exclusions: tuple[Exclusion, ...]
     models_without_answers: tuple[str, ...] = ()
+    marks: tuple[MarkRevision, ...] = ()
     audit_head: AuditHead | None = None
+
+    @property
+    def scoring(self) -> AnswerScoring:
+        """The scoring of answers by the current protocol and the marks."""
+        return build_scoring(self.versions[-1].protocol, self.marks)
 
     def is_excluded(self, *, case_id: int, reader_id: int | None) -> bool:
         """Whether a case, a reader, or the reader's readings of the case are excluded from the analysis."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.count_texts import count_text
-from domain.protocols import HelperRule, Hypothesis, Protocol, ReaderEffect
+from domain.protocols import HelperRule, Hypothesis, PartlyRightRule, Protocol, ReaderEffect
 from measures.rating_values import ALL
 from measures.results import AccuracyResult, MrmcComparison
 from reader_study.report.facts import StudyFacts
@@ -36,6 +36,7 @@ def write_sentences(facts: StudyFacts, tables: ReportTables, protocol: Protocol)
             f"{reply_counts.model} {reply_counts.failed:,} of {reply_counts.n:,}" for reply_counts in failed
         )
         lines.append(f"Replies without a recognised answer, which count as wrong: {counts}.")
+    lines += _write_open_answers(tables, protocol)
     n_exclusions = len(tables.exclusions)
     lines.append(
         f"{count_text(n_exclusions, 'exclusion')}, listed below." if n_exclusions else "No exclusions."
@@ -178,6 +179,49 @@ def _write_comparison(
     if comparison.low > protocol.margin:
         return f"{text} The readers were more accurate."
     return f"{text} The interval does not show which is more accurate."
+
+
+def _write_open_answers(tables: ReportTables, protocol: Protocol) -> list[str]:
+    if not tables.open_answers:
+        return []
+    if not protocol.marks_open_answers:
+        return ["Open answers count as right only if they equal the answer key (exact match)."]
+    partly_text = {
+        PartlyRightRule.WRONG: "counts as wrong",
+        PartlyRightRule.HALF: "counts as half a point in the table of open answers, and as wrong in analyses "
+        "of right and wrong answers",
+        PartlyRightRule.RIGHT: "counts as right",
+    }[protocol.used_partly_right]
+    lines = []
+    lines.append(
+        "Open answers that differ from the answer key are marked by an expert who does not see who answered; "
+        f"“partly right” {partly_text}."
+    )
+    not_marked = sum(row.first is None for row in tables.open_answer_marks)
+    if not_marked:
+        uncounted = sum(row.not_marked for row in tables.open_answers)
+        lines.append(
+            f"{not_marked:,} of {count_text(len(tables.open_answer_marks), 'distinct open answer')} "
+            f"{'is' if not_marked == 1 else 'are'} not marked, so {count_text(uncounted, 'answer')} of "
+            "readers and models count neither as right nor as wrong."
+        )
+    for agreement in tables.marker_agreement:
+        if agreement.weights != "none":
+            continue
+        text = (
+            f"The two markers gave the same mark to {agreement.same:,} of "
+            f"{count_text(agreement.n, 'answer')} that both marked"
+        )
+        if agreement.kappa is None:
+            lines.append(f"{text}; kappa is {agreement.note}.")
+        else:
+            interval = (
+                ""
+                if agreement.low is None or agreement.high is None
+                else f", {protocol.confidence:.0%} CI {agreement.low:.2f} to {agreement.high:.2f}"
+            )
+            lines.append(f"{text} (kappa {agreement.kappa:.2f}{interval}).")
+    return lines
 
 
 def _write_model_choice(facts: StudyFacts) -> list[str]:

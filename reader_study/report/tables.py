@@ -104,6 +104,67 @@ class FailedReplies:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenAnswerCounts:
+    """The open answers of a rater by score, and the mean of their points (0 to 1).
+
+    ``n`` is the sum of ``equal_to_key``, ``right``, ``partly``, ``wrong`` and ``no_answer``: failed replies,
+    and "cannot determine" unless the protocol excludes it. ``not_marked`` answers are not in ``n``.
+    ``clusters`` is the number of patients or exams.
+    """
+
+    rater: str
+    kind: str
+    n: int
+    clusters: int
+    equal_to_key: int
+    right: int
+    partly: int
+    wrong: int
+    no_answer: int
+    not_marked: int
+    estimate: float | None
+    low: float | None
+    high: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkerAgreement:
+    """The agreement of both markers on the ``n`` distinct open answers that both marked.
+
+    ``answers`` counts the distinct answers that differ from the key, ``first_marked`` and ``second_marked``
+    those that each marker has marked. ``weights`` are those of kappa: none, or linear over wrong, partly
+    right, right. ``same`` answers have the same mark. The interval is clustered by patient or exam.
+    """
+
+    weights: str
+    answers: int
+    first_marked: int
+    second_marked: int
+    n: int
+    same: int
+    kappa: float | None
+    low: float | None
+    high: float | None
+    interval: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenAnswerMarks:
+    """A distinct open answer that differs from the key, its marks, and how many answers it stands for."""
+
+    case: int
+    question_id: str
+    key: str
+    answer: str
+    first: str | None
+    second: str | None
+    of_readers: int
+    of_models: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfusionCell:
     """How often a rater gave ``answer`` to questions with this ``key``: ``count`` of ``n``."""
 
@@ -205,6 +266,9 @@ class ReportTables:
     repeats: tuple[RepeatAgreement, ...]
     boxes: tuple[BoxOverlap, ...]
     failed: tuple[FailedReplies, ...]
+    open_answers: tuple[OpenAnswerCounts, ...]
+    marker_agreement: tuple[MarkerAgreement, ...]
+    open_answer_marks: tuple[OpenAnswerMarks, ...]
     confusion: tuple[ConfusionCell, ...]
     positions: tuple[OptionPosition, ...]
     times: tuple[ReadingTimes, ...]

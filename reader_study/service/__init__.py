@@ -8,6 +8,15 @@ is stored. ``study`` is the name of a study; NotFound is raised if it does not e
 from reader_study.answers import SubmittedAnswer
 from reader_study.service.case_sampling import count_available_cases
 from reader_study.service.drafts import record_guideline_read, record_reading_time, save_reading_draft
+from reader_study.service.marking import (
+    assign_marker,
+    import_marks,
+    list_marked_answers,
+    list_marking_tasks,
+    load_marking_progress,
+    mark_answer,
+    open_answer,
+)
 from reader_study.service.outside_readings import OutsideReadings, import_readings
 from reader_study.service.predictions import ImportedPredictions, import_predictions, list_models
 from reader_study.service.progress import (
@@ -61,6 +70,7 @@ __all__ = [
     "StudyReaders",
     "StudySummary",
     "SubmittedAnswer",
+    "assign_marker",
     "assign_readers",
     "change_protocol",
     "choose_models",
@@ -71,17 +81,21 @@ __all__ = [
     "create_study",
     "describe_design",
     "exclude_readings",
+    "import_marks",
     "import_predictions",
     "import_readings",
     "is_training_case",
     "list_exclusions",
     "list_faulty_questions",
+    "list_marked_answers",
+    "list_marking_tasks",
     "list_models",
     "list_protocol_versions",
     "list_readers",
     "list_studies",
     "list_studies_for_reader",
     "list_study_models",
+    "load_marking_progress",
     "load_or_compute_report",
     "load_reading_at",
     "load_reading_image",
@@ -89,6 +103,8 @@ __all__ = [
     "load_stored_report",
     "load_study_progress",
     "load_study_summary",
+    "mark_answer",
+    "open_answer",
     "open_case",
     "record_guideline_read",
     "record_reading_time",

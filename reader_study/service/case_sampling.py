@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from domain.people import Action, Person, require
 from domain.protocols import canonical_json
 from domain.questions import Question
 from domain.studies import BlindCase, Case, CaseKind, CaseSource, SourceKind, StudyDesign
-from domain.vocabulary import Task
+from domain.vocabulary import AnswerFormat, Task
 from reader_study.study_sizes import AvailableCases
 from records.questions import question_from_plain
 from release.service import find_release_file
@@ -59,6 +59,7 @@ def draw_cases(
         after=0,
         through=frames.load_last_question_number(db, dataset_id=dataset_id),
         stratify_by=design.plan.strata,
+        formats=design.formats,
     )
     candidates = np.ones(len(frame.numbers), dtype=np.bool_)
     eligible_numbers = _find_eligible_numbers(db, source=source, released_questions=released_questions)
@@ -70,7 +71,8 @@ def draw_cases(
     scored = list(_draw_questions(db, frame, candidates, plan=design.plan))
     if not scored:
         raise Refused(
-            f"No cases could be drawn from {source}. Increase the number of cases, or import questions first."
+            f"No cases could be drawn from {source}{_describe_formats(design)}. Increase the number of "
+            f"cases, {'choose other answer formats, ' if design.formats else ''}or import questions first."
         )
     training = []
     if design.training:
@@ -98,9 +100,10 @@ def draw_cases(
 def _describe_shortage(design: StudyDesign, source: CaseSource, *, cases: int, exams: int) -> str:
     """Return the message for too few cases. ``cases`` questions on ``exams`` exams are available."""
     available_text = (
-        f"With one question per exam, {source} has {count_text(cases, 'case')}."
+        f"With one question per exam, {source} has {count_text(cases, 'case')}{_describe_formats(design)}."
         if design.one_per_exam
-        else f"{str(source).capitalize()} has {count_text(cases, 'question')} on {count_text(exams, 'exam')}."
+        else f"{str(source).capitalize()} has {count_text(cases, 'question')} on {count_text(exams, 'exam')}"
+        f"{_describe_formats(design)}."
     )
     requested_text = f"{design.plan.n:,} scored and " if design.plan.n is not None else ""
     way_out = "Request fewer cases" + (
@@ -110,6 +113,13 @@ def _describe_shortage(design: StudyDesign, source: CaseSource, *, cases: int, e
         f"{available_text} Requested: {requested_text}{count_text(design.training, 'training case')}, which"
         f" must be on other exams than the scored cases. {way_out}"
     )
+
+
+def _describe_formats(design: StudyDesign) -> str:
+    """Return the answer formats of the design as text; "" if all formats are drawn."""
+    if not design.formats:
+        return ""
+    return f" with the answer format {' or '.join(format_.label for format_ in design.formats)}"
 
 
 def hash_content(*, question: Question | BlindCase, exam: Exam) -> str:
@@ -131,8 +141,12 @@ def hash_content(*, question: Question | BlindCase, exam: Exam) -> str:
     return hashlib.sha256(canonical_json(content).encode()).hexdigest()
 
 
-def count_available_cases(db: Session, *, by: Person, source: CaseSource) -> AvailableCases:
+def count_available_cases(
+    db: Session, *, by: Person, source: CaseSource, formats: Sequence[AnswerFormat] = ()
+) -> AvailableCases:
     """Count the questions from which :func:`draw_cases` can draw, and their exams.
+
+    ``formats`` are the answer formats of the design; empty means all.
 
     Raises:
         NotFound: the dataset, the batch or the release does not exist.
@@ -142,7 +156,9 @@ def count_available_cases(db: Session, *, by: Person, source: CaseSource) -> Ava
     dataset_id = frames.load_dataset_number(db, name=source.dataset)
     released_questions = _load_released_questions(db, by=by, dataset_id=dataset_id, source=source)
     eligible_numbers = _find_eligible_numbers(db, source=source, released_questions=released_questions)
-    questions, exams = frames.load_exam_sizes(db, dataset_id=dataset_id, question_ids=eligible_numbers)
+    questions, exams = frames.load_exam_sizes(
+        db, dataset_id=dataset_id, question_ids=eligible_numbers, formats=formats
+    )
     return AvailableCases(questions=questions, exams=exams)
 
 

@@ -17,6 +17,7 @@ from notifications.service import notify
 from reader_study.service.reading_orders import replace_reading_orders
 from storage.reader_study import readers as stored
 from storage.reader_study.cases import replace_slots
+from storage.reader_study.marks import list_markers
 from storage.reader_study.readings import delete_drafts
 from storage.reader_study.studies import load_study
 
@@ -42,11 +43,12 @@ def assign_readers(
     Raises:
         NotFound: the study or a person does not exist.
         InvalidValue: ``to`` is empty.
-        Refused: the study has an answer or is closed, a person is disabled or does not have the role reader,
-            or the design does not fit the number of readers.
+        Refused: the study has an answer or is closed, a person is disabled, does not have the role reader or
+            marks answers of the study, or the design does not fit the number of readers.
     """
     require(by, Action.RUN_STUDY)
     loaded_study = _load_changeable_study(db, study)
+    marker_ids = {marker.person_id for marker in list_markers(db, study_id=loaded_study.id)}
     known_person_ids = {reader.person_id for reader in stored.list_readers(db, study_id=loaded_study.id)}
     people = [load_person_by_name(db, name=name) for name in dict.fromkeys(to)]
     if not people:
@@ -62,6 +64,8 @@ def assign_readers(
             )
         if person.id in known_person_ids:
             continue
+        if person.id in marker_ids:
+            raise Refused(f"{person.name} marks the open answers of this study, so they cannot read in it.")
         stored.add_reader(
             db,
             study_id=loaded_study.id,

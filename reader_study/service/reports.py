@@ -21,10 +21,11 @@ from domain.people import Action, Person, require
 from domain.version import VERSION
 from reader_study.report.report_data import ModelAnswers, ReportData
 from reader_study.report.study_report import StudyReport
-from storage.audit.contents import SUBMIT_READING
+from storage.audit.contents import MARK_ANSWER, SUBMIT_READING
 from storage.audit.entries import find_last_entry
 from storage.reader_study import studies as stored
 from storage.reader_study.cases import list_cases, list_slots
+from storage.reader_study.marks import list_latest_marks
 from storage.reader_study.predictions import iterate_predictions, list_models
 from storage.reader_study.readers import list_readers
 from storage.reader_study.readings import iterate_readings
@@ -34,7 +35,7 @@ from storage.workspace import Workspace
 #: The actions by which the data of a report change.
 _DATA_ACTIONS = (
     "create study", "change protocol", "exclude from study", "import readings", "import predictions",
-    "close study", "reopen study", SUBMIT_READING,
+    "close study", "reopen study", SUBMIT_READING, MARK_ANSWER,
 )  # fmt: skip
 _CODE_FOLDERS = (
     Path(__file__).resolve().parents[1] / "report",
@@ -200,6 +201,7 @@ def _load_data(db: Session, *, study: str) -> ReportData:
             name for name in protocol.models or () if name not in {model.name for model in models}
         ),
         exclusions=stored.list_exclusions(db, study_id=loaded_study.id),
+        marks=list_latest_marks(db, study_id=loaded_study.id),
         audit_head=find_last_entry(
             db,
             actions=_DATA_ACTIONS,

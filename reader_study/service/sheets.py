@@ -12,6 +12,7 @@ from domain.people import Action, Person, require
 from domain.readings import Reading, ReadingKey
 from domain.studies import BlindCase, CaseKind, Reader, ReaderStudy, Slot, StudyState
 from measures.proportions import Proportion, wilson
+from reader_study.open_answers import build_scoring
 from reader_study.service.case_sampling import hash_content
 from reader_study.sheet import (
     CaseCounts,
@@ -26,6 +27,7 @@ from storage.intake.exams import load_exam, load_exam_without_information
 from storage.reader_study import cases
 from storage.reader_study import readers as study_readers
 from storage.reader_study import readings as stored
+from storage.reader_study.marks import list_latest_marks
 from storage.reader_study.studies import load_current_protocol, load_study
 
 
@@ -107,7 +109,10 @@ def is_training_case(db: Session, *, person: Person, study_id: int, position: in
 
 
 def compute_own_result(db: Session, *, study: ReaderStudy, reader: Reader) -> Proportion | None:
-    """Compute the reader's own accuracy on the scored cases; None while a case is open or without answers."""
+    """Compute the reader's own accuracy on the scored cases; None while a case is open or without answers.
+
+    Open answers that are not marked are not included.
+    """
     if cases.list_open_slots(db, reader_id=reader.id):
         return None
     cases_by_id = {
@@ -118,8 +123,12 @@ def compute_own_result(db: Session, *, study: ReaderStudy, reader: Reader) -> Pr
         for reading in stored.iterate_readings(db, study_id=study.id, reader_id=reader.id)
         if reading.key.case_id in cases_by_id and not reading.key.repeat and not reading.unanswered
     ]
-    n_correct = sum(cases_by_id[reading.key.case_id].is_correct(reading.answer) for reading in first)
-    return wilson(n_correct, len(first)) if first else None
+    scoring = build_scoring(
+        load_current_protocol(db, study_id=study.id).protocol, list_latest_marks(db, study_id=study.id)
+    )
+    results = [scoring.is_correct(cases_by_id[reading.key.case_id], reading.answer) for reading in first]
+    counted = [is_correct for is_correct in results if is_correct is not None]
+    return wilson(sum(counted), len(counted)) if counted else None
 
 
 def load_reading_image(db: Session, *, person: Person, exam_number: int, radiograph_key: str) -> StoredImage:
@@ -200,7 +209,8 @@ def _build_sheet(
     feedback = None
     if training and reading is not None:  # the key is loaded for answered training cases only
         keyed = cases.load_case(db, case_id=case.id)
-        feedback = TrainingResult(correct=keyed.is_correct(reading.answer), question=keyed.question)
+        is_correct = build_scoring(protocol, ()).is_correct(keyed, reading.answer)
+        feedback = TrainingResult(correct=is_correct, question=keyed.question)
     draft = stored.find_draft(db, key=key)
     later_slots = [open_slot for open_slot in open_slots if open_slot.position != slot.position]
     upcoming_exams = [

@@ -149,6 +149,8 @@ def describe_design(design: StudyDesign) -> str:
         )
     if design.one_per_exam:
         parts.append("one question per exam")
+    if design.formats:
+        parts.append(f"answer formats: {', '.join(format_.label for format_ in design.formats)}")
     return "; ".join([*parts, f"seed {design.plan.seed}"])
 
 

@@ -1,4 +1,4 @@
-"""The content of audit entries on judgements: verdicts, own answers, skips, adjudications and readings.
+"""The content of audit entries on judgements: verdicts, own answers, skips, adjudications, readings, marks.
 
 An entry holds every column of the row, so a row that was altered outside the app differs from its entry.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 from domain.adjudications import Adjudication
 from domain.image_display import ImageDisplay
+from domain.marks import MarkRevision
 from domain.readings import Reading
 from domain.verdicts import OwnAnswer
 from records.values import boxes_to_plain, to_plain
@@ -21,6 +22,7 @@ SKIP_QUESTION = "skip question"
 OPEN_REPORT = "open report"
 ADJUDICATE = "adjudicate"
 SUBMIT_READING = "give reading"
+MARK_ANSWER = "mark answer"
 #: The action of an entry with the digests of the tables; see ``storage.audit.coverage``.
 TAKE_CHECKPOINT = "take checkpoint"
 
@@ -85,4 +87,19 @@ def reading_to_plain(reading: Reading) -> dict[str, Any]:
         "seconds_looking": float(reading.seconds_looking),
         "seconds_away": float(reading.seconds_away),
         **image_display_to_plain(reading.image),
+    }
+
+
+def mark_subject(*, study_id: int, case_number: int) -> str:
+    """Return the name of a study's case in the entry of a mark."""
+    return f"study {study_id} case {case_number}"
+
+
+def mark_to_plain(revision: MarkRevision) -> dict[str, Any]:
+    """Return a mark with the hash of the answer, without the study, the person and the time."""
+    return {
+        "answer_sha256": revision.answer.text_sha256,
+        "marker": revision.place.value,
+        "revision": revision.revision,
+        "mark": None if revision.mark is None else revision.mark.value,
     }

@@ -196,6 +196,15 @@ COVERED: Mapping[str, CoveredTable] = {
     "reading": CoveredTable(
         reason="the readers' answers", accounted_by={"give reading": _READER, "import readings": _STUDY}
     ),
+    "study_marker": CoveredTable(
+        reason="who marks open answers",
+        accounted_by={"assign marker": _STUDY},
+        may_change=True,
+        may_vanish=True,
+    ),
+    "answer_mark": CoveredTable(
+        reason="decides which open answers are correct", accounted_by={"mark answer": _STUDY}
+    ),
     "study_exclusion": CoveredTable(
         reason="exclusions from the analysis", accounted_by={"exclude from study": _STUDY}
     ),

@@ -18,20 +18,25 @@ from storage.audit.contents import (
     ADJUDICATE,
     COMMIT_OWN_ANSWER,
     GIVE_VERDICT,
+    MARK_ANSWER,
     OPEN_REPORT,
     SKIP_QUESTION,
     SUBMIT_READING,
     adjudication_to_plain,
+    mark_subject,
+    mark_to_plain,
     own_answer_to_plain,
     question_subject,
     reading_to_plain,
     report_opening_to_plain,
     skip_to_plain,
 )
+from storage.reader_study.marks import mark_from_row
 from storage.reader_study.readings import reading_from_row
 from storage.review.adjudications import adjudication_from_row
 from storage.review.verdicts import verdict_from_row
 from storage.rows.adjudications import AdjudicationRow
+from storage.rows.marks import AnswerMarkRow
 from storage.rows.studies import CaseRow, ReadingRow, StudyReaderRow
 from storage.rows.verdicts import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
 
@@ -39,7 +44,8 @@ _BLOCK = 2_000  # rows in memory at a time
 
 #: The actions of judgements in the audit trail.
 JUDGEMENT_ACTIONS = (
-    GIVE_VERDICT, COMMIT_OWN_ANSWER, SKIP_QUESTION, OPEN_REPORT, ADJUDICATE, SUBMIT_READING
+    GIVE_VERDICT, COMMIT_OWN_ANSWER, SKIP_QUESTION, OPEN_REPORT, ADJUDICATE, SUBMIT_READING,
+    MARK_ANSWER,
 )  # fmt: skip
 
 
@@ -59,7 +65,7 @@ class SavedJudgement:
 
 
 def iterate_saved_judgements(db: Session) -> Generator[SavedJudgement]:
-    """Yield every verdict, own answer, skip, report opening and adjudication, and the readings in the app."""
+    """Yield verdicts, own answers, skips, report openings, adjudications, marks, and readings in the app."""
     for row in _iterate_rows(db, VerdictRow):
         try:
             new = verdict_to_plain(verdict_from_row(row))
@@ -99,6 +105,7 @@ def iterate_saved_judgements(db: Session) -> Generator[SavedJudgement]:
             new = {"unreadable": str(error)}
         yield replace(_saved_judgement(ADJUDICATE, row, new, row.given_at), why=row.reason)
     yield from _iterate_readings(db)
+    yield from _iterate_marks(db)
 
 
 def _iterate_readings(db: Session) -> Iterator[SavedJudgement]:
@@ -121,6 +128,25 @@ def _iterate_readings(db: Session) -> Iterator[SavedJudgement]:
                 subject=f"study {row.study_id} reader {row.reader_id} case {row.case_number}",
                 new=new,
                 at=row.read_at,
+            )
+
+
+def _iterate_marks(db: Session) -> Iterator[SavedJudgement]:
+    statement = select(*AnswerMarkRow.__table__.columns, CaseRow.number.label("case_number")).join(
+        CaseRow, CaseRow.id == AnswerMarkRow.case_id
+    )
+    with db.execute(statement.execution_options(yield_per=_BLOCK)) as rows:
+        for row in rows:
+            try:
+                new = mark_to_plain(mark_from_row(row))
+            except ValueError as error:
+                new = {"unreadable": str(error)}
+            yield SavedJudgement(
+                what=MARK_ANSWER,
+                person_id=row.marked_by,
+                subject=mark_subject(study_id=row.study_id, case_number=row.case_number),
+                new=new,
+                at=row.marked_at,
             )
 
 

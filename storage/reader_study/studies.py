@@ -20,6 +20,7 @@ from domain.studies import (
     StudyDesign,
     StudyState,
 )
+from domain.vocabulary import AnswerFormat
 from records.values import from_json, to_json
 from storage.rows.datasets import DatasetRow
 from storage.rows.studies import ExclusionRow, ProtocolRow, ReaderStudyRow, ReadingRow
@@ -192,16 +193,19 @@ def design_to_plain(design: StudyDesign) -> dict[str, Any]:
         "repeat_gap": design.repeat_gap,
         "blocks": design.blocks,
         "one_per_exam": design.one_per_exam,
+        "formats": [format_.value for format_ in design.formats],
     }
 
 
 def design_from_plain(plain: dict[str, Any]) -> StudyDesign:
     """Return the design that :func:`design_to_plain` converted."""
-    other_fields = {name: value for name, value in plain.items() if name not in {"plan", "crossing", "arms"}}
+    converted = {"plan", "crossing", "arms", "formats"}
+    other_fields = {name: value for name, value in plain.items() if name not in converted}
     return StudyDesign(
         plan=plan_from_plain(plain["plan"]),
         crossing=Crossing(plain["crossing"]),
         arms=tuple(Arm(name=arm["name"], clinical_info_shown=arm["told"]) for arm in plain["arms"]),
+        formats=tuple(map(AnswerFormat, plain.get("formats", ()))),
         **other_fields,
     )
 

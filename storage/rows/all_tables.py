@@ -13,6 +13,7 @@ from storage.rows import (  # noqa: F401 - importing a group adds its tables to 
     hidden,
     jobs,
     language_models,
+    marks,
     patient_data,
     people,
     releases,

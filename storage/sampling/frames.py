@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, func, select, true
 from sqlmodel import Session
 
 from domain.errors import NotFound
-from domain.vocabulary import Difficulty
+from domain.vocabulary import AnswerFormat, Difficulty
 from storage.browsing.applied_rules import list_rejection_times, select_rejected
 from storage.rows.batches import BatchQuestionRow, BatchRow
 from storage.rows.datasets import DatasetRow, QuestionRow
@@ -117,13 +117,18 @@ def count_frame(
 
 
 def load_exam_sizes(
-    db: Session, *, dataset_id: int, question_ids: Iterable[int] | None = None
+    db: Session,
+    *,
+    dataset_id: int,
+    question_ids: Iterable[int] | None = None,
+    formats: Sequence[AnswerFormat] = (),
 ) -> tuple[int, int]:
     """Return the number of questions of the frame, and the number of their exams.
 
     ``question_ids`` limits the frame to these questions; None means all questions of the dataset.
+    ``formats`` limits it to these answer formats; empty means all.
     """
-    frame = [QuestionRow.dataset_id == dataset_id]
+    frame = [QuestionRow.dataset_id == dataset_id, *_match_formats(formats)]
     if question_ids is None:
         statement = select(func.count(), func.count(QuestionRow.exam_id.distinct())).where(*frame)
         row = db.execute(_exclude_rejected(db, statement, dataset_id=dataset_id)).one()
@@ -171,10 +176,12 @@ def load_frame(
     through: int,
     stratify_by: Sequence[str] = (),
     excluded: AnySelect | None = None,
+    formats: Sequence[AnswerFormat] = (),
 ) -> Frame:
     """Load the frame's columns in blocks. The result takes 20 bytes per question.
 
-    ``excluded`` selects the ids of questions that are not part of the frame.
+    ``excluded`` selects the ids of questions that are not part of the frame. ``formats`` limits it to these
+    answer formats; empty means all.
     """
     columns = _stratum_columns_of(stratify_by)
     statement = _filter_frame(
@@ -182,7 +189,7 @@ def load_frame(
         dataset_id=dataset_id,
         after=after,
         through=through,
-    )
+    ).where(*_match_formats(formats))
     if excluded is not None:
         statement = statement.where(QuestionRow.id.not_in(excluded))
     statement = _exclude_rejected(db, statement, dataset_id=dataset_id)
@@ -238,6 +245,10 @@ def _stratum_columns_of(stratify_by: Sequence[str]) -> list[ColumnElement[str]]:
         func.coalesce(column, "")
         for column in (QuestionRow.difficulty, *(allowed[name] for name in stratify_by))
     ]
+
+
+def _match_formats(formats: Sequence[AnswerFormat]) -> list[ColumnElement[bool]]:
+    return [QuestionRow.format.in_([format_.value for format_ in formats])] if formats else []
 
 
 def _filter_frame(statement: AnySelect, *, dataset_id: int, after: int, through: int) -> AnySelect:

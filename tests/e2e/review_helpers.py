@@ -28,11 +28,21 @@ MACHINE_BOX = [100.0, 200.0, 300.0, 400.0]  # the box of every question in world
 
 
 def create_review_world(
-    app: RunningApp, *, questions: int, per_exam: int = 2, settings: BatchSettings | None = None
+    app: RunningApp,
+    *,
+    questions: int,
+    per_exam: int = 2,
+    settings: BatchSettings | None = None,
+    open_questions: int = 0,
 ) -> World:
     """All questions are assigned to ruth; all radiographs show the same image of 1200 x 1000 pixels."""
     world = make_world(
-        app.engine, questions=questions, per_exam=per_exam, settings=settings, assigned_to=["ruth", "remo"]
+        app.engine,
+        questions=questions,
+        per_exam=per_exam,
+        settings=settings,
+        assigned_to=["ruth", "remo"],
+        open_questions=open_questions,
     )
     png_buffer = io.BytesIO()
     grey = np.linspace(20, 235, COLUMNS, dtype=np.uint8)

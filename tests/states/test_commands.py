@@ -65,6 +65,8 @@ READING_COMMANDS = {
     "study list": ["study list"],
     "study show": ["study show {study}"],
     "study models": ["study models {study}"],
+    "study markers": ["study markers {study}"],
+    "study marks": ["study marks {study}", "study marks {study} --blank"],
     "study protocol": ["study protocol {study}"],
     "study readers": ["study readers {study}"],
     "study report": ["study report {study} --out {out}/report"],
@@ -91,6 +93,7 @@ WRITING_COMMANDS = {
     "model add", "model test", "model remove", "prompt add", "prompt show", "prompt diff", "run create",
     "run show",
     "run resume", "run pause", "run cancel", "run replay",
+    "study mark",
     "job cancel", "comment write", "restore", "demo", "audit checkpoint",
 }  # fmt: skip
 #: Commands that show nothing of the workspace: they read files, count, or export.

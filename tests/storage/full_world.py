@@ -24,11 +24,12 @@ from domain.hidden import HiddenPlan, PlantedFault
 from domain.image_display import ImageDisplay
 from domain.jobs import JobProgress, JobStatus
 from domain.language_models import Call, DataUse, Endpoint, Usage
+from domain.marks import AnswerMark, MarkerPlace
 from domain.patient_data import PixelDecision
 from domain.people import Role
 from domain.protocols import Protocol
 from domain.verdicts import Decision
-from domain.vocabulary import Difficulty
+from domain.vocabulary import AnswerFormat, Difficulty
 from intake.service import import_questions
 from jobs import service as jobs
 from language_models import service as language_models
@@ -37,6 +38,7 @@ from notifications import service as notifications
 from privacy import service as privacy
 from quality import service as quality
 from reader_study import service as studies
+from reader_study.marking_sheet import MarkingSheet
 from release.service import record_release
 from review import service as review
 from sampling.service import draw_batch
@@ -70,10 +72,11 @@ def fill_every_table(engine: Engine, home: Path) -> Workspace:
     """Fill an empty workspace; its files are below ``home``."""
     with unit_of_work(engine) as db:  # permitted only while no admin exists
         accounts.create_first_admin_code(db, by=BY, code="ABCD-EFGH-JKMN", now=NOW)
-    study_world = make_study_world(engine)
+    study_world = make_study_world(engine, questions=26, open_questions=2)
     workspace = add_images(engine, home)
     _add_people_and_sign_ins(study_world)
     _add_readings(study_world, home)
+    _mark_open_answers(study_world)
     _import_dataset(study_world, workspace)
     _scan_for_patient_data(study_world, workspace)
     _add_verdicts(study_world)
@@ -199,14 +202,38 @@ def _add_readings(study_world: StudyWorld, home: Path) -> None:
         )
 
 
-def _new_study(study_world: StudyWorld, name: str, *, readers: list[str]) -> StudyWorld:
+def _mark_open_answers(study_world: StudyWorld) -> None:
+    """Make a study of open answers: one is marked, one was marked and undone."""
+    open_study = _new_study(study_world, "open answers", readers=["rea"], format_=AnswerFormat.OPEN, cases=2)
+    for text_answer in ("fluid", "nodule"):
+        answer_case(open_study, "rea", answer=text_answer)
+    with unit_of_work(study_world.engine) as db:
+        for place, name in ((MarkerPlace.FIRST, "ruth"), (MarkerPlace.SECOND, "remo")):
+            studies.assign_marker(db, by=open_study.cora, study="open answers", place=place, to=name, now=NOW)
+        marker: dict[str, Any] = {"person": open_study.people["ruth"], "study_id": open_study.study.id}
+        for mark in (AnswerMark.RIGHT, AnswerMark.WRONG):
+            sheet = studies.open_answer(db, **marker)
+            assert isinstance(sheet, MarkingSheet)
+            studies.mark_answer(db, **marker, answer=sheet.answer.id, revision=1, mark=mark, now=NOW)
+            last = sheet.answer.id
+        studies.mark_answer(db, **marker, answer=last, revision=2, mark=None, now=NOW)
+
+
+def _new_study(
+    study_world: StudyWorld,
+    name: str,
+    *,
+    readers: list[str],
+    format_: AnswerFormat = AnswerFormat.SINGLE,
+    cases: int = 4,
+) -> StudyWorld:
     with unit_of_work(study_world.engine) as db:
         study = studies.create_study(
             db,
             by=study_world.cora,
             name=name,
             source=SOURCE,
-            design=make_design(4),
+            design=make_design(cases, formats=(format_,)),
             protocol=Protocol(),
             now=NOW,
         )

@@ -49,9 +49,10 @@ def make_study_world(
     source: CaseSource = SOURCE,
     questions: int = 24,
     per_exam: int = 2,
+    open_questions: int = 0,
 ) -> StudyWorld:
     """Create the study "first" on the world's dataset; rea, rob and ria may read, ``readers`` take part."""
-    world = make_world(engine, questions=questions, per_exam=per_exam)
+    world = make_world(engine, questions=questions, per_exam=per_exam, open_questions=open_questions)
     people = dict(world.people)
     with unit_of_work(engine) as db:
         for name in READERS[1:]:

@@ -114,7 +114,7 @@ def test_demo_readers_are_simulated_with_the_stated_accuracy(db):
             if not reading.key.repeat
         ]
         right_count = sum(
-            cases_by_id[reading.key.case_id].is_correct(reading.answer) for reading in first_readings
+            cases_by_id[reading.key.case_id].question.is_correct(reading.answer) for reading in first_readings
         )
         assert right_count == round(reader.accuracy * len(first_readings))
 

@@ -54,6 +54,7 @@ def make_world(
     per_exam: int = 2,
     settings: BatchSettings | None = None,
     assigned_to: Sequence[str] = (),
+    open_questions: int = 0,
 ) -> World:
     """A dataset "demo" with ``questions`` questions, all of them in the batch "first".
 
@@ -61,13 +62,16 @@ def make_world(
     ada (admin).
     ``assigned_to``: each of these has every question of the batch, open.
     Question i is on exam i // per_exam, of tier i % 3 (easy, medium, hard), of task i % 5; all are
-    single-choice with three options and key B. Each exam has a PA and a lateral radiograph of 3000 x 2500.
+    single-choice with three options and key B, except the last ``open_questions``, which are open with the
+    key "Effusion". Each exam has a PA and a lateral radiograph of 3000 x 2500.
     """
     with unit_of_work(engine) as db:
         people = _insert_people(db)
         dataset_id = _insert_dataset(db)
         exams = _insert_exams(db, dataset_id, count=-(-questions // per_exam))
-        numbers = _insert_questions(db, dataset_id, exams, count=questions, per_exam=per_exam)
+        numbers = _insert_questions(
+            db, dataset_id, exams, count=questions, per_exam=per_exam, open_count=open_questions
+        )
         batch = make_batch(db, dataset_id=dataset_id, name="first", questions=numbers, settings=settings)
         for name in assigned_to:
             assign_all(db, batch=batch, questions=numbers, person=people[name])
@@ -241,7 +245,7 @@ def _insert_exams(db: Session, dataset_id: int, *, count: int) -> tuple[int, ...
 
 
 def _insert_questions(
-    db: Session, dataset_id: int, exams: Sequence[int], *, count: int, per_exam: int
+    db: Session, dataset_id: int, exams: Sequence[int], *, count: int, per_exam: int, open_count: int
 ) -> tuple[int, ...]:
     tasks = list(Task)
     db.add_all(
@@ -251,10 +255,10 @@ def _insert_questions(
             key=f"Q{number}",
             exam_id=exams[(number - 1) // per_exam],
             import_id=1,
-            format="single",
+            format="open" if number > count - open_count else "single",
             stem=f"Which finding is on radiograph {number}?",
-            options='["Nodule","Effusion","Pneumothorax"]',
-            answer="[1]",
+            options="[]" if number > count - open_count else '["Nodule","Effusion","Pneumothorax"]',
+            answer='"Effusion"' if number > count - open_count else "[1]",
             explanation=SECRETS["explanation"],
             boxes=f'[{{"radiograph":"pa","label":"{SECRETS["label"]}","box":[100,200,300,400]}}]',
             task=tasks[(number - 1) % 5],

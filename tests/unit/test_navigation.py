@@ -30,7 +30,7 @@ def test_a_reader_sees_home_and_read():
 
 def test_a_reviewer_sees_home_review_and_the_disputes():
     titles = [page.title for page in list_permitted_pages(make_person(Role.REVIEWER))]
-    assert titles == ["Home", "Review", "Adjudicate", "My account"]
+    assert titles == ["Home", "Review", "Adjudicate", "Mark answers", "My account"]
 
 
 def test_a_coordinator_sees_the_stages_in_workflow_order():

@@ -8,7 +8,14 @@ import streamlit as st
 
 from domain.protocols import canonical_json
 from measures.results import to_records
-from reader_study.report.tables import ExcludedAnswers, FailedReplies, FaultyCase, RaterProfile
+from reader_study.report.tables import (
+    ExcludedAnswers,
+    FailedReplies,
+    FaultyCase,
+    MarkerAgreement,
+    OpenAnswerCounts,
+    RaterProfile,
+)
 from ui.figures.accuracy import show_accuracies, show_differences
 from ui.figures.agreement import show_agreement
 from ui.figures.answers import show_answers, show_times
@@ -23,6 +30,13 @@ def show_lists(view: ReportView) -> None:
     show_table([_build_rater_row(profile) for profile in view.filtered_report.tables.raters])
     st.markdown("**Replies without an answer**")
     show_table([_build_failed_row(replies) for replies in report.tables.failed], empty="No models.")
+    if report.tables.open_answers:
+        st.markdown("**Open answers**")
+        show_table([_build_open_row(counts) for counts in view.filtered_report.tables.open_answers])
+        show_table(
+            [_build_marker_row(agreement) for agreement in report.tables.marker_agreement],
+            empty="No second marker has marked an answer, so there is no agreement of markers.",
+        )
     st.markdown("**Reported questions**")
     show_table(_build_labelled_rows(report.tables.faulty), empty="No reported questions.")
     st.markdown("**Exclusions**")
@@ -41,7 +55,15 @@ def show_lists(view: ReportView) -> None:
         ]
     )
     st.code(canonical_json(report.facts.protocol), language="json", wrap_lines=True)
-    view.show_table_links("raters", "failed", "faulty", "exclusions")
+    view.show_table_links(
+        "raters",
+        "failed",
+        "open_answers",
+        "marker_agreement",
+        "open_answer_marks",
+        "faulty",
+        "exclusions",
+    )
 
 
 def _build_rater_row(profile: RaterProfile) -> dict[str, object]:
@@ -74,6 +96,45 @@ def _build_failed_row(replies: FailedReplies) -> dict[str, object]:
         "Cases without a prediction": replies.not_predicted,
         "Answers by extraction rule": replies.rules,
     }
+
+
+def _build_open_row(counts: OpenAnswerCounts) -> dict[str, object]:
+    return {
+        "Rater": counts.rater,
+        "Score (%)": _format_interval(counts.estimate, counts.low, counts.high, factor=100, digits=1)
+        or counts.note,
+        "n": counts.n,
+        "Equal to key": counts.equal_to_key,
+        "Right": counts.right,
+        "Partly right": counts.partly,
+        "Wrong": counts.wrong,
+        "No answer": counts.no_answer,
+        "Not marked": counts.not_marked,
+    }
+
+
+def _build_marker_row(agreement: MarkerAgreement) -> dict[str, object]:
+    return {
+        "Agreement of markers": "Cohen's kappa" if agreement.weights == "none" else "Kappa, linear weights",
+        "Kappa": _format_interval(agreement.kappa, agreement.low, agreement.high, factor=1, digits=2)
+        or agreement.note,
+        "Marked by both": f"{agreement.n:,} of {agreement.answers:,}",
+        "Same mark": agreement.same,
+        "First marker": f"{agreement.first_marked:,} of {agreement.answers:,}",
+        "Second marker": f"{agreement.second_marked:,} of {agreement.answers:,}",
+        "": agreement.note,
+    }
+
+
+def _format_interval(
+    value: float | None, low: float | None, high: float | None, *, factor: int, digits: int
+) -> str:
+    """Return a value with its interval as text; "" if the value is not defined."""
+    if value is None:
+        return ""
+    if low is None or high is None:
+        return f"{value * factor:.{digits}f}"
+    return f"{value * factor:.{digits}f} [{low * factor:.{digits}f}, {high * factor:.{digits}f}]"
 
 
 def _build_labelled_rows(results: Sequence[FaultyCase | ExcludedAnswers]) -> list[dict[str, object]]:

@@ -16,12 +16,14 @@ from domain.protocols import (
     HelperRule,
     Hypothesis,
     MissingAnswers,
+    OpenAnswerRule,
+    PartlyRightRule,
     Protocol,
     ReaderEffect,
 )
 from ui.widgets import escape_markdown
 
-Rule = TypeVar("Rule", Adjustment, HelperRule, MissingAnswers)
+Rule = TypeVar("Rule", HelperRule, MissingAnswers, Adjustment, OpenAnswerRule, PartlyRightRule)
 _LEVELS = (0.9, 0.95, 0.99)
 
 
@@ -116,6 +118,28 @@ def show_protocol_fields(
         key=f"{form_key}-missing",
         format_func=lambda rule: rule.label.capitalize(),
     )
+    rules, partly_rules = list(OpenAnswerRule), list(PartlyRightRule)
+    open_answers = left.selectbox(
+        "Open answers are scored by",
+        rules,
+        index=rules.index(current.used_open_answers),
+        key=f"{form_key}-open",
+        format_func={
+            OpenAnswerRule.MARKED: "Marks of an expert",
+            OpenAnswerRule.EXACT_MATCH: "Exact match with the key",
+        }.__getitem__,
+        help="Exact match suits controlled vocabularies only: a correct paraphrase counts as wrong.",
+    )
+    partly_right = right.selectbox(
+        "“Partly right” counts as",
+        partly_rules,
+        index=partly_rules.index(current.used_partly_right),
+        key=f"{form_key}-partly",
+        format_func=lambda rule: "Half a point" if rule is PartlyRightRule.HALF else rule.capitalize(),
+        disabled=open_answers is OpenAnswerRule.EXACT_MATCH,
+        help="Half a point is used in the table of open answers. In analyses of right and wrong answers, it "
+        "counts as wrong.",
+    )
     chosen_models = current.models
     if models is not None:
         chosen_models = tuple(
@@ -176,6 +200,8 @@ def show_protocol_fields(
             missing_answers=_keep_if_default(
                 current.missing_answers, missing_answers, current.used_missing_answers
             ),
+            open_answers=_keep_if_default(current.open_answers, open_answers, current.used_open_answers),
+            partly_right=_keep_if_default(current.partly_right, partly_right, current.used_partly_right),
             family=tuple(part.strip() for part in family.split(";") if part.strip()),
             exclusions=exclusions.strip(),
             going_back=allow_going_back,

@@ -10,6 +10,7 @@ from domain.errors import DomainError
 from domain.people import Person
 from domain.protocols import Protocol
 from domain.studies import ONE_ARM, Arm, CaseSource, Crossing, SourceKind, StudyDesign
+from domain.vocabulary import AnswerFormat
 from reader_study.service import count_available_cases, create_study, list_models
 from reader_study.study_sizes import AvailableCases
 from release.service import ReleaseRecord, list_releases
@@ -43,8 +44,10 @@ def show_study_form(person: Person) -> None:
     with left:
         name = st.text_input("Name", key=f"{form_key}-name", placeholder="pilot")
         source = _choose_source(person, form_key, list(datasets), releases)
+        formats = _choose_formats(form_key)
         version = (str(current_workspace().home), datasets[source.dataset])
-        design = _choose_design(form_key, source, _load_available_cases(source, version, person))
+        available = _load_available_cases(source, formats, version, person)
+        design = _choose_design(form_key, source, formats, available)
     with right:
         st.markdown("**Protocol**")
         with read_only_session() as db:
@@ -106,12 +109,32 @@ def _choose_source(
     return CaseSource(kind=SourceKind.DATASET, dataset=dataset)
 
 
+def _choose_formats(form_key: str) -> tuple[AnswerFormat, ...]:
+    """Return the chosen answer formats in their declared order; empty if all are chosen."""
+    chosen = st.pills(
+        "Answer formats",
+        list(AnswerFormat),
+        selection_mode="multi",
+        default=list(AnswerFormat),
+        key=f"{form_key}-formats",
+        format_func=lambda format_: format_.label.capitalize(),
+        help="Closed: yes or no. Single: one option. Multiple: several options. Open: readers type an "
+        "answer, which an expert marks.",
+    )
+    formats = tuple(format_ for format_ in AnswerFormat if format_ in chosen)
+    if not formats:
+        st.caption("No format is chosen, so questions of all formats are drawn.")
+    return () if len(formats) == len(AnswerFormat) else formats
+
+
 @st.cache_data(max_entries=20, ttl=60, show_spinner="Counting the cases …")
-def _load_available_cases(source: CaseSource, version: tuple[object, ...], _person: Person) -> AvailableCases:
+def _load_available_cases(
+    source: CaseSource, formats: tuple[AnswerFormat, ...], version: tuple[object, ...], _person: Person
+) -> AvailableCases:
     """Return the counts. They are cached for a minute, because counting a million questions takes seconds."""
     del version
     with read_only_session() as db:
-        return count_available_cases(db, by=_person, source=source)
+        return count_available_cases(db, by=_person, source=source, formats=formats)
 
 
 def _describe_available(source: CaseSource, available: AvailableCases, *, one_per_exam: bool) -> str:
@@ -122,7 +145,9 @@ def _describe_available(source: CaseSource, available: AvailableCases, *, one_pe
     return f"{questions} on {exams} of {source} available. Training cases are on other exams."
 
 
-def _choose_design(form_key: str, source: CaseSource, available: AvailableCases) -> StudyDesign | None:
+def _choose_design(
+    form_key: str, source: CaseSource, formats: tuple[AnswerFormat, ...], available: AvailableCases
+) -> StudyDesign | None:
     one_per_exam = st.checkbox("One question per exam", value=True, key=f"{form_key}-one")
     limit, sizes = (
         available.count(one_per_exam=one_per_exam),
@@ -183,6 +208,7 @@ def _choose_design(form_key: str, source: CaseSource, available: AvailableCases)
             repeats=int(repeats),
             repeat_gap=int(gap),
             one_per_exam=one_per_exam,
+            formats=formats,
             readers_per_case=readers_per_case,
             shared=shared,
             washout_days=washout_days,

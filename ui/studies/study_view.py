@@ -17,6 +17,7 @@ from reader_study.service import ReaderProgress, StudySummary
 from ui.context import clock, read_only_session, unit_of_work
 from ui.layout import responsive_columns
 from ui.studies.amendments import format_protocol_value, show_amendment_forms
+from ui.studies.markers import show_markers
 from ui.tables import show_table
 from ui.widgets import escape_markdown, format_relative_time, run_action, show_notice
 
@@ -39,6 +40,7 @@ def show_study(person: Person, summary: StudySummary) -> None:
         summary_parts.insert(0, "SIMULATED")
     st.markdown(escape_markdown(" · ".join(summary_parts)))
     _show_readers(person, summary, progress)
+    show_markers(person, summary)
     _show_protocol(versions)
     show_amendment_forms(
         person, summary, versions[-1], [reader_progress.reader.name for reader_progress in progress]

@@ -41,8 +41,8 @@ export function feedbackSection({ feedback }: ReadingData): Child {
     feedback &&
     h(
       "div",
-      { class: `feedback ${feedback.right ? "good" : "bad"}`, role: "status" },
-      h("b", {}, feedback.right ? "Correct." : "Incorrect."),
+      { class: `feedback ${feedback.right === null ? "" : feedback.right ? "good" : "bad"}`, role: "status" },
+      h("b", {}, feedback.right === null ? "Compare your answer with the answer key." : feedback.right ? "Correct." : "Incorrect."),
       h("p", {}, h("span", { class: "label" }, "Answer key "), feedback.answer),
       feedback.explanation !== "" && h("p", { class: "explanation-text" }, feedback.explanation),
     )

@@ -301,7 +301,7 @@ export interface ReadingData extends CommonData {
   draftRevision: number;
   entry: ReadingEntry | null;
   answeredAt: string | null;
-  feedback: { right: boolean; answer: string; places: (number[] | string | null)[]; explanation: string } | null;
+  feedback: { right: boolean | null; answer: string; places: (number[] | string | null)[]; explanation: string } | null;
   times: ViewingTimes;
 }
 

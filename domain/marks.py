@@ -1,0 +1,76 @@
+"""Marks of open answers, by experts who do not see who answered, and the markers of a study."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from domain.questions import normalise_text_answer
+from domain.vocabulary import Choice
+
+
+class AnswerMark(Choice):
+    """An expert's judgement of an open answer, compared with the answer key."""
+
+    RIGHT = "right"
+    PARTLY = "partly", "partly right"
+    WRONG = "wrong"
+
+
+class MarkerPlace(Choice):
+    """The place of a marker in a study.
+
+    The mark of the first marker counts. The second marker is optional and measures the agreement of markers.
+    """
+
+    FIRST = "first", "first marker"
+    SECOND = "second", "second marker"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marker:
+    """The person who marks in one place of a study. Another person may take the place and continue."""
+
+    study_id: int
+    place: MarkerPlace
+    person_id: int
+    name: str
+    display_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class AnswerId:
+    """The identity of an open answer: its case and the hash of its normalised text.
+
+    Equal answers of several raters have the same identity, so they are marked once.
+    """
+
+    case_id: int
+    text_sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkRevision:
+    """A stored mark. ``revision`` counts from 1 for each answer and place; the latest one counts.
+
+    ``mark`` is None if the mark was undone: the answer is then not marked.
+    """
+
+    study_id: int
+    answer: AnswerId
+    place: MarkerPlace
+    revision: int
+    mark: AnswerMark | None
+    marked_by: int
+    marked_at: datetime
+
+
+def identify_answer(case_id: int, text: str) -> AnswerId:
+    """Return the identity of an answer. Answers that differ in case or spacing only have the same identity.
+
+    >>> identify_answer(1, "Pleural  effusion") == identify_answer(1, "pleural effusion")
+    True
+    """
+    digest = hashlib.sha256(normalise_text_answer(text).encode()).hexdigest()
+    return AnswerId(case_id=case_id, text_sha256=digest)

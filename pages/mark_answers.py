@@ -1,0 +1,47 @@
+"""Mark answers: the open answers of a reader study, marked without knowing who answered."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.people import Action
+from reader_study.service import list_marking_tasks
+from ui.address import parse_id
+from ui.context import read_only_session, require_page
+from ui.marking.open_answer import show_marking
+from ui.widgets import screen, show_empty_state
+
+STUDY_PARAMETER = "study"
+
+
+@screen
+def main() -> None:
+    """Show one answer of the chosen study, in one fragment, so that a key press cannot interrupt a save."""
+    person = require_page(Action.MARK_ANSWERS)
+    st.title("Mark answers")
+    with read_only_session() as db:
+        tasks = {task.study.id: task for task in list_marking_tasks(db, person=person)}
+    if not tasks:
+        show_empty_state(
+            "No answers to mark",
+            "A study appears here when a coordinator asks you to mark its open answers.",
+        )
+        return
+    requested = parse_id(st.query_params.get(STUDY_PARAMETER))
+    unfinished = [study_id for study_id, task in tasks.items() if task.done < task.total]
+    default = requested if requested in tasks else next(iter([*unfinished, *tasks]))
+    study_id = default
+    if len(tasks) > 1:
+        study_id = st.selectbox(
+            "Study",
+            list(tasks),
+            index=list(tasks).index(default),
+            key=f"mark-study-{len(tasks)}",
+            format_func=lambda number: tasks[number].study.name,
+        )
+    st.query_params.from_dict({STUDY_PARAMETER: str(study_id)})
+    show_marking(person, study_id)
+
+
+require_page(Action.MARK_ANSWERS)
+main()

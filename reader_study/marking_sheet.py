@@ -1,0 +1,71 @@
+"""The data that a marker sees: an open answer with the question and its key, without who answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from domain.marks import AnswerMark, Marker, MarkerPlace, MarkRevision
+from domain.questions import Question
+from domain.studies import ReaderStudy
+from reader_study.open_answers import OpenAnswer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkingTask:
+    """A study in which a person marks: ``done`` of ``total`` answers have a mark of the person's place.
+
+    ``last`` is the latest mark that was not undone; None if there is none.
+    """
+
+    study: ReaderStudy
+    place: MarkerPlace
+    total: int
+    done: int
+    last: MarkRevision | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkingSheet:
+    """One open answer with its question and key.
+
+    ``number`` is the position of the answer, from 1. ``mark`` and ``revision`` are those of the latest mark
+    of the place; revision 0 stands for none. ``previous`` and ``next`` are the neighbours in the order, and
+    ``next_unmarked`` is the next other answer without a mark, or the first one if there is none after it.
+    """
+
+    task: MarkingTask
+    answer: OpenAnswer
+    case_number: int
+    question: Question
+    number: int
+    mark: AnswerMark | None
+    revision: int
+    previous: OpenAnswer | None
+    next: OpenAnswer | None
+    next_unmarked: OpenAnswer | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedAnswer:
+    """An open answer with the marks of both markers, for the coordinator. It does not state who answered."""
+
+    case: int
+    question_id: str
+    stem: str
+    key: str
+    answer: str
+    first: AnswerMark | None
+    second: AnswerMark | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkingProgress:
+    """The markers of a study and their progress: ``marked`` of ``total`` answers, by place.
+
+    ``open_cases`` is the number of scored cases with an open question.
+    """
+
+    open_cases: int
+    markers: tuple[Marker, ...]
+    total: int
+    marked: dict[MarkerPlace, int]

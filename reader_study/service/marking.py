@@ -1,0 +1,386 @@
+"""Services for marking open answers: markers, the blind queue of answers, marks, and their progress.
+
+A marker sees the question, the key and the answer. Who answered, a reader or a model, is not loaded.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service import load_person_by_name
+from accounts.service.audit import record
+from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused, StaleRevision
+from domain.mail import NoticeKind
+from domain.marks import AnswerId, AnswerMark, Marker, MarkerPlace, MarkRevision, identify_answer
+from domain.people import Action, Person, require
+from domain.questions import Question
+from domain.studies import ReaderStudy
+from notifications.service import notify
+from reader_study.marking_sheet import MarkedAnswer, MarkingProgress, MarkingSheet, MarkingTask
+from reader_study.open_answers import OpenAnswer, list_answers_to_mark, select_marks
+from storage.audit.contents import MARK_ANSWER, mark_subject, mark_to_plain
+from storage.reader_study import marks as stored
+from storage.reader_study.cases import list_cases
+from storage.reader_study.predictions import list_models
+from storage.reader_study.readers import list_readers
+from storage.reader_study.studies import load_current_protocol, load_study, lock_study_shared
+
+
+def assign_marker(
+    db: Session, *, by: Person, study: str, place: MarkerPlace, to: str | None, now: datetime
+) -> tuple[Marker, ...]:
+    """Set who marks the open answers of a study, first or second. Locks the study.
+
+    A new person in a place continues with the marks that exist.
+
+    Args:
+        db: a session for writing.
+        by: the acting person.
+        study: the name of the study.
+        place: the place of the marker.
+        to: the sign-in name of the person; None leaves the place empty.
+        now: the current time.
+
+    Returns:
+        All markers of the study.
+
+    Raises:
+        NotFound: the study or the person does not exist.
+        Refused: the person may not mark, is a reader of the study, or has the other place.
+    """
+    require(by, Action.RUN_STUDY)
+    loaded_study = load_study(db, name=study, lock=True)
+    markers = {marker.place: marker for marker in stored.list_markers(db, study_id=loaded_study.id)}
+    person = None if to is None else load_person_by_name(db, name=to)
+    if person is not None:
+        _check_may_mark(db, study=loaded_study, person=person, markers=markers, place=place)
+    old = markers[place].name if place in markers else None
+    if old == (person.name if person else None):
+        return tuple(markers.values())
+    stored.save_marker(
+        db, study_id=loaded_study.id, place=place, person_id=person.id if person else None, now=now
+    )
+    record(
+        db,
+        by=by,
+        what="assign marker",
+        subject=f"study {loaded_study.id}",
+        old={place.label: old},
+        new={place.label: person.name if person else None},
+        now=now,
+    )
+    if person is not None:
+        notify(db, by_id=by.id, person_ids=[person.id], kind=NoticeKind.MARKING, name=study, now=now)
+    return stored.list_markers(db, study_id=loaded_study.id)
+
+
+def load_marking_progress(db: Session, *, by: Person, study: str) -> MarkingProgress:
+    """Return the markers of a study and how many answers they have marked.
+
+    Raises:
+        NotFound: the study does not exist.
+    """
+    require(by, Action.RUN_STUDY)
+    loaded_study = load_study(db, name=study)
+    questions = _load_open_questions(db, loaded_study)
+    answers = _list_answers(db, study=loaded_study, questions=questions)
+    marks = stored.list_latest_marks(db, study_id=loaded_study.id)
+    return MarkingProgress(
+        open_cases=len(questions),
+        markers=stored.list_markers(db, study_id=loaded_study.id),
+        total=len(answers),
+        marked={
+            place: len(select_marks(marks, place).keys() & {answer.id for answer in answers})
+            for place in MarkerPlace
+        },
+    )
+
+
+def list_marked_answers(db: Session, *, by: Person, study: str) -> tuple[MarkedAnswer, ...]:
+    """Return the open answers that differ from the key, with both marks, in the order of marking.
+
+    Raises:
+        NotFound: the study does not exist.
+    """
+    require(by, Action.RUN_STUDY)
+    loaded_study = load_study(db, name=study)
+    questions = _load_open_questions(db, loaded_study)
+    marks = stored.list_latest_marks(db, study_id=loaded_study.id)
+    first, second = (select_marks(marks, place) for place in MarkerPlace)
+    return tuple(
+        MarkedAnswer(
+            case=questions[answer.id.case_id][0],
+            question_id=questions[answer.id.case_id][1].id,
+            stem=questions[answer.id.case_id][1].stem,
+            key=str(questions[answer.id.case_id][1].answer),
+            answer=answer.text,
+            first=first.get(answer.id),
+            second=second.get(answer.id),
+        )
+        for answer in _list_answers(db, study=loaded_study, questions=questions)
+    )
+
+
+def list_marking_tasks(db: Session, *, person: Person) -> tuple[MarkingTask, ...]:
+    """Return the studies in which the person marks, the oldest first."""
+    require(person, Action.MARK_ANSWERS)
+    tasks = []
+    for study_id, place in stored.list_marker_places(db, person_id=person.id):
+        study = load_study(db, study_id=study_id)
+        answers = _list_answers(db, study=study, questions=_load_open_questions(db, study))
+        tasks.append(_build_task(study, place, answers, _load_marks(db, study, place)))
+    return tuple(tasks)
+
+
+def open_answer(
+    db: Session, *, person: Person, study_id: int, answer: AnswerId | None = None
+) -> MarkingSheet | MarkingTask:
+    """Load an open answer for a marker.
+
+    Args:
+        db: a read-only session.
+        person: the marker.
+        study_id: the id of the study.
+        answer: the answer; None, or an answer that no longer exists, for the first one without a mark.
+
+    Returns:
+        The answer; the task if there is no answer, or every answer is marked and none was requested.
+
+    Raises:
+        NotFound: the person does not mark in the study.
+    """
+    require(person, Action.MARK_ANSWERS)
+    place = _find_place(db, person=person, study_id=study_id)
+    study = load_study(db, study_id=study_id)
+    questions = _load_open_questions(db, study)
+    answers = _list_answers(db, study=study, questions=questions)
+    marks = _load_marks(db, study, place)
+    task = _build_task(study, place, answers, marks)
+    index = next((index for index, item in enumerate(answers) if item.id == answer), None)
+    if index is None:
+        index = next((index for index, item in enumerate(answers) if _mark_of(marks, item) is None), None)
+    if index is None:
+        return task
+    shown = answers[index]
+    case_number, question = questions[shown.id.case_id]
+    revision = marks.get(shown.id)
+    others = (*answers[index + 1 :], *answers[:index])
+    return MarkingSheet(
+        task=task,
+        answer=shown,
+        case_number=case_number,
+        question=question,
+        number=index + 1,
+        mark=_mark_of(marks, shown),
+        revision=revision.revision if revision else 0,
+        previous=answers[index - 1] if index else None,
+        next=answers[index + 1] if index + 1 < len(answers) else None,
+        next_unmarked=next((item for item in others if _mark_of(marks, item) is None), None),
+    )
+
+
+def mark_answer(
+    db: Session,
+    *,
+    person: Person,
+    study_id: int,
+    answer: AnswerId,
+    revision: int,
+    mark: AnswerMark | None,
+    now: datetime,
+) -> MarkRevision:
+    """Store a mark of an open answer, or undo the present one.
+
+    Args:
+        db: a session for writing.
+        person: the marker.
+        study_id: the id of the study.
+        answer: the answer.
+        revision: 1 for the first mark, otherwise the next number.
+        mark: the mark; None to undo the present one, so that the answer is not marked.
+        now: the current time.
+
+    Returns:
+        The stored mark. A repeated request with the same revision and mark returns the first one.
+
+    Raises:
+        NotFound: the person does not mark in the study, or the study has no such answer to mark.
+        StaleRevision: the answer was marked meanwhile, in another tab or by the person who had the place.
+    """
+    require(person, Action.MARK_ANSWERS)
+    place = _find_place(db, person=person, study_id=study_id)
+    lock_study_shared(db, study_id=study_id)
+    study = load_study(db, study_id=study_id)
+    questions = _load_open_questions(db, study)
+    if answer not in {item.id for item in _list_answers(db, study=study, questions=questions)}:
+        raise NotFound(f"{study.name} no longer has this answer. Reload the page to continue.")
+    return _save_mark(
+        db, person=person, study=study, place=place, case_number=questions[answer.case_id][0],
+        answer=answer, revision=revision, mark=mark, now=now,
+    )  # fmt: skip
+
+
+def import_marks(
+    db: Session, *, person: Person, study: str, marks: dict[tuple[str, str], AnswerMark], now: datetime
+) -> int:
+    """Store the marks that a person wrote to a file, all or none.
+
+    Args:
+        db: a session for writing.
+        person: the marker.
+        study: the name of the study.
+        marks: the marks by question id and text of the answer.
+        now: the current time.
+
+    Returns:
+        The number of new or changed marks.
+
+    Raises:
+        NotFound: the study does not exist, or the person does not mark in it.
+        InvalidValue: the study has no such answer to mark.
+    """
+    require(person, Action.MARK_ANSWERS)
+    loaded_study = load_study(db, name=study, lock=True)
+    place = _find_place(db, person=person, study_id=loaded_study.id)
+    questions = _load_open_questions(db, loaded_study)
+    known = {answer.id for answer in _list_answers(db, study=loaded_study, questions=questions)}
+    case_ids = {question.id: case_id for case_id, (_, question) in questions.items()}
+    stored_marks = _load_marks(db, loaded_study, place)
+    count = 0
+    for (question_id, text), mark in marks.items():
+        case_id = case_ids.get(question_id)
+        answer = None if case_id is None else identify_answer(case_id, text)
+        if answer is None or answer not in known:
+            raise InvalidValue(
+                "answer",
+                f"{text[:60]!r} to question {question_id!r} is not an answer to be marked in {study}; "
+                "`study marks` lists them",
+            )
+        latest = stored_marks.get(answer)
+        if latest is not None and latest.mark is mark:
+            continue
+        _save_mark(
+            db, person=person, study=loaded_study, place=place, case_number=questions[answer.case_id][0],
+            answer=answer, revision=(latest.revision if latest else 0) + 1, mark=mark, now=now,
+        )  # fmt: skip
+        count += 1
+    return count
+
+
+def _check_may_mark(
+    db: Session, *, study: ReaderStudy, person: Person, markers: dict[MarkerPlace, Marker], place: MarkerPlace
+) -> None:
+    if not person.may(Action.MARK_ANSWERS):
+        raise Refused(
+            f"{person.name} may not mark answers. Choose a person with the role reviewer, or ask an admin "
+            "for the role."
+        )
+    if any(reader.person_id == person.id for reader in list_readers(db, study_id=study.id)):
+        raise Refused(f"{person.name} is a reader of this study, so they cannot mark its answers.")
+    for other in markers.values():
+        if other.person_id == person.id and other.place is not place:
+            raise Refused(f"{person.name} is the {other.place.label} of this study. Choose another person.")
+
+
+def _find_place(db: Session, *, person: Person, study_id: int) -> MarkerPlace:
+    places = dict(stored.list_marker_places(db, person_id=person.id))
+    if study_id not in places:
+        raise NotFound(f"{person.display_name} does not mark answers of reader study {study_id}.")
+    return places[study_id]
+
+
+def _load_open_questions(db: Session, study: ReaderStudy) -> dict[int, tuple[int, Question]]:
+    """Return (number, question) of the scored cases with an open question, by case id."""
+    return {
+        case.blind_case.id: (case.blind_case.number, case.question)
+        for case in list_cases(db, study_id=study.id)
+        if case.scored and case.question.format.is_free_text
+    }
+
+
+def _list_answers(
+    db: Session, *, study: ReaderStudy, questions: dict[int, tuple[int, Question]]
+) -> tuple[OpenAnswer, ...]:
+    """Return the answers to be marked; none if the protocol scores by exact match."""
+    protocol = load_current_protocol(db, study_id=study.id).protocol
+    if not protocol.marks_open_answers:
+        return ()
+    models = [
+        model.name
+        for model in list_models(db, dataset_id=study.dataset_id)
+        if protocol.includes_model(model.name)
+    ]
+    return list_answers_to_mark(
+        stored.iterate_open_answers(db, study_id=study.id, model_names=models),
+        {case_id: question for case_id, (_, question) in questions.items()},
+    )
+
+
+def _load_marks(db: Session, study: ReaderStudy, place: MarkerPlace) -> dict[AnswerId, MarkRevision]:
+    return {
+        revision.answer: revision for revision in stored.list_latest_marks(db, study_id=study.id, place=place)
+    }
+
+
+def _mark_of(marks: dict[AnswerId, MarkRevision], answer: OpenAnswer) -> AnswerMark | None:
+    revision = marks.get(answer.id)
+    return None if revision is None else revision.mark
+
+
+def _build_task(
+    study: ReaderStudy,
+    place: MarkerPlace,
+    answers: tuple[OpenAnswer, ...],
+    marks: dict[AnswerId, MarkRevision],
+) -> MarkingTask:
+    revisions = [marks[answer.id] for answer in answers if _mark_of(marks, answer) is not None]
+    last = max(revisions, key=lambda revision: revision.marked_at, default=None)
+    return MarkingTask(study=study, place=place, total=len(answers), done=len(revisions), last=last)
+
+
+def _save_mark(
+    db: Session,
+    *,
+    person: Person,
+    study: ReaderStudy,
+    place: MarkerPlace,
+    case_number: int,
+    answer: AnswerId,
+    revision: int,
+    mark: AnswerMark | None,
+    now: datetime,
+) -> MarkRevision:
+    latest = _load_marks(db, study, place).get(answer)
+    if latest is not None and latest.revision == revision and latest.mark is mark:
+        return latest
+    if revision != (latest.revision if latest else 0) + 1:
+        raise StaleRevision(
+            "Not saved: this answer was marked meanwhile, in another tab or by another person. Check the "
+            "mark that is shown now."
+        )
+    saved = MarkRevision(
+        study_id=study.id,
+        answer=answer,
+        place=place,
+        revision=revision,
+        mark=mark,
+        marked_by=person.id,
+        marked_at=now,
+    )
+    try:
+        stored.add_mark(db, revision=saved)
+    except AlreadyThere as error:
+        raise StaleRevision(
+            "Not saved: this answer was marked meanwhile, in another tab. Check the mark that is shown now."
+        ) from error
+    record(
+        db,
+        by=person,
+        what=MARK_ANSWER,
+        subject=mark_subject(study_id=study.id, case_number=case_number),
+        new=mark_to_plain(saved),
+        now=now,
+    )
+    return saved

@@ -1,0 +1,158 @@
+"""Shows an open answer to a marker, with the buttons to mark it by mouse or keyboard."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.count_texts import count_text
+from domain.marks import AnswerId, AnswerMark, MarkRevision
+from domain.people import Person
+from reader_study import service as studies
+from reader_study.marking_sheet import MarkingSheet, MarkingTask
+from reader_study.open_answers import OpenAnswer
+from ui import state
+from ui.context import clock, read_only_session, unit_of_work
+from ui.widgets import escape_markdown, run_action, show_notice
+
+_KEYS = {AnswerMark.RIGHT: "1", AnswerMark.PARTLY: "2", AnswerMark.WRONG: "3"}
+_NOTICE = "marking"
+
+
+def show_marking(person: Person, study_id: int) -> None:
+    """Draw the chosen answer, or the first one that is not marked."""
+    requested = state.get_selection(_selection(study_id))
+    with read_only_session() as db:
+        sheet = studies.open_answer(
+            db,
+            person=person,
+            study_id=study_id,
+            answer=requested if isinstance(requested, AnswerId) else None,
+        )
+    task = sheet.task if isinstance(sheet, MarkingSheet) else sheet
+    st.progress(task.done / task.total if task.total else 0.0)
+    st.caption(
+        f"{escape_markdown(task.study.name)}: {task.done:,} of {count_text(task.total, 'answer')} marked. "
+        "Equal answers are marked once; who answered is not shown."
+    )
+    if isinstance(sheet, MarkingSheet):
+        _show_answer(person, sheet)
+    else:
+        _show_end(task)
+    st.button(
+        "Undo last mark",
+        key=f"marking-undo-{study_id}-{_describe_mark(task.last)}",
+        shortcut="u",
+        disabled=task.last is None,
+        on_click=run_action,
+        args=(_undo, person, study_id, task.last),
+        kwargs={"notice_key": _NOTICE},
+    )
+    show_notice(_NOTICE)
+
+
+def _show_answer(person: Person, sheet: MarkingSheet) -> None:
+    question, answer = sheet.question, sheet.answer
+    study_id = sheet.task.study.id
+    with st.container(border=True):
+        st.caption(f"Answer {sheet.number:,} of {sheet.task.total:,} · case {sheet.case_number:,}")
+        st.markdown(escape_markdown(question.stem))
+        left, right = st.columns(2)
+        left.caption("Answer key")
+        left.markdown(escape_markdown(str(question.answer)))
+        right.caption("Answer to mark")
+        right.markdown(f"**{escape_markdown(answer.text)}**")
+        if question.explanation:
+            with st.expander("Explanation of the key"):
+                st.markdown(escape_markdown(question.explanation))
+    key = f"marking-{study_id}-{answer.id.case_id}-{answer.id.text_sha256}-{sheet.revision}"
+    # After a first mark the next unmarked answer follows; after a corrected one, its neighbour.
+    following = sheet.next_unmarked if sheet.mark is None else sheet.next
+    for column, (mark, digit) in zip(st.columns(len(_KEYS)), _KEYS.items(), strict=True):
+        column.button(
+            mark.label.capitalize(),
+            key=f"{key}-{mark.value}",
+            type="primary" if sheet.mark is mark else "secondary",
+            shortcut=digit,
+            width="stretch",
+            on_click=run_action,
+            args=(_mark, person, study_id, answer.id, sheet.revision + 1),
+            kwargs={"mark": mark, "following": following, "notice_key": _NOTICE},
+        )
+    left, right = st.columns(2)
+    _show_neighbour_button(left, study_id, "Previous", sheet.previous, shortcut="left", key=key)
+    _show_neighbour_button(right, study_id, "Next", sheet.next, shortcut="right", key=key)
+
+
+def _show_neighbour_button(
+    column: st.delta_generator.DeltaGenerator,
+    study_id: int,
+    label: str,
+    answer: OpenAnswer | None,
+    *,
+    shortcut: str,
+    key: str,
+) -> None:
+    column.button(
+        label,
+        key=f"{key}-go-{shortcut}",
+        shortcut=shortcut,
+        disabled=answer is None,
+        width="stretch",
+        on_click=state.set_selection,
+        args=(_selection(study_id), None if answer is None else answer.id),
+    )
+
+
+def _show_end(task: MarkingTask) -> None:
+    with st.container(border=True):
+        if task.total:
+            st.markdown(f"**{escape_markdown(task.study.name)}: every answer is marked**")
+            st.markdown("Answers that are given later appear here. Undo opens the last marked answer again.")
+        else:
+            st.markdown(f"**{escape_markdown(task.study.name)}: no answers to mark**")
+            st.markdown("Answers appear here as soon as readers or models have given them.")
+
+
+def _mark(
+    person: Person,
+    study_id: int,
+    answer: AnswerId,
+    revision: int,
+    *,
+    mark: AnswerMark,
+    following: OpenAnswer | None,
+) -> None:
+    with unit_of_work() as db:
+        studies.mark_answer(
+            db,
+            person=person,
+            study_id=study_id,
+            answer=answer,
+            revision=revision,
+            mark=mark,
+            now=clock(),
+        )
+    state.set_selection(_selection(study_id), None if following is None else following.id)
+
+
+def _undo(person: Person, study_id: int, last: MarkRevision) -> None:
+    with unit_of_work() as db:
+        studies.mark_answer(
+            db,
+            person=person,
+            study_id=study_id,
+            answer=last.answer,
+            revision=last.revision + 1,
+            mark=None,
+            now=clock(),
+        )
+    state.set_selection(_selection(study_id), last.answer)
+
+
+def _describe_mark(last: MarkRevision | None) -> str:
+    """Return a part of a widget key that identifies a mark."""
+    return "none" if last is None else f"{last.answer.case_id}-{last.answer.text_sha256}-{last.revision}"
+
+
+def _selection(study_id: int) -> str:
+    return f"marking-{study_id}"
