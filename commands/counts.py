@@ -1,19 +1,36 @@
-"""``cli.py counts``: statistics computed from published counts or percentages, without a workspace."""
+"""``cli.py counts``: statistics computed from published counts, percentages or p values, without a workspace.
+
+The columns of the file decide what is computed.
+"""
 
 from __future__ import annotations
 
 import argparse
 import csv
 import json
+import math
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
+
+import numpy as np
 
 from commands.arguments import Subparsers
 from domain.errors import InvalidValue, Refused
 from measures.agreement import CONFIDENCE
+from measures.count_tables import (
+    ComparisonP,
+    DiagnosticTable,
+    PairedTable,
+    adjust_comparisons,
+    measure_diagnostic_table,
+    measure_paired_table,
+)
 from measures.counts import Count, count_from_percent, measure_counts
-from measures.results import tables_to_records
+from measures.results import Record, tables_to_records, to_record, to_records
+from measures.strata import stratified_mean
 
+Row = TypeVar("Row")
 _COLUMNS = "rater, n, correct or percent, and task if there are several"
 
 
@@ -23,7 +40,11 @@ def add_to(subparsers: Subparsers) -> None:
         "counts",
         description=f"Read a CSV file with the columns {_COLUMNS}, one line per rater and task. Print "
         "Wilson intervals, micro and macro means, and the difference of each pair of raters with the same n "
-        "as a range, because the pairing of correct answers is not known. Needs no workspace.",
+        "as a range, because the pairing of correct answers is not known. Other columns give other results. "
+        "both, a_only, b_only, neither: the paired difference (Tango, Newcombe) and McNemar's tests. tp, fp, "
+        "fn, tn: sensitivity, specificity, predictive values. p: adjustment by Holm and Benjamini-Hochberg, "
+        "within each family. stratum, size, value: the weighted mean of a stratified sample, one line per "
+        "sampled unit. Needs no workspace.",
     )
     parser.add_argument("counts", type=Path, metavar="COUNTS.csv")
     parser.add_argument(
@@ -47,6 +68,13 @@ def run(args: argparse.Namespace) -> int:
     """
     if not 0.5 <= args.confidence < 1:
         raise InvalidValue("confidence", f"must be at least 0.5 and below 1, not {args.confidence}")
+    names = _read_header(args.counts)
+    for columns, measure in _OTHER_TABLES.items():
+        if set(columns.split()) <= set(names):
+            tables = measure(args.counts, args.confidence)
+            _print_tables(tables)
+            _write_json(args.out, tables, args.confidence)
+            return 0
     results = measure_counts(read_counts(args.counts), confidence=args.confidence)
     for row in results.accuracy:
         task_text = f", {row.task}" if row.task else ""
@@ -75,12 +103,7 @@ def run(args: argparse.Namespace) -> int:
             f"{unpaired.a} minus {unpaired.b}:  {100 * unpaired.difference:+.2f} points, "
             f"{_format_points(unpaired.low)} to {_format_points(unpaired.high)} ({unpaired.note})"
         )
-    if args.out is not None:
-        plain = tables_to_records(results) | {
-            "settings": {"confidence": results.confidence, "version": "overread.counts/1"}
-        }
-        text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-        args.out.write_text(text, encoding="utf-8")
+    _write_json(args.out, tables_to_records(results), results.confidence)
     return 0
 
 
@@ -90,31 +113,147 @@ def read_counts(path: Path) -> list[Count]:
     Raises:
         Refused: a column is missing, or a value is not valid; the message states line and field.
     """
-    counts: list[Count] = []
-    line_numbers: dict[tuple[str, str], int] = {}
+    names = set(_read_header(path))
+    if not {"rater", "n"} <= names or not {"correct", "percent"} & names:
+        raise Refused(f"{path.name}, line 1: the columns are {_COLUMNS}")
+    return _read_rows(path, _parse_count, unique=("rater", "task"))
+
+
+def _measure_paired_tables(path: Path, confidence: float) -> dict[str, list[Record]]:
+    def parse(values: dict[str, str]) -> PairedTable:
+        counts = {name: _parse_whole_number(name, values[name]) for name in _PAIRED}
+        return PairedTable(a=values.get("a") or "a", b=values.get("b") or "b", **counts)
+
+    return {
+        "paired": to_records(
+            measure_paired_table(table, confidence=confidence) for table in _read_rows(path, parse)
+        )
+    }
+
+
+def _measure_diagnostic_tables(path: Path, confidence: float) -> dict[str, list[Record]]:
+    def parse(values: dict[str, str]) -> DiagnosticTable:
+        counts = {name: _parse_whole_number(name, values[name]) for name in _DIAGNOSTIC}
+        return DiagnosticTable(rater=values.get("rater", ""), **counts)
+
+    return {
+        "diagnostic": to_records(
+            result
+            for table in _read_rows(path, parse)
+            for result in measure_diagnostic_table(table, confidence=confidence)
+        )
+    }
+
+
+def _adjust_p_values(path: Path, _confidence: float) -> dict[str, list[Record]]:
+    def parse(values: dict[str, str]) -> ComparisonP:
+        return ComparisonP(
+            comparison=values.get("comparison", ""),
+            family=values.get("family", ""),
+            p=_parse_number("p", values["p"]),
+        )
+
+    return {"adjusted": to_records(adjust_comparisons(_read_rows(path, parse)))}
+
+
+def _measure_strata(path: Path, confidence: float) -> dict[str, list[Record]]:
+    def parse(values: dict[str, str]) -> tuple[str, int, float]:
+        return (
+            values["stratum"],
+            _parse_whole_number("size", values["size"]),
+            _parse_number("value", values["value"]),
+        )
+
+    sizes: dict[str, int] = {}
+    values_by_stratum: dict[str, list[float]] = {}
+    for stratum, size, value in _read_rows(path, parse):
+        if sizes.setdefault(stratum, size) != size:
+            raise Refused(f"{path.name}: size: stratum {stratum!r} has the sizes {sizes[stratum]} and {size}")
+        values_by_stratum.setdefault(stratum, []).append(value)
+    for stratum, values in values_by_stratum.items():
+        if len(values) < 2 or len(values) > sizes[stratum]:
+            raise Refused(
+                f"{path.name}: stratum {stratum!r} has {len(values)} values and the size {sizes[stratum]}; "
+                "it needs two values or more, and not more values than its size"
+            )
+    result = stratified_mean(
+        [np.array(values) for values in values_by_stratum.values()],
+        [sizes[stratum] for stratum in values_by_stratum],
+        confidence=confidence,
+    )
+    return {"stratified": [to_record(result)]}
+
+
+_PAIRED = ("both", "a_only", "b_only", "neither")
+_DIAGNOSTIC = ("tp", "fp", "fn", "tn")
+_OTHER_TABLES: dict[str, Callable[[Path, float], dict[str, list[Record]]]] = {
+    " ".join(_PAIRED): _measure_paired_tables,
+    " ".join(_DIAGNOSTIC): _measure_diagnostic_tables,
+    "stratum size value": _measure_strata,
+    "p": _adjust_p_values,
+}
+
+
+def _read_header(path: Path) -> list[str]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return [name.strip() for name in next(csv.reader(file), [])]
+
+
+def _read_rows(
+    path: Path, parse: Callable[[dict[str, str]], Row], *, unique: tuple[str, ...] = ()
+) -> list[Row]:
+    """Parse the lines after the first one.
+
+    Args:
+        path: the file.
+        parse: converts the stripped values by column name.
+        unique: columns whose values together must not occur twice.
+
+    Raises:
+        Refused: a value is not valid, or there is no row; the message states line and field.
+    """
+    parsed: list[Row] = []
+    line_numbers: dict[tuple[str, ...], int] = {}
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.DictReader(file)
-        names = [name.strip() for name in rows.fieldnames or []]
-        if not {"rater", "n"} <= set(names) or not {"correct", "percent"} & set(names):
-            raise Refused(f"{path.name}, line 1: the columns are {_COLUMNS}")
-        rows.fieldnames = names
+        rows.fieldnames = [name.strip() for name in rows.fieldnames or []]
         for row in rows:
+            values = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
             try:
-                count = _parse_count(row)
-                key = (count.rater, count.task)
-                if key in line_numbers:
-                    raise InvalidValue("rater", f"{count.rater!r} is already on line {line_numbers[key]}")
+                item = parse(values)
+                key = tuple(values.get(name, "") for name in unique)
+                if unique and key in line_numbers:
+                    raise InvalidValue(unique[0], f"{key[0]!r} is already on line {line_numbers[key]}")
             except InvalidValue as error:
                 raise Refused(f"{path.name}, line {rows.line_num}: {error.field}: {error.reason}") from error
             line_numbers[key] = rows.line_num
-            counts.append(count)
-    if not counts:
-        raise Refused(f"{path.name}, line 2: the file has no rows; add one row per rater and task")
-    return counts
+            parsed.append(item)
+    if not parsed:
+        raise Refused(f"{path.name}, line 2: the file has no rows")
+    return parsed
 
 
-def _parse_count(row: dict[str | Any, str | Any]) -> Count:
-    values = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
+def _print_tables(tables: dict[str, list[Record]]) -> None:
+    """Print each record as "column value" pairs."""
+    for record in (record for records in tables.values() for record in records):
+        print(", ".join(_format_fields(record)))
+
+
+def _format_fields(record: Record) -> Iterable[str]:
+    for name, value in record.items():
+        if value is None or value == "":
+            continue
+        yield f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
+
+
+def _write_json(out: Path | None, tables: dict[str, list[Record]], confidence: float) -> None:
+    if out is None:
+        return
+    plain = tables | {"settings": {"confidence": confidence, "version": "overread.counts/1"}}
+    out.write_text(json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _parse_count(values: dict[str, str]) -> Count:
     if not values["rater"]:
         raise InvalidValue("rater", "is empty")
     n = _parse_whole_number("n", values["n"])
@@ -124,10 +263,7 @@ def _parse_count(row: dict[str | Any, str | Any]) -> Count:
     printed = values.get("percent", "")
     if not printed:
         raise InvalidValue("correct", "is empty; give correct or percent")
-    try:
-        percent = float(printed)
-    except ValueError as error:
-        raise InvalidValue("percent", f"{printed!r} is not a number") from error
+    percent = _parse_number("percent", printed)
     correct = count_from_percent(percent, n, digits=len(printed.partition(".")[2]))
     return Count(rater=rater, task=task, correct=correct, n=n, share=percent / 100)
 
@@ -136,6 +272,16 @@ def _parse_whole_number(field: str, text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise InvalidValue(field, f"{text!r} is not a whole number of 0 or more")
     return int(text)
+
+
+def _parse_number(field: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise InvalidValue(field, f"{text!r} is not a number") from error
+    if not math.isfinite(value):
+        raise InvalidValue(field, f"{text!r} is not a finite number")
+    return value
 
 
 def _format_percent(share: float) -> str:

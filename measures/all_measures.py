@@ -29,8 +29,10 @@ from measures.records.accuracy import (
     compute_overall_accuracy,
 )
 from measures.records.agreement import compute_agreement
+from measures.records.calibration import compute_calibration
 from measures.records.diagnostic import compute_diagnostic
 from measures.records.group_agreement import compute_group_agreement
+from measures.records.group_details import compute_category_agreement, compute_intraclass
 from measures.records.mrmc import compute_arm_comparisons, compute_mrmc
 from measures.records.paired import compute_paired_differences, compute_unpaired_differences
 from measures.records.repeats import compute_repeat_agreement
@@ -38,14 +40,18 @@ from measures.records.settings import VERSION, Settings
 from measures.results import (
     AccuracyResult,
     ArmComparison,
+    CalibrationResult,
+    CategoryAgreement,
     CoverageResult,
     DiagnosticResult,
     GroupAgreement,
+    IntraclassResult,
     MrmcComparison,
     OverallAccuracy,
     PairAgreement,
     PairedDifference,
     Record,
+    ReliabilityResult,
     RepeatAgreement,
     UnpairedDifference,
     UsedSettings,
@@ -65,6 +71,10 @@ class Measures:
     mrmc: tuple[MrmcComparison, ...]
     arms: tuple[ArmComparison, ...]
     diagnostic: tuple[DiagnosticResult, ...]
+    categories: tuple[CategoryAgreement, ...]
+    intraclass: tuple[IntraclassResult, ...]
+    calibration: tuple[CalibrationResult, ...]
+    reliability: tuple[ReliabilityResult, ...]
     by_category: tuple[AccuracyResult, ...] = field(metadata={"group": "category"})
     overall: tuple[OverallAccuracy, ...]
     coverage: tuple[CoverageResult, ...]
@@ -123,6 +133,7 @@ def compute_measures(
         _resolve_family(matrix, settings, paired),
         dict(zip(matrix.raters, matrix.kinds, strict=True)),
     )
+    calibration, reliability = compute_calibration(matrix, settings)
     return Measures(
         accuracy=compute_accuracy(matrix, settings),
         agreement=compute_agreement(matrix, settings, progress),
@@ -130,6 +141,10 @@ def compute_measures(
         paired=adjust_paired(paired, pairs, settings.adjustment),
         mrmc=adjust_mrmc(compute_mrmc(matrix, settings), pairs, kinds=kinds, adjustment=settings.adjustment),
         diagnostic=compute_diagnostic(matrix, settings),
+        categories=compute_category_agreement(matrix),
+        intraclass=compute_intraclass(matrix, settings),
+        calibration=calibration,
+        reliability=reliability,
         arms=adjust_arms(compute_arm_comparisons(matrix, settings), settings.adjustment),
         by_category=compute_category_accuracy(matrix, settings),
         overall=compute_overall_accuracy(matrix, settings),

@@ -19,7 +19,7 @@ from itertools import combinations
 from domain.errors import InvalidValue
 from measures.overall import average_over_tasks
 from measures.paired import PairedRange, compare_margins, newcombe_unpaired
-from measures.proportions import CONFIDENCE, wilson
+from measures.proportions import CONFIDENCE, clopper_pearson, wilson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,11 @@ class Count:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountAccuracy:
-    """The accuracy of a rater in a task (0 to 1), with Wilson's interval if the count is known."""
+    """The accuracy of a rater in a task (0 to 1), with intervals if the count is known.
+
+    ``low`` and ``high`` are Wilson's limits, ``corrected_…`` those with Newcombe's continuity correction, and
+    ``exact_…`` those of Clopper and Pearson.
+    """
 
     rater: str
     task: str
@@ -64,6 +68,10 @@ class CountAccuracy:
     estimate: float | None
     low: float | None
     high: float | None
+    corrected_low: float | None
+    corrected_high: float | None
+    exact_low: float | None
+    exact_high: float | None
     note: str
 
 
@@ -200,20 +208,36 @@ def measure_counts(counts: Sequence[Count], *, confidence: float = CONFIDENCE) -
 
 def _build_accuracy(count: Count, confidence: float) -> CountAccuracy:
     if count.correct is None:
-        low = high = None
-        share, note = count.share, f"no interval: no count of {count.n:,} gives this percentage; check n"
-    else:
-        proportion = wilson(count.correct, count.n, confidence=confidence)
-        share, low, high, note = proportion.estimate, proportion.low, proportion.high, proportion.note
+        return CountAccuracy(
+            rater=count.rater,
+            task=count.task,
+            n=count.n,
+            correct=None,
+            estimate=count.share,
+            low=None,
+            high=None,
+            corrected_low=None,
+            corrected_high=None,
+            exact_low=None,
+            exact_high=None,
+            note=f"no interval: no count of {count.n:,} gives this percentage; check n",
+        )
+    share = wilson(count.correct, count.n, confidence=confidence)
+    corrected = wilson(count.correct, count.n, confidence=confidence, continuity_corrected=True)
+    exact = clopper_pearson(count.correct, count.n, confidence=confidence)
     return CountAccuracy(
         rater=count.rater,
         task=count.task,
         n=count.n,
         correct=count.correct,
-        estimate=share,
-        low=low,
-        high=high,
-        note=note,
+        estimate=share.estimate,
+        low=share.low,
+        high=share.high,
+        corrected_low=corrected.low,
+        corrected_high=corrected.high,
+        exact_low=exact.low,
+        exact_high=exact.high,
+        note=share.note,
     )
 
 

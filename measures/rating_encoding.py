@@ -68,8 +68,9 @@ def encode_ratings(
     periods = _sorted_values(table.loc[table["period"] != "", "period"])
     period = np.full(answers.shape, -1, dtype=np.int64)
     period[q, r] = _value_indices(table["period"], periods)
-    scores = np.full(answers.shape, np.nan)
+    scores, probabilities = np.full((2, *answers.shape), np.nan)
     scores[q, r] = pd.to_numeric(table["score"].replace("", None))
+    probabilities[q, r] = pd.to_numeric(table["probability"].replace("", None))
     has_multiple_ticks = np.array([label.count("|") > 0 for label in labels] + [False])
     kinds = tuple(
         "reference" if column == reference_column else (kind_by_rater.get(name) or "reader")
@@ -112,6 +113,7 @@ def encode_ratings(
         periods=periods,
         period=period,
         scores=scores,
+        probabilities=probabilities,
     )
 
 

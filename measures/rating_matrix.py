@@ -58,6 +58,7 @@ class RatingMatrix:
     periods: tuple[str, ...]
     period: NDArray[np.int64]
     scores: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
 
     @property
     def undetermined(self) -> int:

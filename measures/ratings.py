@@ -4,7 +4,8 @@ The columns are ``question_id``, ``rater``, ``answer`` and, optionally, ``kind``
 ``task``, ``category``, ``exam``, ``patient``, ``n_options``, ``arm``, ``period`` (of a crossover),
 ``correct`` (yes or no, for keys that allow several answers; if empty, an answer is correct if it equals the
 reference's), ``set_reference`` (yes for a reader who helped to set the reference) and ``score`` (a number
-that is higher if the positive answer is more likely). An empty answer is
+that is higher if the positive answer is more likely) and ``probability`` (the stated one, 0 to 1, that
+the answer is correct). An empty answer is
 missing, ``?`` is "cannot determine", and several ticks are joined by ``|`` in any order.
 
 Rows with ``arm`` "training" are not used. Rows with "repeat" are only compared with the same rater's first
@@ -25,7 +26,7 @@ from measures.rating_values import ALL, NO, NOT_MARKED, REPEAT, TRAINING, UNDETE
 REQUIRED_COLUMNS = ("question_id", "rater", "answer")
 OPTIONAL_COLUMNS = (
     "kind", "task", "category", "exam", "patient", "n_options", "arm", "period", "correct", "set_reference",
-    "score",
+    "score", "probability",
 )  # fmt: skip
 KINDS = ("reader", "model", "reference")
 
@@ -104,6 +105,8 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     _refuse_where(
         scores.isna() | scores.isin([math.inf, -math.inf]), "score", "must be a number or empty", table
     )
+    probabilities = pd.to_numeric(table["probability"].replace("", "0"), errors="coerce")
+    _refuse_where(~probabilities.between(0, 1), "probability", "must be 0 to 1 or empty", table)
     return table.assign(cluster=_name_clusters(table))
 
 

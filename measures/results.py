@@ -278,6 +278,76 @@ class ArmComparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryAgreement:
+    """Fleiss' kappa of one ``category`` of answers against all others, in a group of raters.
+
+    ``answers`` is the number of answers in the category. ``z`` tests all categories together against chance.
+    """
+
+    kind: str
+    arm: str
+    task: str
+    category: str
+    answers: int
+    kappa: float | None
+    z: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntraclassResult:
+    """An intraclass correlation (``icc``: ICC1 to ICC3k) of a group of raters on numeric answers.
+
+    ``n`` is the number of questions that all raters of the group answered, ``f`` the F statistic.
+    """
+
+    kind: str
+    arm: str
+    task: str
+    icc: str
+    n: int
+    raters: int
+    estimate: float | None
+    low: float | None
+    high: float | None
+    f: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationResult:
+    """The expected calibration error (``ece``) of a rater's stated confidences, with its interval."""
+
+    rater: str
+    kind: str
+    task: str
+    n: int
+    ece: float | None
+    low: float | None
+    high: float | None
+    expected_if_calibrated: float | None
+    brier: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReliabilityResult:
+    """One bin of a reliability diagram: the accuracy of answers with a confidence in the bin."""
+
+    rater: str
+    task: str
+    lower: float
+    upper: float
+    n: int
+    mean_confidence: float
+    correct: int
+    estimate: float | None
+    low: float | None
+    high: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnosticResult:
     """Sensitivity, specificity, ppv, npv or auc of a rater for the positive answer; ``measure`` is its name.
 

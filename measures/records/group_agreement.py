@@ -28,7 +28,7 @@ from measures.results import GroupAgreement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Group:
+class RaterGroup:
     """The columns of a group of raters; ``arm`` is "" if the readers have one arm only."""
 
     kind: str
@@ -53,12 +53,13 @@ def compute_group_agreement(matrix: RatingMatrix, settings: Settings) -> tuple[G
     """
     return tuple(
         _group_agreement(matrix, settings, group, subset)
-        for group in _rater_groups(matrix)
+        for group in list_rater_groups(matrix)
         for subset in matrix.task_subsets()
     )
 
 
-def _rater_groups(matrix: RatingMatrix) -> Iterator[_Group]:
+def list_rater_groups(matrix: RatingMatrix) -> Iterator[RaterGroup]:
+    """Yield all raters together, the readers and the models; groups with readers once for each arm."""
     all_columns = matrix.non_reference_raters
     models = [column for column in all_columns if matrix.kinds[column] == "model"]
     for kind in ("all", "reader", "model"):
@@ -71,11 +72,11 @@ def _rater_groups(matrix: RatingMatrix) -> Iterator[_Group]:
             columns = {"all": sorted(readers + models), "reader": readers, "model": models}[kind]
             is_whole = kind != "all" and len(columns) == len(readers) + len(models)
             if len(columns) >= 2 and not is_whole:
-                yield _Group(kind=kind, arm=arm, columns=columns)
+                yield RaterGroup(kind=kind, arm=arm, columns=columns)
 
 
 def _group_agreement(
-    matrix: RatingMatrix, settings: Settings, group: _Group, subset: QuestionSubset
+    matrix: RatingMatrix, settings: Settings, group: RaterGroup, subset: QuestionSubset
 ) -> GroupAgreement:
     raters = group.columns
     rows, exam = subset.rows, matrix.cluster_numbers(subset.rows)

@@ -6,11 +6,13 @@ examples, estimate and error are compared; their intervals use other methods tha
 
 from __future__ import annotations
 
+import json
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from cli import main
 from measures.agreement import Weights, agreement_weights
 from measures.group_agreement import (
     Coefficient,
@@ -278,3 +280,33 @@ def test_a_sample_with_a_fully_judged_tier_equals_the_reference():
     assert rate.estimate == pytest.approx(expected["weighted_error_rate"], abs=tolerance)
     assert rate.se == pytest.approx(expected["fpc"]["se"], abs=tolerance)
     assert rate.unweighted == pytest.approx(expected["unweighted_naive"], abs=tolerance)
+
+
+def test_the_command_gives_the_intraclass_correlations_of_the_reference(tmp_path):
+    data, expected, tolerance = load_example("icc_shrout_fleiss")
+    tables = measure_table(data["ratings"], tmp_path, "--weights", "quadratic")
+    assert [row["icc"] for row in tables["intraclass"]] == expected["type"]
+    for name, field in (("ICC", "estimate"), ("lower", "low"), ("upper", "high"), ("F", "f")):
+        values = [row[field] for row in tables["intraclass"]]
+        assert values == pytest.approx(expected[name], abs=tolerance)
+
+
+def test_the_command_gives_the_category_kappas_of_the_reference(tmp_path):
+    data, expected, tolerance = load_example("fleiss1971_diagnoses")
+    categories = measure_table(data["ratings"], tmp_path)["categories"]
+    assert [round(row["kappa"], 3) for row in categories] == expected["category_kappas_3dp"]
+    assert categories[0]["z"] == pytest.approx(expected["fleiss_z"], abs=tolerance)
+
+
+def measure_table(ratings, folder, *options):
+    """Run ``cli.py measure`` on ratings (questions, raters)."""
+    path, out = folder / "ratings.csv", folder / "measures.json"
+    lines = ["question_id,rater,answer"]
+    lines += [
+        f"{question},rater {rater},{answer}"
+        for question, answers in enumerate(ratings)
+        for rater, answer in enumerate(answers)
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert main(["measure", str(path), "--out", str(out), "--bootstrap", "0", *options]) == 0
+    return json.loads(out.read_text(encoding="utf-8"))
