@@ -43,10 +43,10 @@ class SampleSizePlan:
                 f"The interval of “{self.name}” is already within {points} (± "
                 f"{100 * self.current_half_width:.1f})."
             )
-        strata_text = " and ".join(f"{count:,} more of {name}" for name, count in self.additional)
+        strata_text = ", ".join(f"{count:,} {name}" for name, count in self.additional)
         return (
-            f"Review {strata_text} to bring the interval of “{self.name}” under {points} "
-            f"(it is ± {100 * self.current_half_width:.1f})."
+            f"To narrow the interval of “{self.name}” to {points} (now ± "
+            f"{100 * self.current_half_width:.1f}), review further questions: {strata_text}."
         )
 
 
@@ -59,7 +59,6 @@ def plan_sample_size(
     current rates (half a hit and half a miss are added). It is multiplied by a constant, so that the
     prediction for no further questions equals the current half-width. If one cell alone needs at most 25 %
     more questions than the combination of cells, the plan has only that cell.
-
 
     Args:
         estimate: the rate.

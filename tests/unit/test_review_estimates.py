@@ -185,7 +185,7 @@ def test_an_estimate_of_many_rounds_is_inside_its_interval():
 def test_skipped_questions_give_bounds_and_a_note():
     estimates = estimate_rates(make_sample({"all": (1000, 90, 9)}, skipped={"all": 10}))
     assert find_error_rate(estimates, ErrorKind.SEVERAL_CORRECT).rate.bounds == pytest.approx((0.09, 0.19))
-    assert any("nobody: 10 (10.0 %" in note for note in estimates.notes)
+    assert any("not judged: 10 (10.0 %" in note for note in estimates.notes)
 
 
 def test_key_only_judgements_count_for_key_errors_only():
@@ -206,8 +206,8 @@ def test_the_planned_sample_size_reaches_the_target_width():
         find_error_rate(estimates, ErrorKind.SEVERAL_CORRECT), current_sample, target_half_width=0.02
     )
     assert size_plan.additional[0][0] == "hard"
-    assert "more of hard" in size_plan.description
-    assert "under ± 2 points" in size_plan.description
+    assert "to ± 2 points" in size_plan.description
+    assert f"review further questions: {size_plan.additional[0][1]:,} hard" in size_plan.description
     additional = dict(size_plan.additional)
     enlarged_counts = {
         name: (size, n + additional.get(name, 0), hits + round(additional.get(name, 0) * hits / n))

@@ -30,8 +30,7 @@ def show_input_preferences(person: Person) -> None:
         preferences = accounts.load_input_preferences(db, person=person)
     st.subheader("Keys and mouse")
     st.caption(
-        "For the forms on which you review, read and adjudicate. A form that is open takes them over when it "
-        "is reloaded."
+        "For the forms on which you review, read and adjudicate. Reload an open form to apply a change."
     )
     left, right = responsive_columns(3, 2, name="own-keys")
     form_key = state.form_key(_FORM)
