@@ -1,4 +1,8 @@
-"""Reads ``overread.prediction/1``: a model's answers, one JSON object per line."""
+"""Reads ``overread.prediction/1``, a model's answers, one JSON object per line; and ReXrank's output.
+
+ReXrank's programs write the records of their input, such as ``rexvqa.json`` of a release, with an additional
+field ``model_prediction`` (free text): one JSON object with the records by question id.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,13 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     seconds: float | None = None
 
 
+class _RexrankRecord(msgspec.Struct, gc=False):
+    model_prediction: str
+
+
 _decoder = msgspec.json.Decoder(_Line)
+_rexrank_decoder = msgspec.json.Decoder(_RexrankRecord)
+_REXRANK_FIELD = b'"model_prediction"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +99,8 @@ def read_predictions(path: Path, *, model: str | None) -> Iterator[tuple[Predict
             per file.
 
     Yields:
-        The record or the refusal of each line, and the number of bytes read so far.
+        The record or the refusal of each line (of ReXrank's output: of each record, counted from 1), and the
+        number of bytes read so far.
     """
     model_name = model
     first_lines: dict[str, int] = {}
@@ -98,12 +109,17 @@ def read_predictions(path: Path, *, model: str | None) -> Iterator[tuple[Predict
     except InvalidValue as error:
         yield Refusal(file=path.name, record="1", field=error.field, reason=error.reason), 0
         return
-    for number, raw in file.read_records(Container.LINES):
-        line = int(number)
+    container = _detect_container(file)
+    for number, (name, raw) in enumerate(file.read_records(container), start=1):
+        line = name if isinstance(name, int) else number
         try:
             if isinstance(raw, InvalidValue):
                 raise raw
-            parsed_line = decode(raw, _decoder)
+            parsed_line = (
+                _Line(question_id=str(name), raw=decode(raw, _rexrank_decoder).model_prediction)
+                if container is Container.OBJECT
+                else decode(raw, _decoder)
+            )
             model_name = model_name or parsed_line.model
             yield (
                 _build_record(line, parsed_line, model_name=model_name, first_lines=first_lines),
@@ -112,6 +128,11 @@ def read_predictions(path: Path, *, model: str | None) -> Iterator[tuple[Predict
         except InvalidValue as error:
             field = "" if error.field == "record" else error.field
             yield Refusal(file=path.name, record=str(line), field=field, reason=error.reason), file.bytes_read
+
+
+def _detect_container(file: QuestionFile) -> Container:
+    is_rexrank = file.head[:1] == b"{" and _REXRANK_FIELD in file.head
+    return file.detect_container() if is_rexrank else Container.LINES
 
 
 def _build_record(

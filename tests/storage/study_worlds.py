@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 
 from domain.batches import SamplingPlan
 from domain.people import Person, Role
@@ -17,6 +17,7 @@ from domain.studies import CaseSource, ReaderStudy, SourceKind, StudyDesign
 from reader_study import service as studies
 from reader_study.service import SubmittedAnswer
 from reader_study.sheet import ReadingSheet
+from storage.rows.datasets import QuestionRow
 from storage.rows.people import PersonRoleRow, PersonRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW, World, make_world
@@ -50,9 +51,18 @@ def make_study_world(
     questions: int = 24,
     per_exam: int = 2,
     open_questions: int = 0,
+    closed: int = 0,
 ) -> StudyWorld:
-    """Create the study "first" on the world's dataset; rea, rob and ria may read, ``readers`` take part."""
+    """Create the study "first" on the world's dataset; rea, rob and ria may read, ``readers`` take part.
+
+    The first ``closed`` questions are yes/no questions; the key of those with an even id is yes.
+    """
     world = make_world(engine, questions=questions, per_exam=per_exam, open_questions=open_questions)
+    with unit_of_work(engine) as db:
+        for number in range(1, closed + 1):
+            answer = '"no"' if number % 2 else '"yes"'
+            changes = {"format": "closed", "options": "[]", "answer": answer}
+            db.execute(update(QuestionRow).where(QuestionRow.id == number).values(**changes))
     people = dict(world.people)
     with unit_of_work(engine) as db:
         for name in READERS[1:]:

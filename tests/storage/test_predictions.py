@@ -149,3 +149,50 @@ def test_unknown_sources_and_missing_permission_are_refused(study_world, tmp_pat
         studies.import_predictions(
             db, by=study_world.people["rea"], path=tmp_path / "m.jsonl", model="m", now=NOW
         )
+
+
+def write_rexrank(path, records):
+    """As ReXrank writes it: the records of its input with the field model_prediction, by question id."""
+    path.write_text(json.dumps(records, indent=1), encoding="utf-8")
+
+
+def test_output_of_rexranks_programs_is_imported(study_world, tmp_path):
+    keys = [case.question.id for case in list_study_cases(study_world)[:3]]
+    replies = ["B", "The answer is C.", "I cannot tell."]
+    path = tmp_path / "rexrank.json"
+    write_rexrank(
+        path,
+        {
+            key: {"question": "Which?", "options": ["A. x", "B. y"], "ImagePath": ["a.png"],
+                  "model_prediction": reply}
+            for key, reply in zip(keys, replies, strict=True)
+        },
+    )  # fmt: skip
+    with unit_of_work(study_world.engine) as db:
+        outcome = studies.import_predictions(
+            db, by=study_world.cora, path=path, model="m", study="first", now=NOW
+        )
+    assert (outcome.refusals, outcome.predictions, outcome.failed) == ((), 3, 1)
+    predictions = load_predictions(study_world, "m")
+    assert {prediction.raw for prediction in predictions} == set(replies)
+    assert sorted(str(prediction.answer) for prediction in predictions) == ["(1,)", "(2,)", "None"]
+
+
+def test_record_of_rexrank_without_a_prediction_is_refused(study_world, tmp_path):
+    keys = [case.question.id for case in list_study_cases(study_world)[:2]]
+    path = tmp_path / "rexrank.json"
+    write_rexrank(path, {keys[0]: {"model_prediction": "B"}, keys[1]: {"question": "Which?"}})
+    with unit_of_work(study_world.engine) as db:
+        outcome = studies.import_predictions(
+            db, by=study_world.cora, path=path, model="m", study="first", now=NOW
+        )
+    assert [(refusal.record, refusal.field) for refusal in outcome.refusals] == [("2", "model_prediction")]
+    assert outcome.predictions == 0
+
+
+def load_predictions(study_world, name):
+    with read_only_session(study_world.engine) as db:
+        model = next(
+            model for model in list_models(db, dataset_id=study_world.world.dataset_id) if model.name == name
+        )
+        return list(iterate_predictions(db, model_id=model.id, question_ids=range(1, 99)))
