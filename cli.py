@@ -17,6 +17,7 @@ from storage.workspace import PRIVATE_UMASK
 COMMANDS = {
     "user": "manage accounts, roles and passwords",
     "import": "import questions, predictions or readings",
+    "generate": "generate questions from reports, scene graphs or label tables",
     "check": "run the structural checks on a dataset",
     "deidentify": "de-identify image files",
     "workspace": "show or change the patient data rules of the workspace",

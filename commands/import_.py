@@ -99,35 +99,61 @@ def add_to(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Import the file. Returns 0, or 1 after printing the invalid records."""
-    printer, by = _ProgressPrinter(), command_line_person()
-    mapping = _load_mapping(args.mapping)
+    mapping, images = _load_mapping(args.mapping), _find_image_folder(args.images)
     if args.dry_run:
         return _print_dry_run(
             dry_run(
-                by=by,
+                by=command_line_person(),
                 path=args.file,
                 file_format=args.format,
                 mapping=mapping,
-                images=_find_image_folder(args.images),
+                images=images,
             )
         )
+    return import_file(
+        args.file,
+        dataset=args.dataset,
+        images=images,
+        file_format=args.format,
+        mapping=mapping,
+        deidentify=args.deidentify,
+        skip_known=args.skip_known,
+        skip_bad=args.skip_bad,
+        minimum_explanation=args.minimum_explanation,
+    )
+
+
+def import_file(
+    path: Path,
+    *,
+    dataset: str,
+    images: Path | None,
+    file_format: str = "auto",
+    mapping: Mapping | None = None,
+    deidentify: bool = False,
+    skip_known: bool = False,
+    skip_bad: bool = False,
+    minimum_explanation: int | None = None,
+) -> int:
+    """Import a question file and print the result. Returns 0, or 1 after printing the invalid records."""
+    printer, by = _ProgressPrinter(), command_line_person()
     with read_only_session() as db:
-        deidentification = load_deidentification(db, by=by, deidentify=args.deidentify)
+        deidentification = load_deidentification(db, by=by, deidentify=deidentify)
     try:
         with unit_of_work() as db:
             report = import_questions(
                 db,
                 by=by,
                 deidentification=deidentification,
-                path=args.file,
-                file_format=args.format,
+                path=path,
+                file_format=file_format,
                 mapping=mapping,
-                dataset=args.dataset,
-                images=_find_image_folder(args.images),
+                dataset=dataset,
+                images=images,
                 workspace=current_workspace(),
-                skip_known=args.skip_known,
-                skip_bad=args.skip_bad,
-                minimum_explanation=args.minimum_explanation,
+                skip_known=skip_known,
+                skip_bad=skip_bad,
+                minimum_explanation=minimum_explanation,
                 now=datetime.now(UTC),
                 progress=printer,
             )

@@ -21,7 +21,7 @@ _INTERVAL_SECONDS = 2.0
 class ProgressPrinter:
     """Prints progress on standard error every two seconds.
 
-    Call it with the name of the step, the number of items done and the total number.
+    Call it with the name of the step, the number of items done and the total number, 0 if it is not known.
     """
 
     def __init__(self) -> None:
@@ -31,8 +31,8 @@ class ProgressPrinter:
         now = time.monotonic()
         if now - self._printed_at >= _INTERVAL_SECONDS:
             self._printed_at = now
-            share = f" ({100 * done // total} %)" if total else ""
-            print(f"{step}: {done:,} of {total:,}{share}", file=sys.stderr, flush=True)
+            of_total = f" of {total:,} ({100 * done // total} %)" if total else ""
+            print(f"{step}: {done:,}{of_total}", file=sys.stderr, flush=True)
 
 
 def print_refusals(refusals: Sequence[Refusal], *, count: int, limit: int, record_label: str = "") -> None:

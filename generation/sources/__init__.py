@@ -8,6 +8,7 @@ from pathlib import Path
 
 from domain.errors import InvalidValue
 from domain.problems import Refusal
+from generation.regions import RegionSettings
 from generation.source_exams import SourceContent, SourceExam
 from generation.sources.label_tables import read_chestx_det, read_chexlocalize, read_nih
 from generation.sources.mimic import read_mimic
@@ -28,13 +29,18 @@ SOURCES: dict[str, Callable[[Path], Iterator[SourceExam | Refusal]]] = {
 
 
 def load_source(
-    name: str, path: Path, *, report_progress: Callable[[int], None] = lambda _: None
+    name: str,
+    path: Path,
+    *,
+    regions: RegionSettings | None = None,
+    report_progress: Callable[[int], None] = lambda _: None,
 ) -> SourceContent:
     """Load a source. Exams with the same id, and reports that must not be used, are refused.
 
     Args:
         name: one of ``SOURCES``.
         path: the file or the folder.
+        regions: how the boxes of regions are made, for scene graphs; None for the defaults.
         report_progress: called with the number of records after each one.
 
     Raises:
@@ -46,7 +52,8 @@ def load_source(
         raise InvalidValue("source", f"{path} does not exist")
     refusals: list[Refusal] = []
     exams: dict[str, list[SourceExam]] = defaultdict(list)
-    for number, entry in enumerate(SOURCES[name](path), start=1):
+    entries = read_scene_graphs(path, settings=regions) if name == "scene-graphs" else SOURCES[name](path)
+    for number, entry in enumerate(entries, start=1):
         report_progress(number)
         if isinstance(entry, Refusal):
             refusals.append(entry)

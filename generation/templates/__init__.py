@@ -1,0 +1,1 @@
+"""Questions from structured findings, without a model."""

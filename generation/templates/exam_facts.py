@@ -1,0 +1,255 @@
+"""The facts of an exam that questions may use: findings that are present, and findings that are ruled out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+from domain.boxes import LabelledBox
+from generation.source_exams import CodedFinding, CodeSystem, SourceExam
+from generation.templates.report_mentions import Mention, Polarity, find_mentions, split_sentences
+from generation.templates.vocabulary import Exclusion, FindingTerm, load_exclusions, load_findings
+
+_RIGHT, _LEFT = re.compile(r"\bright\b", re.IGNORECASE), re.compile(r"\bleft\b", re.IGNORECASE)
+_BOTH = re.compile(r"\b(?:bilateral\w*|both|bibasilar|bibasal|biapical)\b", re.IGNORECASE)
+_EXCEPTION = re.compile(r"\b(?:otherwise|except|apart|aside|other than)\b", re.IGNORECASE)
+_NO_ACUTE_DISEASE = re.compile(
+    r"^(?:no|negative\s+for|no\s+(?:radiographic\s+)?evidence\s+(?:of|for))\s+(?:acute|active)"
+    r"(?:\s+radiographic)?\s+"
+    r"(?:cardiopulmonary\s+|pulmonary\s+|intrathoracic\s+|cardiac\s+)?(?:disease|process|abnormalit\w+|findings?)\b"
+    r"(?:\s+(?:identified|seen|detected|demonstrated))?\.?$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresentFinding:
+    """A finding that is present. ``side`` is right, left, both or "" if it is not known for certain.
+
+    ``place`` is the lobe, base or apex if there is exactly one, such as "right lower lobe".
+    """
+
+    term: FindingTerm
+    side: str = ""
+    place: str = ""
+    boxes: tuple[LabelledBox, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamFacts:
+    """What is known of an exam.
+
+    ``absent`` maps a finding that is ruled out to the sentence or the rule that rules it out. Findings in
+    neither are unknown and never used. ``unused`` counts findings that could not be used, by reason.
+    """
+
+    exam: SourceExam
+    present: dict[str, PresentFinding]
+    absent: dict[str, str]
+    no_acute_disease: bool
+    unused: Counter[str]
+
+
+def collect_facts(exam: SourceExam) -> ExamFacts:
+    """Collect the facts of an exam from its codes and, if it has one, its report.
+
+    A finding is present if it is coded and, if there is a report, if the report states it without doubt and
+    nowhere negates it. It is absent if the source states so, or if the report negates it or contains a
+    statement that excludes it; nothing may mention it otherwise, and no finding that could be taken for it
+    may be there.
+    """
+    terms = load_findings()
+    sentences = split_sentences(exam.report)
+    mentions = [
+        mention
+        for sentence in sentences
+        for term in terms.values()
+        for mention in find_mentions(sentence, term)
+    ]
+    by_finding: dict[str, list[Mention]] = defaultdict(list)
+    for mention in mentions:
+        by_finding[mention.finding].append(mention)
+    codes = {name: [code for code in exam.codes if term.is_coded_by(code)] for name, term in terms.items()}
+    unused: Counter[str] = Counter()
+    present = {}
+    for name, term in terms.items():
+        stated = [code for code in codes[name] if code.present]
+        if not stated:
+            continue
+        reason = _find_reason_against(stated, codes[name], by_finding[name], has_report=bool(sentences))
+        if reason:
+            unused[reason] += 1
+        else:
+            present[name] = _describe_presence(
+                term, stated, by_finding[name], is_searched=bool(term.labels & exam.labels_searched)
+            )
+    possible = {
+        name
+        for name in terms
+        if any(code.present for code in codes[name])
+        or any(mention.polarity in {Polarity.STATED, Polarity.UNCERTAIN} for mention in by_finding[name])
+    }
+    candidates = _find_excluded(exam, sentences, by_finding, codes, present)
+    contradictory = present.keys() & candidates.keys()
+    unused["coded, but the report also negates it"] += len(contradictory)
+    present = {name: finding for name, finding in present.items() if name not in contradictory}
+    absent = {
+        name: reason
+        for name, reason in candidates.items()
+        if name not in possible
+        and not (terms[name].blocked_by & (possible | present.keys()))
+        and not any(mention.exact and mention.polarity is Polarity.RESTRICTED for mention in by_finding[name])
+    }
+    unused["ruled out, but a similar finding or a restriction is mentioned"] += len(candidates) - len(absent)
+    return ExamFacts(
+        exam=exam,
+        present=present,
+        absent=absent,
+        no_acute_disease=not possible & _ACUTE
+        and any(_NO_ACUTE_DISEASE.match(sentence) for sentence in sentences),
+        unused=+unused,
+    )
+
+
+#: Findings that contradict the conclusion that there is no acute disease.
+_ACUTE = frozenset(
+    [
+        "pleural_effusion", "pneumothorax", "consolidation", "infiltrate", "pulmonary_edema", "pneumonia",
+        "airspace_opacity",
+        "heart_failure", "pulmonary_congestion", "acute_fracture", "free_air", "mass", "opacity", "cavity",
+        "atelectasis",
+    ]
+)  # fmt: skip
+
+
+def _find_reason_against(
+    stated: list[CodedFinding], codes: list[CodedFinding], mentions: list[Mention], *, has_report: bool
+) -> str:
+    """Return why a coded finding does not count as present; "" if it does."""
+    # Scene graphs code regions: a finding of one region may be absent in another.
+    if len(stated) < len(codes) and stated[0].system is not CodeSystem.SCENE_GRAPH:
+        return "coded as present and as absent"
+    if not has_report:
+        return ""
+    polarities = {mention.polarity for mention in mentions if mention.exact}
+    if polarities & {Polarity.NEGATED, Polarity.RESTRICTED}:
+        return "coded, but the report also negates it"
+    if Polarity.STATED in polarities:
+        return ""
+    return "coded, but the report only suggests it" if polarities else "coded, but not named in the report"
+
+
+def _find_excluded(
+    exam: SourceExam,
+    sentences: list[str],
+    by_finding: dict[str, list[Mention]],
+    codes: dict[str, list[CodedFinding]],
+    present: dict[str, PresentFinding],
+) -> dict[str, str]:
+    """Map each finding that the record negates or that the exclusion table rules out to the reason."""
+    table, excluded = load_exclusions(), dict[str, str]()
+    for name, term in load_findings().items():
+        reason = _find_negation(exam, term, by_finding[name], codes[name])
+        if reason:
+            excluded[name] = reason
+    for sentence in sentences:
+        for row in table.statements:
+            if _contains_statement(sentence, row):
+                for name in row.excludes:
+                    excluded.setdefault(name, f"{sentence} {row.reason}")
+    for rows, known in ((table.negated, set(excluded)), (table.present, set(present))):
+        for row in rows:
+            if row.finding in known:
+                for name in row.excludes:
+                    excluded.setdefault(name, row.reason)
+    return excluded
+
+
+def _find_negation(
+    exam: SourceExam, term: FindingTerm, mentions: list[Mention], codes: list[CodedFinding]
+) -> str:
+    """Return how a record negates a finding: in the report, as a code, by a search; "" if it does not."""
+    for mention in mentions:
+        if mention.exact and mention.polarity is Polarity.NEGATED:
+            return mention.sentence
+    if codes:
+        regions = {code.region for code in codes}
+        # A region without the finding says nothing about the others; both lungs do.
+        whole = bool(regions & {None, "bilateral lung"}) or {"left lung", "right lung"} <= regions
+        is_absent = whole and not any(code.present for code in codes)
+        return f"coded as absent: {codes[0].code}" if is_absent else ""
+    return "every image of the source was searched for it" if term.labels & exam.labels_searched else ""
+
+
+def _contains_statement(sentence: str, row: Exclusion) -> bool:
+    """Return whether a sentence, or one of its clauses, is a statement that excludes findings."""
+    if row.pattern is None or _EXCEPTION.search(sentence) or (row.unless and row.unless.search(sentence)):
+        return False
+    text = sentence.rstrip(".")
+    clauses = [text, *re.split(r"\s*,\s*|\s+and\s+|\s+without\s+", text)]
+    return any(row.pattern.search(clause.strip()) for clause in clauses)
+
+
+def _describe_presence(
+    term: FindingTerm, codes: list[CodedFinding], mentions: list[Mention], *, is_searched: bool
+) -> PresentFinding:
+    # Boxes state the side only if all places were marked: NIH marked one per finding.
+    sides = {_find_side(code) if is_searched or code.system is not CodeSystem.LABEL else "" for code in codes}
+    side = "both" if sides == {"right", "left"} else sides.pop() if len(sides) == 1 else ""
+    if side and _contradicts(side, [mention.sentence for mention in mentions]):
+        side = ""
+    place = ""
+    if side in {"right", "left"} and len(codes) == 1 and codes[0].system is CodeSystem.MESH:
+        words = codes[0].code.casefold().split("/")
+        places = [
+            word for word in ("upper lobe", "middle lobe", "lower lobe", "base", "apex") if word in words
+        ]
+        if len(places) == 1 and codes[0].code.count("multiple") == 0:
+            place = f"{side} {places[0]}"
+    return PresentFinding(
+        term=term,
+        side=side,
+        place=place,
+        boxes=tuple(dict.fromkeys(box for code in codes for box in code.boxes)),
+    )
+
+
+def _find_side(code: CodedFinding) -> str:
+    """Return right, left, both or "" as the code states it, by its words, its region or its boxes."""
+    if code.system is CodeSystem.MESH:
+        words = code.code.casefold().split("/")
+        return next(
+            (side for side in ("right", "left") if side in words), "both" if "bilateral" in words else ""
+        )
+    if code.region:
+        return next((side for side in ("right", "left") if code.region.startswith(side)), "")
+    sides = {_find_side_of_box(box) for box in code.boxes}
+    if sides == {"right", "left"}:
+        return "both"
+    return sides.pop() if len(sides) == 1 else ""
+
+
+def _find_side_of_box(box: LabelledBox) -> str:
+    """Return the patient's side of a box; "" near the midline, and without a grid, whose width is needed.
+
+    A frontal radiograph shows the patient's right on the left. The middle is that of the image, so a box
+    within a tenth of the width of it has no certain side.
+    """
+    if box.grid is None:
+        return ""
+    middle, margin = box.grid.width / 2, box.grid.width / 10
+    if box.box.x_max < middle - margin:
+        return "right"
+    return "left" if box.box.x_min > middle + margin else ""
+
+
+def _contradicts(side: str, sentences: list[str]) -> bool:
+    """Return whether a sentence on the finding names another side, or several."""
+    text = " ".join(sentences)
+    if not text:
+        return False
+    right, left, both = _RIGHT.search(text), _LEFT.search(text), _BOTH.search(text)
+    if side == "both":
+        return not both and not (right and left)
+    return bool(both or (left if side == "right" else right))

@@ -1,0 +1,158 @@
+"""Writes the questions of a source as a native file, and counts them."""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from domain.errors import AlreadyThere
+from domain.file_errors import add_filename_to_errors
+from domain.questions import Question, Source
+from domain.vocabulary import AnswerFormat, Task
+from generation.source_exams import SourceExam
+from generation.templates.drafts import DraftWriter
+from generation.templates.exam_facts import collect_facts
+from generation.templates.questions import draft_questions
+from generation.templates.selection import PER_EXAM, select_drafts
+from records.questions import ExamRecord, QuestionRecord, RadiographRecord, question_to_record
+
+#: The source of each question: what wrote it, and the version of the templates.
+GENERATOR, VERSION = "template", "1"
+#: ReXVQA's names of the tasks (its Table 1).
+CONTENT_TYPES = {
+    Task.PRESENCE: "Presence Assessment",
+    Task.LOCATION: "Location & Distribution",
+    Task.NEGATION: "Negation Assessment",
+    Task.DIFFERENTIAL: "Differential Diagnosis",
+    Task.GEOMETRIC: "Geometric Information",
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class GenerationCounts:
+    """The counts of a run: exams, exams with all 11 questions, questions, and what was not built."""
+
+    exams: int = 0
+    complete: int = 0
+    without_questions: int = 0
+    formats: Counter[AnswerFormat] = field(default_factory=Counter)
+    tasks: Counter[Task] = field(default_factory=Counter)
+    full_formats: Counter[AnswerFormat] = field(default_factory=Counter)
+    not_built: Counter[str] = field(default_factory=Counter)
+    unused: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def questions(self) -> int:
+        """The number of questions."""
+        return sum(self.formats.values())
+
+
+def generate_questions(
+    exam: SourceExam, *, seed: int, counts: GenerationCounts | None = None
+) -> list[Question]:
+    """Write the questions of one exam. Ids are numbered within the exam.
+
+    Args:
+        exam: the exam.
+        seed: the seed; the same exam and seed give the same questions.
+        counts: the counts to add to; None if they are not needed.
+    """
+    counts = counts or GenerationCounts()
+    facts = collect_facts(exam)
+    writer = DraftWriter(
+        facts=facts,
+        random=random.Random(f"{seed}/{exam.id}"),  # noqa: S311 - seeded on purpose, nothing secret
+        not_built=counts.not_built,
+    )
+    drafts = select_drafts(list(draft_questions(writer)), seed=f"{seed}/{exam.id}/selection")
+    by_format = Counter(draft.format for draft in drafts)
+    counts.exams += 1
+    counts.complete += by_format == Counter(PER_EXAM)
+    counts.without_questions += not drafts
+    counts.formats.update(by_format)
+    counts.tasks.update(draft.task for draft in drafts)
+    counts.full_formats.update(format_ for format_, count in PER_EXAM.items() if by_format[format_] == count)
+    counts.unused.update(facts.unused)
+    return [
+        Question(
+            id=f"{exam.id}-t{number:02d}",
+            exam_id=exam.id,
+            format=draft.format,
+            stem=draft.stem,
+            options=draft.options,
+            answer=draft.answer,
+            explanation=draft.explanation,
+            boxes=draft.boxes,
+            task=draft.task,
+            content_type=CONTENT_TYPES[draft.task],
+            category=draft.category,
+            subcategory=draft.subcategory,
+            difficulty=draft.difficulty,
+            source=Source(generator=GENERATOR, version=VERSION),
+        )
+        for number, draft in enumerate(drafts, start=1)
+    ]
+
+
+def write_question_file(
+    path: Path,
+    exams: Iterable[SourceExam],
+    *,
+    seed: int,
+    comparison: bool = True,
+    report_progress: Callable[[int], None] = lambda _: None,
+) -> GenerationCounts:
+    """Write the questions of all exams, one per line. The file appears when it is complete.
+
+    Args:
+        path: the new file.
+        exams: the exams.
+        seed: the seed of distractors, selection and order.
+        comparison: whether the reports keep their section on prior exams.
+        report_progress: called with the number of exams after each one.
+
+    Raises:
+        AlreadyThere: the file exists.
+    """
+    if path.exists():
+        raise AlreadyThere(f"{path} exists already. Choose another name, or delete it.")
+    counts = GenerationCounts()
+    with add_filename_to_errors(path):
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                for number, exam in enumerate(exams, start=1):
+                    for record in _iter_records(exam, seed=seed, comparison=comparison, counts=counts):
+                        file.write(msgspec.json.encode(record) + b"\n")
+                    report_progress(number)
+            os.link(part, path)  # fails if somebody else wrote the file meanwhile
+        except FileExistsError as error:
+            raise AlreadyThere(f"{path} exists already. Choose another name, or delete it.") from error
+        finally:
+            Path(part).unlink(missing_ok=True)
+    return counts
+
+
+def _iter_records(
+    exam: SourceExam, *, seed: int, comparison: bool, counts: GenerationCounts
+) -> Iterator[QuestionRecord]:
+    report = exam.report.format_text(comparison=comparison) if not exam.report.is_empty else None
+    exam_record = ExamRecord(
+        id=exam.id,
+        patient=exam.patient or msgspec.UNSET,
+        indication=exam.report.indication or msgspec.UNSET,
+        age=exam.age or msgspec.UNSET,
+        sex=exam.sex or msgspec.UNSET,
+        radiographs=[
+            RadiographRecord(id=image.id, file=image.file, view=image.view) for image in exam.images
+        ],
+    )
+    for question in generate_questions(exam, seed=seed, counts=counts):
+        yield question_to_record(question, exam_record, report=report)

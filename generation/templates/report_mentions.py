@@ -1,0 +1,145 @@
+"""Reads which findings a report states, negates or leaves uncertain, sentence by sentence.
+
+The reader errs towards uncertain: only a plain statement counts as present, and only a plain negation as
+absent.
+"No large effusion" negates nothing, since a small one remains possible.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from generation.source_exams import ReportSections
+from generation.templates.vocabulary import FindingTerm
+
+
+class Polarity(StrEnum):
+    """What a sentence states about a finding. "No large effusion" is a restricted negation."""
+
+    STATED = "stated"
+    NEGATED = "negated"
+    RESTRICTED = "restricted"
+    UNCERTAIN = "uncertain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """One mention of a finding. ``exact`` is False if the words may mean something else as well."""
+
+    finding: str
+    polarity: Polarity
+    exact: bool
+    sentence: str
+
+
+_SENTENCE_END = re.compile(r"(?<=[.;])\s+(?!\d+\s*(?:cm|mm))|\n+")
+_NUMBERING = re.compile(r"^\s*\d+\s*[.)]\s*")
+_NEGATION = re.compile(
+    r"\b(?:no|without|negative\s+for|free\s+of|clear\s+of|absence\s+of|absent|"
+    r"not\s+(?:see|show|demonstrate|have)\w*)\b",
+    re.IGNORECASE,
+)
+#: Words that end what a negation covers.
+_SCOPE_END = re.compile(
+    r"\b(?:but|however|although|though|except|other\s+than|apart\s+from|aside\s+from|besides|which|otherwise|while|"
+    r"with(?!\s+or\b)|there\s+(?:is|are)|due\s+to|given|despite|since|from\s+the\s+prior)\b|[;:]|"
+    r",\s*(?:and\s+)?(?:the\s+)?(?:heart|cardi|lungs?|mediastin|stable|mild|moderate|small|minimal|unchanged|normal|"
+    r"visuali[sz]ed|bony|osseous|calcified|old|chronic|scattered|left|right|bilateral|low|degenerative)",
+    re.IGNORECASE,
+)
+#: Between a negation and a finding, these words restrict the negation: a smaller or older one may be there.
+_RESTRICTING = re.compile(
+    r"\b(?:large|larger|significant\w*|siz[ae]able|gross|overt|frank|definit\w+|typical|displaced|suspicious|new|"
+    r"convincing|obvious|worsening|increas\w+|additional|other|further|change|interval|dominant|massive|layering|"
+    r"right|left|upper|lower|apical|basilar|bibasilar|basal|perihilar|unilateral|longer|specific|discrete|"
+    r"radiopaque|non-?calcified|calcified|tension|active|confluent|lobar|XXXX)\b",
+    re.IGNORECASE,
+)
+_RESTRICTED_PLACE = re.compile(
+    r"^(?:\s+\w+){0,3}?\s+(?:on|in|at|within|of|along|near|over|above|below|greater|larger)\s+(?:the\s+|either\s+)?"
+    r"(?:right|left|upper|lower|mid\w*|bases?|apex|apices|retrocardiac|hil\w+|than|lateral)\b",
+    re.IGNORECASE,
+)
+_NEGATED_AFTER = re.compile(
+    r"^(?:\s+\w+){0,2}\s+(?:is|are|was|were)\s+not\s+(?:\w+\s+)?(?:seen|identified|visuali[sz]ed|evident|present|"
+    r"demonstrated|appreciated)\b",
+    re.IGNORECASE,
+)
+_DOUBT = re.compile(
+    r"\b(?:may|might|could|can|possib\w+|probabl\w+|potential\w*|suggest\w*|question\w*|exclude\w*|versus|vs|likely|"
+    r"suspicio\w+|suspect\w*|concern\w*|differential|rule|evaluat\w+|if|consider\w*|equivocal|appearance\s+of|"
+    r"resembl\w+|mimic\w*|simulat\w+|favou?r\w*|presum\w+|artifact\w*|borderline|not\s+(?:significantly|definitely)|"
+    r"resol\w+|cleared|removed|improv\w+|decreas\w+|histor\w+|previous\w*|prior|interval|"
+    r"no\s+longer|post|recommend\w*|"
+    r"follow\w*|correlat\w+|minor\s+likelihood|upper\s+limits?|believed|thought|felt|compatible|indicat\w+|"
+    r"represent\w*|relate\w*|technique|positional|projection\w*)\b|\?",
+    re.IGNORECASE,
+)
+#: Open-i replaced words by XXXX: the hidden one may be a doubt ("XXXX atelectasis").
+_HIDDEN_WORD = re.compile(r"XXXX(?:\s+\w+){0,2}\s*$")
+_ALTERNATIVE = re.compile(r"^[^.;]{0,30}\b(?:or|and/or)\b|^\s*/", re.IGNORECASE)
+_ALTERNATIVE_BEFORE = re.compile(r"\b(?:or|and/or)\s+(?:\w+\s+){0,2}$|/\s*$", re.IGNORECASE)
+
+
+def split_sentences(report: ReportSections) -> list[str]:
+    """Split findings and impression into sentences, without numbering."""
+    sentences = []
+    for section in (report.findings, report.impression):
+        for part in _SENTENCE_END.split(section):
+            sentence = _NUMBERING.sub("", part).strip()
+            if sentence:
+                sentences.append(sentence)
+    return sentences
+
+
+def find_mentions(sentence: str, term: FindingTerm) -> Iterator[Mention]:
+    """Yield the mentions of a finding in a sentence, with what is stated about each."""
+    names = [match.span() for match in term.name.finditer(sentence)]
+    for match in term.mention.finditer(sentence):
+        exact = any(start < match.end() and match.start() < end for start, end in names)
+        yield Mention(
+            finding=term.id,
+            polarity=_judge(sentence, match.start(), match.end(), term),
+            exact=exact,
+            sentence=sentence,
+        )
+    for start, end in names:
+        if not any(m.start() < end and start < m.end() for m in term.mention.finditer(sentence)):
+            yield Mention(
+                finding=term.id, polarity=_judge(sentence, start, end, term), exact=True, sentence=sentence
+            )
+
+
+def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
+    before, after = sentence[:start], sentence[end:]
+    cue = None
+    for match in _NEGATION.finditer(before):
+        if not _SCOPE_END.search(before[match.end() :]):
+            cue = match
+    if cue is not None:
+        between = before[cue.end() :]
+        # A comma ends what an adjective belongs to: "no large effusion, pneumothorax".
+        nearest = between.rsplit(",", 1)[-1]
+        words = set(re.findall(r"[a-z]+", nearest.casefold()))
+        if (
+            _RESTRICTING.search(nearest)
+            or term.restricted_by & words
+            or _RESTRICTED_PLACE.search(after)
+            or _DOUBT.search(sentence)
+        ):
+            return Polarity.RESTRICTED
+        return Polarity.NEGATED
+    if _NEGATED_AFTER.search(after):
+        return Polarity.RESTRICTED if _DOUBT.search(sentence) else Polarity.NEGATED
+    if (
+        _DOUBT.search(sentence)
+        or _ALTERNATIVE.search(after)
+        or _ALTERNATIVE_BEFORE.search(before)
+        or _HIDDEN_WORD.search(before)
+        or _NEGATION.search(before[-40:])
+    ):
+        return Polarity.UNCERTAIN
+    return Polarity.STATED

@@ -1,0 +1,215 @@
+"""Questions from templates: every key and every distractor follows from the facts."""
+
+import json
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domain.errors import AlreadyThere
+from domain.expectations import COMPLETE
+from domain.vocabulary import AnswerFormat, Task
+from generation.source_exams import CodedFinding, CodeSystem, SourceExam, SourceImage
+from generation.sources import load_source
+from generation.templates.drafts import DraftWriter
+from generation.templates.exam_facts import collect_facts
+from generation.templates.question_file import (
+    GenerationCounts,
+    generate_questions,
+    write_question_file,
+)
+from generation.templates.questions import draft_questions
+from generation.templates.selection import PER_EXAM
+from generation.templates.vocabulary import load_findings
+from quality.checks import check_question
+from tests.unit.generation_sources import make_region, write_openi, write_scene_graph
+
+#: Labels that state one finding each, with the finding.
+LABELS = {
+    "Effusion": "pleural_effusion",
+    "Pneumothorax": "pneumothorax",
+    "Consolidation": "consolidation",
+    "Atelectasis": "atelectasis",
+    "Cardiomegaly": "cardiomegaly",
+    "Edema": "pulmonary_edema",
+    "Emphysema": "emphysema",
+    "Hernia": "hiatal_hernia",
+    "Fracture": "fracture",
+    "Mass": "mass",
+    "low lung volumes": "low_lung_volumes",
+    "tortuous aorta": "tortuous_aorta",
+    "mediastinal widening": "wide_mediastinum",
+}
+STATES = st.dictionaries(st.sampled_from(sorted(LABELS)), st.booleans())
+
+
+def make_exam(states):
+    return SourceExam(
+        id="e-1",
+        file="test",
+        record="1",
+        images=(SourceImage(id="pa", file="pa.png"),),
+        codes=tuple(
+            CodedFinding(system=CodeSystem.LABEL, code=label, present=present)
+            for label, present in states.items()
+        ),
+    )
+
+
+def make_random():
+    return random.Random(1)  # noqa: S311 - seeded on purpose, nothing secret
+
+
+def list_true_and_false_options(facts):
+    """All texts that are true and false by the facts: findings as "present" options, and statements."""
+    terms = load_findings()
+    present = {terms[name].option for name in facts.present}
+    absent = {terms[name].option for name in facts.absent}
+    true = {terms[name].present for name in facts.present} | {terms[name].absent for name in facts.absent}
+    false = {terms[name].absent for name in facts.present} | {terms[name].present for name in facts.absent}
+    return present, absent, true, false
+
+
+@settings(max_examples=60, deadline=None)
+@given(STATES)
+def test_every_option_is_true_or_false_by_the_facts(states):
+    exam = make_exam(states)
+    facts = collect_facts(exam)
+    present, absent, true, false = list_true_and_false_options(facts)
+    writer = DraftWriter(facts=facts, random=make_random())
+    for draft in draft_questions(writer):
+        if not draft.options:
+            continue
+        keyed = {option for index, option in enumerate(draft.options) if index in draft.answer}
+        others = set(draft.options) - keyed
+        assert len(draft.options) == len(set(draft.options)) == 4
+        assert keyed
+        assert others
+        if "statement" in draft.template:
+            assert keyed <= true
+            assert others <= false
+        elif "absence" in draft.template or draft.template == "multiple diagnoses":
+            assert keyed <= absent
+            assert others <= present
+        else:
+            assert keyed <= present
+            assert others <= absent
+
+
+@settings(max_examples=60, deadline=None)
+@given(STATES)
+def test_closed_questions_have_the_answer_of_the_facts(states):
+    facts = collect_facts(make_exam(states))
+    for draft in draft_questions(DraftWriter(facts=facts, random=make_random())):
+        if draft.format is AnswerFormat.CLOSED:
+            (name,) = draft.findings
+            is_present = name in facts.present
+            asks_for_absence = draft.template == "closed negation"
+            assert draft.answer == ("yes" if is_present != asks_for_absence else "no")
+
+
+@settings(max_examples=60, deadline=None)
+@given(STATES)
+def test_findings_of_one_group_are_never_in_one_question(states):
+    facts = collect_facts(make_exam(states))
+    for draft in draft_questions(DraftWriter(facts=facts, random=make_random())):
+        if draft.options:
+            groups = [load_findings()[name].group for name in draft.findings]
+            assert len(groups) == len(set(groups))
+
+
+@settings(max_examples=40, deadline=None)
+@given(STATES, st.integers(0, 3))
+def test_an_exam_has_at_most_3_2_3_3_questions_without_problems(states, seed):
+    counts = GenerationCounts()
+    questions = generate_questions(make_exam(states), seed=seed, counts=counts)
+    formats = Counter(question.format for question in questions)
+    assert all(formats[format_] <= number for format_, number in PER_EXAM.items())
+    assert len({question.stem for question in questions}) == len(questions)
+    assert len({question.id for question in questions}) == len(questions)
+    for question in questions:
+        assert question.source.generator == "template"
+        assert check_question(question, expected=COMPLETE, minimum_explanation=20) == ()
+    assert questions == generate_questions(make_exam(states), seed=seed)
+
+
+def test_a_rich_record_gives_all_four_formats_and_five_tasks(tmp_path):
+    write_openi(
+        tmp_path,
+        {
+            "MeSH": "Pleural Effusion/left/small;Pulmonary Emphysema;Lung/hyperdistention",
+            "findings": (
+                "Small left pleural effusion. Lungs are hyperinflated. Emphysema. No pneumothorax. Trachea "
+                "is midline. Heart size normal. No pneumonia, edema or masses. No free air. "
+                "No acute bony abnormality."
+            ),
+            "impression": "Emphysema.",
+        },
+    )
+    (exam,) = load_source("openi-csv", tmp_path).exams
+    drafts = list(draft_questions(DraftWriter(facts=collect_facts(exam), random=make_random())))
+    assert {draft.format for draft in drafts} == set(AnswerFormat)
+    assert {draft.task for draft in drafts} == set(Task)
+    questions = generate_questions(exam, seed=1)
+    assert Counter(question.format for question in questions) == Counter(PER_EXAM)
+    assert {question.task for question in questions} == set(Task)
+
+
+def test_too_few_facts_are_not_padded_and_are_counted():
+    counts = GenerationCounts()
+    questions = generate_questions(make_exam({"Pneumothorax": False}), seed=1, counts=counts)
+    assert {question.format for question in questions} == {AnswerFormat.CLOSED}
+    assert counts.complete == 0
+    assert counts.not_built["single statement: fewer than 3 distractors are ruled out"] == 4
+
+
+def test_an_exam_without_facts_gives_no_question_and_is_counted():
+    counts = GenerationCounts()
+    assert generate_questions(make_exam({}), seed=1, counts=counts) == []
+    assert (counts.exams, counts.without_questions) == (1, 1)
+
+
+def test_questions_on_a_region_have_its_boxes_on_the_grid_of_the_source(tmp_path):
+    write_scene_graph(
+        tmp_path,
+        make_region("left lung", (120, 20, 200, 180), "anatomicalfinding|yes|atelectasis"),
+    )
+    (exam,) = load_source("scene-graphs", tmp_path).exams
+    questions = generate_questions(exam, seed=1)
+    assert {question.answer for question in questions if question.stem.startswith("On which side")} <= {
+        "On the left"
+    }
+    (box,) = next(question.boxes for question in questions if question.boxes)
+    assert (box.label, box.box.as_tuple(), box.grid.width) == ("left lung", (120, 20, 200, 180), 224)
+
+
+# --------------------------------------------------------------------------------------------------- file
+def test_the_file_is_complete_or_not_there(tmp_path):
+    class BrokenError(Exception):
+        pass
+
+    def exams():
+        yield make_exam({"Pneumothorax": False})
+        raise BrokenError
+
+    path = tmp_path / "questions.jsonl"
+    with pytest.raises(BrokenError):
+        write_question_file(path, exams(), seed=1)
+    assert list(tmp_path.iterdir()) == []
+    write_question_file(path, [make_exam({"Pneumothorax": False})], seed=1)
+    with pytest.raises(AlreadyThere, match="exists already"):
+        write_question_file(path, [make_exam({"Edema": True})], seed=1)
+    assert "edema" not in path.read_text(encoding="utf-8")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_report_goes_into_the_file_without_its_comparison_on_request(tmp_path):
+    exams = load_source("openi-csv", write_openi(tmp_path / "source")).exams
+    for comparison in (True, False):
+        path = tmp_path / f"{comparison}.jsonl"
+        write_question_file(path, exams, seed=1, comparison=comparison)
+        reports = {json.loads(line)["report"] for line in path.read_text(encoding="utf-8").splitlines()}
+        (report,) = reports
+        assert ("COMPARISON" in report) == comparison
