@@ -36,9 +36,10 @@ class Draft:
     @property
     def difficulty(self) -> Difficulty:
         """The tier by format and task: a template knows nothing about how hard the image is."""
-        if self.task is Task.DIFFERENTIAL or self.format is AnswerFormat.MULTIPLE:
-            return Difficulty.HARD
-        return Difficulty.EASY if self.format is AnswerFormat.CLOSED else Difficulty.MEDIUM
+        if self.format is AnswerFormat.CLOSED:
+            return Difficulty.EASY
+        is_hard = self.task is Task.DIFFERENTIAL or self.format is AnswerFormat.MULTIPLE
+        return Difficulty.HARD if is_hard else Difficulty.MEDIUM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,6 +157,17 @@ def test_a_rich_record_gives_all_four_formats_and_five_tasks(tmp_path):
     assert {question.task for question in questions} == set(Task)
 
 
+def test_the_tier_follows_from_format_and_task():
+    facts = collect_facts(make_exam(dict.fromkeys(LABELS, False)))
+    tiers = {
+        (draft.format.value, draft.task is Task.DIFFERENTIAL): draft.difficulty.value
+        for draft in draft_questions(DraftWriter(facts=facts, random=make_random()))
+    }
+    assert tiers["closed", False] == tiers["closed", True] == "easy"
+    assert tiers["single", False] == tiers["open", False] == "medium"
+    assert tiers["multiple", False] == "hard"
+
+
 def test_too_few_facts_are_not_padded_and_are_counted():
     counts = GenerationCounts()
     questions = generate_questions(make_exam({"Pneumothorax": False}), seed=1, counts=counts)
