@@ -8,8 +8,17 @@ import sys
 from dataclasses import asdict
 
 from commands.arguments import Subparsers
-from measures.kappa_precision import cases_for_kappa, kappa_half_width
+from domain.errors import InvalidValue
+from measures.kappa_precision import cases_for_kappa, expected_kappa_limits
 from measures.power import Power, PowerAssumptions, cases_for_power, power_table
+from measures.power_designs import (
+    MAX_CASES,
+    RUNS,
+    ArmAssumptions,
+    ReadingDesign,
+    cases_for_design,
+    power_of_design,
+)
 
 
 def add_subcommands(subcommands: Subparsers) -> None:
@@ -17,14 +26,44 @@ def add_subcommands(subcommands: Subparsers) -> None:
     power = subcommands.add_parser(
         "power",
         help="compute the power of a study and the precision of kappa",
-        description="Accuracies, spread and margin are proportions: .02 is 2 percentage points. Where "
-        "formula and simulation differ by more than .03, the simulated power is used; it is shown with its "
-        "standard error.",
+        description="Accuracies, spread and margin are proportions: .02 is 2 percentage points. The power is "
+        "simulated, with its standard error; the formula is shown beside it. With --second-arm-accuracy, the "
+        "same readers read in two arms, and --reader-accuracy is that of the first.",
     )
     power.add_argument("--reader-accuracy", type=float, required=True, metavar="P")
-    power.add_argument("--model-accuracy", type=float, required=True, metavar="P")
+    compared = power.add_mutually_exclusive_group(required=True)
+    compared.add_argument("--model-accuracy", type=float, metavar="P")
+    compared.add_argument(
+        "--second-arm-accuracy", type=float, metavar="P", help="compare two arms instead of readers and model"
+    )
     power.add_argument(
         "--spread", type=float, default=0.0, help="standard deviation of the readers' accuracies"
+    )
+    power.add_argument(
+        "--arm-spread",
+        type=float,
+        default=0.0,
+        help="two arms: standard deviation of a reader's own effect in each arm",
+    )
+    power.add_argument(
+        "--arm-correlations",
+        type=float,
+        nargs=3,
+        default=[0.6, 0.5, 0.45],
+        metavar="R",
+        help="two arms: latent correlations of one reader in both arms, of two readers in one arm, and of "
+        "two readers in different arms; default .6 .5 .45",
+    )
+    power.add_argument(
+        "--readers-per-case", type=int, metavar="N", help="split design: each case is read by N readers"
+    )
+    power.add_argument("--cases-per-patient", type=int, default=1, metavar="N", help="clusters of cases")
+    power.add_argument(
+        "--patient-correlation",
+        type=float,
+        default=0.5,
+        metavar="R",
+        help="share of the variance of difficulty that the cases of a patient have in common; default .5",
     )
     power.add_argument(
         "--reader-correlation",
@@ -55,6 +94,7 @@ def add_subcommands(subcommands: Subparsers) -> None:
     power.add_argument(
         "--share", type=float, default=0.25, help="share of the rarer of two answers, with --kappa"
     )
+    power.add_argument("--kappa-raters", type=int, default=2, metavar="N", help="raters, with --kappa")
     power.add_argument(
         "--half-width", type=float, default=0.1, help="target half-width of the interval, with --kappa"
     )
@@ -64,6 +104,26 @@ def add_subcommands(subcommands: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute the power, and print a table or JSON."""
+    design = ReadingDesign(
+        readers_per_case=args.readers_per_case,
+        cases_per_patient=args.cases_per_patient,
+        patient_correlation=args.patient_correlation,
+    )
+    expected: PowerAssumptions | ArmAssumptions
+    if args.second_arm_accuracy is not None:
+        same_reader, same_arm, other = args.arm_correlations
+        expected = ArmAssumptions(
+            first_accuracy=args.reader_accuracy,
+            second_accuracy=args.second_arm_accuracy,
+            spread=args.spread,
+            arm_spread=args.arm_spread,
+            same_reader_correlation=same_reader,
+            same_arm_correlation=same_arm,
+            other_correlation=other,
+            margin=args.margin,
+            random_readers=not args.fixed_readers,
+        )
+        return _run_design(args, expected, design)
     expected = PowerAssumptions(
         reader_accuracy=args.reader_accuracy,
         model_accuracy=args.model_accuracy,
@@ -73,6 +133,8 @@ def run(args: argparse.Namespace) -> int:
         margin=args.margin,
         random_readers=not args.fixed_readers,
     )
+    if design.readers_per_case is not None or design.cases_per_patient > 1:
+        return _run_design(args, expected, design)
     designs = power_table(
         expected,
         readers=args.readers,
@@ -84,39 +146,99 @@ def run(args: argparse.Namespace) -> int:
     cases_needed = {
         count: cases_for_power(expected, readers=count, power=args.power) for count in args.readers
     }
-    kappa = [] if args.kappa is None else [(n, _compute_half_width(args, n)) for n in args.cases]
-    kappa_cases = None
-    if args.kappa is not None:
-        kappa_cases = cases_for_kappa(args.kappa, (args.share, 1 - args.share), half_width=args.half_width)
+    kappa, kappa_cases = _plan_kappa(args)
     if args.json:
         plain = {
             "expected": asdict(expected),
             "power": [
-                asdict(design) | {"shown": design.quoted_power, "shown_is": design.quoted_method}
-                for design in designs
+                asdict(power) | {"shown": power.quoted_power, "shown_is": power.quoted_method}
+                for power in designs
             ],
             "cases_needed": [{"readers": count, "cases": cases} for count, cases in cases_needed.items()],
-            "kappa": [{"cases": n, "half_width": width} for n, width in kappa],
+            "kappa": [{"cases": n, "low": low, "high": high} for n, (low, high) in kappa],
             "kappa_cases_needed": kappa_cases,
             "seed": args.seed,
         }
         print(json.dumps(plain, indent=2))
         return 0
     print("readers  cases  power  by          formula  simulation")
-    for design in designs:
-        print(_format_line(design))
+    for power in designs:
+        print(_format_line(power))
     for count, cases in cases_needed.items():
         text = f"about {cases:,} cases" if cases else "not attainable with any number of cases"
         print(f"{args.power:.0%} power with {count} readers: {text} (formula)")
-    for n, width in kappa:
-        print(f"kappa {args.kappa:g} on {n:,} cases: ± {width:.3f}")
-    if kappa_cases is not None:
-        print(f"kappa {args.kappa:g} to ± {args.half_width:g}: about {kappa_cases:,} cases")
+    _print_kappa(args, kappa, kappa_cases)
     return 0
 
 
-def _compute_half_width(args: argparse.Namespace, cases: int) -> float:
-    return kappa_half_width(args.kappa, (args.share, 1 - args.share), cases=cases)
+def _run_design(
+    args: argparse.Namespace, expected: PowerAssumptions | ArmAssumptions, design: ReadingDesign
+) -> int:
+    """Simulate a design without a formula."""
+    runs = RUNS if args.runs is None else args.runs
+    if runs < 1:
+        raise InvalidValue("runs", "must be 1 or more; this design has no formula")
+    grid = [(readers, cases) for readers in args.readers for cases in args.cases]
+    rows = []
+    for done, (readers, cases) in enumerate(grid):
+        _print_progress(done, len(grid))
+        power, error = power_of_design(
+            expected, design, readers=readers, cases=cases, seed=args.seed, runs=runs
+        )
+        rows.append({"readers": readers, "cases": cases, "simulated": power, "simulated_error": error})
+    _print_progress(len(grid), len(grid))
+    needed = {
+        readers: cases_for_design(
+            expected, design, readers=readers, power=args.power, seed=args.seed, runs=min(runs, RUNS)
+        )
+        for readers in args.readers
+    }
+    kappa, kappa_cases = _plan_kappa(args)
+    if args.json:
+        plain = {
+            "expected": asdict(expected),
+            "design": asdict(design),
+            "power": rows,
+            "cases_needed": [{"readers": count, "cases": cases} for count, cases in needed.items()],
+            "kappa": [{"cases": n, "low": low, "high": high} for n, (low, high) in kappa],
+            "kappa_cases_needed": kappa_cases,
+            "seed": args.seed,
+            "runs": runs,
+        }
+        print(json.dumps(plain, indent=2))
+        return 0
+    print("readers  cases  power (simulation)")
+    for row in rows:
+        print(
+            f"{row['readers']:>7}  {row['cases']:>5}  {row['simulated']:.3f} ± {row['simulated_error']:.3f}"
+        )
+    for count, cases in needed.items():
+        text = f"about {cases:,} cases" if cases else f"not attainable with {MAX_CASES:,} cases"
+        print(f"{args.power:.0%} power with {count} readers: {text} (simulation)")
+    _print_kappa(args, kappa, kappa_cases)
+    return 0
+
+
+def _plan_kappa(args: argparse.Namespace) -> tuple[list[tuple[int, tuple[float, float]]], int | None]:
+    """Return the expected limits of kappa for each number of cases, and the number of cases needed."""
+    if args.kappa is None:
+        return [], None
+    limits = [
+        (n, expected_kappa_limits(args.kappa, args.share, cases=n, raters=args.kappa_raters))
+        for n in args.cases
+    ]
+    return limits, cases_for_kappa(
+        args.kappa, args.share, half_width=args.half_width, raters=args.kappa_raters
+    )
+
+
+def _print_kappa(
+    args: argparse.Namespace, limits: list[tuple[int, tuple[float, float]]], needed: int | None
+) -> None:
+    for n, (low, high) in limits:
+        print(f"kappa {args.kappa:g} on {n:,} cases: {low:.3f} to {high:.3f}")
+    if needed is not None:
+        print(f"kappa {args.kappa:g} to ± {args.half_width:g}: about {needed:,} cases")
 
 
 def _format_line(power: Power) -> str:

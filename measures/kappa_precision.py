@@ -1,96 +1,133 @@
-"""Plans the number of cases for a kappa from the expected width of its interval.
+"""Plans the number of cases for a kappa of two or more raters and two possible answers.
 
-Assumptions. Both raters use the categories with the same ``shares``, and kappa is the same in each category.
-The half-width is that of the large-sample interval. If a category is rare, the interval in the report will be
-somewhat wider.
+Assumptions. All raters give the rarer answer with the same probability ``share``, and kappa is the intraclass
+kappa of the common-correlation model. The expected interval contains the values of kappa whose expected
+numbers of cases (by the number of raters who give the rarer answer) fit the expected data by the chi-square
+test of goodness of fit. R's package kappaSize uses the same formula. If the share is unknown to the analysis,
+as always in a report, the interval there is somewhat wider.
 
-Source: Fleiss JL, Cohen J, Everitt BS, Psychol Bull 1969;72:323-327; Cantor AB, Psychol Methods
-1996;1:150-153.
+Sources: Donner A, Eliasziw M, Stat Med 1992;11:1511-1519; Altaye M, Donner A, Klar N, Biometrics
+2001;57:584-588; Donner A, Rotondi MA, Int J Biostat 2010;6:31.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from statistics import NormalDist
 
 import numpy as np
+import scipy
+from numpy.typing import NDArray
 
 from domain.errors import InvalidValue
-from measures.agreement import CONFIDENCE, Weights, agreement_weights
-from measures.pairs import kappa_influence
+from measures.proportions import CONFIDENCE
+
+#: The maximum number of raters.
+MAX_RATERS = 20
 
 
-def kappa_half_width(
-    kappa: float,
-    shares: Sequence[float],
-    *,
-    cases: int,
-    weights: Weights = Weights.NONE,
-    confidence: float = CONFIDENCE,
-) -> float:
-    """Compute half of the expected width of kappa's interval.
+def expected_kappa_limits(
+    kappa: float, share: float, *, cases: int, raters: int = 2, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """Compute the expected interval of kappa.
 
     Args:
         kappa: the expected agreement beyond chance, 0 or more, below 1.
-        shares: the share of each category; each is above 0, and the sum is 1.
+        share: the share of the rarer answer, above 0 and below 1.
         cases: the number of cases, 1 or more.
-        weights: none, linear or quadratic.
+        raters: the number of raters, 2 to ``MAX_RATERS``.
         confidence: the confidence level of the interval.
 
     Returns:
-        The distance from the estimate to each limit, above 0.
+        The lower and the upper limit; the upper limit is 1 if no value of kappa is refuted.
 
     Raises:
-        InvalidValue: kappa is outside its range, the shares do not add up to 1, or there is no case.
+        InvalidValue: a value is outside its range.
 
-    >>> round(kappa_half_width(0.6, [0.5, 0.5], cases=100), 3)
-    0.157
+    >>> low, high = expected_kappa_limits(0.6, 0.5, cases=100)
+    >>> (round(low, 3), round(high, 3))
+    (0.422, 0.733)
     """
     if cases < 1:
         raise InvalidValue("cases", f"{cases} must be 1 or more")
-    return NormalDist().inv_cdf(0.5 + confidence / 2) * _unit_error(kappa, shares, weights) / math.sqrt(cases)
+    _check(kappa, share, raters)
+    critical = float(scipy.special.chdtri(1, 1 - confidence)) / cases
+    lowest, tiny = _lowest_kappa(share, raters), 1e-9
+
+    def distance(limit: float) -> float:
+        return _distance_per_case(kappa, limit, share, raters) - critical
+
+    low, high = lowest, 1.0
+    if distance(lowest + tiny) > 0:
+        low = float(scipy.optimize.brentq(distance, lowest + tiny, kappa))
+    if distance(1 - tiny) > 0:
+        high = float(scipy.optimize.brentq(distance, kappa, 1 - tiny))
+    return low, high
 
 
 def cases_for_kappa(
-    kappa: float,
-    shares: Sequence[float],
-    *,
-    half_width: float,
-    weights: Weights = Weights.NONE,
-    confidence: float = CONFIDENCE,
+    kappa: float, share: float, *, half_width: float, raters: int = 2, confidence: float = CONFIDENCE
 ) -> int:
-    """Compute the number of cases for an interval of kappa with the given half-width.
+    """Compute the number of cases whose expected interval is within kappa plus and minus ``half_width``.
 
     Args:
         kappa: the expected agreement beyond chance, 0 or more, below 1.
-        shares: the share of each category; each is above 0, and the sum is 1.
-        half_width: the distance from the estimate to each limit, above 0 and below 1.
-        weights: none, linear or quadratic.
+        share: the share of the rarer answer, above 0 and below 1.
+        half_width: the distance to each limit, above 0 and below 1. A limit of 1 or more, or below the lowest
+            possible kappa, is not required.
+        raters: the number of raters, 2 to ``MAX_RATERS``.
         confidence: the confidence level of the interval.
 
     Returns:
         The minimum number of cases, 2 or more.
 
     Raises:
-        InvalidValue: kappa or the half-width is outside its range, or the shares do not add up to 1.
+        InvalidValue: a value is outside its range, or neither limit is a possible kappa.
 
-    >>> cases_for_kappa(0.6, [0.5, 0.5], half_width=0.1)
-    246
+    >>> cases_for_kappa(0.4, 0.3, half_width=0.1)
+    397
     """
     if not 0 < half_width < 1:
         raise InvalidValue("half_width", f"{half_width} must be between 0 and 1, for example 0.1")
-    unit = NormalDist().inv_cdf(0.5 + confidence / 2) * _unit_error(kappa, shares, weights)
-    return max(2, math.ceil((unit / half_width) ** 2))
+    _check(kappa, share, raters)
+    limits = [
+        limit
+        for limit in (kappa - half_width, kappa + half_width)
+        if _lowest_kappa(share, raters) < limit < 1
+    ]
+    if not limits:
+        raise InvalidValue("half_width", f"{half_width} is so large that every interval fits")
+    critical = float(scipy.special.chdtri(1, 1 - confidence))
+    return max(
+        2,
+        *(math.ceil(critical / _distance_per_case(kappa, limit, share, raters)) for limit in limits),
+    )
 
 
-def _unit_error(kappa: float, shares: Sequence[float], weights: Weights) -> float:
-    """Compute the standard error for one case."""
-    share = np.asarray(shares, dtype=np.float64)
+def _check(kappa: float, share: float, raters: int) -> None:
     if not 0 <= kappa < 1:
         raise InvalidValue("kappa", f"{kappa} must be at least 0 and below 1")
-    if len(share) < 2 or (share <= 0).any() or abs(float(share.sum()) - 1) > 1e-6:
-        raise InvalidValue("shares", "must be two or more values above 0 whose sum is 1")
-    table = kappa * np.diag(share) + (1 - kappa) * np.outer(share, share)
-    _, influence = kappa_influence(table, agreement_weights(len(share), weights))
-    return math.sqrt(float(np.sum(table * influence**2)))
+    if not 0 < share < 1:
+        raise InvalidValue("share", f"{share} must be between 0 and 1")
+    if not 2 <= raters <= MAX_RATERS:
+        raise InvalidValue("raters", f"{raters} must be 2 to {MAX_RATERS}")
+
+
+def _lowest_kappa(share: float, raters: int) -> float:
+    """Return the kappa below which a probability of the common-correlation model is negative."""
+    return -min(p**raters / (p - p**raters) for p in (share, 1 - share))
+
+
+def _distance_per_case(kappa: float, limit: float, share: float, raters: int) -> float:
+    """Compute the chi-square of one case, if kappa is true and ``limit`` is the hypothesis."""
+    expected, hypothesis = _probabilities(kappa, share, raters), _probabilities(limit, share, raters)
+    return float(np.sum((expected - hypothesis) ** 2 / hypothesis))
+
+
+def _probabilities(kappa: float, share: float, raters: int) -> NDArray[np.float64]:
+    """Return the probabilities that 0, 1, …, ``raters`` raters give the rarer answer."""
+    probabilities: NDArray[np.float64] = (1 - kappa) * scipy.stats.binom.pmf(
+        np.arange(raters + 1), raters, share
+    )
+    probabilities[0] += kappa * (1 - share)
+    probabilities[raters] += kappa * share
+    return probabilities

@@ -6,12 +6,12 @@ Whether an answer is correct depends on a latent normal variable per case and ra
 latent variables is ``reader_correlation`` between two readers and ``model_correlation`` between a reader and
 the model; the common factor is the difficulty of the case. The test is that of :mod:`measures.mrmc`:
 two-sided Obuchowski-Rockette for one treatment on the reader-minus-model differences, with Hillis' degrees of
-freedom. With fixed readers, only cases are random.
+freedom. With fixed readers, only cases are random. :mod:`measures.power_designs` has other designs.
 
 The formula inserts the expected variances into the non-central t distribution. It is inaccurate for a large
 spread and few readers, because the degrees of freedom vary from study to study. The simulation does not have
-this error. If the two differ by more than ``MAX_DISCREPANCY``, the simulated power and its standard error are
-to be shown.
+this error, so the simulated power and its standard error are shown; the formula only serves for the number of
+cases and as a check.
 
 With a ``margin`` above 0, power is the probability of showing that the model is worse by less than the margin
 (one-sided at half of ``alpha``). With margin 0, power is the probability of showing a difference.
@@ -32,8 +32,6 @@ from numpy.typing import NDArray
 
 from domain.errors import InvalidValue
 
-#: If formula and simulation differ by more than this, the simulated power is shown.
-MAX_DISCREPANCY = 0.03
 RUNS = 10_000
 #: The maximum number of cases of a design.
 MAX_CASES = 100_000
@@ -107,14 +105,13 @@ class Power:
 
     @property
     def quoted_method(self) -> str:
-        """The method whose power is quoted: "formula" or "simulation"."""
-        differs = self.simulated is not None and abs(self.simulated - self.formula) > MAX_DISCREPANCY
-        return "simulation" if differs else "formula"
+        """The method whose power is quoted: "simulation", or "formula" if nothing was simulated."""
+        return "formula" if self.simulated is None else "simulation"
 
     @property
     def quoted_power(self) -> float:
         """The power to quote."""
-        return self.formula if self.quoted_method == "formula" or self.simulated is None else self.simulated
+        return self.formula if self.simulated is None else self.simulated
 
 
 def power_by_formula(assumptions: PowerAssumptions, *, readers: int, cases: int) -> float:
@@ -275,7 +272,13 @@ def cases_for_power(assumptions: PowerAssumptions, *, readers: int, power: float
 
 
 def simulate_differences(
-    assumptions: PowerAssumptions, random: np.random.Generator, *, readers: int, cases: int, studies: int
+    assumptions: PowerAssumptions,
+    random: np.random.Generator,
+    *,
+    readers: int,
+    cases: int,
+    studies: int,
+    difficulty: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float32]:
     """Simulate studies and return the results of readers minus model.
 
@@ -285,21 +288,26 @@ def simulate_differences(
         readers: the number of readers.
         cases: the number of cases.
         studies: the number of studies.
+        difficulty: the difficulty of each case, with mean 0 and variance 1, shape (cases,); None to draw it.
 
     Returns:
         Differences -1, 0 or 1, shape (studies, cases, readers).
     """
     factor = math.sqrt(assumptions.reader_correlation)
     loading = assumptions.model_correlation / factor if factor else 0.0
-    difficulty = random.standard_normal((studies, cases, 1), dtype=np.float32)
+    shared = (
+        random.standard_normal((studies, cases, 1), dtype=np.float32)
+        if difficulty is None
+        else difficulty.astype(np.float32)[None, :, None]
+    )
     reader_noise = random.standard_normal((studies, cases, readers), dtype=np.float32)
     accuracy = assumptions.reader_accuracy + assumptions.spread * random.standard_normal(
         (studies, 1, readers)
     )
     threshold = scipy.special.ndtri(np.clip(accuracy, 0.001, 0.999)).astype(np.float32)
     model_noise = random.standard_normal((studies, cases, 1), dtype=np.float32)
-    latent = np.float32(factor) * difficulty + np.float32(math.sqrt(1 - factor**2)) * reader_noise
-    model = np.float32(loading) * difficulty + np.float32(math.sqrt(1 - loading**2)) * model_noise
+    latent = np.float32(factor) * shared + np.float32(math.sqrt(1 - factor**2)) * reader_noise
+    model = np.float32(loading) * shared + np.float32(math.sqrt(1 - loading**2)) * model_noise
     reader_correct = latent < threshold
     model_correct = model < np.float32(scipy.special.ndtri(assumptions.model_accuracy))
     differences: NDArray[np.float32] = reader_correct.astype(np.float32) - model_correct

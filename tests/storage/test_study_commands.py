@@ -121,10 +121,31 @@ def test_power_needs_no_workspace_and_prints_json(capsys, monkeypatch):
     result = json.loads(capsys.readouterr().out)
     assert round(result["power"][0]["shown"], 2) == 0.51
     assert 560 <= result["cases_needed"][0]["cases"] <= 575
-    assert 0 < result["kappa"][0]["half_width"] < 0.2
+    assert 0.2 < result["kappa"][0]["low"] < 0.4 < result["kappa"][0]["high"] < 0.6
 
 
 def test_person_who_is_no_reader_cannot_be_assigned(world, capsys):
     cli.main(CREATE_COMMAND)
     assert cli.main(["study", "assign", "pilot", "--to", "ruth"]) == 1
     assert f"ruth does not have the role {Role.READER}" in capsys.readouterr().err
+
+
+def test_power_of_two_arms_is_simulated(capsys):
+    arguments = [
+        "--reader-accuracy",
+        ".85",
+        "--second-arm-accuracy",
+        ".75",
+        "--readers",
+        "4",
+        "--runs",
+        "100",
+    ]
+    assert cli.main(["study", "power", *arguments, "--cases", "150", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["expected"]["second_accuracy"], result["runs"]) == (0.75, 100)
+    assert result["power"][0]["simulated"] > 0.6
+    assert cli.main(["study", "power", *arguments, "--cases", "150", "--readers-per-case", "2"]) == 0
+    assert "with 4 readers" in capsys.readouterr().out
+    assert cli.main(["study", "power", *arguments, "--cases", "150", "--readers-per-case", "9"]) == 1
+    assert "readers_per_case: 9 must be at most 4" in capsys.readouterr().err

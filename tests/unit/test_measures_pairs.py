@@ -17,8 +17,7 @@ from measures.agreement import Weights, agreement_weights
 from measures.group_agreement import Coefficient, agreement_coefficient, fleiss_by_category, ordinal_weights
 from measures.kappa_bootstrap import bootstrap_kappas, kappa_difference
 from measures.kappa_intervals import POSTERIOR, kappa_interval
-from measures.kappa_precision import cases_for_kappa, kappa_half_width
-from measures.pairs import build_pair_tables, compute_kappas, kappa_influence
+from measures.pairs import build_pair_tables, compute_kappas
 
 tables = st.integers(2, 5).flatmap(lambda k: arrays(np.int64, (k, k), elements=st.integers(0, 25)))
 
@@ -150,19 +149,6 @@ def test_a_difference_of_kappas_keeps_their_correlation():
     other_pair = kappa_difference(answers, (0, 1), (0, 2), weights=np.eye(2), seed=1)
     assert other_pair.low < other_pair.difference < other_pair.high
     assert other_pair.defined == 1.0
-
-
-def test_the_planned_number_of_cases_gives_the_precision():
-    cases = cases_for_kappa(0.6, [0.9, 0.1], half_width=0.1)
-    assert kappa_half_width(0.6, [0.9, 0.1], cases=cases) <= 0.1
-    assert kappa_half_width(0.6, [0.9, 0.1], cases=cases - 1) > 0.1
-
-
-def test_the_planned_width_equals_that_of_the_expected_table():
-    table = np.array([[40, 10], [10, 40]])  # kappa .6, shares even
-    _, influence = kappa_influence(table, np.eye(2))
-    se = np.sqrt((table * influence**2).sum()) / 100
-    assert kappa_half_width(0.6, [0.5, 0.5], cases=100) == pytest.approx(1.959964 * se, abs=1e-6)
 
 
 def test_kappa_by_category_excludes_questions_with_one_answer():

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from domain.errors import InvalidValue
-from measures.kappa_precision import cases_for_kappa, kappa_half_width
+from measures.kappa_precision import cases_for_kappa, expected_kappa_limits
 from measures.power import Power, PowerAssumptions, cases_for_power, power_table
 from ui import state
 from ui.chart import show_chart
@@ -41,8 +41,9 @@ def show_planning() -> None:
         _show_needed_cases(assumptions, readers)
         st.caption(
             f"Readers are {'random' if assumptions.random_readers else 'fixed'}; two-sided at "
-            f"{assumptions.alpha:g}, margin {assumptions.margin:.1%}. Where formula and simulation differ by "
-            "more than .03, “Power” is the simulated value, given with its standard error. Seed 0."
+            f"{assumptions.alpha:g}, margin {assumptions.margin:.1%}. “Power” is simulated; its standard "
+            "error is in the last column. Seed 0. For two arms, split cases and several cases per patient: "
+            "cli.py study power --help."
         )
         _show_kappa_precision(form_key, cases)
 
@@ -167,7 +168,7 @@ def _show_needed_cases(assumptions: PowerAssumptions, readers: Sequence[int]) ->
 
 
 def _show_kappa_precision(form_key: str, cases: Sequence[int]) -> None:
-    st.subheader("Precision of kappa", help="The expected half-width of the 95 % interval.")
+    st.subheader("Precision of kappa", help="The expected 95 % interval of two raters with two answers.")
     columns = st.columns(3)
     kappa = columns[0].number_input("Expected kappa", 0.0, 0.95, 0.4, 0.05, key=f"{form_key}-kappa")
     share = columns[1].number_input(
@@ -176,9 +177,7 @@ def _show_kappa_precision(form_key: str, cases: Sequence[int]) -> None:
     half_width = columns[2].number_input(
         "Target half-width (±)", 0.02, 0.5, 0.1, 0.01, key=f"{form_key}-half-width"
     )
-    shares = (share / 100, 1 - share / 100)
-    show_table(
-        [{"Cases": n, "95 % interval": f"± {kappa_half_width(kappa, shares, cases=n):.3f}"} for n in cases]
-    )
-    needed = cases_for_kappa(kappa, shares, half_width=half_width)
+    limits = [(n, expected_kappa_limits(kappa, share / 100, cases=n)) for n in cases]
+    show_table([{"Cases": n, "95 % interval": f"{low:.3f} to {high:.3f}"} for n, (low, high) in limits])
+    needed = cases_for_kappa(kappa, share / 100, half_width=half_width)
     st.markdown(f"About {needed:,} cases are needed for ± {half_width:g} with two possible answers.")
