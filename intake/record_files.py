@@ -18,6 +18,7 @@ from typing import Any, Literal
 import msgspec
 
 from domain.errors import InvalidValue
+from intake.annotation_files import read_coco, read_label_studio
 from intake.containers import Container, QuestionFile, RawRecord
 from intake.mapping.declaration import Input
 from intake.mapping.paths import follow, parse_path
@@ -26,6 +27,7 @@ from intake.strict_json import MAX_RECORD_BYTES, decode_strictly
 #: The maximum size of a JSON file that must be read as a whole, because its records are nested.
 MAX_WHOLE_BYTES = 64 << 20
 _ROWS_PER_BATCH = 1_000
+_ANNOTATION_READERS = {"coco": read_coco, "label-studio": read_label_studio}
 _DELIMITERS = ",;\t|"
 _MEMBER_NAME = re.compile(r"(?P<file>.+)\.json: record (?P<number>\d+)", re.DOTALL)
 _NAN = re.compile(rb"(?<=[:\[,\s])NaN(?=\s*[,}\]])")
@@ -70,6 +72,8 @@ def open_record_file(path: Path, given: Input) -> RecordFile:
         return _open_workbook(path, given)
     if kind in ("csv", "tsv"):
         return _open_csv(path, given, "\t" if kind == "tsv" else None)
+    if kind in _ANNOTATION_READERS:
+        return _open_annotations(path, kind)
     if given.records:
         return _open_whole_json(path, given)
     file = QuestionFile(path)
@@ -192,6 +196,17 @@ def _open_whole_json(path: Path, given: Input) -> RecordFile:
     def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
         for number, record in enumerate(_find_records(path, given), start=1):
             yield number, _encode(record)
+        record_file.bytes_read = record_file.size
+
+    return RecordFile(Container.ARRAY, path.stat().st_size, None, read)
+
+
+def _open_annotations(path: Path, kind: str) -> RecordFile:
+    records = _ANNOTATION_READERS[kind](_load_whole(path, allow_nan=False))
+
+    def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
+        for number, record in enumerate(records, start=1):
+            yield number, record if isinstance(record, InvalidValue) else _encode(record)
         record_file.bytes_read = record_file.size
 
     return RecordFile(Container.ARRAY, path.stat().st_size, None, read)

@@ -172,7 +172,7 @@ class Fields(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defa
 class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """How the file is read; what is not given is recognised from the file."""
 
-    kind: Literal["csv", "tsv", "xlsx", "json", "parquet"] | None = None
+    kind: Literal["csv", "tsv", "xlsx", "json", "parquet", "coco", "label-studio"] | None = None
     delimiter: Annotated[str, Meta(description="Between the cells of a line.", max_length=1)] | None = None
     quotes: Annotated[bool, Meta(description="Whether quotation marks enclose cells.")] = True
     columns: Annotated[

@@ -30,7 +30,10 @@ def detect_mapped_container(path: Path, given: Input) -> Container:
     """
     if path.is_dir():
         return Container.MEMBERS
-    if (given.kind or detect_kind(path)) != "json":
+    kind = given.kind or detect_kind(path)
+    if kind in ("coco", "label-studio"):
+        return Container.ARRAY
+    if kind != "json":
         return Container.ROWS
     return Container.ARRAY if given.records else QuestionFile(path).detect_container()
 

@@ -80,7 +80,8 @@ def find_ready_mapping(sample: TableSample) -> Mapping | None:
     """Return the mapping that ships with Overread whose columns all occur in the sample, or None."""
     for name in list_ready_mappings():
         mapping = load_ready_mapping(name)
-        if mapping.content.input.columns or mapping.content.input.files or mapping.content.input.records:
+        given = mapping.content.input
+        if given.columns or given.files or given.records or given.kind in ("coco", "label-studio"):
             continue
         needed = {path for _, path in mapping.list_paths() if not path.root and not path.optional}
         # a mapping of question, answer and image alone would match most tables

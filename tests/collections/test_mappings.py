@@ -163,6 +163,21 @@ def test_both_files_of_halt_medvqa_come_in_by_one_mapping(sqlite_engine, tmp_pat
     }
 
 
+@pytest.mark.parametrize(
+    "file",
+    ["cxr-cohen-lungboxes-coco/annotations.json", "cxr-torchxrayvision/tbx11k/TBX11K_train.json"],
+)
+def test_boxes_of_coco_come_in_with_one_question_per_image_and_category(sqlite_engine, tmp_path, file):
+    content = json.loads((COLLECTIONS / file).read_text(encoding="utf-8"))
+    boxes = Counter((box["image_id"], box["category_id"]) for box in content["annotations"])
+    importer = Importer(sqlite_engine, tmp_path)
+    report = importer.from_path(COLLECTIONS / file, mapping=load_ready_mapping("coco"), skip_bad=True)
+    assert (report.questions, report.refused) == (len(boxes), 0)
+    with read_only_session(sqlite_engine) as db:
+        questions = [question for _, question in load_questions(db, question_ids=range(1, len(boxes) + 1))]
+    assert sorted(len(question.boxes) for question in questions) == sorted(boxes.values())
+
+
 def load_questions_by_id(name):
     result = dry_run(by=BY, path=COLLECTIONS / FILES[name], mapping=load_ready_mapping(name), images=None)
     return {question.id: (question, exam) for question, exam in result.examples}
