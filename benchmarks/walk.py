@@ -24,9 +24,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
+from sqlalchemy import func, select
 
 from accounts.service import DEMO_PASSWORD
 from benchmarks.viewer_app import ROOT, find_chromium, run_app
+from storage.engine import make_engine
+from storage.rows.verdicts import VerdictRow
+from storage.unit_of_work import read_only_session
 from tests.e2e.layout_helpers import FIND_FAULTS, WINDOWS, measure_layout, set_window
 from ui.navigation import PAGES
 
@@ -60,7 +64,7 @@ def main() -> int:
                 executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"]
             )
             print(f"load {os.getloadavg()[0]:.1f}, Chromium {browser.version}")
-            _walk_reviews(browser, address, args.questions // 2)
+            _walk_reviews(browser, address, home, args.questions // 2)
             _walk_readings(browser, address)
             _walk_disputes(browser, address)
             faults = _walk_pages(browser, address, "dana") + _walk_pages(browser, address, "ada")
@@ -102,14 +106,26 @@ def _open_window(browser: Browser, address: str, name: str) -> Iterator[Page]:
     context.close()
 
 
-def _walk_reviews(browser: Browser, address: str, questions_each: int) -> None:
+def _walk_reviews(browser: Browser, address: str, home: Path, questions_each: int) -> None:
     with _open_window(browser, address, "rosa") as page:
         for batch, ratings in (("All fields", RATINGS), ("One key", ())):
             page.goto(f"/review?batch={_find_batch(page, batch)}")
             _wait_for_images(page)
+            first = _count_verdicts(home)
             steps = [_judge(page, number, ratings) for number in range(questions_each)]
             _print_steps(f"review, {batch.lower()}", steps)
+            if _count_verdicts(home) - first != questions_each:
+                raise SystemExit(f"{_count_verdicts(home) - first} of {questions_each} verdicts were saved")
         _print_shares("review", page)
+
+
+def _count_verdicts(home: Path) -> int:
+    engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
+    try:
+        with read_only_session(engine) as db:
+            return db.execute(select(func.count()).select_from(VerdictRow)).scalar_one()
+    finally:
+        engine.dispose()
 
 
 def _find_batch(page: Page, name: str) -> int:
@@ -162,7 +178,7 @@ def _walk_disputes(browser: Browser, address: str) -> None:
         _wait_for_images(page)
         _print_shares("adjudicate", page)
         steps = []
-        while page.locator(".settling").count():
+        while page.get_by_text("none left").count() == 0:
             page.get_by_label("Reason").fill("Decided on the walk.")
             steps.append(_press(page, ["Escape", "1", "Enter"], _read_form(page)))
         _print_steps("adjudicate", steps)
@@ -176,14 +192,15 @@ def _press(page: Page, keys: Sequence[str], before: str) -> Step:
     page.wait_for_function(
         f"before => {{ const text = ({_FORM_TEXT})(); return text !== before; }}", arg=before, timeout=_WAIT
     )
-    if page.locator(".judging").count():
+    if _read_form(page):
         _wait_for_images(page)
     return Step(keys=len(keys), seconds=time.monotonic() - started)
 
 
-#: The numbers at the top of the form, which change with each saved decision; empty if there is no form.
+#: The progress at the top of the form, which changes with each saved decision; empty if there is no form.
 _FORM_TEXT = """() => [...document.querySelectorAll('*')].map(element => element.shadowRoot).filter(Boolean)
-    .map(root => root.querySelector('.judging .top')?.textContent.replace(/[◷].*/s, '') ?? '').join('')"""
+    .flatMap(root => [...root.querySelectorAll('.judging .progress-text, .judging .position')])
+    .map(element => element.textContent).join(' ')"""
 
 
 def _read_form(page: Page) -> str:
