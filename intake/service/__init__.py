@@ -107,7 +107,7 @@ def import_questions(
         minimum_explanation: the dataset's setting for the format check, in characters; None for no change.
         file_name: the user's name of the file, if ``path`` has another.
         now: the time.
-        progress: called after each batch of records.
+        progress: called after each image and each batch of records.
 
     Returns:
         The counts, and the records left out.
@@ -183,7 +183,7 @@ def import_questions(
                 records += batch.records
                 filtered += batch.filtered
                 report_progress(
-                    batch,
+                    batch.bytes_read,
                     records,
                     questions=writer.questions,
                     refused=refusals.count,
@@ -225,24 +225,24 @@ def _fetch_images(
     image_importer: ImageImporter, batches: Iterator[ParsedBatch], report_progress: Callable[..., None]
 ) -> None:
     """Read all images that the records name, before the database is locked."""
-    records = 0
+    records = bytes_before = 0
     for batch in batches:
-        image_importer.import_files(file for exam in batch.exams for _, file, _ in exam[6])
-        records += batch.records
-        report_progress(
-            batch,
-            records,
-            questions=0,
-            refused=len(batch.refusals),
-            image_importer=image_importer,
-            fetching=True,
-        )
+        for share in image_importer.import_files(file for exam in batch.exams for _, file, _ in exam[6]):
+            report_progress(
+                bytes_before + share * (batch.bytes_read - bytes_before),
+                records + int(share * batch.records),
+                questions=0,
+                refused=len(batch.refusals),
+                image_importer=image_importer,
+                fetching=True,
+            )
+        records, bytes_before = records + batch.records, batch.bytes_read
 
 
 def _report_progress(
     progress: Callable[[ImportProgress], None],
     size: int,
-    batch: ParsedBatch,
+    bytes_read: float,
     records: int,
     *,
     questions: int,
@@ -251,7 +251,7 @@ def _report_progress(
     fetching: bool = False,
 ) -> None:
     """Report the progress; with images, reading them counts as nine tenths of the work."""
-    fraction = min(1.0, batch.bytes_read / max(1, size))
+    fraction = min(1.0, bytes_read / max(1, size))
     if image_importer:
         fraction = fraction * 0.9 if fetching else 0.9 + fraction * 0.1
     images = image_importer.imported_count if image_importer else 0

@@ -74,20 +74,26 @@ class ImageImporter:
         """The number of different image files stored."""
         return len(self._imported_hashes)
 
-    def import_files(self, paths: Iterable[str]) -> None:
+    def import_files(self, paths: Iterable[str]) -> Iterator[float]:
         """Find, check and store the files that were not read yet.
 
         Args:
             paths: paths as in the records.
 
+        Yields:
+            At the start and after each file, the share of these files that is done, 0 to 1.
+
         Raises:
             OSError: a file could not be written, e.g. because the disk is full.
         """
         new_paths = [path for path in dict.fromkeys(paths) if path not in self._by_path]
-        for path, result in zip(new_paths, self._import_in_order(new_paths), strict=True):
+        results = zip(new_paths, self._import_in_order(new_paths), strict=True)
+        yield 0.0 if new_paths else 1.0
+        for number, (path, result) in enumerate(results, start=1):
             self._by_path[path] = result
             if isinstance(result, ImportedImage):
                 self._imported_hashes.add(result.sha256)
+            yield number / len(new_paths)
 
     def write(self, db: Session, paths: Iterable[str]) -> None:
         """Write the rows of the files with these paths."""

@@ -12,7 +12,7 @@ from domain.errors import NotAllowed
 from domain.people import Person, Role
 from domain.vocabulary import View
 from intake import parsing_process
-from intake.service import import_questions
+from intake.service import ImportProgress, import_questions
 from records.questions import question_to_record
 from records.values import boxes_from_plain, boxes_to_plain
 from storage.intake.bulk import REBUILD_INDEXES_BELOW
@@ -254,3 +254,19 @@ def test_imported_json_has_the_canonical_form_of_storage(importer):
     assert row.answer == "[2]"
     assert row.boxes == '[{"box":[1.0,2.5,30.0,40.0],"label":"l","radiograph":"pa"}]'
     assert json.loads(row.boxes)[0]["box"] == box["box"]
+
+
+def test_each_image_is_reported_while_they_are_read(sqlite_engine, tmp_path):
+    importer = Importer(sqlite_engine, tmp_path)
+    names = ["pa.png", "second.png", "third.png"]
+    for number, name in enumerate(names[1:], start=1):
+        write_image(importer.images / name, 100, 80 + number, "L")
+    records = [
+        make_record(number, exam={"id": name, "radiographs": [{"id": "pa", "file": name}]})
+        for number, name in enumerate(names, start=1)
+    ]
+    reports: list[ImportProgress] = []
+    importer(to_json_lines(*records), images=importer.images, progress=reports.append)
+    assert [(report.images, round(report.fraction, 2)) for report in reports] == [
+        (0, 0.0), (1, 0.3), (2, 0.6), (3, 0.9), (3, 1.0),
+    ]  # fmt: skip
