@@ -30,10 +30,15 @@ class NoticeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """One event that is reported to a person; ``name`` is the name of the batch or study."""
+    """One event that is reported to a person.
+
+    ``name`` is the name of the batch or study, and ``path`` the page of the app that shows it, such as
+    "review?batch=1"; empty if it was queued by an older version.
+    """
 
     kind: NoticeKind
     name: str
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

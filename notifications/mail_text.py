@@ -13,6 +13,8 @@ from domain.mail import Notice, NoticeKind
 from notifications.smtp import SmtpSettings
 
 SUBJECT = "New work in Overread"
+#: The maximum number of links below a line: comments on many questions.
+_MAX_LINKS = 5
 _FOOTER = "You can switch these notices off in Overread under My account."
 
 
@@ -28,8 +30,13 @@ def compose_notice_mail(
         message_id: the part before the @, the same if the mail is sent twice.
         now: the time.
     """
-    lines = "\n".join(f"- {line}" for line in describe_notices(notices))
-    paragraphs = ["New in Overread:", lines, *([settings.link] if settings.link else []), _FOOTER]
+    lines = "\n".join(
+        "\n  ".join((f"- {line}", *(f"{settings.link}{path}" for path in paths if settings.link and path)))
+        for line, paths in zip(describe_notices(notices), _list_paths(notices), strict=True)
+    )
+    has_links = all(notice.path for notice in notices)
+    link = [settings.link] if settings.link and not has_links else []
+    paragraphs = ["New in Overread:", lines, *link, _FOOTER]
     message = _compose(settings, to=to, subject=SUBJECT, text="\n\n".join(paragraphs), now=now)
     message["Message-ID"] = f"<{message_id}@{settings.sender_domain}>"
     return message
@@ -59,18 +66,27 @@ def describe_notices(notices: Sequence[Notice]) -> list[str]:
     >>> describe_notices([Notice(kind=NoticeKind.COMMENT, name="May")] * 2)
     ['Batch May: 2 new comments']
     """
-    return [_describe_notice(notice, count) for notice, count in Counter(notices).items()]
+    counts = Counter((notice.kind, notice.name) for notice in notices)
+    return [_describe_notice(kind, name, count) for (kind, name), count in counts.items()]
 
 
-def _describe_notice(notice: Notice, count: int) -> str:
-    match notice.kind:
+def _list_paths(notices: Sequence[Notice]) -> list[list[str]]:
+    """List the different pages of each line of :func:`describe_notices`, at most _MAX_LINKS of a line."""
+    paths: dict[tuple[NoticeKind, str], dict[str, None]] = {}
+    for notice in notices:
+        paths.setdefault((notice.kind, notice.name), {})[notice.path] = None
+    return [list(pages)[:_MAX_LINKS] for pages in paths.values()]
+
+
+def _describe_notice(kind: NoticeKind, name: str, count: int) -> str:
+    match kind:
         case NoticeKind.ASSIGNED:
-            return f"Batch {notice.name}: questions were assigned to you"
+            return f"Batch {name}: questions were assigned to you"
         case NoticeKind.SHARED:
-            return f"Batch {notice.name}: you can take questions from the shared queue"
+            return f"Batch {name}: you can take questions from the shared queue"
         case NoticeKind.COMMENT:
-            return f"Batch {notice.name}: {count_text(count, 'new comment')}"
+            return f"Batch {name}: {count_text(count, 'new comment')}"
         case NoticeKind.STUDY:
-            return f"Reader study {notice.name}: open for you"
+            return f"Reader study {name}: open for you"
         case NoticeKind.MARKING:
-            return f"Reader study {notice.name}: you can mark open answers"
+            return f"Reader study {name}: you can mark open answers"

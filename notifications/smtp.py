@@ -57,11 +57,15 @@ class SmtpSettings:
 
 
 class MailNotSent(DomainError):
-    """A mail was not sent. ``code`` is the class of the error and the server's reply code, for the log."""
+    """A mail was not sent.
 
-    def __init__(self, text: str, *, code: str) -> None:
+    ``code`` is the class of the error and the server's reply code, for the log. ``is_temporary`` states that
+    the same mail may be accepted later: a reply from 400 to 499 (RFC 5321, 4.2.1), or no connection.
+    """
+
+    def __init__(self, text: str, *, code: str, is_temporary: bool) -> None:
         super().__init__(text)
-        self.code = code
+        self.code, self.is_temporary = code, is_temporary
 
 
 def is_mail_configured() -> bool:
@@ -111,10 +115,21 @@ def send_mail(settings: SmtpSettings, message: EmailMessage) -> None:
                 server.login(settings.user, settings.password)
             server.send_message(message)
     except (OSError, smtplib.SMTPException) as error:
-        code = getattr(error, "smtp_code", None)
+        code = _find_reply_code(error)
         raise MailNotSent(
-            _describe_failure(error, settings), code=f"{type(error).__name__} {code or ''}".strip()
+            _describe_failure(error, settings),
+            code=f"{type(error).__name__} {code or ''}".strip(),
+            is_temporary=400 <= code < 500
+            if code
+            else not isinstance(error, ssl.SSLError | smtplib.SMTPException),
         ) from error
+
+
+def _find_reply_code(error: Exception) -> int:
+    """Return the reply code of the server; 0 if it gave none."""
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        return next((code for code, _ in error.recipients.values()), 0)
+    return error.smtp_code if isinstance(error, smtplib.SMTPResponseException) else 0
 
 
 def _connect(settings: SmtpSettings, context: ssl.SSLContext) -> smtplib.SMTP:
@@ -131,6 +146,9 @@ def _describe_failure(error: Exception, settings: SmtpSettings) -> str:
             return (
                 f"{server} refused user and password ({_reply(error)}). Check {_USER} and {_PASSWORD_FILE}."
             )
+        case smtplib.SMTPRecipientsRefused() if 400 <= _find_reply_code(error) < 500:
+            reply = next(iter(error.recipients.values()))
+            return f"{server} refused the address for now ({_format_reply(*reply)})."
         case smtplib.SMTPRecipientsRefused():
             reply = next(iter(error.recipients.values()), (0, b""))
             return f"{server} refused the address ({_format_reply(*reply)}). Correct it on the page People."

@@ -34,7 +34,14 @@ from domain.errors import NotNow
 from domain.people import Person
 from web.interrupted_clicks import note_interrupted
 from web.routes import OPEN_PATHS, find_route
-from web.sign_in.cookies import drop_unprefixed_cookies, find_sign_in_token
+from web.sign_in.cookies import (
+    delete_destination_cookie,
+    drop_unprefixed_cookies,
+    find_destination,
+    find_sign_in_token,
+    is_behind_tls,
+    set_destination_cookie,
+)
 from web.sign_in.presence import find_present_person, idle_limit
 from web.sign_in.recent_sign_ins import note_confirmed, note_ended, was_confirmed
 from web.thread_limits import SAVES
@@ -107,6 +114,12 @@ class Gate:
             return
         if person is None:
             await _sign_in_response(request)(scope, receive, send)
+            return
+        destination = find_destination(request.cookies) if path == "/" else None
+        if destination is not None:
+            response = RedirectResponse(destination, status_code=303)
+            delete_destination_cookie(response, tls=is_behind_tls(request))
+            await response(scope, receive, send)
             return
         scope.setdefault("state", {}).update(person=person.id, signed_in=person)
         if _is_closed_path(path, person):
@@ -217,10 +230,16 @@ async def _close_connection(send: Send, code: int) -> Message:
 
 
 def _sign_in_response(request: Request) -> Response:
-    """Return a redirect to the sign-in page for page requests, and status 401 for other requests."""
+    """Return a redirect to the sign-in page for page requests, and status 401 for other requests.
+
+    A cookie keeps the page that was asked for: the first page after signing in redirects to it.
+    """
     wants_page = request.headers.get("sec-fetch-mode", "navigate") == "navigate"
     if request.method == "GET" and wants_page and "text/html" in request.headers.get("accept", ""):
-        return RedirectResponse(SIGN_IN, status_code=303)
+        response = RedirectResponse(SIGN_IN, status_code=303)
+        query = f"?{request.url.query}" if request.url.query else ""
+        set_destination_cookie(response, request.url.path + query, tls=is_behind_tls(request))
+        return response
     return JSONResponse({"error": "Sign in first.", "kind": "NotSignedIn"}, status_code=401)
 
 

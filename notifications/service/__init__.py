@@ -1,6 +1,6 @@
 """Services for notices by e-mail, for pages, commands and the services that assign work."""
 
-from notifications.service.mail_job import MAIL, MailParameters, list_failed_mails
+from notifications.service.mail_job import MAIL, MailParameters, list_unsent_mails
 from notifications.service.mail_settings import (
     list_mail_settings,
     load_own_mail_setting,
@@ -12,8 +12,8 @@ from notifications.service.notices import notify, notify_coordinators
 __all__ = [
     "MAIL",
     "MailParameters",
-    "list_failed_mails",
     "list_mail_settings",
+    "list_unsent_mails",
     "load_own_mail_setting",
     "notify",
     "notify_coordinators",

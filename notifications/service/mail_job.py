@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from sqlmodel import Session
 
 from domain.jobs import Job, JobStatus
 from domain.mail import Notice
 from domain.people import Action, Person, require
-from jobs.service import JobKind, JobRun, list_jobs
+from jobs.service import JobKind, JobRun, list_jobs, queue_system_job
 from notifications.mail_text import compose_notice_mail
 from notifications.smtp import MailNotSent, read_smtp_settings, send_mail
 from storage.accounts.mail_settings import find_mail_setting
 from storage.accounts.people import load_person
 
 _LOG = logging.getLogger(__name__)
+#: The pauses before further tries, if the server refuses a mail temporarily or is not reached. A server that
+#: delays unknown senders (greylisting) accepts the mail after some minutes.
+RETRY_DELAYS = (timedelta(minutes=10), timedelta(minutes=30), timedelta(hours=2), timedelta(hours=8))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailParameters:
-    """The parameters of the job: the person, and the notices that the mail reports."""
+    """The parameters of the job: the person, and the notices that the mail reports.
+
+    ``tries`` is the number of failed tries, and ``problem`` the reason of the last one.
+    """
 
     person_id: int
     notices: tuple[Notice, ...]
+    tries: int = 0
+    problem: str = ""
+
+
+def merge_mails(waiting: MailParameters, added: MailParameters) -> MailParameters:
+    """Merge two mails to a person into one that keeps the tries of the waiting one."""
+    return replace(waiting, notices=(*waiting.notices, *added.notices))
 
 
 def _send(job: JobRun[MailParameters]) -> None:
@@ -48,7 +62,26 @@ def _send(job: JobRun[MailParameters]) -> None:
         send_mail(settings, message)
     except MailNotSent as error:
         _LOG.warning("the mail of job %s was not sent: %s", job.job.number, error.code)
-        raise
+        if not error.is_temporary or parameters.tries >= len(RETRY_DELAYS):
+            raise
+        _queue_retry(job, problem=str(error))
+
+
+def _queue_retry(job: JobRun[MailParameters], *, problem: str) -> None:
+    """Queue the next try, and finish this job in the same transaction."""
+    parameters, now = job.parameters, job.now()
+    next_try = replace(parameters, tries=parameters.tries + 1, problem=problem)
+    with job.transaction() as db:
+        queue_system_job(
+            db,
+            kind=MAIL,
+            subject=f"person {parameters.person_id}",
+            parameters=next_try,
+            merge=lambda waiting, earlier: replace(earlier, notices=(*earlier.notices, *waiting.notices)),
+            not_before=now + RETRY_DELAYS[parameters.tries],
+            now=now,
+        )
+        job.finish(db, "")
 
 
 MAIL = JobKind(
@@ -62,15 +95,22 @@ MAIL = JobKind(
 )
 
 
-def list_failed_mails(db: Session, *, by: Person) -> list[tuple[Job, MailParameters]]:
-    """The latest mails that were not sent and are not dismissed, the latest first.
+def list_unsent_mails(db: Session, *, by: Person) -> list[tuple[Job, MailParameters]]:
+    """The latest mails that were not sent, the latest first: those given up and those to be tried again.
+
+    Dismissed ones are omitted.
 
     Raises:
         NotAllowed: the person may not manage people.
     """
     require(by, Action.MANAGE_PEOPLE)
     return [
-        (job, MAIL.decode(job.parameters))
+        (job, parameters)
         for job in list_jobs(db, by=by, kind=MAIL, limit=100)
-        if job.status in (JobStatus.FAILED, JobStatus.INTERRUPTED) and not job.dismissed
+        for parameters in [MAIL.decode(job.parameters)]
+        if not job.dismissed
+        and (
+            job.status in (JobStatus.FAILED, JobStatus.INTERRUPTED)
+            or (job.status is JobStatus.QUEUED and parameters.tries > 0)
+        )
     ]

@@ -10,7 +10,7 @@ from sqlmodel import Session
 from domain.mail import Notice, NoticeKind
 from domain.people import Person, Role
 from jobs.service import queue_system_job
-from notifications.service.mail_job import MAIL, MailParameters
+from notifications.service.mail_job import MAIL, MailParameters, merge_mails
 from notifications.smtp import is_mail_configured
 from storage.accounts.mail_settings import find_mail_setting
 from storage.accounts.people import list_people
@@ -20,7 +20,14 @@ COLLECTION_TIME = timedelta(minutes=3)
 
 
 def notify(
-    db: Session, *, by_id: int, person_ids: Collection[int], kind: NoticeKind, name: str, now: datetime
+    db: Session,
+    *,
+    by_id: int,
+    person_ids: Collection[int],
+    kind: NoticeKind,
+    name: str,
+    path: str,
+    now: datetime,
 ) -> None:
     """Queue a notice to each of these people, except the one who acts and people who want none.
 
@@ -33,6 +40,7 @@ def notify(
         person_ids: ids of the people.
         kind: the event.
         name: of the batch or study.
+        path: the page of the app that shows it, such as "review?batch=1".
         now: the time.
     """
     if not is_mail_configured():
@@ -43,20 +51,20 @@ def notify(
                 db,
                 kind=MAIL,
                 subject=f"person {person_id}",
-                parameters=MailParameters(person_id=person_id, notices=(Notice(kind=kind, name=name),)),
-                merge=_merge,
+                parameters=MailParameters(
+                    person_id=person_id, notices=(Notice(kind=kind, name=name, path=path),)
+                ),
+                merge=merge_mails,
                 not_before=now + COLLECTION_TIME,
                 now=now,
             )
 
 
-def notify_coordinators(db: Session, *, by: Person, kind: NoticeKind, name: str, now: datetime) -> None:
+def notify_coordinators(
+    db: Session, *, by: Person, kind: NoticeKind, name: str, path: str, now: datetime
+) -> None:
     """Queue a notice to all coordinators; see :func:`notify`."""
     if not is_mail_configured():
         return
     coordinators = {person.id for person in list_people(db) if Role.COORDINATOR in person.roles}
-    notify(db, by_id=by.id, person_ids=coordinators, kind=kind, name=name, now=now)
-
-
-def _merge(waiting: MailParameters, added: MailParameters) -> MailParameters:
-    return MailParameters(person_id=waiting.person_id, notices=(*waiting.notices, *added.notices))
+    notify(db, by_id=by.id, person_ids=coordinators, kind=kind, name=name, path=path, now=now)

@@ -79,7 +79,15 @@ def assign_readers(
     if added_names:
         replace_reading_orders(db, study=loaded_study)
         record(db, by=by, what="assign readers", subject=f"study {loaded_study.id}", new=added_names, now=now)
-        notify(db, by_id=by.id, person_ids=added_ids, kind=NoticeKind.STUDY, name=loaded_study.name, now=now)
+        notify(
+            db,
+            by_id=by.id,
+            person_ids=added_ids,
+            kind=NoticeKind.STUDY,
+            name=loaded_study.name,
+            path=f"read?study={loaded_study.id}",
+            now=now,
+        )
     return stored.list_readers(db, study_id=loaded_study.id)
 
 

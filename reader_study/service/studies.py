@@ -183,5 +183,13 @@ def _set_state(db: Session, *, by: Person, study: str, state: StudyState, now: d
         readers = [
             reader.person_id for reader in list_readers(db, study_id=loaded_study.id) if reader.person_id
         ]
-        notify(db, by_id=by.id, person_ids=readers, kind=NoticeKind.STUDY, name=loaded_study.name, now=now)
+        notify(
+            db,
+            by_id=by.id,
+            person_ids=readers,
+            kind=NoticeKind.STUDY,
+            name=loaded_study.name,
+            path=f"read?study={loaded_study.id}",
+            now=now,
+        )
     return stored.load_study(db, study_id=loaded_study.id)

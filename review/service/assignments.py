@@ -65,4 +65,12 @@ def create_assignments(
         ]
         add_assignments(db, batch_id=batch.id, person_id=person_number, questions=new_questions, now=now)
     reviewers = [person_number for person_number, questions in distribution.by_person.items() if questions]
-    notify(db, by_id=by_id, person_ids=reviewers, kind=NoticeKind.ASSIGNED, name=batch.name, now=now)
+    notify(
+        db,
+        by_id=by_id,
+        person_ids=reviewers,
+        kind=NoticeKind.ASSIGNED,
+        name=batch.name,
+        path=f"review?batch={batch.id}",
+        now=now,
+    )

@@ -18,7 +18,7 @@ from domain.errors import Refused
 from domain.mail import NoticeKind
 from domain.people import Action, Person, require
 from notifications.service import notify, notify_coordinators
-from review.service.sheets import check_question_access
+from review.service.sheets import check_question_access, load_id_mask
 from storage.audit.contents import question_subject
 from storage.review import comments as stored
 from storage.review.assignments import find_assignment
@@ -151,7 +151,17 @@ def write_to_reviewer(
         db, by=by, batch_id=loaded_batch.id, question_number=question_number, reviewer_id=person.id,
         text=text, now=now,
     )  # fmt: skip
-    notify(db, by_id=by.id, person_ids=[person.id], kind=NoticeKind.COMMENT, name=loaded_batch.name, now=now)
+    shown_number = load_id_mask(db, batch_id=loaded_batch.id).mask(question_number)
+    path = f"review?batch={loaded_batch.id}&question={shown_number}"
+    notify(
+        db,
+        by_id=by.id,
+        person_ids=[person.id],
+        kind=NoticeKind.COMMENT,
+        name=loaded_batch.name,
+        path=path,
+        now=now,
+    )
     if by.id:
         mark_threads_read(db, by=by, question_number=question_number, now=now)
 
@@ -164,12 +174,14 @@ def _notify_coordinators(
     reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=reviewer.id)
     if reviewer_batch is None:
         return
-    name = reviewer_batch.batch.name
+    name, path = reviewer_batch.batch.name, f"browse?question={question_number}"
     authors = {comment.author_id for comment in thread if not comment.by_reviewer and comment.author_id}
     if authors:
-        notify(db, by_id=reviewer.id, person_ids=authors, kind=NoticeKind.COMMENT, name=name, now=now)
+        notify(
+            db, by_id=reviewer.id, person_ids=authors, kind=NoticeKind.COMMENT, name=name, path=path, now=now
+        )
     else:
-        notify_coordinators(db, by=reviewer, kind=NoticeKind.COMMENT, name=name, now=now)
+        notify_coordinators(db, by=reviewer, kind=NoticeKind.COMMENT, name=name, path=path, now=now)
 
 
 def _add_comment(

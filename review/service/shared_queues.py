@@ -95,7 +95,15 @@ def share_batch(
         "idle_minutes": round(previous.idle_timeout.total_seconds() / 60),
     }
     record(db, by=by, what="share batch", subject=batch_subject(loaded_batch), old=old, new=new, now=now)
-    notify(db, by_id=by.id, person_ids=new_members, kind=NoticeKind.SHARED, name=loaded_batch.name, now=now)
+    notify(
+        db,
+        by_id=by.id,
+        person_ids=new_members,
+        kind=NoticeKind.SHARED,
+        name=loaded_batch.name,
+        path=f"review?batch={loaded_batch.id}",
+        now=now,
+    )
     return ShareSummary(
         batch=batch,
         members=names,

@@ -1,5 +1,7 @@
 """The sign-in page in a browser: sign in, sign out, and refusals."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -33,6 +35,14 @@ def test_signing_out_leads_to_the_sign_in_page_and_stays_there(sign_in):
     expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
     page.goto("/")
     expect(page).to_have_url(f"{page.url.removesuffix('/sign-in')}/sign-in")
+
+
+def test_signing_in_leads_to_the_page_that_was_asked_for_and_only_once(page):
+    page.goto("/review?batch=7")
+    fill_sign_in(page, "rosa", PASSWORD)
+    expect(page).to_have_url(re.compile("/review"))
+    page.goto("/")
+    expect(page.get_by_role("heading", name="Home")).to_be_visible()
 
 
 def test_forbidden_pages_are_not_found_and_show_no_content(sign_in):

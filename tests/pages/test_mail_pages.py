@@ -47,7 +47,13 @@ def queue_notice(person) -> None:
     past = datetime.now(UTC) - timedelta(minutes=10)
     with unit_of_work() as db:
         notifications.notify(
-            db, by_id=0, person_ids=[person.id], kind=NoticeKind.ASSIGNED, name="May *2026*", now=past
+            db,
+            by_id=0,
+            person_ids=[person.id],
+            kind=NoticeKind.ASSIGNED,
+            name="May *2026*",
+            path="review?batch=1",
+            now=past,
         )
 
 
@@ -128,6 +134,22 @@ def test_a_mail_that_was_not_sent_is_sent_again_by_an_admin(sign_in_as, run_page
     wait_for_jobs()
     assert [mail["To"] for mail in server.mails] == ["ruth@example.org"]
     assert "could not be sent" not in read_text(page.run())
+
+
+def test_a_mail_that_is_refused_for_now_is_shown_with_its_next_try(sign_in_as, run_page, server):
+    ada = sign_in_as("ada", Role.ADMIN)
+    with unit_of_work() as db:
+        notifications.set_mail_address(
+            db, by=COMMAND_LINE, name="ada", address="ada@example.org", now=datetime.now(UTC)
+        )
+    server.delayed.add("ada@example.org")
+    queue_notice(ada)
+    run_waiting_jobs()
+    text = read_text(run_page(PEOPLE))
+    assert "1 mail will be sent again automatically." in text
+    assert "To Ada, next try at " in text
+    assert "refused the address for now (451 4.7.1 greylisted, try again later)" in text
+    assert "could not be sent" not in text
 
 
 def test_a_failure_is_dismissed(sign_in_as, run_page, server):

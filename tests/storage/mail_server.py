@@ -22,15 +22,18 @@ LINK = "https://overread.example.org/"
 
 @dataclass
 class MailServer:
-    """The server: its port, the accepted mails in order, and the addresses that it refuses."""
+    """The server: its port, the accepted mails in order, and the addresses that it refuses or delays."""
 
     port: int = 0
     mails: list[EmailMessage] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
+    delayed: set[str] = field(default_factory=set)
 
     async def handle_RCPT(self, server, session, envelope, address, options):  # noqa: N802 - name of the library
         if address in self.refused:
             return "550 no such mailbox"
+        if address in self.delayed:
+            return "451 4.7.1 greylisted, try again later"
         envelope.rcpt_tos.append(address)
         return "250 OK"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from itertools import accumulate
 
 import pytest
 from sqlalchemy import select, update
@@ -17,9 +18,12 @@ from jobs import service as jobs
 from jobs.service import Worker
 from notifications import service as notifications
 from notifications.service import MAIL
+from notifications.service.mail_job import RETRY_DELAYS
 from reader_study import service as studies
 from review import service as review
+from review.id_mask import IdMask
 from storage.rows.batches import AssignmentRow
+from storage.rows.hidden import HiddenSetRow
 from storage.rows.jobs import JobRow
 from storage.rows.people import PersonRow
 from storage.unit_of_work import read_only_session, unit_of_work
@@ -42,6 +46,11 @@ ASSIGNED, SHARED = (
     "Batch first: you can take questions from the shared queue",
 )
 STUDY = "Reader study first: open for you"
+SECRET = 0x1234_5678_9ABC_DEF
+
+
+def find_links(mail) -> list[str]:
+    return [word for word in mail.get_content().split() if word.startswith("http")]
 
 
 @pytest.fixture
@@ -123,7 +132,7 @@ def test_an_assignment_is_reported_without_questions_or_their_number(world, serv
     )  # fmt: skip
     assert mail["Auto-Submitted"] == "auto-generated"
     assert mail.get_content() == (
-        f"New in Overread:\n\n- {ASSIGNED}\n\n{LINK}\n\n"
+        f"New in Overread:\n\n- {ASSIGNED}\n  {LINK}review?batch=1\n\n"
         "You can switch these notices off in Overread under My account.\n"
     )
     assert [job.status for job in list_mail_jobs(world.engine)] == [JobStatus.DONE]
@@ -234,7 +243,12 @@ def test_a_study_is_reported_when_a_reader_is_added_and_when_it_is_reopened(sqli
 def test_nobody_gets_a_notice_of_their_own_action(world, server):
     with unit_of_work(world.engine) as db:
         notifications.notify_coordinators(
-            db, by=world.people["cora"], kind=NoticeKind.COMMENT, name="first", now=NOW
+            db,
+            by=world.people["cora"],
+            kind=NoticeKind.COMMENT,
+            name="first",
+            path="browse?question=1",
+            now=NOW,
         )
     assert list_mail_jobs(world.engine) == []
 
@@ -286,15 +300,68 @@ def test_a_waiting_mail_can_be_cancelled(world, server):
     assert server.mails == []
 
 
+def test_links_lead_to_the_pages_that_the_lines_speak_of(world, server):
+    assign(world, "ruth")
+    comment(world)
+    answer_comment(world)
+    answer_comment(world)
+    run_jobs(world.engine)
+    number = world.questions[0]
+    assert {mail["To"]: find_links(mail) for mail in server.mails} == {
+        "cora@example.org": [f"{LINK}browse?question={number}"],
+        "ruth@example.org": [f"{LINK}review?batch=1", f"{LINK}review?batch=1&question={number}"],
+    }
+
+
+def test_the_link_to_a_question_has_the_masked_number_of_the_review_page(world, server):
+    with unit_of_work(world.engine) as db:
+        db.add(HiddenSetRow(batch_id=1, dataset_id=1, import_id=1, veil=SECRET, plan="", changed_at=NOW))
+    assign(world, "ruth")
+    answer_comment(world)
+    run_jobs(world.engine)
+    masked = IdMask(secret=SECRET).mask(world.questions[0])
+    assert masked != world.questions[0]
+    assert find_links(server.mails[0])[1] == f"{LINK}review?batch=1&question={masked}"
+
+
+def test_a_notice_of_an_older_version_is_sent_with_the_address_of_the_app(world, server):
+    with unit_of_work(world.engine) as db:
+        notifications.notify(
+            db, by_id=0, person_ids=[world.people["ruth"].id], kind=NoticeKind.SHARED, name="first", path="",
+            now=NOW,
+        )  # fmt: skip
+    run_jobs(world.engine)
+    assert find_links(server.mails[0]) == [LINK]
+
+
+def test_a_mail_that_is_refused_for_now_is_sent_later_with_what_happened_since(world_on_each, server):
+    engine = world_on_each.engine
+    server.delayed.add("ruth@example.org")
+    assign(world_on_each, "ruth")
+    run_jobs(engine)
+    assert server.mails == []
+    with read_only_session(engine) as db:
+        [(job, mail)] = notifications.list_unsent_mails(db, by=BY)
+    assert (job.status, job.not_before) == (JobStatus.QUEUED, LATER + RETRY_DELAYS[0])
+    assert "refused the address for now (451 4.7.1 greylisted, try again later)." in mail.problem
+    answer_comment(world_on_each)
+    server.delayed.clear()
+    run_jobs(engine, at=LATER + RETRY_DELAYS[0])
+    assert server.take_mails() == [("ruth@example.org", [ASSIGNED, "Batch first: 1 new comment"])]
+    with read_only_session(engine) as db:
+        assert notifications.list_unsent_mails(db, by=BY) == []
+
+
 def test_a_server_that_is_down_undoes_nothing_and_the_mail_can_be_sent_again(world, monkeypatch, caplog):
     with running_mail_server() as server:
         port = server.port
     configure_mail(monkeypatch, port)
     with caplog.at_level(logging.DEBUG):
         assign(world, "ruth")
-        run_jobs(world.engine)
+        for waited in accumulate(RETRY_DELAYS, initial=timedelta(0)):
+            run_jobs(world.engine, at=LATER + waited)
     with read_only_session(world.engine) as db:
-        [(job, _)] = notifications.list_failed_mails(db, by=BY)
+        [(job, _)] = notifications.list_unsent_mails(db, by=BY)
         assert len(db.execute(select(AssignmentRow)).all()) == 4
     assert job.message == (
         f"localhost:{port} could not be reached: Connection refused. Check OVERREAD_SMTP_HOST and "

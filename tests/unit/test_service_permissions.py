@@ -59,7 +59,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "language_models.save_endpoint": Action.MANAGE_MODELS,
     "language_models.save_prompt": Action.RUN_MODELS,
     "language_models.set_data_use": Action.PROTECT_PATIENTS,
-    "notifications.list_failed_mails": Action.MANAGE_PEOPLE,
+    "notifications.list_unsent_mails": Action.MANAGE_PEOPLE,
     "notifications.list_mail_settings": Action.MANAGE_PEOPLE,
     "notifications.set_mail_address": Action.MANAGE_PEOPLE,
     "browsing.list_applied_rules": Action.DRAW_BATCH,

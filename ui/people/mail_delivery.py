@@ -17,7 +17,7 @@ from notifications.service import MailParameters
 from notifications.smtp import is_mail_configured, read_smtp_settings
 from ui import state
 from ui.background_jobs import job_control
-from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.context import clock, current_person, format_clock_time, read_only_session, unit_of_work
 from ui.widgets import escape_markdown, format_relative_time, run_action, show_notice
 
 #: The largest number of failures that are shown at once.
@@ -66,20 +66,31 @@ def show_mail_delivery(people: list[Person], person: Person) -> None:
     else:
         st.caption(escape_markdown(f"Notices by e-mail are sent through {settings.host}:{settings.port}."))
     with read_only_session() as db:
-        failures = notifications.list_failed_mails(db, by=person)
+        unsent = notifications.list_unsent_mails(db, by=person)
+    names = {account.id: account.display_name for account in people}
+    waiting = [mail for mail in unsent if mail[0].is_active]
+    failures = [mail for mail in unsent if not mail[0].is_active]
+    if waiting:
+        st.info(f"{count_text(len(waiting), 'mail')} will be sent again automatically.")
+        for job, parameters in waiting[:_SHOWN]:
+            due = format_clock_time(job.not_before) if job.not_before else "now"
+            _describe_mail(f"next try at {due}", parameters, names, problem=parameters.problem)
     if failures:
-        names = {account.id: account.display_name for account in people}
         st.warning(f"{count_text(len(failures), 'mail')} could not be sent.")
         for job, parameters in failures[:_SHOWN]:
-            _show_failure(job, parameters, names.get(parameters.person_id, ""))
+            _show_failure(job, parameters, names)
     show_notice("mail-delivery")
 
 
-def _show_failure(job: Job, parameters: MailParameters, name: str) -> None:
-    ended = format_relative_time(job.finished_at, now=clock())
+def _describe_mail(when: str, parameters: MailParameters, names: Mapping[int, str], *, problem: str) -> None:
     lines = "; ".join(describe_notices(parameters.notices))
-    st.markdown(escape_markdown(f"To {name}, {ended}: {lines}"))
-    st.caption(escape_markdown(job.message))
+    st.markdown(escape_markdown(f"To {names.get(parameters.person_id, '')}, {when}: {lines}"))
+    st.caption(escape_markdown(problem))
+
+
+def _show_failure(job: Job, parameters: MailParameters, names: Mapping[int, str]) -> None:
+    ended = format_relative_time(job.finished_at, now=clock())
+    _describe_mail(ended, parameters, names, problem=job.message)
     with st.container(horizontal=True):  # the buttons wrap in a narrow window
         st.button(
             "Send again",

@@ -1,9 +1,11 @@
-"""The cookies of the app: for the sign-in, the sign-in form, and the second factor."""
+"""The cookies of the app: for the sign-in, the sign-in form, the second factor, and the page asked for."""
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
+from urllib.parse import quote, unquote
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
@@ -14,7 +16,12 @@ from starlette.types import Scope
 _SIGN_IN_TLS_COOKIE, _SIGN_IN_COOKIE = "__Host-overread", "overread"
 _FORM_TLS_COOKIE, _FORM_COOKIE = "__Host-overread-form", "overread-form"
 _PENDING_TLS_COOKIE, _PENDING_COOKIE = "__Host-overread-step", "overread-step"
-_UNPREFIXED_COOKIES = frozenset({_SIGN_IN_COOKIE, _FORM_COOKIE, _PENDING_COOKIE})
+_DESTINATION_TLS_COOKIE, _DESTINATION_COOKIE = "__Host-overread-page", "overread-page"
+_UNPREFIXED_COOKIES = frozenset({_SIGN_IN_COOKIE, _FORM_COOKIE, _PENDING_COOKIE, _DESTINATION_COOKIE})
+#: A page of this app with its parameters. Nothing else is redirected to: "//host" is another server.
+_DESTINATION = re.compile(r"/[a-z_]{1,40}(\?[A-Za-z0-9_=&%.+-]{1,500})?", re.ASCII)
+#: Seconds in which the person has to sign in to be led to the page.
+_DESTINATION_SECONDS = 600
 
 
 def generate_token() -> str:
@@ -91,6 +98,37 @@ def delete_pending_cookie(response: Response, *, tls: bool) -> None:
         secure=tls,
         httponly=True,
         samesite="strict",
+    )
+
+
+def find_destination(cookies: Mapping[str, str]) -> str | None:
+    """Return the page that the browser asked for before it signed in, such as "/review?batch=1"."""
+    value = _read_cookie(cookies, _DESTINATION_TLS_COOKIE) or _read_cookie(cookies, _DESTINATION_COOKIE) or ""
+    destination = unquote(value)
+    return destination if _DESTINATION.fullmatch(destination) else None
+
+
+def set_destination_cookie(response: Response, destination: str, *, tls: bool) -> None:
+    """Remember the page until the sign-in. Does nothing if it is not a page of this app."""
+    if _DESTINATION.fullmatch(destination):
+        response.set_cookie(
+            _DESTINATION_TLS_COOKIE if tls else _DESTINATION_COOKIE,
+            quote(destination, safe=""),
+            max_age=_DESTINATION_SECONDS,
+            path="/",
+            secure=tls,
+            httponly=True,
+            samesite="lax",  # a provider leads back from another site
+        )
+
+
+def delete_destination_cookie(response: Response, *, tls: bool) -> None:
+    response.delete_cookie(
+        _DESTINATION_TLS_COOKIE if tls else _DESTINATION_COOKIE,
+        path="/",
+        secure=tls,
+        httponly=True,
+        samesite="lax",
     )
 
 
