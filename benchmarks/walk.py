@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import TimeoutError as StepTimeout
 from sqlalchemy import func, select
 
 from accounts.service import DEMO_PASSWORD
@@ -123,7 +124,7 @@ def _count_verdicts(home: Path) -> int:
     engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
     try:
         with read_only_session(engine) as db:
-            return db.execute(select(func.count()).select_from(VerdictRow)).scalar_one()
+            return int(db.execute(select(func.count()).select_from(VerdictRow)).scalar_one())
     finally:
         engine.dispose()
 
@@ -189,9 +190,15 @@ def _press(page: Page, keys: Sequence[str], before: str) -> Step:
     started = time.monotonic()
     for key in keys:
         page.keyboard.press(key)
-    page.wait_for_function(
-        f"before => {{ const text = ({_FORM_TEXT})(); return text !== before; }}", arg=before, timeout=_WAIT
-    )
+    try:
+        page.wait_for_function(
+            f"before => {{ const text = ({_FORM_TEXT})(); return text !== before; }}",
+            arg=before,
+            timeout=_WAIT,
+        )
+    except StepTimeout as error:
+        message = page.locator(".judging .message").inner_text()
+        raise LookupError(f"{' '.join(keys)} at {before}: {message or 'no message'}") from error
     if _read_form(page):
         _wait_for_images(page)
     return Step(keys=len(keys), seconds=time.monotonic() - started)
