@@ -41,6 +41,7 @@ RATINGS = ("5", "5", "5", "5", "y", "y", "m")
 REJECTED, REVISED = (3, 7), (5,)
 _FORMS = {"review", "adjudicate", "read"}
 _WAIT = 30_000  # milliseconds
+_GUARD = 600  # milliseconds; the form saves nothing in the first 500 after a question is shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +188,7 @@ def _walk_disputes(browser: Browser, address: str) -> None:
 
 def _press(page: Page, keys: Sequence[str], before: str) -> Step:
     """Press the keys and wait for the next question with its radiographs, or for the end."""
+    page.wait_for_timeout(_GUARD)
     started = time.monotonic()
     for key in keys:
         page.keyboard.press(key)

@@ -72,7 +72,10 @@ def assign_marker(
         now=now,
     )
     if person is not None:
-        notify(db, by_id=by.id, person_ids=[person.id], kind=NoticeKind.MARKING, name=study, now=now)
+        notify(
+            db, by_id=by.id, person_ids=[person.id], kind=NoticeKind.MARKING, name=study,
+            path=f"mark_answers?study={loaded_study.id}", now=now,
+        )  # fmt: skip
     return stored.list_markers(db, study_id=loaded_study.id)
 
 
