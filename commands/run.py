@@ -86,6 +86,37 @@ def add_to(subparsers: Subparsers) -> None:
     replay.add_argument("name", metavar="RUN")
     replay.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
     replay.set_defaults(run=run_replay)
+    _add_batch_commands(verbs)
+
+
+def _add_batch_commands(verbs: Subparsers) -> None:
+    write = verbs.add_parser(
+        "write-batch",
+        help="write the waiting requests to batch files of a provider or of vLLM",
+        description="The requests then belong to the batch: `run resume` does not call them. Send the "
+        "files yourself, "
+        "and read the results with `run read-batch`. A file has at most 50,000 lines and 200 MB.",
+    )
+    write.add_argument("name", metavar="RUN")
+    write.add_argument("folder", type=Path, metavar="FOLDER")
+    write.add_argument(
+        "--format",
+        required=True,
+        choices=list(models.BatchFormat),
+        type=models.BatchFormat,
+        dest="batch_format",
+    )
+    write.set_defaults(run=run_write_batch)
+    read = verbs.add_parser(
+        "read-batch",
+        help="read files of results and errors of a batch",
+        description="Lines may be in any order. Reading a file again changes nothing. Requests that the "
+        "provider did "
+        "not process, or whose reply has to be corrected, wait again.",
+    )
+    read.add_argument("name", metavar="RUN")
+    read.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    read.set_defaults(run=run_read_batch)
 
 
 def _add_create(verbs: Subparsers) -> None:
@@ -323,6 +354,38 @@ def _describe_forecast(progress: RunProgress) -> str:
         f"tokens, cost {cost}; "
         f"time left {minutes} at the rate of the pilot, which is lower than that of a long run."
     )
+
+
+def run_write_batch(args: argparse.Namespace) -> int:
+    """Write the files; the exit code is 1 if nothing waits."""
+    files = models.write_batch_files(
+        by=command_line_person(), name=args.name, folder=args.folder, batch_format=args.batch_format
+    )
+    for path, requests in files:
+        print(f"{path}: {requests:,} requests")
+    if not files:
+        print("No request waits, or the budget is reached: `cli.py run show` states which.")
+    return 0 if files else 1
+
+
+def run_read_batch(args: argparse.Namespace) -> int:
+    """Read the files; the exit code is 1 if a line could not be used."""
+    has_problems = False
+    for path in args.files:
+        reading = models.read_batch_file(
+            by=command_line_person(), name=args.name, path=path, now=datetime.now(UTC)
+        )
+        print(
+            f"{path}: {reading.ended:,} requests ended, {reading.waiting:,} wait again, {reading.known:,} "
+            "lines known "
+            f"before. {reading.left:,} requests of the run are still without a result."
+        )
+        for custom_id in reading.unknown[:10]:
+            print(f"{path}: the run has no request {custom_id!r}", file=sys.stderr)
+        for line in reading.unreadable[:10]:
+            print(f"{path} line {line}: is not a result of a batch; was the file cut off?", file=sys.stderr)
+        has_problems |= bool(reading.unknown or reading.unreadable)
+    return 1 if has_problems else 0
 
 
 def run_pause(args: argparse.Namespace) -> int:

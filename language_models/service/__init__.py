@@ -1,5 +1,7 @@
 """Services for language models, for pages, commands and the stages that ask models."""
 
+from language_models.batch_files import BatchFormat
+from language_models.service.batches import BatchReading, read_batch_file, write_batch_files
 from language_models.service.endpoints import (
     EndpointState,
     call_test,
@@ -30,6 +32,8 @@ from language_models.service.runs import (
 
 __all__ = [
     "MODEL_RUN",
+    "BatchFormat",
+    "BatchReading",
     "EndpointState",
     "PromptVersion",
     "RequestDetails",
@@ -51,6 +55,7 @@ __all__ = [
     "load_run",
     "open_run",
     "pause_run",
+    "read_batch_file",
     "record_test",
     "replay_run",
     "retire_endpoint",
@@ -58,4 +63,5 @@ __all__ = [
     "save_prompt",
     "set_data_use",
     "work_on_run",
+    "write_batch_files",
 ]

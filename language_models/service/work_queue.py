@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
@@ -46,6 +47,16 @@ LEASE = timedelta(seconds=60)
 IMAGE_SIDE = 1024
 #: The most tokens of the message that asks for a corrected reply.
 _REPAIR_TOKENS = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choice:
+    """Waiting requests, those without a reply in the ledger, and those that the budget allows."""
+
+    waiting: list[StoredRequest]
+    unanswered: list[StoredRequest]
+    affordable: list[StoredRequest]
+    under_way: int
 
 
 class RunQueue:
@@ -121,14 +132,49 @@ class RunQueue:
             self._price.source,
         )
 
+    def claim_for_batch(self, *, wanted: int) -> list[tuple[str, ClaimedRequest]]:
+        """Claim waiting requests for a batch file, with their custom ids; empty if there are none.
+
+        Raises:
+            Refused: the run is not open, or the dataset does not permit the endpoint.
+        """
+        with unit_of_work(self._engine) as db:
+            run = runs.load_run(db, run_id=self.run_id, lock=True)
+            if run.status is not RunStatus.OPEN:
+                raise Refused(f"Run {run.name} is {run.status.value}. {run.reason}".strip())
+            check_permitted(db, run)
+            while True:
+                choice = self._choose(db, run, wanted=wanted)
+                if choice.affordable or not choice.waiting or choice.unanswered:
+                    break
+            positions = [request.position for request in choice.affordable]
+            stored.mark_as_in_batch(db, run_id=run.id, positions=positions)
+            requests = self._with_faulty_replies(db, choice.affordable)
+        return [
+            (chosen.custom_id, request) for chosen, request in zip(choice.affordable, requests, strict=True)
+        ]
+
     def _claim(self, db: Session, run: ModelRun, *, wanted: int, until: datetime, now: datetime) -> Claim:
         stored.end_expired_leases(db, run_id=run.id, now=now)
+        choice = self._choose(db, run, wanted=wanted)
+        if choice.unanswered and not choice.affordable and not choice.under_way:
+            reason = f"The budget is reached: {describe_budget(run.budget)}."
+            runs.set_status(db, run_id=run.id, status=RunStatus.PAUSED, reason=reason)
+            return Claim(requests=(), is_over=True, is_halted=True)
+        positions = [request.position for request in choice.affordable]
+        stored.lease_requests(db, run_id=run.id, positions=positions, worker=self._worker, lease_until=until)
+        counts = {} if choice.waiting else stored.count_by_status(db, run_id=run.id)
+        is_over = not choice.waiting and not counts.get(RequestStatus.LEASED)
+        return Claim(requests=self._with_faulty_replies(db, choice.affordable), is_over=is_over)
+
+    def _choose(self, db: Session, run: ModelRun, *, wanted: int) -> _Choice:
+        """Choose waiting requests. Those that the ledger answers are marked as done."""
         waiting = stored.list_waiting_requests(db, run_id=run.id, limit=wanted)
         answered = ledger.find_answered_keys(db, keys=[request.key for request in waiting])
         stored.finish_requests(db, run_id=run.id, keys=sorted(answered), reused=True)
         unanswered = [request for request in waiting if request.key not in answered]
         under_way, reserved_prompt, reserved_completion = stored.sum_reserved(db, run_id=run.id)
-        affordable = count_affordable(
+        count = count_affordable(
             unanswered,
             run=run,
             price=self._price,
@@ -136,21 +182,9 @@ class RunQueue:
             reserved_prompt=reserved_prompt,
             reserved_completion=reserved_completion,
         )
-        if unanswered and not affordable and not under_way:
-            reason = f"The budget is reached: {describe_budget(run.budget)}."
-            runs.set_status(db, run_id=run.id, status=RunStatus.PAUSED, reason=reason)
-            return Claim(requests=(), is_over=True, is_halted=True)
-        claimed = unanswered[:affordable]
-        stored.lease_requests(
-            db,
-            run_id=run.id,
-            positions=[request.position for request in claimed],
-            worker=self._worker,
-            lease_until=until,
+        return _Choice(
+            waiting=waiting, unanswered=unanswered, affordable=unanswered[:count], under_way=under_way
         )
-        counts = {} if waiting else stored.count_by_status(db, run_id=run.id)
-        is_over = not waiting and not counts.get(RequestStatus.LEASED)
-        return Claim(requests=self._with_faulty_replies(db, claimed), is_over=is_over)
 
     def _with_faulty_replies(
         self, db: Session, claimed: Sequence[StoredRequest]

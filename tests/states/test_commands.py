@@ -94,6 +94,7 @@ WRITING_COMMANDS = {
     "study create", "study close", "study reopen", "study assign", "study remove", "study exclude",
     "model add", "model test", "model remove", "prompt add", "prompt show", "prompt diff", "run create",
     "run show",
+    "run write-batch", "run read-batch",
     "run resume", "run pause", "run cancel", "run replay",
     "study mark",
     "job cancel", "comment write", "restore", "demo", "audit checkpoint",

@@ -170,32 +170,33 @@ def test_every_fault_has_its_outcome_and_its_tokens_are_counted(engine, fresh_se
     assert run.status is RunStatus.OPEN
 
 
-def test_tokens_of_replies_that_fail_validation_are_part_of_the_cost(engine, fresh_server):
-    endpoint = add_endpoint(engine, fresh_server.url, price_input=1, price_output=2)
-    create_run(engine, endpoint, ["behave: wrong_schema"])
-    run = work(engine).run
+def test_tokens_of_replies_that_fail_validation_are_part_of_the_cost(sqlite_engine, fresh_server):
+    endpoint = add_endpoint(sqlite_engine, fresh_server.url, price_input=1, price_output=2)
+    create_run(sqlite_engine, endpoint, ["behave: wrong_schema"])
+    run = work(sqlite_engine).run
     # 3 calls of 20 tokens at $1 and 10 tokens at $2 per million: 3 x 40 micro-dollars
     assert (run.calls, run.cost_nanos) == (3, 120_000)
 
 
-def test_a_failed_call_is_never_a_cache_hit_and_a_successful_one_is(engine, fresh_server):
-    endpoint = add_endpoint(engine, fresh_server.url)
-    create_run(engine, endpoint, ["plain", "behave: refusal"], name="first")
-    work(engine, "first")
-    create_run(engine, endpoint, ["plain", "behave: refusal"], name="second")
-    progress = work(engine, "second")
+def test_a_failed_call_is_never_a_cache_hit_and_a_successful_one_is(sqlite_engine, fresh_server):
+    endpoint = add_endpoint(sqlite_engine, fresh_server.url)
+    create_run(sqlite_engine, endpoint, ["plain", "behave: refusal"], name="first")
+    work(sqlite_engine, "first")
+    create_run(sqlite_engine, endpoint, ["plain", "behave: refusal"], name="second")
+    progress = work(sqlite_engine, "second")
     assert fresh_server.seen == {"plain": 1, "behave: refusal": 2}
     assert (progress.reused, progress.run.calls) == (1, 1)
 
 
-def test_the_correction_shows_the_model_its_reply_and_the_error(engine, fresh_server):
-    create_run(engine, add_endpoint(engine, fresh_server.url), ["behave: wrong_schema 1"])
-    work(engine)
+def test_the_correction_shows_the_model_its_reply_and_the_error(sqlite_engine, fresh_server):
+    create_run(sqlite_engine, add_endpoint(sqlite_engine, fresh_server.url), ["behave: wrong_schema 1"])
+    work(sqlite_engine)
     _, reply, wish = fresh_server.bodies[1]["messages"]
     assert reply == {"role": "assistant", "content": '{"reply": "yes"}'}
     assert "Additional properties are not allowed" in wish["content"]
 
 
+@pytest.mark.full
 def test_a_slow_reply_times_out_and_is_tried_twice(sqlite_engine, fresh_server):
     endpoint = add_endpoint(sqlite_engine, fresh_server.url, timeout_seconds=1)
     create_run(sqlite_engine, endpoint, ["behave: slow"])
@@ -237,50 +238,50 @@ def test_an_equal_request_is_called_once_and_answers_both(engine, fresh_server):
     assert [output for _, output, _ in replay(engine)] == ['{"answer": "yes"}'] * 3
 
 
-def test_the_same_command_resumes_and_another_set_of_requests_is_refused(engine, fresh_server):
-    endpoint = add_endpoint(engine, fresh_server.url)
-    create_run(engine, endpoint, ["a", "b", "c"])
-    work(engine, most=2)
-    _, is_new = create_run(engine, endpoint, ["a", "b", "c"])
-    work(engine)
+def test_the_same_command_resumes_and_another_set_of_requests_is_refused(sqlite_engine, fresh_server):
+    endpoint = add_endpoint(sqlite_engine, fresh_server.url)
+    create_run(sqlite_engine, endpoint, ["a", "b", "c"])
+    work(sqlite_engine, most=2)
+    _, is_new = create_run(sqlite_engine, endpoint, ["a", "b", "c"])
+    work(sqlite_engine)
     assert (is_new, set(fresh_server.seen.values())) == (False, {1})
     with pytest.raises(AlreadyThere, match="Run run exists with other requests"):
-        create_run(engine, endpoint, ["a", "b", "d"])
+        create_run(sqlite_engine, endpoint, ["a", "b", "d"])
 
 
-def test_a_custom_id_that_occurs_twice_is_refused(engine, server):
-    endpoint = add_endpoint(engine, server.url)
+def test_a_custom_id_that_occurs_twice_is_refused(sqlite_engine, server):
+    endpoint = add_endpoint(sqlite_engine, server.url)
     requests = [ModelRequest(custom_id="same", body=make_body("x"))] * 2
-    with pytest.raises(InvalidValue, match="same occurs twice"), unit_of_work(engine) as db:
+    with pytest.raises(InvalidValue, match="same occurs twice"), unit_of_work(sqlite_engine) as db:
         models.create_run(
             db, by=BY, name="run", stage="test", endpoint=endpoint, dataset=None, requests=requests, now=NOW
         )
 
 
-def test_a_dataset_that_forbids_the_endpoint_leaves_nothing_on_the_wire(engine, fresh_server):
-    make_world(engine)
-    remote = add_endpoint(engine, fresh_server.url)
+def test_a_dataset_that_forbids_the_endpoint_leaves_nothing_on_the_wire(sqlite_engine, fresh_server):
+    make_world(sqlite_engine)
+    remote = add_endpoint(sqlite_engine, fresh_server.url)
     # This server has no https, which a remote endpoint needs. So the stored endpoint is declared remote.
-    with unit_of_work(engine) as db:
+    with unit_of_work(sqlite_engine) as db:
         db.execute(text("UPDATE model_endpoint SET data_use = 'remote'"))
     with pytest.raises(Refused, match="dataset demo permits local endpoints only"):
-        create_run(engine, replace(remote, data_use=DataUse.REMOTE), ["secret report"], dataset="demo")
+        create_run(sqlite_engine, replace(remote, data_use=DataUse.REMOTE), ["secret report"], dataset="demo")
     assert fresh_server.connections == 0
 
 
-def test_a_policy_that_changes_during_a_run_stops_it_before_the_next_call(engine, fresh_server):
-    make_world(engine)
-    with unit_of_work(engine) as db:
+def test_a_policy_that_changes_during_a_run_stops_it_before_the_next_call(sqlite_engine, fresh_server):
+    make_world(sqlite_engine)
+    with unit_of_work(sqlite_engine) as db:
         models.set_data_use(db, by=BY, dataset="demo", data_use=DataUse.REMOTE, now=NOW)
-    endpoint = add_endpoint(engine, fresh_server.url)
-    with unit_of_work(engine) as db:
+    endpoint = add_endpoint(sqlite_engine, fresh_server.url)
+    with unit_of_work(sqlite_engine) as db:
         db.execute(text("UPDATE model_endpoint SET data_use = 'remote'"))
-    create_run(engine, endpoint, ["one", "two", "three"], dataset="demo")
-    work(engine, most=1)
-    with unit_of_work(engine) as db:
+    create_run(sqlite_engine, endpoint, ["one", "two", "three"], dataset="demo")
+    work(sqlite_engine, most=1)
+    with unit_of_work(sqlite_engine) as db:
         models.set_data_use(db, by=BY, dataset="demo", data_use=DataUse.ZERO_RETENTION, now=NOW)
     with pytest.raises(Refused, match="zero retention only"):
-        work(engine)
+        work(sqlite_engine)
     assert sum(fresh_server.seen.values()) == 1
 
 
@@ -338,6 +339,7 @@ def test_requests_of_a_killed_process_are_called_after_their_lease(engine, fresh
     assert fresh_server.seen == {"left": 1, "free": 1}
 
 
+@pytest.mark.full
 def test_a_pause_ends_the_work_and_open_continues_it(sqlite_engine):
     with running_model_server(delay=0.05) as slow:
         create_run(
@@ -359,6 +361,7 @@ def test_a_pause_ends_the_work_and_open_continues_it(sqlite_engine):
         assert set(slow.seen.values()) == {1}
 
 
+@pytest.mark.full
 def test_a_stop_stores_what_finishes_and_gives_the_rest_back(sqlite_engine):
     with running_model_server(delay=0.05) as slow:
         create_run(
@@ -370,12 +373,16 @@ def test_a_stop_stores_what_finishes_and_gives_the_rest_back(sqlite_engine):
         assert set(progress.by_status) == {RequestStatus.DONE, RequestStatus.WAITING}
 
 
-def test_a_replay_with_the_endpoint_off_is_identical(engine):
+def test_a_replay_with_the_endpoint_off_is_identical(sqlite_engine):
     with running_model_server() as running:
-        create_run(engine, add_endpoint(engine, running.url), ["one", "behave: fenced", "behave: refusal"])
-        work(engine)
-    first = replay(engine)
-    assert first == replay(engine)
+        create_run(
+            sqlite_engine,
+            add_endpoint(sqlite_engine, running.url),
+            ["one", "behave: fenced", "behave: refusal"],
+        )
+        work(sqlite_engine)
+    first = replay(sqlite_engine)
+    assert first == replay(sqlite_engine)
     assert first == [
         ("r0", '{"answer": "yes"}', ""), ("r1", '{"answer": "yes"}', ""), ("r2", None, "refusal")
     ]  # fmt: skip
@@ -462,32 +469,32 @@ def test_a_changed_endpoint_is_a_new_one_and_runs_keep_theirs(engine, server):
         assert models.load_run(db, by=BY, name="run").endpoint.url == server.url
 
 
-def test_a_test_of_an_endpoint_is_in_the_ledger_and_shown_as_its_health(engine, server):
-    endpoint = add_endpoint(engine, server.url)
+def test_a_test_of_an_endpoint_is_in_the_ledger_and_shown_as_its_health(sqlite_engine, server):
+    endpoint = add_endpoint(sqlite_engine, server.url)
     call = models.call_test(endpoint, now=NOW)
-    with unit_of_work(engine) as db:
+    with unit_of_work(sqlite_engine) as db:
         models.record_test(db, by=BY, call=call)
-    with read_only_session(engine) as db:
+    with read_only_session(sqlite_engine) as db:
         [state] = models.list_endpoints(db, by=BY)
     assert (state.latest.failure, state.latest.run_id, state.latest.model) == (None, None, MODEL)
 
 
-def test_a_cancelled_run_stays_cancelled(engine, server):
-    create_run(engine, add_endpoint(engine, server.url), ["x"])
-    with unit_of_work(engine) as db:
+def test_a_cancelled_run_stays_cancelled(sqlite_engine, server):
+    create_run(sqlite_engine, add_endpoint(sqlite_engine, server.url), ["x"])
+    with unit_of_work(sqlite_engine) as db:
         models.cancel_run(db, by=BY, name="run", now=NOW)
-    with pytest.raises(Refused, match="was cancelled"), unit_of_work(engine) as db:
+    with pytest.raises(Refused, match="was cancelled"), unit_of_work(sqlite_engine) as db:
         models.open_run(db, by=BY, name="run", now=NOW)
     with pytest.raises(DomainError, match="Run run is cancelled"):
-        work(engine)
+        work(sqlite_engine)
 
 
-def test_failed_requests_are_called_again_on_demand(engine, fresh_server):
-    create_run(engine, add_endpoint(engine, fresh_server.url), ["behave: refusal 1", "fine"])
-    assert work(engine).failures == {FailureKind.REFUSAL: 1}
-    with unit_of_work(engine) as db:
+def test_failed_requests_are_called_again_on_demand(sqlite_engine, fresh_server):
+    create_run(sqlite_engine, add_endpoint(sqlite_engine, fresh_server.url), ["behave: refusal 1", "fine"])
+    assert work(sqlite_engine).failures == {FailureKind.REFUSAL: 1}
+    with unit_of_work(sqlite_engine) as db:
         models.open_run(db, by=BY, name="run", retry_failed=True, now=NOW)
-    assert work(engine).by_status == {RequestStatus.DONE: 2}
+    assert work(sqlite_engine).by_status == {RequestStatus.DONE: 2}
 
 
 def test_bodies_with_a_field_that_cannot_be_honoured_are_refused():

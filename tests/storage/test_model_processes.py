@@ -1,0 +1,200 @@
+"""Runs in processes of their own: killed, sharing the work, and with a real local model."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from domain.language_models import FailureKind, RequestStatus
+from language_models import service as models
+from language_models.requests import ModelRequest
+from storage.rows.language_models import ModelCallRow
+from storage.unit_of_work import read_only_session, unit_of_work
+from tests.storage.local_model import CONTEXT, LOCAL_MODEL, running_local_model
+from tests.storage.model_server import SCHEMA, ModelServer, running_model_server
+from tests.storage.test_model_runs import (
+    BY,
+    add_endpoint,
+    create_run,
+    read_calls,
+    replay,
+    totals_of_ledger,
+    work,
+)
+from tests.storage.worlds import NOW
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Calls at a time of each process, so at most so many can be under way when it is killed.
+PARALLEL = 8
+
+
+def start_resume(engine, home: Path, *, lease: int = 2) -> subprocess.Popen:
+    environment = {
+        **os.environ,
+        "OVERREAD_HOME": str(home),
+        "OVERREAD_DATABASE_URL": engine.url.render_as_string(hide_password=False),
+    }
+    return subprocess.Popen(
+        [sys.executable, "cli.py", "run", "resume", "run", "--lease", str(lease)],
+        cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def wait_for_replies(server: ModelServer, count: int, process: subprocess.Popen) -> None:
+    while sum(server.replies.values()) < count:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+
+
+def make_texts(count: int) -> list[str]:
+    """Messages of which one in ten meets a fault first, and one in twenty gets no usable reply."""
+    faults = {
+        3: "behave: unavailable 1",
+        7: "behave: cut 1",
+        13: "behave: refusal",
+        17: "behave: wrong_schema 1",
+    }
+    return [f"{number} {faults.get(number % 20, '')}".strip() for number in range(count)]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("requests", "kills"), [(1000, 5)])
+def test_a_killed_run_loses_nothing_and_repeats_no_stored_call(sqlite_engine, tmp_path, requests, kills):
+    with running_model_server(delay=0.05) as server:
+        create_run(
+            sqlite_engine,
+            add_endpoint(sqlite_engine, server.url, max_parallel=PARALLEL),
+            make_texts(requests),
+        )
+        for number in range(kills):
+            process = start_resume(sqlite_engine, tmp_path)
+            wait_for_replies(server, (number + 1) * requests // (kills + 2), process)
+            stored_before = {call.key for call in read_calls(sqlite_engine) if call.failure is None}
+            process.kill()
+            process.communicate()
+            sent_before = Counter(server.seen)
+            texts_before = read_texts_of(sqlite_engine, stored_before)
+        process = start_resume(sqlite_engine, tmp_path)
+        output, errors = process.communicate()
+        assert process.returncode == 0, errors
+        assert f"{requests:,} of {requests:,} requests ended" in output
+        assert {text: server.seen[text] - sent_before[text] for text in texts_before} == dict.fromkeys(
+            texts_before, 0
+        )
+        # Each kill can repeat the calls that were under way, and those that were answered and not yet stored.
+        repeated = sum(server.replies.values()) - len(server.replies)
+        assert repeated <= kills * 2 * PARALLEL
+    check_ledger(sqlite_engine, requests)
+    assert replay(sqlite_engine) == replay(sqlite_engine)
+
+
+def read_texts_of(engine, keys: set[str]) -> set[str]:
+    with read_only_session(engine) as db:
+        requests = models.list_requests(db, by=BY, name="run", status=RequestStatus.DONE, limit=10_000)
+        details = [
+            models.load_request(db, by=BY, name="run", custom_id=request.custom_id)
+            for request in requests[:50]
+        ]
+    return {
+        detail.body["messages"][0]["content"]
+        for detail in details
+        if {call.key for call in detail.calls if call.failure is None} & keys
+    }
+
+
+def check_ledger(engine, requests: int) -> None:
+    """Every request has its outcome, one successful call at most, and the totals are those of the ledger."""
+    with read_only_session(engine) as db:
+        run = models.load_run(db, by=BY, name="run")
+        progress = models.load_progress(db, by=BY, name="run", now=NOW)
+        successes = db.execute(
+            select(func.count(), func.count(ModelCallRow.key.distinct())).where(
+                ModelCallRow.failure.is_(None)
+            )
+        ).one()
+    assert progress.failures == ({FailureKind.REFUSAL: requests // 20} if requests >= 20 else {})
+    assert progress.ended == requests
+    assert tuple(successes) == (requests - requests // 20,) * 2
+    assert (run.calls, run.prompt_tokens, run.completion_tokens, run.cost_nanos) == totals_of_ledger(engine)
+
+
+@pytest.mark.full
+def test_a_stop_by_the_service_manager_stores_calls_under_way(sqlite_engine, tmp_path):
+    with running_model_server(delay=0.05) as server:
+        create_run(sqlite_engine, add_endpoint(sqlite_engine, server.url), [f"{n}" for n in range(300)])
+        process = start_resume(sqlite_engine, tmp_path)
+        wait_for_replies(server, 20, process)
+        process.send_signal(signal.SIGTERM)
+        output, _ = process.communicate()
+        assert process.returncode == 1
+        assert "of 300 requests ended" in output
+        assert len(read_calls(sqlite_engine)) == sum(server.replies.values())
+
+
+@pytest.mark.full
+def test_two_processes_share_a_run_and_no_request_is_done_twice(postgres_engine, tmp_path):
+    with running_model_server(delay=0.02) as server:
+        create_run(postgres_engine, add_endpoint(postgres_engine, server.url), [f"{n}" for n in range(600)])
+        processes = [start_resume(postgres_engine, tmp_path / name, lease=30) for name in ("a", "b")]
+        outputs = [process.communicate() for process in processes]
+        assert [process.returncode for process in processes] == [0, 0], outputs
+        assert set(server.replies.values()) == {1}
+        assert server.connections > PARALLEL
+    with read_only_session(postgres_engine) as db:
+        assert models.load_progress(db, by=BY, name="run", now=NOW).by_status == {RequestStatus.DONE: 600}
+        assert models.load_run(db, by=BY, name="run").calls == 600
+
+
+@pytest.fixture(scope="module")
+def local_model(tmp_path_factory):
+    with running_local_model(tmp_path_factory.mktemp("model")) as url:
+        yield url
+
+
+@pytest.mark.slow
+def test_a_real_model_answers_in_the_schema_and_its_refusals_have_their_kinds(sqlite_engine, local_model):
+    """Path tested, quality not measured."""
+    endpoint = add_endpoint(
+        sqlite_engine, local_model, model=LOCAL_MODEL, max_parallel=1, timeout_seconds=120
+    )
+    schema = {"type": "json_schema", "json_schema": {"name": "t", "strict": True, "schema": SCHEMA}}
+    texts = {
+        "short": ("Say yes.", 24),
+        "long": ("heart " * 2 * CONTEXT, 24),
+        "cut": ("Count to one hundred in words.", 3),
+    }
+    requests = [
+        ModelRequest(
+            custom_id=name,
+            body={
+                "messages": [{"role": "user", "content": content}],
+                "max_tokens": tokens,
+                "temperature": 0,
+                **({"response_format": schema} if name == "short" else {}),
+            },
+        )
+        for name, (content, tokens) in texts.items()
+    ]
+    with unit_of_work(sqlite_engine) as db:
+        models.create_run(
+            db, by=BY, name="run", stage="test", endpoint=endpoint, dataset=None, requests=requests, now=NOW
+        )
+    work(sqlite_engine)
+    calls = {call.position: call for call in read_calls(sqlite_engine)}
+    outcomes = {custom_id: (output, failure) for custom_id, output, failure in replay(sqlite_engine)}
+    assert outcomes["long"] == (None, FailureKind.CONTEXT_SIZE)
+    assert outcomes["cut"] == (None, FailureKind.LENGTH)
+    assert calls[2].completion_tokens == 3
+    output, failure = outcomes["short"]
+    # The grammar enforces the schema; a small model may still be cut off by the limit of tokens.
+    assert failure == FailureKind.LENGTH or list(json.loads(output)) == ["answer"]
+    assert {call.model for call in calls.values()} <= {LOCAL_MODEL, None}
