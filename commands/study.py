@@ -27,8 +27,14 @@ from storage.unit_of_work import read_only_session, unit_of_work
 _CROSSINGS = {"full": Crossing.FULL, "parts": Crossing.PARTS, "crossover": Crossing.CROSSOVER}
 #: The modules of the other subcommands of ``study``.
 _SUBCOMMAND_MODULES = (
-    "study_readers", "study_models", "study_marking", "study_power", "study_report", "study_export",
-)  # fmt: skip
+    "study_readers",
+    "study_models",
+    "study_marking",
+    "study_power",
+    "study_report",
+    "study_export",
+    "study_extraction",
+)
 
 
 def add_to(subparsers: Subparsers) -> None:

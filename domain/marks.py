@@ -1,4 +1,4 @@
-"""Marks of open answers, by experts who do not see who answered, and the markers of a study."""
+"""Marks of open answers, by experts who do not see who answered, and marks of extracted answers."""
 
 from __future__ import annotations
 
@@ -63,6 +63,29 @@ class MarkRevision:
     revision: int
     mark: AnswerMark | None
     marked_by: int
+    marked_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class ReplyId:
+    """The identity of a model's reply to a question; both are ids in the database."""
+
+    model_id: int
+    question_number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionMark:
+    """A person's judgement whether the answer was extracted correctly from a reply: right or wrong.
+
+    ``revision`` counts from 1 for each reply; the latest one counts. ``mark`` is None if the mark was undone.
+    ``marked_by`` is None for the command line.
+    """
+
+    reply: ReplyId
+    revision: int
+    mark: AnswerMark | None
+    marked_by: int | None
     marked_at: datetime
 
 

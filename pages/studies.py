@@ -9,6 +9,7 @@ from reader_study.service import list_studies
 from ui import state
 from ui.context import read_only_session, require_page
 from ui.figures.report_page import show_report
+from ui.studies.extraction_check import show_extraction_check
 from ui.studies.power_planning import show_planning
 from ui.studies.study_form import show_study_form
 from ui.studies.study_imports import show_study_imports
@@ -19,6 +20,7 @@ _VIEWS = ("Studies", "New study", "Plan")
 _STUDY_PARTS = {
     "Readers and protocol": show_study,
     "Imports": show_study_imports,
+    "Extraction check": show_extraction_check,
     "Report": show_report,
 }
 

@@ -26,6 +26,7 @@ APPEND_ONLY = (
     "prompt_version",
     "model_call",
     "answer_mark",
+    "extraction_mark",
 )
 
 

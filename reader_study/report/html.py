@@ -74,6 +74,10 @@ _TABLES = {
         "Replies without an answer",
         "Failed replies count as wrong. Number of replies by extraction rule.",
     ),
+    "extraction": (
+        "Errors of answer extraction",
+        "Random samples of the replies that each rule read. For “failed”: replies that state an answer.",
+    ),
     "open_answers": (
         "Open answers",
         "Answers by mark, and the mean of their points. Answers that are not marked are not in n.",

@@ -98,6 +98,7 @@ def build_report(
         repeats=measures.repeats,
         boxes=compute_box_overlaps(data, settings),
         failed=failed,
+        extraction=supplementary_tables.compute_extraction_errors(data),
         open_answers=marking_tables.count_open_answers(data, ratings, settings),
         marker_agreement=marking_tables.compute_marker_agreement(data, settings),
         open_answer_marks=marking_tables.list_open_answer_marks(data),

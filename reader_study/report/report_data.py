@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from domain.audit import AuditHead
-from domain.marks import MarkRevision
+from domain.marks import ExtractionMark, MarkRevision
 from domain.protocols import ProtocolVersion
 from domain.readings import Prediction, Reading
 from domain.studies import Case, Exclusion, Reader, ReaderStudy, Slot
@@ -26,7 +26,7 @@ class ReportData:
     """The data of a report. ``readings`` has the latest revisions.
 
     ``models`` has the models of the protocol that answered a case, and ``models_without_answers`` the names
-    of those that did not. ``marks`` has the latest revisions of the marks of open answers. ``audit_head`` is
+    of those that did not. ``marks`` and ``extraction_marks`` have the latest revisions. ``audit_head`` is
     the last audit entry about the data.
     """
 
@@ -40,6 +40,7 @@ class ReportData:
     exclusions: tuple[Exclusion, ...]
     models_without_answers: tuple[str, ...] = ()
     marks: tuple[MarkRevision, ...] = ()
+    extraction_marks: tuple[ExtractionMark, ...] = ()
     audit_head: AuditHead | None = None
 
     @property

@@ -36,6 +36,7 @@ def write_sentences(facts: StudyFacts, tables: ReportTables, protocol: Protocol)
             f"{reply_counts.model} {reply_counts.failed:,} of {reply_counts.n:,}" for reply_counts in failed
         )
         lines.append(f"Replies without a recognised answer, which count as wrong: {counts}.")
+    lines.append(_write_extraction_errors(tables, protocol))
     lines += _write_open_answers(tables, protocol)
     n_exclusions = len(tables.exclusions)
     lines.append(
@@ -179,6 +180,16 @@ def _write_comparison(
     if comparison.low > protocol.margin:
         return f"{text} The readers were more accurate."
     return f"{text} The interval does not show which is more accurate."
+
+
+def _write_extraction_errors(tables: ReportTables, protocol: Protocol) -> str:
+    rates = [
+        f"{rate.rule} {rate.wrong:,} of {rate.marked:,} ({protocol.confidence:.0%} CI {rate.low * 100:.1f} "
+        f"to {rate.high * 100:.1f} %)"
+        for rate in tables.extraction
+        if rate.low is not None and rate.high is not None
+    ]
+    return f"Replies from which the answer was read wrongly, by rule: {'; '.join(rates)}." if rates else ""
 
 
 def _write_open_answers(tables: ReportTables, protocol: Protocol) -> list[str]:

@@ -15,9 +15,11 @@ from measures.records.accuracy import compute_category_accuracy
 from measures.records.settings import Settings
 from measures.results import AccuracyResult, PairedDifference, to_record
 from reader_study.extraction import describe_rule_counts
+from reader_study.extraction_check import compute_extraction_rates, group_replies
 from reader_study.report.report_data import ReportData
 from reader_study.report.tables import (
     ExcludedAnswers,
+    ExtractionRate,
     FailedReplies,
     FaultyCase,
     LevelAccuracy,
@@ -115,6 +117,21 @@ def count_failed_replies(data: ReportData) -> tuple[FailedReplies, ...]:
             )
         )
     return tuple(results)
+
+
+def compute_extraction_errors(data: ReportData) -> tuple[ExtractionRate, ...]:
+    """Compute the error rate of each extraction rule on the replies of all models of the study."""
+    protocol = data.versions[-1].protocol
+    numbers = {case.blind_case.question_number for case in data.cases if case.scored}
+    predictions = [
+        prediction
+        for model in data.models
+        for number, prediction in model.predictions.items()
+        if number in numbers
+    ]
+    marks = {saved.reply: saved.mark for saved in data.extraction_marks if saved.mark is not None}
+    groups = group_replies(predictions, seed=protocol.seed)
+    return compute_extraction_rates(groups, marks, confidence=protocol.confidence)
 
 
 def list_faulty_cases(data: ReportData) -> tuple[FaultyCase, ...]:

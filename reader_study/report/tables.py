@@ -104,6 +104,26 @@ class FailedReplies:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionRate:
+    """The errors of a rule among the marked replies.
+
+    ``replies`` counts the replies that the rule read, ``marked`` those that a person marked, ``wrong`` the
+    marked ones that were read wrongly; for the rule "failed", those that state an answer. ``estimate``,
+    ``low`` and ``high`` are the share of wrong ones with its interval, clustered by question; None without a
+    mark.
+    """
+
+    rule: str
+    replies: int
+    marked: int
+    wrong: int
+    estimate: float | None
+    low: float | None
+    high: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAnswerCounts:
     """The open answers of a rater by score, and the mean of their points (0 to 1).
 
@@ -266,6 +286,7 @@ class ReportTables:
     repeats: tuple[RepeatAgreement, ...]
     boxes: tuple[BoxOverlap, ...]
     failed: tuple[FailedReplies, ...]
+    extraction: tuple[ExtractionRate, ...]
     open_answers: tuple[OpenAnswerCounts, ...]
     marker_agreement: tuple[MarkerAgreement, ...]
     open_answer_marks: tuple[OpenAnswerMarks, ...]

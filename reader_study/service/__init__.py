@@ -8,6 +8,13 @@ is stored. ``study`` is the name of a study; NotFound is raised if it does not e
 from reader_study.answers import SubmittedAnswer
 from reader_study.service.case_sampling import count_available_cases
 from reader_study.service.drafts import record_guideline_read, record_reading_time, save_reading_draft
+from reader_study.service.extraction_marks import (
+    SAMPLE_SIZE,
+    ExtractionCheck,
+    SampledReply,
+    load_extraction_check,
+    mark_extraction,
+)
 from reader_study.service.marking import (
     assign_marker,
     import_marks,
@@ -61,11 +68,14 @@ from reader_study.service.studies import (
 from reader_study.service.study_models import StudyModel, choose_models, list_study_models
 
 __all__ = [
+    "SAMPLE_SIZE",
     "Excluded",
+    "ExtractionCheck",
     "ImportedPredictions",
     "OutsideReadings",
     "ReaderProgress",
     "ReportState",
+    "SampledReply",
     "StudyModel",
     "StudyReaders",
     "StudySummary",
@@ -95,6 +105,7 @@ __all__ = [
     "list_studies",
     "list_studies_for_reader",
     "list_study_models",
+    "load_extraction_check",
     "load_marking_progress",
     "load_or_compute_report",
     "load_reading_at",
@@ -104,6 +115,7 @@ __all__ = [
     "load_study_progress",
     "load_study_summary",
     "mark_answer",
+    "mark_extraction",
     "open_answer",
     "open_case",
     "record_guideline_read",

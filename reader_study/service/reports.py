@@ -25,6 +25,7 @@ from storage.audit.contents import MARK_ANSWER, SUBMIT_READING
 from storage.audit.entries import find_last_entry
 from storage.reader_study import studies as stored
 from storage.reader_study.cases import list_cases, list_slots
+from storage.reader_study.extraction_marks import list_extraction_marks
 from storage.reader_study.marks import list_latest_marks
 from storage.reader_study.predictions import iterate_predictions, list_models
 from storage.reader_study.readers import list_readers
@@ -36,6 +37,7 @@ from storage.workspace import Workspace
 _DATA_ACTIONS = (
     "create study", "change protocol", "exclude from study", "import readings", "import predictions",
     "close study", "reopen study", SUBMIT_READING, MARK_ANSWER,
+    "mark extraction",
 )  # fmt: skip
 _CODE_FOLDERS = (
     Path(__file__).resolve().parents[1] / "report",
@@ -179,7 +181,7 @@ def _load_data(db: Session, *, study: str) -> ReportData:
     question_numbers = [case.blind_case.question_number for case in cases if case.scored]
     versions = stored.list_protocols(db, study_id=loaded_study.id)
     protocol = versions[-1].protocol
-    models = []
+    models, model_ids = [], []
     for model in list_models(db, dataset_id=loaded_study.dataset_id):
         if not protocol.includes_model(model.name):
             continue
@@ -188,6 +190,7 @@ def _load_data(db: Session, *, study: str) -> ReportData:
             for prediction in iterate_predictions(db, model_id=model.id, question_ids=question_numbers)
         }
         if predictions:
+            model_ids.append(model.id)
             models.append(ModelAnswers(name=model.name, simulated=model.simulated, predictions=predictions))
     return ReportData(
         study=loaded_study,
@@ -202,6 +205,7 @@ def _load_data(db: Session, *, study: str) -> ReportData:
         ),
         exclusions=stored.list_exclusions(db, study_id=loaded_study.id),
         marks=list_latest_marks(db, study_id=loaded_study.id),
+        extraction_marks=list_extraction_marks(db, model_ids=model_ids),
         audit_head=find_last_entry(
             db,
             actions=_DATA_ACTIONS,

@@ -205,6 +205,9 @@ COVERED: Mapping[str, CoveredTable] = {
     "answer_mark": CoveredTable(
         reason="decides which open answers are correct", accounted_by={"mark answer": _STUDY}
     ),
+    "extraction_mark": CoveredTable(
+        reason="error rates of answer extraction", accounted_by={"mark extraction": "model {model_id}"}
+    ),
     "study_exclusion": CoveredTable(
         reason="exclusions from the analysis", accounted_by={"exclude from study": _STUDY}
     ),

@@ -1,13 +1,13 @@
-"""Tables of the marks of open answers, and of the people who mark."""
+"""Tables of the marks of open answers and of extracted answers, and of the people who mark."""
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKeyConstraint, Index, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
-from storage.rows import people, studies  # noqa: F401 - foreign keys refer to their tables
+from storage.rows import datasets, people, studies  # noqa: F401 - foreign keys refer to their tables
 from storage.rows.table_row import TableRow
-from storage.types import UtcDateTime
+from storage.types import BigKey, UtcDateTime
 
 
 class StudyMarkerRow(TableRow, table=True):
@@ -42,4 +42,22 @@ class AnswerMarkRow(TableRow, table=True):
     study_id: int
     mark: str | None = None
     marked_by: int = Field(foreign_key="person.id")
+    marked_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class ExtractionMarkRow(TableRow, table=True):
+    """Whether an answer was extracted correctly from a reply; append-only by trigger.
+
+    The highest revision counts. ``mark`` is None if the mark was undone.
+    """
+
+    __tablename__ = "extraction_mark"
+
+    model_id: int = Field(foreign_key="model.id", primary_key=True)
+    question_id: int = Field(
+        sa_column=Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False)
+    )
+    revision: int = Field(primary_key=True)
+    mark: str | None = None
+    marked_by: int | None = Field(default=None, foreign_key="person.id")
     marked_at: datetime = Field(sa_type=UtcDateTime)

@@ -163,6 +163,18 @@ def test_open_answers_are_read_marked_by_two_experts_and_reported(
     check_report(page)
 
 
+def test_extracted_answers_are_marked_by_keyboard(app: RunningApp, signed_in: Callable[[str], Page]):
+    page = signed_in("cora")
+    page.goto("/studies")
+    page.get_by_text("Extraction check", exact=True).click(timeout=30_000)
+    for key, done, shown in (("1", 0, 1), ("2", 1, 2), ("u", 2, 3), ("p", 1, 2)):
+        page.get_by_text(f"{done} of 4 replies marked").wait_for(timeout=15_000)
+        page.get_by_text(f"Reply {shown} of 4").wait_for(timeout=15_000)
+        take_screenshot(page, f"extraction-{done}-{shown}")
+        page.keyboard.press(key)
+    page.get_by_text("Reply 1 of 4").wait_for(timeout=15_000)
+
+
 def _encode(frame: bytes | str) -> bytes:
     return frame if isinstance(frame, bytes) else frame.encode()
 

@@ -66,6 +66,7 @@ READING_COMMANDS = {
     "study show": ["study show {study}"],
     "study models": ["study models {study}"],
     "study markers": ["study markers {study}"],
+    "study extraction": ["study extraction {study}"],
     "study marks": ["study marks {study}", "study marks {study} --blank"],
     "study protocol": ["study protocol {study}"],
     "study readers": ["study readers {study}"],

@@ -24,7 +24,7 @@ from domain.hidden import HiddenPlan, PlantedFault
 from domain.image_display import ImageDisplay
 from domain.jobs import JobProgress, JobStatus
 from domain.language_models import Call, DataUse, Endpoint, Usage
-from domain.marks import AnswerMark, MarkerPlace
+from domain.marks import AnswerMark, MarkerPlace, ReplyId
 from domain.patient_data import PixelDecision
 from domain.people import Role
 from domain.protocols import Protocol
@@ -199,6 +199,16 @@ def _add_readings(study_world: StudyWorld, home: Path) -> None:
     with unit_of_work(read_study.engine) as db:
         studies.import_predictions(
             db, by=read_study.cora, path=predictions, model="model", dataset="demo", now=NOW
+        )
+        [model] = studies.list_models(db, by=read_study.cora, dataset="demo")
+        studies.mark_extraction(
+            db,
+            by=read_study.cora,
+            study="read",
+            reply=ReplyId(model_id=model.id, question_number=2),
+            revision=1,
+            mark=AnswerMark.RIGHT,
+            now=NOW,
         )
 
 

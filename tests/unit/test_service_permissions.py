@@ -103,6 +103,8 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "reader_study.import_marks": Action.MARK_ANSWERS,
     "reader_study.list_marked_answers": Action.RUN_STUDY,
     "reader_study.list_marking_tasks": Action.MARK_ANSWERS,
+    "reader_study.load_extraction_check": Action.RUN_STUDY,
+    "reader_study.mark_extraction": Action.RUN_STUDY,
     "reader_study.load_marking_progress": Action.RUN_STUDY,
     "reader_study.mark_answer": Action.MARK_ANSWERS,
     "reader_study.open_answer": Action.MARK_ANSWERS,

@@ -20,6 +20,7 @@ from ui.figures.accuracy import show_accuracies, show_differences
 from ui.figures.agreement import show_agreement
 from ui.figures.answers import show_answers, show_times
 from ui.figures.view import ReportView
+from ui.studies.extraction_rates import build_extraction_row
 from ui.tables import show_table
 
 
@@ -30,6 +31,9 @@ def show_lists(view: ReportView) -> None:
     show_table([_build_rater_row(profile) for profile in view.filtered_report.tables.raters])
     st.markdown("**Replies without an answer**")
     show_table([_build_failed_row(replies) for replies in report.tables.failed], empty="No models.")
+    if report.tables.extraction:
+        st.markdown("**Errors of answer extraction**")
+        show_table([build_extraction_row(rate) for rate in report.tables.extraction])
     if report.tables.open_answers:
         st.markdown("**Open answers**")
         show_table([_build_open_row(counts) for counts in view.filtered_report.tables.open_answers])
@@ -58,6 +62,7 @@ def show_lists(view: ReportView) -> None:
     view.show_table_links(
         "raters",
         "failed",
+        "extraction",
         "open_answers",
         "marker_agreement",
         "open_answer_marks",
