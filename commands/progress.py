@@ -13,7 +13,7 @@ from typing import Any
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from domain.ratings import RATING_VALUES
-from measures.agreement import Kappa
+from measures.estimate import Estimate
 from review.progress import format_interval
 from review.rating_statistics import format_mean
 from review.service import PACE_RULE, Progress, ProgressLine, Rate, format_percent, load_progress
@@ -66,8 +66,8 @@ def to_plain(batch_progress: Progress) -> dict[str, Any]:
             "counts": [list(row) for row in table.counts],
             "n": table.n,
             "without": table.missing_tier,
-            "linear": _kappa_to_plain(table.linear),
-            "quadratic": _kappa_to_plain(table.quadratic),
+            "linear": _kappa_to_plain("linear", table.linear),
+            "quadratic": _kappa_to_plain("quadratic", table.quadratic),
             "interval": table.note,
         },
         "notes": list(batch_progress.notes),
@@ -117,8 +117,8 @@ def format_text(batch_progress: Progress) -> Iterable[str]:
             for tier, row in zip(table.tiers, table.counts, strict=True)
         ],
     )
-    for kappa in (table.linear, table.quadratic):
-        yield f"Kappa, {kappa.weights} weights: {_format_kappa(kappa)}"
+    for weights, kappa in (("linear", table.linear), ("quadratic", table.quadratic)):
+        yield f"Kappa, {weights} weights: {_format_kappa(kappa)}"
     yield table.note
 
 
@@ -154,16 +154,17 @@ def _rate_to_plain(rate: Rate) -> dict[str, Any]:
     return {"name": rate.name, **asdict(rate.share), "if_skipped": rate.if_skipped}
 
 
-def _kappa_to_plain(kappa: Kappa) -> dict[str, Any]:
-    return {**asdict(kappa), "weights": kappa.weights.value}
+def _kappa_to_plain(weights: str, kappa: Estimate) -> dict[str, Any]:
+    plain = asdict(kappa)
+    return {"weights": weights, "n": plain.pop("n"), "estimate": plain.pop("value"), **plain}
 
 
-def _format_kappa(kappa: Kappa) -> str:
-    if kappa.estimate is None:
+def _format_kappa(kappa: Estimate) -> str:
+    if kappa.value is None:
         return f"{kappa.note} (n = {kappa.n:,})"
     interval_text = "" if kappa.low is None else f", 95 % {kappa.low:.2f} to {kappa.high:.2f}"
     note = f"; {kappa.note}" if kappa.note else ""
-    return f"{kappa.estimate:.2f}{interval_text}, n = {kappa.n:,}{note}"
+    return f"{kappa.value:.2f}{interval_text}, n = {kappa.n:,}{note}"
 
 
 def _format_cells(name: str, line: ProgressLine) -> tuple[str, ...]:

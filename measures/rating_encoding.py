@@ -114,7 +114,17 @@ def encode_ratings(
         period=period,
         scores=scores,
         probabilities=probabilities,
+        selected=_find_selected(table, q, r, answers.shape),
     )
+
+
+def _find_selected(
+    table: pd.DataFrame, q: NDArray[np.int64], r: NDArray[np.int64], shape: tuple[int, ...]
+) -> NDArray[np.bool_]:
+    """Mark the answers that were requested because of another rater's answer, shape (questions, raters)."""
+    selected = np.zeros(shape, dtype=bool)
+    selected[q, r] = table["selected"].isin(YES).to_numpy()
+    return selected
 
 
 def _value_indices(column: pd.Series, names: tuple[str, ...]) -> NDArray[np.int64]:

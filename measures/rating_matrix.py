@@ -33,7 +33,8 @@ class RatingMatrix:
     rater helped to set the reference. A reader with several arms has one column for each
     arm: ``persons`` (r,) is the name without the arm, and ``arms`` (r,) the arm, "" if not stated. ``period``
     (q, r) is an index into ``periods``, -1 if not stated. ``scores`` (q, r) are the scores of the answers,
-    NaN if missing.
+    NaN if missing. ``selected`` (q, r) states whether the answer was requested because of another rater's
+    answer; such answers would bias agreement.
     """
 
     questions: tuple[str, ...]
@@ -59,6 +60,7 @@ class RatingMatrix:
     period: NDArray[np.int64]
     scores: NDArray[np.float64]
     probabilities: NDArray[np.float64]
+    selected: NDArray[np.bool_]
 
     @property
     def undetermined(self) -> int:
@@ -78,6 +80,11 @@ class RatingMatrix:
     def category_subsets(self) -> list[QuestionSubset]:
         """Return a subset for each category."""
         return _build_subsets(self.categories, self.category)
+
+    def count_selected(self, rows: NDArray[np.int64], a: int, b: int) -> int:
+        """Count the questions that both answered, one of them because of another rater's answer."""
+        both_answered = (self.answers[rows][:, [a, b]] >= 0).all(axis=1)
+        return int((both_answered & self.selected[rows][:, [a, b]].any(axis=1)).sum())
 
     def cluster_numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Return the patient or exam numbers of these questions; None if no question states one."""

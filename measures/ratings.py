@@ -3,10 +3,11 @@
 The columns are ``question_id``, ``rater``, ``answer`` and, optionally, ``kind`` (reader, model, reference),
 ``task``, ``category``, ``exam``, ``patient``, ``n_options``, ``arm``, ``period`` (of a crossover),
 ``correct`` (yes or no, for keys that allow several answers; if empty, an answer is correct if it equals the
-reference's), ``set_reference`` (yes for a reader who helped to set the reference) and ``score`` (a number
-that is higher if the positive answer is more likely) and ``probability`` (the stated one, 0 to 1, that
-the answer is correct). An empty answer is
-missing, ``?`` is "cannot determine", and several ticks are joined by ``|`` in any order.
+reference's), ``set_reference`` (yes for a reader who helped to set the reference), ``score`` (a number that
+is higher if the positive answer is more likely), ``probability`` (the stated one, 0 to 1, that the answer is
+correct) and ``selected`` (yes for an answer that was requested because of another rater's answer, such as a
+second opinion on reported errors). An empty answer is missing, ``?`` is "cannot determine", and several ticks
+are joined by ``|`` in any order.
 
 Rows with ``arm`` "training" are not used. Rows with "repeat" are only compared with the same rater's first
 answer. A rater with answers in several other arms becomes one rater per arm, named "name (arm)".
@@ -26,7 +27,7 @@ from measures.rating_values import ALL, NO, NOT_MARKED, REPEAT, TRAINING, UNDETE
 REQUIRED_COLUMNS = ("question_id", "rater", "answer")
 OPTIONAL_COLUMNS = (
     "kind", "task", "category", "exam", "patient", "n_options", "arm", "period", "correct", "set_reference",
-    "score", "probability",
+    "score", "probability", "selected",
 )  # fmt: skip
 KINDS = ("reader", "model", "reference")
 
@@ -90,9 +91,9 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     _refuse_where(
         is_mixed, "answer", '"?" (cannot determine) cannot be ticked together with an answer', table
     )
-    table["set_reference"] = table["set_reference"].str.lower()
-    is_valid = table["set_reference"].isin(["", *YES, *NO])
-    _refuse_where(~is_valid, "set_reference", "must be yes, no or empty", table)
+    for name in ("set_reference", "selected"):
+        table[name] = table[name].str.lower()
+        _refuse_where(~table[name].isin(["", *YES, *NO]), name, "must be yes, no or empty", table)
     _refuse_where(
         (table["answer"] == "") & ~table["correct"].isin(["", NOT_MARKED]),
         "correct",

@@ -113,7 +113,7 @@ class GroupAgreement:
     ``arm`` is the arm of the readers, "" if they have one arm only.
 
     ``n`` is the number of questions with two answers or more. ``q_n`` is the number of questions that all
-    raters answered and that have a truth.
+    raters answered and that have a truth. ``interval`` names the methods of the intervals.
     """
 
     task: str
@@ -141,6 +141,7 @@ class GroupAgreement:
     alpha_high: float | None
     ac1_low: float | None
     ac1_high: float | None
+    interval: str = ""
     note: str
 
 

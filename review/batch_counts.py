@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from domain.batches import AssignmentState, Batch
 from domain.verdicts import ErrorKind
-from measures.agreement import Weights, contingency, weighted_kappa
+from measures.agreement import Weights, agreement_weights, contingency
+from measures.kappa_intervals import kappa_interval
 from measures.proportions import Proportion, wilson, wilson_by_cluster
 from records.columns import (
     DECISIONS,
@@ -240,22 +241,24 @@ def _build_tier_table(index: _BatchIndex) -> TierTable:
     questions, judged = index.data.questions, index.data.verdicts
     machine_codes = questions.tiers[index.judged_rows]
     has_both = (machine_codes >= 0) & (judged.tiers >= 0)
-    machine_tiers, expert_tiers = machine_codes[has_both].tolist(), judged.tiers[has_both].tolist()
+    machine_tiers = machine_codes[has_both].astype(np.int64)
+    expert_tiers = judged.tiers[has_both].astype(np.int64)
     exams = questions.exams[index.judged_rows[has_both]]
     counts = contingency(machine_tiers, expert_tiers, k=len(TIERS))
     linear, quadratic = (
-        weighted_kappa(machine_tiers, expert_tiers, k=len(TIERS), weights=weights, clusters=exams.tolist())
+        kappa_interval(
+            machine_tiers, expert_tiers, weights=agreement_weights(len(TIERS), weights), clusters=exams
+        )
         for weights in (Weights.LINEAR, Weights.QUADRATIC)
     )
-    has_shared_exams = len(np.unique(exams)) < len(exams)
+    methods = sorted({kappa.method for kappa in (linear, quadratic) if kappa.method})
     return TierTable(
         tiers=TIERS,
         counts=tuple(tuple(int(count) for count in row) for row in counts),
         missing_tier=len(has_both) - len(exams),
         linear=linear,
         quadratic=quadratic,
-        note="95 % intervals from the standard error of Fleiss, Cohen and Everitt (1969)"
-        + (", its influences summed by exam." if has_shared_exams else "."),
+        note=f"95 % intervals: {' and '.join(methods)}, clustered by exam." if methods else "",
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from domain.batches import Batch
 from domain.verdicts import ErrorKind
 from domain.vocabulary import Difficulty
-from measures.agreement import Kappa
+from measures.estimate import Estimate
 from measures.proportions import Proportion
 from review.pace import ExpectedFinish
 from review.rating_statistics import FlagLine, RatingLine
@@ -52,14 +52,14 @@ class TierTable:
     """The machine's tier (rows) and the expert's tier (columns) of the judgements that have both.
 
     ``counts[row][column]`` is in the order of ``tiers``. ``missing_tier`` judgements have at most one of the
-    tiers.
+    tiers. ``linear`` and ``quadratic`` are Cohen's kappas with these weights.
     """
 
     tiers: tuple[Difficulty, ...]
     counts: tuple[tuple[int, ...], ...]
     missing_tier: int
-    linear: Kappa
-    quadratic: Kappa
+    linear: Estimate
+    quadratic: Estimate
     note: str
 
     @property

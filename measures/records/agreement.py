@@ -5,8 +5,9 @@ therefore uses each question's own number of options (with several ticks, the nu
 ``observed`` is the share of identical sets of ticks, ``jaccard`` the mean overlap of the sets. ``both_wrong``
 is the share with the same answer among the ``both_wrong_n`` questions that both answered incorrectly.
 
-Agreement is biased if a second rater only saw the questions to which the first rater gave particular answers
-(verification bias). No coefficient is shown in this case.
+Agreement is biased by answers that were requested because of another rater's answer, such as second opinions
+on reported errors (verification bias). The ratings state them (``selected``); they are left out. Answers of
+different formats are no common categories: see :mod:`measures.records.formats`.
 """
 
 from __future__ import annotations
@@ -21,15 +22,14 @@ from measures.agreement import Weights
 from measures.estimate import Estimate
 from measures.kappa_intervals import ac1_interval, kappa_interval
 from measures.rating_matrix import QuestionSubset, RatingMatrix
+from measures.records.formats import describe_formats, number_formats
 from measures.records.scales import Scale, build_scale
 from measures.records.settings import Settings
 from measures.results import PairAgreement
 
 #: Maximum number of categories for kappa and AC1. Free text has more.
 MAX_CATEGORIES = 400
-#: Minimum number of questions in each of the two groups for the detection of verification bias.
-MIN_VERIFICATION_QUESTIONS = 10
-VERIFICATION = "not shown: second opinions on particular first answers only would bias the agreement"
+VERIFICATION = "not shown: all answers in common were requested because of another rater's answer"
 
 
 def compute_agreement(
@@ -69,27 +69,32 @@ def _pair_agreement(
     (a, b), rows = pair, subset.rows
     first, second = scale.codes[:, a], scale.codes[:, b]
     in_common = (first >= 0) & (second >= 0)
-    is_biased = _has_verification_bias(matrix, subset, first, second, in_common)
+    n_selected = matrix.count_selected(rows, a, b)
     first, second, rows = first[in_common], second[in_common], rows[in_common]
     n = len(rows)
     is_same = first == second
     exam = matrix.cluster_numbers(rows)
-    if is_biased:
+    if n_selected and not n:
         return PairAgreement(a=matrix.raters[a], b=matrix.raters[b], task=subset.name, n=n, note=VERIFICATION)
+    formats = None
     if n and scale.k > MAX_CATEGORIES:
         kappa = ac1 = Estimate(n=n, note=f"not defined: {scale.k} different answers, too many for a table")
     else:
-        kappa = kappa_interval(
-            first, second, weights=scale.weights, clusters=exam, confidence=settings.confidence,
-            draws=settings.bootstrap, seed=settings.seed,
-        )  # fmt: skip
-        ac1 = ac1_interval(
-            first, second, weights=scale.weights, clusters=exam, confidence=settings.confidence,
-            draws=settings.bootstrap, seed=settings.seed,
+        formats = number_formats(matrix, rows, settings.weights)
+        kappa, ac1 = (
+            compute(
+                first, second, weights=scale.weights, clusters=exam, strata=formats,
+                confidence=settings.confidence, draws=settings.bootstrap, seed=settings.seed,
+            )
+            for compute in (kappa_interval, ac1_interval)
         )  # fmt: skip
     n_both_wrong, n_same_wrong = _count_both_wrong(matrix, a, b, rows, is_same)
     brennan_prediger = _brennan_prediger(matrix, rows, is_same, scale.k)
     notes = [_join_notes(kappa, settings, n)]
+    if formats is not None:
+        notes.append(describe_formats(formats))
+    if n_selected:
+        notes.append(f"left out as requested because of another rater's answer: {n_selected:,}")
     if ac1.note and ac1.note != kappa.note:
         notes.append(f"ac1: {ac1.note}")
     if n and brennan_prediger is None:
@@ -116,30 +121,6 @@ def _pair_agreement(
         both_wrong_n=n_both_wrong,
         note="; ".join(filter(None, notes)),
     )
-
-
-def _has_verification_bias(
-    matrix: RatingMatrix,
-    subset: QuestionSubset,
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    in_common: NDArray[np.bool_],
-) -> bool:
-    """Whether one rater only answered the questions to which the other rater gave particular answers.
-
-    This is assumed if the other rater's answers to the common questions do not occur among the other rater's
-    answers to the remaining questions of the same tasks. Both groups must have at least
-    ``MIN_VERIFICATION_QUESTIONS`` questions.
-    """
-    same_task = np.isin(matrix.task[subset.rows], matrix.task[subset.rows][in_common])
-    for own_codes, other_codes in ((first, second), (second, first)):
-        answered_alone = (own_codes >= 0) & (other_codes < 0) & same_task
-        if (
-            min(int(answered_alone.sum()), int(in_common.sum())) >= MIN_VERIFICATION_QUESTIONS
-            and not np.isin(own_codes[in_common], own_codes[answered_alone]).any()
-        ):
-            return True
-    return False
 
 
 def _join_notes(kappa: Estimate, settings: Settings, n: int) -> str:

@@ -22,6 +22,7 @@ from measures.group_agreement import Coefficient, agreement_coefficient, ordinal
 from measures.paired import cochran_q
 from measures.pairs import build_pair_tables, compute_kappas
 from measures.rating_matrix import QuestionSubset, RatingMatrix
+from measures.records.formats import describe_formats, number_formats
 from measures.records.scales import Scale, build_scale
 from measures.records.settings import Settings
 from measures.results import GroupAgreement
@@ -81,10 +82,18 @@ def _group_agreement(
     raters = group.columns
     rows, exam = subset.rows, matrix.cluster_numbers(subset.rows)
     scale = build_scale(matrix, rows, settings.weights)
+    formats = number_formats(matrix, rows, settings.weights)
     answers = scale.codes[:, raters]
     estimates: dict[Coefficient, Estimate] = {
         coefficient: agreement_coefficient(
-            answers, coefficient, weights=scale.weights, clusters=exam, confidence=settings.confidence
+            answers,
+            coefficient,
+            weights=scale.weights,
+            clusters=exam,
+            strata=formats,
+            confidence=settings.confidence,
+            draws=settings.bootstrap,
+            seed=settings.seed,
         )
         for coefficient in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
         if scale.k
@@ -94,10 +103,10 @@ def _group_agreement(
         estimates.get(coefficient, missing)
         for coefficient in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
     )
-    krippendorff = _krippendorff_alpha(answers, scale, settings, exam) if scale.k else missing
+    krippendorff = _krippendorff_alpha(answers, scale, settings, exam, formats) if scale.k else missing
     correct = matrix.correct[rows][:, raters]
     q, degrees, p = cochran_q(correct[(correct >= 0).all(axis=1)] == 1)
-    light = _light_kappa(answers, scale)
+    light = _light_kappa(answers, scale, formats)
     complete = int((correct >= 0).all(axis=1).sum())
     return GroupAgreement(
         task=subset.name,
@@ -125,17 +134,28 @@ def _group_agreement(
         alpha_high=krippendorff.high,
         ac1_low=ac1.low,
         ac1_high=ac1.high,
+        interval="; ".join(
+            sorted(
+                {method for estimate in (*estimates.values(), krippendorff) if (method := estimate.method)}
+            )
+        ),
         note=_join_notes(
             {"percent": percent, "fleiss": fleiss, "conger": conger, "ac1": ac1, "alpha": krippendorff},
             light=light,
             q=q,
             complete=complete,
+            formats=formats,
         ),
     )
 
 
 def _join_notes(
-    estimates: dict[str, Estimate], *, light: float | None, q: float | None, complete: int
+    estimates: dict[str, Estimate],
+    *,
+    light: float | None,
+    q: float | None,
+    complete: int,
+    formats: NDArray[np.int64] | None,
 ) -> str:
     """Join the reasons why values are None.
 
@@ -149,6 +169,8 @@ def _join_notes(
         reason if len(names) == len(estimates) else f"{', '.join(names)}: {reason}"
         for reason, names in reasons.items()
     ]
+    if formats is not None:
+        notes.insert(0, describe_formats(formats))
     if light is None and all(estimate.value is not None for estimate in estimates.values()):
         notes.append("light: not defined: no pair has a kappa")
     if q is None:
@@ -162,26 +184,38 @@ def _join_notes(
 
 
 def _krippendorff_alpha(
-    answers: NDArray[np.int64], scale: Scale, settings: Settings, exam: NDArray[np.int64] | None
+    answers: NDArray[np.int64],
+    scale: Scale,
+    settings: Settings,
+    exam: NDArray[np.int64] | None,
+    formats: NDArray[np.int64] | None,
 ) -> Estimate:
     ordinal = settings.weights is Weights.LINEAR
-    alpha = agreement_coefficient(
+    return agreement_coefficient(
         answers,
         Coefficient.ALPHA,
         weights=ordinal_weights(answers, k=scale.k) if ordinal else scale.weights,
         clusters=exam,
+        strata=formats,
+        ordinal=ordinal,
         confidence=settings.confidence,
+        draws=settings.bootstrap,
+        seed=settings.seed,
     )
-    if not ordinal or alpha.value is None:
-        return alpha
-    return Estimate(n=alpha.n, value=alpha.value, note="no interval: ordinal with linear weights")
 
 
-def _light_kappa(answers: NDArray[np.int64], scale: Scale) -> float | None:
-    """Compute Light's kappa, the mean of the pairs' kappas that are defined."""
+def _light_kappa(answers: NDArray[np.int64], scale: Scale, formats: NDArray[np.int64] | None) -> float | None:
+    """Compute Light's kappa, the mean of the pairs' kappas that are defined.
+
+    The kappa of a pair is the mean over the answer formats, weighted by their numbers of questions.
+    """
     if not scale.k:
         return None
     pairs = list(combinations(range(answers.shape[1]), 2))
-    kappas, _ = compute_kappas(build_pair_tables(answers, pairs, k=scale.k)[0], scale.weights)
-    defined = kappas[~np.isnan(kappas)]
-    return float(defined.mean()) if defined.size else None
+    n_formats = 1 if formats is None else int(formats.max()) + 1
+    tables = build_pair_tables(answers, pairs, k=scale.k, stratum=formats, strata=n_formats)
+    kappas, _ = compute_kappas(tables, scale.weights)
+    counts = np.where(np.isnan(kappas), 0, tables.sum(axis=(2, 3)))
+    totals = counts.sum(axis=0)
+    sums = np.sum(counts * np.nan_to_num(kappas), axis=0)
+    return float((sums[totals > 0] / totals[totals > 0]).mean()) if totals.any() else None

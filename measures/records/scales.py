@@ -28,6 +28,8 @@ class Scale:
 def build_scale(matrix: RatingMatrix, rows: NDArray[np.int64], weights: Weights) -> Scale:
     """Convert the answers to these questions to categories 0 to k - 1, and compute agreement weights.
 
+    Answers that were requested because of another rater's answer count as missing.
+
     Without weights, "cannot determine" is a category. With weights, it counts as missing, because it has no
     position on an ordered scale. The weights depend on the distance of the values on the scale of the whole
     table, so unused values in between count.
@@ -43,7 +45,7 @@ def build_scale(matrix: RatingMatrix, rows: NDArray[np.int64], weights: Weights)
     Raises:
         Refused: weights are set, but the answers have no order.
     """
-    answers = matrix.answers[rows]
+    answers = np.where(matrix.selected[rows], -1, matrix.answers[rows])
     if weights is not Weights.NONE:
         answers = np.where(answers == matrix.undetermined, -1, answers)
     used = np.unique(answers[answers >= 0])

@@ -104,15 +104,6 @@ def test_both_wrong_is_the_agreement_on_wrong_answers():
     assert (agreement.both_wrong_n, agreement.both_wrong) == (3, 2 / 3)
 
 
-def test_second_opinions_depending_on_the_first_give_no_kappa():
-    # r2 was asked only where r1 reported an error
-    agreement = measure_answers(
-        {"r1": "Y" * 12 + "Z" * 3 + "N" * 20, "r2": "Y" * 11 + "Z" * 4 + " " * 20}
-    ).agreement[0]
-    assert (agreement.n, agreement.observed, agreement.kappa) == (15, None, None)
-    assert "second opinion" in agreement.note
-
-
 def test_a_random_sample_read_twice_gives_kappa():
     agreement = measure_answers({"r1": "YN" * 18, "r2": "YN" * 8 + " " * 20}).agreement[0]
     assert agreement.kappa == 1.0

@@ -242,7 +242,7 @@ def test_a_batch_finishes_with_its_slowest_reviewer():
 def test_an_empty_batch_has_empty_counts():
     counts = make_counts([])
     assert (counts.batch_line.questions, counts.reviewed, counts.tiers, counts.reviewers) == (0, 0, (), ())
-    assert counts.tier_table.linear.estimate is None
+    assert counts.tier_table.linear.value is None
 
 
 # -------------------------------------------------------------------------------------------------- tiers
@@ -267,7 +267,7 @@ def test_the_tier_table_counts_judgements_with_both_tiers():
 def test_kappa_of_a_single_tier_is_not_defined():
     judgements = [JudgementStub(question_number=n, tier=Difficulty.HARD) for n in range(1, 6)]
     table = make_counts(make_questions(5), judgements).tier_table
-    assert (table.linear.estimate, table.linear.note) == (None, "not defined: one category")
+    assert (table.linear.value, table.linear.note) == (None, "not defined: one category")
 
 
 def test_kappa_of_tiers_equals_the_published_value():
@@ -284,8 +284,8 @@ def test_kappa_of_tiers_equals_the_published_value():
                 )
                 judgements.append(JudgementStub(question_number=number, tier=expert_tier))
     table = make_counts(batch_questions, judgements).tier_table
-    assert (table.linear.estimate, table.quadratic.estimate) == pytest.approx((0.473684, 0.454545), abs=1e-6)
-    assert table.note.endswith("Fleiss, Cohen and Everitt (1969).")
+    assert (table.linear.value, table.quadratic.value) == pytest.approx((0.473684, 0.454545), abs=1e-6)
+    assert table.note == "95 % intervals: posterior, clustered by exam."
 
 
 # ---------------------------------------------------------------------------------------------- ratings

@@ -8,7 +8,7 @@ import streamlit as st
 
 from domain.ratings import RATING_VALUES
 from domain.verdicts import ErrorKind
-from measures.agreement import Kappa
+from measures.estimate import Estimate
 from review.progress import Progress, Rate, format_interval, format_percent
 from review.rating_statistics import format_mean
 from ui.batches.charts import build_rate_chart, build_tier_heat_map
@@ -107,7 +107,7 @@ def show_tier_agreement(progress: Progress) -> None:
     with left:
         show_chart(build_tier_heat_map(tiers))
     with right:
-        show_table([_build_kappa_row(kappa) for kappa in (tiers.linear, tiers.quadratic)])
+        show_table([_build_kappa_row("linear", tiers.linear), _build_kappa_row("quadratic", tiers.quadratic)])
         same_tier = sum(tiers.counts[i][i] for i in range(len(tiers.tiers)))
         st.caption(
             f"Same tier in {same_tier:,} of {tiers.n:,} judgements ({format_percent(same_tier / tiers.n)}). "
@@ -140,12 +140,11 @@ def _format_skipped_bounds(rate: Rate) -> dict[str, object]:
     return {} if rate.if_skipped is None else {"If skipped": format_interval(*rate.if_skipped)}
 
 
-def _build_kappa_row(kappa: Kappa) -> dict[str, object]:
-    undefined = kappa.estimate is None
+def _build_kappa_row(weights: str, kappa: Estimate) -> dict[str, object]:
     note: dict[str, object] = {"Note": kappa.note} if kappa.note else {}
     return {
-        "Kappa": f"{kappa.weights.value} weights",
-        "Estimate": "not defined" if undefined else f"{kappa.estimate:.2f}",
+        "Kappa": f"{weights} weights",
+        "Estimate": "not defined" if kappa.value is None else f"{kappa.value:.2f}",
         "95 % interval": "none" if kappa.low is None else f"{kappa.low:.2f} to {kappa.high:.2f}",
         "SE": "none" if kappa.se is None else f"{kappa.se:.3f}",
         "n": kappa.n,

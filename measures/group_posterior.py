@@ -1,0 +1,147 @@
+"""Draws coefficients of agreement of two or more raters from their posterior.
+
+The questions are weighted at random (Rubin's Bayesian bootstrap), all questions of an exam or patient alike.
+The prior has the weight of two questions, as for a pair of raters (:mod:`measures.posterior`): all raters
+agree in one of them, spread over the categories; in the other they divide as evenly as possible between two
+categories, spread over the pairs of categories. For two raters and two categories without clusters it is the
+posterior of the table.
+
+Sources: Rubin DB, Ann Stat 1981;9:130-134; Gelman A et al., Bayesian Data Analysis, 3rd ed., 2013, ch. 3. The
+coverage is simulated in ``benchmarks/coverage_agreement.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from measures.clusters import renumber_clusters
+
+Matrix = NDArray[np.float64]
+#: Maximum number of random weights that are held at once.
+_CHUNK = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedQuestions:
+    """The questions of a stratum with ``k`` categories, 2 or more.
+
+    ``ratings`` (questions, raters) are category indices 0 to k - 1, -1 where missing; each question has an
+    answer, at least one has two, and each rater has one. ``weights`` (questions,) are multiplied with the
+    random weights; their mean is 1.
+    """
+
+    ratings: NDArray[np.int64]
+    k: int
+    weights: Matrix
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDraws:
+    """Shares in some draws.
+
+    ``pairs`` (draws, k, k) are the shares of the ordered pairs of answers to a question, ``overall`` (draws,
+    k) those of the answers, each question with the same weight, and ``raters`` (draws, raters, k) those of
+    the answers of each rater.
+    """
+
+    pairs: Matrix
+    overall: Matrix
+    raters: Matrix
+
+
+def draw_group_posterior(
+    strata: Sequence[RatedQuestions], *, clusters: NDArray[np.int64], draws: int, seed: int
+) -> Iterator[list[GroupDraws]]:
+    """Draw the shares of answers and of pairs of answers from their posterior.
+
+    Args:
+        strata: the questions of each stratum.
+        clusters: the exam or patient number of each question, those of the first stratum first.
+        draws: the number of draws.
+        seed: the seed of the draws.
+
+    Yields:
+        Some hundred draws of each stratum at a time, in the order of the strata. Questions of different
+        strata with the same cluster have the same random weight.
+    """
+    random = np.random.default_rng(seed)
+    cluster_index, n_clusters = renumber_clusters(clusters)
+    features = [_compute_features(stratum) for stratum in strata]
+    ends = np.cumsum([len(stratum.ratings) for stratum in strata]).tolist()
+    step = max(1, _CHUNK // len(cluster_index))
+    for start in range(0, draws, step):
+        size = min(step, draws - start)
+        question_draws = random.standard_exponential((size, n_clusters))[:, cluster_index]
+        yield [
+            feature.combine(
+                np.concatenate(
+                    [
+                        question_draws[:, first:end] * stratum.weights,
+                        random.standard_gamma(1 / stratum.k, (size, 2 * stratum.k)),
+                    ],
+                    axis=1,
+                )
+            )
+            for stratum, feature, first, end in zip(strata, features, [0, *ends], ends, strict=False)
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Features:
+    """The shares of each question and of the questions of the prior; see :class:`GroupDraws`."""
+
+    pairs: Matrix
+    overall: Matrix
+    by_rater: Matrix
+    has_pairs: NDArray[np.bool_]
+    k: int
+
+    def combine(self, weights: Matrix) -> GroupDraws:
+        """Compute the weighted means of the shares; ``weights`` has shape (draws, questions)."""
+        draws, pair_weights = len(weights), weights[:, self.has_pairs]
+        rater_shares = (weights @ self.by_rater).reshape(draws, -1, self.k)
+        return GroupDraws(
+            pairs=(pair_weights @ self.pairs[self.has_pairs]).reshape(draws, self.k, self.k)
+            / pair_weights.sum(axis=1)[:, None, None],
+            overall=weights @ self.overall / weights.sum(axis=1)[:, None],
+            raters=rater_shares / rater_shares.sum(axis=2, keepdims=True),
+        )
+
+
+def _compute_features(stratum: RatedQuestions) -> _Features:
+    ratings, k = stratum.ratings, stratum.k
+    n, raters = ratings.shape
+    indicator = np.eye(k + 1, k)[ratings].reshape(n, raters, k)  # the row of a missing answer is empty
+    counts = indicator.sum(axis=1)
+    answers = counts.sum(axis=1)
+    has_pairs = answers >= 2
+    pairs = counts[:, :, None] * counts[:, None, :]
+    pairs[:, np.arange(k), np.arange(k)] -= counts
+    pairs /= np.where(has_pairs, answers * (answers - 1), 1.0)[:, None, None]
+    prior_pairs, prior_overall = _prior_patterns(k, max(2, round(float(answers[has_pairs].mean()))))
+    return _Features(
+        pairs=np.concatenate([pairs.reshape(n, -1), prior_pairs.reshape(2 * k, -1)]),
+        overall=np.concatenate([counts / answers[:, None], prior_overall]),
+        by_rater=np.concatenate([indicator.reshape(n, -1), np.tile(prior_overall, raters)]),
+        has_pairs=np.concatenate([has_pairs, np.ones(2 * k, dtype=bool)]),
+        k=k,
+    )
+
+
+def _prior_patterns(k: int, raters: int) -> tuple[Matrix, Matrix]:
+    """Return shares of pairs (2 k, k, k) and of answers (2 k, k): agreement, then division, by category.
+
+    In a division, the larger half chooses one category; the smaller half is spread over the others.
+    """
+    larger, smaller = (raters + 1) // 2, raters // 2
+    diagonal, others = np.eye(k), (1 - np.eye(k)) / (k - 1)
+    agreement = diagonal[:, :, None] * diagonal[:, None, :]
+    division = larger * (larger - 1) * agreement + smaller * (smaller - 1) * others[:, :, None] * np.eye(k)
+    between = larger * smaller * diagonal[:, :, None] * others[:, None, :]
+    division = (division + between + between.transpose(0, 2, 1)) / (raters * (raters - 1))
+    overall = (larger * diagonal + smaller * others) / raters
+    return np.concatenate([agreement, division]), np.concatenate([diagonal, overall])

@@ -1,0 +1,67 @@
+"""The answer formats of questions: groups of questions whose answers are one set of categories.
+
+The letter B of a question with four options and the answer "no" are no common category, so agreement is
+computed in each format and averaged (:func:`measures.kappa_intervals.kappa_interval`, ``strata``). A format
+is yes or no, letters (by number of options), several ticks (by number of options), or other text. It is that
+of the reference's answer, or else of the most frequent kind of answer, so an unreadable reply does not change
+it. Questions that were only answered with "cannot determine" belong to the most frequent format.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from measures.agreement import Weights
+from measures.rating_matrix import RatingMatrix
+from measures.rating_values import UNDETERMINED
+
+_YES_NO, _LETTER, _OTHER, _UNKNOWN = range(4)
+_SEVERAL_TICKS = 4
+
+
+def number_formats(
+    matrix: RatingMatrix, rows: NDArray[np.int64], weights: Weights
+) -> NDArray[np.int64] | None:
+    """Number the answer formats of questions.
+
+    Args:
+        matrix: the ratings.
+        rows: the row indices of the questions, shape (n,).
+        weights: the weights of the settings. Ordered answers are one scale.
+
+    Returns:
+        The format of each question, shape (n,); None if there is one format only.
+    """
+    if weights is not Weights.NONE or not len(rows):
+        return None
+    kind_of_label = np.array([*(_kind(label) for label in matrix.labels), _UNKNOWN])
+    kinds = kind_of_label[matrix.answers[rows]]
+    counts = np.stack([(kinds == kind).sum(axis=1) for kind in (_YES_NO, _LETTER, _OTHER)], axis=1)
+    question_kind = np.where(counts.sum(axis=1) > 0, counts.argmax(axis=1), _UNKNOWN)
+    if matrix.reference is not None:
+        reference_kind = kinds[:, matrix.reference]
+        question_kind = np.where(reference_kind != _UNKNOWN, reference_kind, question_kind)
+    question_kind = np.where(matrix.multiple_ticks[rows], _SEVERAL_TICKS, question_kind)
+    has_letters = (question_kind == _LETTER) | (question_kind == _SEVERAL_TICKS)
+    options = np.where(has_letters, matrix.options[rows], 0)
+    formats = question_kind * (int(options.max()) + 1) + options
+    known = formats[question_kind != _UNKNOWN]
+    if not known.size:
+        return None
+    distinct, counts_of_formats = np.unique(known, return_counts=True)
+    formats = np.where(question_kind == _UNKNOWN, distinct[counts_of_formats.argmax()], formats)
+    return None if len(distinct) == 1 else np.searchsorted(distinct, formats)
+
+
+def describe_formats(formats: NDArray[np.int64]) -> str:
+    """Return a note that a coefficient is a mean over answer formats."""
+    return f"mean over {len(np.unique(formats))} answer formats, weighted by their questions"
+
+
+def _kind(label: str) -> int:
+    if label == UNDETERMINED:
+        return _UNKNOWN
+    if label.lower() in {"yes", "no"}:
+        return _YES_NO
+    return _LETTER if all(len(tick) == 1 and tick.isalpha() for tick in label.split("|")) else _OTHER

@@ -1,0 +1,172 @@
+"""Inference on agreement: formats are no common categories, small samples, and selected second opinions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from measures.agreement import Weights, agreement_weights
+from measures.all_measures import compute_measures
+from measures.group_agreement import Coefficient, agreement_coefficient, ordinal_weights
+from measures.kappa_intervals import POSTERIOR, kappa_interval
+from measures.records.settings import Settings
+
+
+def make_ratings(answers_by_task):
+    """One row per answer; ``answers_by_task``: task -> answers, shape (questions, raters)."""
+    return pd.DataFrame(
+        [
+            (f"{task} {question}", "abcdefgh"[rater], answer, task)
+            for task, answers in answers_by_task.items()
+            for question, row in enumerate(answers)
+            for rater, answer in enumerate(row)
+        ],
+        columns=["question_id", "rater", "answer", "task"],
+    )
+
+
+def guess(random, labels, raters=2, questions=1000):
+    return random.choice(list(labels), size=(questions, raters))
+
+
+def find(results, task):
+    return next(result for result in results if result.task == task)
+
+
+# ------------------------------------------------------------------------------------------- answer formats
+def test_raters_who_guess_have_no_agreement_over_several_formats():
+    # Pooled over formats, kappa was .228 [.202, .253].
+    random = np.random.default_rng(1)
+    ratings = make_ratings({"closed": guess(random, ["yes", "no"]), "single": guess(random, "ABCD")})
+    measures = compute_measures(ratings)
+    pooled = find(measures.agreement, "all")
+    assert pooled.low < 0 < pooled.high
+    assert abs(pooled.kappa) < 0.05
+    assert "mean over 2 answer formats" in pooled.note
+    group = find(measures.group, "all")
+    for name in ("fleiss", "conger", "alpha", "ac1"):
+        assert abs(getattr(group, name)) < 0.05, name
+        assert getattr(group, f"{name}_low") < 0 < getattr(group, f"{name}_high"), name
+    assert group.light == pytest.approx(pooled.kappa)
+
+
+def test_a_kappa_over_formats_is_the_mean_of_theirs_by_questions():
+    random = np.random.default_rng(2)
+    closed, single = guess(random, ["yes", "no"], questions=100), guess(random, "ABCD", questions=300)
+    closed[:80, 1], single[:90, 1] = closed[:80, 0], single[:90, 0]
+    measures = compute_measures(make_ratings({"closed": closed, "single": single}))
+    pooled, first, second = (find(measures.agreement, task) for task in ("all", "closed", "single"))
+    assert pooled.kappa == pytest.approx((100 * first.kappa + 300 * second.kappa) / 400)
+    # independent strata: the variance is the sum of the squared shares x variances
+    assert pooled.se == pytest.approx(np.hypot(0.25 * first.se, 0.75 * second.se))
+
+
+def test_one_format_in_several_tasks_is_pooled():
+    random = np.random.default_rng(3)
+    measures = compute_measures(
+        make_ratings({"a": guess(random, "ABCD", questions=50), "b": guess(random, "ABCD", questions=50)})
+    )
+    assert "formats" not in find(measures.agreement, "all").note
+
+
+def test_an_unreadable_reply_does_not_change_the_format():
+    answers = np.array([["yes", "yes"], ["no", "unreadable"]] * 20)
+    assert "formats" not in find(compute_measures(make_ratings({"a": answers})).agreement, "all").note
+
+
+def test_letters_with_different_numbers_of_options_are_different_formats():
+    random = np.random.default_rng(4)
+    ratings = make_ratings(
+        {"a": guess(random, "AB", questions=80), "b": guess(random, "ABCDE", questions=80)}
+    )
+    ratings["n_options"] = np.where(ratings["task"] == "a", "2", "5")
+    assert "2 answer formats" in find(compute_measures(ratings).agreement, "all").note
+
+
+# -------------------------------------------------------------------------------------------- small samples
+def simulate_group(random, questions, raters, prevalence, kappa):
+    """Answers of exchangeable raters: beta-binomial, so Fleiss' kappa is the intraclass correlation."""
+    scale = (1 - kappa) / kappa
+    share = random.beta(prevalence * scale, (1 - prevalence) * scale, size=questions)
+    return (random.random((questions, raters)) < share[:, None]).astype(np.int64)
+
+
+@pytest.mark.parametrize("coefficient", [Coefficient.FLEISS, Coefficient.CONGER, Coefficient.ALPHA])
+def test_coefficients_of_a_group_cover_at_a_low_prevalence(coefficient):
+    # Student's interval with Gwet's standard error covers .83 here.
+    random = np.random.default_rng(5)
+    shown: list[bool] = []
+    large_sample: list[bool] = []
+    for _ in range(150):
+        ratings = simulate_group(random, 50, 3, 0.1, 0.5)
+        for draws, hits in ((400, shown), (0, large_sample)):
+            estimate = agreement_coefficient(ratings, coefficient, weights=np.eye(2), draws=draws)
+            hits.append(estimate.low is not None and estimate.low <= 0.5 <= estimate.high)
+    assert np.mean(shown) > 0.91
+    assert np.mean(large_sample) < 0.89
+
+
+def test_the_posterior_of_two_raters_is_that_of_their_table():
+    ratings = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 6, 4, 10], axis=0)
+    group = agreement_coefficient(ratings, Coefficient.CONGER, weights=np.eye(2), draws=20_000)
+    pair = kappa_interval(ratings[:, 0], ratings[:, 1], weights=np.eye(2), draws=20_000)
+    assert group.value == pytest.approx(pair.value)
+    assert (group.low, group.high) == pytest.approx((pair.low, pair.high), abs=0.015)
+    assert group.method == pair.method == POSTERIOR
+
+
+def test_alpha_with_linear_weights_has_an_interval():
+    random = np.random.default_rng(6)
+    ratings = np.sort(random.integers(0, 4, size=(80, 3)), axis=1)
+    estimate = agreement_coefficient(
+        ratings, Coefficient.ALPHA, weights=ordinal_weights(ratings, k=4), ordinal=True
+    )
+    assert estimate.low < estimate.value < estimate.high
+    measures = compute_measures(
+        make_ratings({"scale": ratings.astype(str)}), settings=Settings(weights=Weights.LINEAR)
+    )
+    group = find(measures.group, "scale")
+    assert group.alpha_low < group.alpha < group.alpha_high
+    assert "no interval" not in group.note
+
+
+def test_missing_answers_and_weights_leave_the_estimate_inside_its_interval():
+    random = np.random.default_rng(7)
+    ratings = random.integers(0, 3, size=(40, 4))
+    ratings[random.random(ratings.shape) < 0.2] = -1
+    for coefficient in Coefficient:
+        estimate = agreement_coefficient(
+            ratings, coefficient, weights=agreement_weights(3, Weights.QUADRATIC),
+            clusters=np.arange(40) // 2,
+        )  # fmt: skip
+        assert estimate.low < estimate.value < estimate.high, coefficient
+
+
+# ------------------------------------------------------------------------------------------ second opinions
+def test_a_random_half_that_is_read_twice_is_no_verification_bias():
+    # Unique answers were taken for a second opinion on particular first answers.
+    first = [f"finding {question}" for question in range(40)]
+    ratings = pd.DataFrame(
+        [(f"q{index}", "a", answer) for index, answer in enumerate(first)]
+        + [(f"q{index}", "b", answer) for index, answer in enumerate(first[:20])],
+        columns=["question_id", "rater", "answer"],
+    )
+    agreement = compute_measures(ratings).agreement[0]
+    assert (agreement.n, agreement.observed) == (20, 1.0)
+    assert "not shown" not in agreement.note
+
+
+def test_answers_requested_because_of_another_answer_are_left_out():
+    random = np.random.default_rng(8)
+    ratings = make_ratings({"a": guess(random, ["yes", "no"], questions=60)})
+    ratings["selected"] = np.where(
+        (ratings["rater"] == "b") & ratings["question_id"].isin([f"a {i}" for i in range(45)]), "yes", ""
+    )
+    agreement = compute_measures(ratings).agreement[0]
+    assert agreement.n == 15
+    assert "left out as requested because of another rater's answer: 45" in agreement.note
+    ratings["selected"] = np.where(ratings["rater"] == "b", "yes", "")
+    agreement = compute_measures(ratings).agreement[0]
+    assert (agreement.n, agreement.kappa) == (0, None)
+    assert agreement.note.startswith("not shown")
