@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm
 
-from benchmarks import coverage_rates
+from benchmarks import coverage_agreement, coverage_rates
 from measures.kappa_intervals import LARGE_SAMPLE, ac1_interval, kappa_interval
 from measures.mrmc import compare_with_model
 from measures.paired import compare_paired
@@ -248,6 +248,27 @@ The second answer is half as common as the first, the third a third as common, a
 shown as above; the posterior's empty cells are drawn together.""",
         ("answers", "kappa", "n", "plain", "shown"),
         answers_rows,
+    ),
+    (
+        "Agreement of a group",
+        """Two categories and exchangeable raters, a tenth of the data sets of other tables (*n
+defined*: those in which both categories occur). Plain: Fleiss' kappa with Student's interval and Gwet's
+standard error. Shown: the same if each category was used for 50 questions or more and as many have a
+disagreement, otherwise the
+posterior of `measures/group_posterior.py`.""",
+        (
+            "raters",
+            "n",
+            "prevalence",
+            "kappa",
+            "n defined",
+            "Fleiss, plain",
+            "Fleiss",
+            "Conger",
+            "alpha",
+            "AC1",
+        ),
+        coverage_agreement.agreement_rows,
     ),
     (
         "Accuracy",

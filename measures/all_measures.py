@@ -33,6 +33,7 @@ from measures.records.calibration import compute_calibration
 from measures.records.diagnostic import compute_diagnostic
 from measures.records.group_agreement import compute_group_agreement
 from measures.records.group_details import compute_category_agreement, compute_intraclass
+from measures.records.kappa_contrasts import compute_kappa_contrasts
 from measures.records.mrmc import compute_arm_comparisons, compute_mrmc
 from measures.records.paired import compute_paired_differences, compute_unpaired_differences
 from measures.records.repeats import compute_repeat_agreement
@@ -46,6 +47,7 @@ from measures.results import (
     DiagnosticResult,
     GroupAgreement,
     IntraclassResult,
+    KappaContrast,
     MrmcComparison,
     OverallAccuracy,
     PairAgreement,
@@ -67,6 +69,7 @@ class Measures:
     accuracy: tuple[AccuracyResult, ...] = field(metadata={"group": "task"})
     agreement: tuple[PairAgreement, ...]
     group: tuple[GroupAgreement, ...]
+    kappa_contrasts: tuple[KappaContrast, ...]
     paired: tuple[PairedDifference, ...]
     mrmc: tuple[MrmcComparison, ...]
     arms: tuple[ArmComparison, ...]
@@ -138,6 +141,7 @@ def compute_measures(
         accuracy=compute_accuracy(matrix, settings),
         agreement=compute_agreement(matrix, settings, progress),
         group=compute_group_agreement(matrix, settings),
+        kappa_contrasts=compute_kappa_contrasts(matrix, settings),
         paired=adjust_paired(paired, pairs, settings.adjustment),
         mrmc=adjust_mrmc(compute_mrmc(matrix, settings), pairs, kinds=kinds, adjustment=settings.adjustment),
         diagnostic=compute_diagnostic(matrix, settings),

@@ -146,6 +146,28 @@ class GroupAgreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KappaContrast:
+    """Mean kappa between readers minus mean kappa of a reader and ``model``, on the same cases.
+
+    ``n`` is the number of questions that the model and at least one of ``readers`` readers answered. A
+    difference above 0 means that readers agree more with each other than with the model. ``arm`` is the arm
+    of the readers, "" if they have one arm only.
+    """
+
+    model: str
+    arm: str
+    task: str
+    readers: int
+    n: int
+    between_readers: float | None
+    with_model: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairedDifference:
     """Accuracy of ``a`` minus accuracy of ``b`` on the ``n`` questions that both answered.
 

@@ -64,6 +64,13 @@ _TABLES = {
     ),
     "unpaired": ("Differences on different questions", "For raters who did not answer the same questions."),
     "group_agreement": ("Agreement within groups", ""),
+    "kappa_contrasts": (
+        "Agreement between readers minus agreement with a model",
+        (
+            "Mean kappa of the pairs of readers minus mean kappa of the pairs of a reader and the model; "
+            "joint bootstrap over the cases, these raters. Above 0: readers agree more with each other."
+        ),
+    ),
     "repeats": ("Intra-reader agreement", "On hidden repeats, which are not used elsewhere."),
     "agreement": ("Agreement of pairs", "Percent agreement, Cohen's kappa, Gwet's AC1 and Brennan-Prediger."),
     "boxes": (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, get_type_hints
 from measures.results import (
     ArmComparison,
     GroupAgreement,
+    KappaContrast,
     MrmcComparison,
     PairAgreement,
     PairedDifference,
@@ -22,6 +23,7 @@ Comparison = TypeVar(
     "Comparison",
     ArmComparison,
     GroupAgreement,
+    KappaContrast,
     MrmcComparison,
     PairAgreement,
     PairedDifference,
@@ -49,6 +51,7 @@ def withhold_small_comparisons(measures: Measures, *, needed: int) -> Measures:
         arms=tuple(withhold(row, row.cases) for row in measures.arms),
         agreement=tuple(withhold(row, row.n) for row in measures.agreement),
         group=tuple(withhold(row, row.n) for row in measures.group),
+        kappa_contrasts=tuple(withhold(row, row.n) for row in measures.kappa_contrasts),
     )
 
 

@@ -95,6 +95,7 @@ def build_report(
         arms=adjust_arms(measures.arms, settings.adjustment),
         agreement=agreement,
         group_agreement=measures.group,
+        kappa_contrasts=measures.kappa_contrasts,
         repeats=measures.repeats,
         boxes=compute_box_overlaps(data, settings),
         failed=failed,

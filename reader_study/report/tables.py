@@ -14,6 +14,7 @@ from measures.results import (
     ArmComparison,
     CoverageResult,
     GroupAgreement,
+    KappaContrast,
     MrmcComparison,
     OverallAccuracy,
     PairAgreement,
@@ -283,6 +284,7 @@ class ReportTables:
     arms: tuple[ArmComparison, ...]
     agreement: tuple[StudyAgreement, ...]
     group_agreement: tuple[GroupAgreement, ...]
+    kappa_contrasts: tuple[KappaContrast, ...]
     repeats: tuple[RepeatAgreement, ...]
     boxes: tuple[BoxOverlap, ...]
     failed: tuple[FailedReplies, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from measures.results import KappaContrast
 from reader_study.report.figures import make_figure_name
 from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.rows import list_kappa_rows
@@ -37,9 +38,30 @@ def show_agreement(view: ReportView) -> None:
             for pair in pairs
         ]
     )
+    contrasts = [row for row in view.filtered_report.tables.kappa_contrasts if row.task == view.task]
+    if contrasts:
+        st.markdown("**Agreement between readers minus agreement with a model**")
+        show_table([_build_contrast_row(row) for row in contrasts])
+        st.caption(
+            "Mean kappa of the pairs of readers minus mean kappa of the pairs of a reader and the model. The "
+            "interval is by a joint bootstrap over the cases. Above 0, readers agree more with each other "
+            "than with the model."
+        )
     if view.filtered_report.tables.repeats:
         view.draw_figure("repeats")
-    view.show_table_links("agreement", "printed_kappa", "group_agreement", "repeats")
+    view.show_table_links("agreement", "printed_kappa", "group_agreement", "kappa_contrasts", "repeats")
+
+
+def _build_contrast_row(row: KappaContrast) -> dict[str, object]:
+    return {
+        "Model": f"{row.model} ({row.arm})" if row.arm else row.model,
+        "n": row.n,
+        "Readers": row.readers,
+        "Between readers": _format_kappa(row.between_readers, None, None),
+        "With the model": _format_kappa(row.with_model, None, None),
+        "Difference": _format_kappa(row.difference, row.low, row.high),
+        "": row.note,
+    }
 
 
 def _format_kappa(value: float | None, low: float | None, high: float | None) -> str:
