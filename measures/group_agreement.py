@@ -134,7 +134,7 @@ def agreement_coefficient(
             high=1.0 if value > 1 - 1e-12 else max(float(high), value), method=POSTERIOR, note=note,
         )  # fmt: skip
     if ordinal or se == 0:
-        reason = "ordinal with more than ten categories" if ordinal else "the questions do not differ"
+        reason = "ordinal with linear weights, not drawn" if ordinal else "the questions do not differ"
         return Estimate(n=n, value=value, se=se, note=f"no interval: {reason}")
     degrees = (sum(part.n_answered for part in defined) if clusters is None else n_clusters) - 1
     half_width = float(scipy.special.stdtrit(degrees, 0.5 + confidence / 2)) * se
