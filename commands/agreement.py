@@ -11,6 +11,7 @@ from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from commands.output import add_batch_results, format_estimate, print_results
 from domain.count_texts import count_text
+from domain.second_opinions import SecondOpinions
 from measures.boxes import MeanOverlap
 from measures.means import Mean
 from measures.proportions import Proportion
@@ -42,7 +43,7 @@ def to_plain(agreement: BatchAgreement) -> dict[str, Any]:
     """Every figure of the page as JSON: shares are 0 to 1, undefined figures are None."""
     return {
         "batch": agreement.batch.name,
-        "sought": None if agreement.rule is None else asdict(agreement.rule),
+        "sought": None if agreement.rule is None else _rule_to_plain(agreement.rule),
         "questions": agreement.questions,
         "shared": agreement.shared,
         "counted": agreement.counted,
@@ -63,6 +64,10 @@ def to_plain(agreement: BatchAgreement) -> dict[str, Any]:
             for person, blocks in agreement.drift.items()
         },
     }
+
+
+def _rule_to_plain(rule: SecondOpinions) -> dict[str, Any]:
+    return {"way": rule.scope.value, "share": rule.share, "seed": rule.seed}
 
 
 def format_text(agreement: BatchAgreement) -> Iterable[str]:

@@ -82,7 +82,7 @@ def format_text(batch_progress: Progress) -> Iterable[str]:
         f" {batch_progress.batch_line.questions:,} questions"
     )
     yield ""
-    header = ("", "questions", "unassigned", "asked", "done", "skipped", "left", "median s", "finish")
+    header = ("", "questions", "unassigned", "requested", "done", "skipped", "left", "median s", "finish")
     rows = [_format_cells("all", batch_progress.batch_line)]
     for title, lines in (
         ("tier", batch_progress.tiers),
@@ -144,7 +144,8 @@ def _format_ratings(batch_progress: Progress) -> Iterable[str]:
 
 
 def _line_to_plain(line: ProgressLine) -> dict[str, Any]:
-    plain = asdict(line)
+    # JSON calls requested judgements "asked".
+    plain = {"asked" if name == "requested" else name: value for name, value in asdict(line).items()}
     plain["finish"] = line.finish.expected_at.isoformat() if line.finish.expected_at else None
     plain["finish_note"] = line.finish.note
     return plain
@@ -168,7 +169,7 @@ def _format_kappa(kappa: Estimate) -> str:
 
 
 def _format_cells(name: str, line: ProgressLine) -> tuple[str, ...]:
-    numbers = (line.questions, line.unassigned, line.asked, line.done, line.skipped, line.left)
+    numbers = (line.questions, line.unassigned, line.requested, line.done, line.skipped, line.left)
     return (
         name,
         *(f"{number:,}" for number in numbers),

@@ -29,7 +29,7 @@ class SecondOpinions:
         InvalidValue: the share or the seed is outside its range.
     """
 
-    way: SecondOpinionScope
+    scope: SecondOpinionScope
     share: float
     seed: int
 

@@ -34,7 +34,7 @@ def main() -> None:
         version = review.load_counts_version(db, by=person, batches=[batch.name])
     progress = _load_progress(batch.name, (str(current_workspace().home), *version), person)
     _show_summary(progress)
-    if not progress.batch_line.asked:
+    if not progress.batch_line.requested:
         show_empty_state(
             "No questions of this batch are assigned yet",
             "Assign the batch to reviewers to follow their progress here.",
@@ -64,12 +64,12 @@ def _show_summary(progress: Progress) -> None:
     st.caption(
         f"Batch {escape_markdown(progress.batch.name)} is {progress.batch.state.value}: "
         f"{count_text(total.questions, 'question')}, "
-        f"{count_text(total.asked, 'judgement')} requested, {total.unassigned:,} unassigned. "
+        f"{count_text(total.requested, 'judgement')} requested, {total.unassigned:,} unassigned. "
         f"As of {clock():%Y-%m-%d %H:%M:%S} UTC."
     )
-    if not total.asked:
+    if not total.requested:
         return
-    st.progress(total.done / total.asked, text=f"{total.done:,} of {total.asked:,} done")
+    st.progress(total.done / total.requested, text=f"{total.done:,} of {total.requested:,} done")
     show_metrics(
         ("Done", f"{total.done:,}", "Judgements with a verdict."),
         ("Skipped", f"{total.skipped:,}", "Skipped with a reason; they can be judged later."),
@@ -107,7 +107,7 @@ def _line_row(first_column: str, line: ProgressLine, name: str) -> dict[str, obj
         first_column: name,
         "Questions": line.questions,
         "Unassigned": line.unassigned,
-        "Requested": line.asked,
+        "Requested": line.requested,
         "Done": line.done,
         "Skipped": line.skipped,
         "Left": line.left,

@@ -176,7 +176,7 @@ def _build_line(
         name=name,
         questions=questions,
         unassigned=questions - assigned_count,
-        asked=sum(states),
+        requested=sum(states),
         done=states[STATES.index(AssignmentState.DONE)],
         skipped=states[STATES.index(AssignmentState.SKIPPED)],
         left=left,

@@ -94,14 +94,14 @@ def _swap_key(question: Question, draw_number: int, _other_texts: str) -> Questi
     return replace(question, answer=(wrong[draw_number % len(wrong)],))
 
 
-def _add_second_right_option(question: Question, draw_number: int, _other_texts: str) -> Question | None:
+def _add_second_correct_option(question: Question, draw_number: int, _other_texts: str) -> Question | None:
     if question.format is not AnswerFormat.SINGLE or question.also_right or isinstance(question.answer, str):
         return None
-    right_index = question.answer[0]
-    synonym = _replace_with_synonym(question.options[right_index])
+    correct_index = question.answer[0]
+    synonym = _replace_with_synonym(question.options[correct_index])
     if synonym is None or synonym.lower() in {option.lower() for option in question.options}:
         return None
-    wrong = [index for index in range(len(question.options)) if index != right_index]
+    wrong = [index for index in range(len(question.options)) if index != correct_index]
     options = list(question.options)
     options[wrong[draw_number % len(wrong)]] = synonym
     return replace(question, options=tuple(options))
@@ -161,7 +161,7 @@ def _add_absent_finding(question: Question, draw_number: int, other_texts: str) 
 
 _PLANTERS: dict[PlantedFault, Callable[[Question, int, str], Question | None]] = {
     PlantedFault.KEY_SWAPPED: _swap_key,
-    PlantedFault.SECOND_CORRECT_OPTION: _add_second_right_option,
+    PlantedFault.SECOND_CORRECT_OPTION: _add_second_correct_option,
     PlantedFault.PRIOR_COMPARISON: _add_prior_comparison,
     PlantedFault.WRONG_SIDE: _swap_sides,
     PlantedFault.ABSENT_FINDING: _add_absent_finding,

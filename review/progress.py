@@ -18,6 +18,7 @@ class ProgressLine:
     """One row of a breakdown, in judgements: a question assigned to two people counts twice.
 
     ``questions`` is the number of questions in the row, of which ``unassigned`` are assigned to nobody.
+    ``requested`` judgements are ``done``, ``skipped`` or ``left``.
     ``seconds_median`` is the median viewing time until a person's first verdict, over ``timed`` judgements;
     None if there are none.
     """
@@ -25,7 +26,7 @@ class ProgressLine:
     name: str
     questions: int
     unassigned: int
-    asked: int
+    requested: int
     done: int
     skipped: int
     left: int

@@ -30,11 +30,11 @@ def extend_rule(
             if where_found
             else "Set the share of the questions that get a second reviewer, such as 0.2."
         )
-    way = SecondOpinionScope.SHARE_AND_ERRORS if where_found else SecondOpinionScope.RANDOM_SHARE
+    scope = SecondOpinionScope.SHARE_AND_ERRORS if where_found else SecondOpinionScope.RANDOM_SHARE
     if before is None:
-        return SecondOpinions(way=way, share=share or 0.0, seed=seed or 0)
+        return SecondOpinions(scope=scope, share=share or 0.0, seed=seed or 0)
     rule = SecondOpinions(
-        way=way,
+        scope=scope,
         share=before.share if share is None else share,
         seed=before.seed if seed is None else seed,
     )
@@ -49,8 +49,8 @@ def extend_rule(
             f"reduced to {rule.share:g}."
         )
     if (
-        before.way is SecondOpinionScope.SHARE_AND_ERRORS
-        and rule.way is not SecondOpinionScope.SHARE_AND_ERRORS
+        before.scope is SecondOpinionScope.SHARE_AND_ERRORS
+        and rule.scope is not SecondOpinionScope.SHARE_AND_ERRORS
     ):
         raise Refused(
             "Second opinions of this batch are also requested for questions with a reported error. "
@@ -67,6 +67,6 @@ def describe_rule(rule: SecondOpinions | None) -> str:
             "Second reviewers were assigned independently of the first verdict: all shared questions count."
         )
     share = f"a random share of {100 * rule.share:g} % of the batch (seed {rule.seed})"
-    if rule.way is SecondOpinionScope.RANDOM_SHARE:
+    if rule.scope is SecondOpinionScope.RANDOM_SHARE:
         return f"Second opinions were requested for {share}, drawn independently of the first verdict."
     return f"Second opinions were requested for {share}, and for questions with a reported error."

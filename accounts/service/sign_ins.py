@@ -25,7 +25,7 @@ class OwnSignIn:
 
     token_prefix: str
     browser: str
-    way: str
+    method: str
     signed_in_at: datetime
     last_seen_at: datetime
     is_this_browser: bool
@@ -45,7 +45,7 @@ def list_own_sign_ins(
         OwnSignIn(
             token_prefix=sign_in.token_sha256[:_PREFIX_LENGTH],
             browser=sign_in.browser,
-            way=sign_in.way,
+            method=sign_in.way,
             signed_in_at=sign_in.signed_in_at,
             last_seen_at=sign_in.last_seen_at,
             is_this_browser=sign_in.token_sha256 == this_browser_hash,

@@ -44,8 +44,8 @@ _MAX_CACHED_EXAMS = 8_192
 class BatchWriter:
     """Writes one batch after the other, with limited memory.
 
-    ``questions``, ``known`` (left out) and ``exams`` (new) count what was written so far, ``problems`` the
-    problems by check.
+    Counts so far: ``questions`` and new ``exams`` that were written, ``known`` questions that were skipped,
+    and ``problems`` by check.
     """
 
     def __init__(

@@ -84,7 +84,7 @@ def compute_option_positions(data: ReportData, ratings: pd.DataFrame) -> tuple[O
         correct_by_position: dict[int, list[bool]] = {}
         for row in rater_rows.itertuples():
             case = single_choice_cases[str(row.question_id)]
-            # 0 is the id of no reader: models have no displayed order.
+            # No reader has the id 0: models have no displayed order.
             order = option_orders.get((reader_ids.get(str(rater), 0), case.question.id))
             key = case.question.answer[0]
             assert isinstance(key, int)  # noqa: S101  # a single-choice key is an index

@@ -64,7 +64,7 @@ def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgre
     shared_questions = judged[times > 1].tolist()
     rule = find_second_opinions(db, batch_id=loaded_batch.id)
     counted, exclusion_note = shared_questions, ""
-    if rule is not None and rule.way is SecondOpinionScope.SHARE_AND_ERRORS:
+    if rule is not None and rule.scope is SecondOpinionScope.SHARE_AND_ERRORS:
         random_share = rule.draw_random_share(load_question_ids(db, batch_id=loaded_batch.id))
         counted = [number for number in shared_questions if number in random_share]
         exclusion_note = (

@@ -148,7 +148,7 @@ def _plan_second_opinions(
     in_queue = count_free_by_question(db, batch_id=batch.id)
     random_share = rule.draw_random_share(load_question_ids(db, batch_id=batch.id))
     chosen = set(random_share)
-    if rule.way is SecondOpinionScope.SHARE_AND_ERRORS:
+    if rule.scope is SecondOpinionScope.SHARE_AND_ERRORS:
         chosen |= load_questions_with_errors(db, batch_id=batch.id)
     to_assign, without_reviewer_count = [], 0
     for member in list_batch_members(db, batch_id=batch.id):
@@ -199,7 +199,7 @@ def _build_summary(
             f"Without a first reviewer: {count_text(plan.without_reviewer_count, 'question')}."
             " Assign first reviewers before you request second opinions."
         )
-    if rule.way is SecondOpinionScope.SHARE_AND_ERRORS:
+    if rule.scope is SecondOpinionScope.SHARE_AND_ERRORS:
         notes.append("Repeat this step as first verdicts arrive, to include newly reported errors.")
     return SecondOpinionSummary(
         batch=batch.name,
@@ -212,4 +212,4 @@ def _build_summary(
 
 
 def _rule_to_json(rule: SecondOpinions) -> dict[str, object]:
-    return {"way": rule.way.value, "share": rule.share, "seed": rule.seed}
+    return {"way": rule.scope.value, "share": rule.share, "seed": rule.seed}

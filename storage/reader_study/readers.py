@@ -73,7 +73,7 @@ def list_readers(db: Session, *, study_id: int) -> tuple[Reader, ...]:
 def count_readers_by_study(db: Session) -> dict[int, tuple[int, int]]:
     """Return {study id: (number of readers, number of finished readers)}.
 
-    A reader is finished who has read every case of their order. A reader whose readings were imported has no
+    A reader is finished if they have read every case of their order. A reader with imported readings has no
     order, and is finished with any reading.
     """
     slot = SlotRow.reader_id == StudyReaderRow.id

@@ -18,7 +18,7 @@ def find_second_opinions(db: Session, *, batch_id: int) -> SecondOpinions | None
     row = db.get(SecondOpinionsRow, batch_id)
     if row is None:
         return None
-    return SecondOpinions(way=SecondOpinionScope(row.way), share=row.share, seed=row.seed)
+    return SecondOpinions(scope=SecondOpinionScope(row.way), share=row.share, seed=row.seed)
 
 
 def save_second_opinions(
@@ -27,7 +27,7 @@ def save_second_opinions(
     """Store the rule. It replaces the previous one."""
     row = db.get(SecondOpinionsRow, batch_id) or SecondOpinionsRow(batch_id=batch_id, sought_at=now)
     row.way, row.share, row.seed, row.sought_at = (
-        second_opinions.way.value,
+        second_opinions.scope.value,
         second_opinions.share,
         second_opinions.seed,
         now,

@@ -17,7 +17,7 @@ from storage.rows.batches import BatchQuestionRow, DrawRow, StratumRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnQuestion:
-    """One drawn question: its id, the name of its stratum, n / N, and its position in the batch."""
+    """One drawn question: its id, its stratum, the inclusion probability n / N, and its position."""
 
     number: int
     stratum: str

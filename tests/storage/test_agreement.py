@@ -45,6 +45,7 @@ def test_only_the_random_share_counts_with_targeted_second_opinions(engine):
         save_verdict(world, make_acceptance(world, question=number, person="remo"), "remo")
     result = compute_agreement(world)
     assert (result.shared, result.counted) == (12, 3)
+    assert command.to_plain(result)["sought"] == {"way": "where found", "share": 0.25, "seed": 7}
     assert result.agreements[0].questions == 3
     assert "9 questions" in result.exclusion_note
     assert "would bias agreement" in result.exclusion_note

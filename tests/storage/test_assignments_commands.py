@@ -85,7 +85,7 @@ def test_progress_json_has_null_for_undefined_numbers(world, capsys):
     progress = json.loads(capsys.readouterr().out)
     assert progress["errors"][0]["estimate"] is None
     assert progress["tiers_machine_by_expert"]["linear"]["estimate"] is None
-    assert progress["whole"]["unassigned"] == 12
+    assert (progress["whole"]["unassigned"], progress["whole"]["asked"]) == (12, 0)
 
 
 def test_settings_are_printed_and_changed(world, capsys, tmp_path):

@@ -54,7 +54,7 @@ def test_share_does_not_depend_on_verdicts(world):
         save_verdict(world, make_rejection(world, question=question))
     request_second_opinions(world)
     ids = {number: f"q{number}" for number in range(1000)}
-    plan = SecondOpinions(way=SecondOpinionScope.RANDOM_SHARE, share=0.2, seed=7)
+    plan = SecondOpinions(scope=SecondOpinionScope.RANDOM_SHARE, share=0.2, seed=7)
     assert plan.draw_random_share(ids) == plan.draw_random_share(dict(reversed(ids.items())))
     assert len(plan.draw_random_share(ids)) == 200
 
@@ -62,7 +62,7 @@ def test_share_does_not_depend_on_verdicts(world):
 def test_larger_share_contains_the_smaller_one():
     ids = {number: f"q{number}" for number in range(100)}
     small, large = (
-        SecondOpinions(way=SecondOpinionScope.RANDOM_SHARE, share=share, seed=3).draw_random_share(ids)
+        SecondOpinions(scope=SecondOpinionScope.RANDOM_SHARE, share=share, seed=3).draw_random_share(ids)
         for share in (0.1, 0.4)
     )
     assert small < large
@@ -79,7 +79,7 @@ def test_questions_with_errors_get_a_second_reviewer_after_verdicts(world):
     assert (summary.assigned, summary.random_count, summary.found_count) == ({"remo": 1}, 0, 1)
     assert list_questions_of_remo(world) == {*random_share, others[0]}
     assert load_saved_plan(world) == SecondOpinions(
-        way=SecondOpinionScope.SHARE_AND_ERRORS, share=0.25, seed=7
+        scope=SecondOpinionScope.SHARE_AND_ERRORS, share=0.25, seed=7
     )
 
 

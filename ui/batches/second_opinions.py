@@ -56,7 +56,7 @@ def _show_form(batch: Batch, reviewers: list[Person], saved_rules: SecondOpinion
     reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
     form_key = state.form_key(f"seconds-{batch.id}")
     is_already_where_found = (
-        saved_rules is not None and saved_rules.way is SecondOpinionScope.SHARE_AND_ERRORS
+        saved_rules is not None and saved_rules.scope is SecondOpinionScope.SHARE_AND_ERRORS
     )
     where_found = bool(
         st.radio(
@@ -147,6 +147,6 @@ def _request_second_opinions(batch: str, batch_id: int, names: tuple[str, ...], 
 
 def _describe_rules(rules: SecondOpinions) -> str:
     share = f"a random share of {100 * rules.share:g} % of the questions (seed {rules.seed})"
-    if rules.way is SecondOpinionScope.SHARE_AND_ERRORS:
+    if rules.scope is SecondOpinionScope.SHARE_AND_ERRORS:
         return f"{share}, and questions with a reported error."
     return f"{share}."

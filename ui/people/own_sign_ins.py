@@ -53,7 +53,7 @@ def _show_sign_in(sign_in: accounts.OwnSignIn) -> None:
         text_column.markdown(f"**{escape_markdown(sign_in.browser or 'Unknown browser')}**{current_mark}")
         text_column.caption(
             f"last active {format_relative_time(sign_in.last_seen_at, now=clock())} · signed in "
-            f"{sign_in.signed_in_at:%Y-%m-%d %H:%M} UTC by {_SIGN_IN_METHODS.get(sign_in.way, 'password')}"
+            f"{sign_in.signed_in_at:%Y-%m-%d %H:%M} UTC by {_SIGN_IN_METHODS.get(sign_in.method, 'password')}"
         )
         if not sign_in.is_this_browser:
             button_column.button(

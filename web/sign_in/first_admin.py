@@ -18,7 +18,7 @@ from web.sign_in.browsers import client_address
 from web.sign_in.html_pages import first_admin_page
 from web.sign_in.routes import (
     EXPIRED_FORM_MESSAGE,
-    finish_first_step,
+    continue_sign_in,
     form_field,
     form_page_response,
     has_valid_form_token,
@@ -51,7 +51,7 @@ async def create_first_admin(request: Request) -> Response:
             429 if isinstance(error, accounts.TooManyAttempts) else 503 if isinstance(error, NotNow) else 422
         )
         return _form_page_response(request, form, has_people=has_people, error=str(error), status=status)
-    return await finish_first_step(request, person, method="first admin")
+    return await continue_sign_in(request, person, method="first admin")
 
 
 def _redeem_code(request: Request, form: FormData) -> Person:

@@ -49,7 +49,7 @@ async def submit_sign_in(request: Request) -> Response:
     try:
         async with _PASSWORD_CHECKS:
             person = await SAVES.run(_check_password, request, name, password)
-        return await finish_first_step(request, person, method="password", password=password)
+        return await continue_sign_in(request, person, method="password", password=password)
     except accounts.TooManyAttempts as error:
         return await _sign_in_form_response(request, name=name, error=str(error), status=429)
     except NotSignedIn as error:
@@ -68,10 +68,10 @@ def has_valid_form_token(request: Request, form: FormData) -> bool:
     )
 
 
-async def finish_first_step(
+async def continue_sign_in(
     request: Request, person: Person, *, method: str, password: str | None = None
 ) -> Response:
-    """After a correct password, ask for the second factor if the person needs one; otherwise sign in."""
+    """Redirect to the second factor if the person needs one; otherwise sign in. The password was correct."""
     token = cookies.generate_token()
     if not await SAVES.run(_begin_second_factor, person, token, method, password):
         return await start_sign_in(request, person, method=method, password=password)
