@@ -270,7 +270,7 @@ def test_progress_counts_questions_and_verdicts(engine):
         (overview,) = review.list_batch_overviews(db, by=world.people["cora"])
     assert (
         progress.batch_line.questions,
-        progress.batch_line.asked,
+        progress.batch_line.requested,
         progress.batch_line.done,
         progress.batch_line.left,
     ) == (12, 24, 2, 22)

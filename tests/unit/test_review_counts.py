@@ -205,7 +205,7 @@ def test_lines_by_tier_and_task_sum_to_the_batch():
     ]
     assert [(line.name, line.questions) for line in counts.tasks] == [("location", 3), ("no task", 1)]
     total = counts.batch_line
-    assert (total.questions, total.unassigned, total.asked) == (4, 1, 3)
+    assert (total.questions, total.unassigned, total.requested) == (4, 1, 3)
     assert (total.done, total.skipped, total.left) == (1, 1, 1)
     assert sum(line.left for line in counts.tiers) == sum(line.left for line in counts.reviewers) == 1
 
