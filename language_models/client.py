@@ -12,13 +12,14 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import httpx2
-import openai
+from typing import TYPE_CHECKING, Any
 
 from domain.language_models import DataUse, Endpoint, FailureKind
 from language_models.keys import hide_key, read_key
+
+if TYPE_CHECKING:  # importing the SDK takes a second, which a page that makes no call need not wait
+    import httpx2
+    import openai
 
 _SENT_HEADERS = {
     "host", "accept", "accept-encoding", "connection", "content-length", "content-type", "transfer-encoding",
@@ -78,6 +79,9 @@ class ModelClient:
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
+        import httpx2  # noqa: PLC0415 - see above
+        import openai  # noqa: PLC0415 - see above
+
         self.endpoint = endpoint
         self._key = read_key(endpoint.key_name) if endpoint.key_name else None
         http = httpx2.AsyncClient(
@@ -108,6 +112,9 @@ class ModelClient:
         Raises:
             CallFailed: there is no response with status 200.
         """
+        import httpx2  # noqa: PLC0415 - see above
+        import openai  # noqa: PLC0415 - see above
+
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self.endpoint.timeout_seconds):  # also ends a reply that trickles in

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
 
 from domain.language_models import FailureKind, Usage
 
@@ -146,11 +144,14 @@ def _find_failure(
 
 
 def _validate(output: str, schema: Mapping[str, Any]) -> tuple[FailureKind | None, str]:
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - a page that makes no request need not wait
+    from jsonschema.exceptions import best_match  # noqa: PLC0415 - as above
+
     try:
         value = msgspec.json.decode(output)
     except msgspec.DecodeError as error:
         return FailureKind.INVALID_JSON, f"It is not valid JSON: {error}."
-    problem: ValidationError | None = best_match(Draft202012Validator(schema).iter_errors(value))
+    problem = best_match(Draft202012Validator(schema).iter_errors(value))
     if problem is None:
         return None, ""
     place = "".join(f"[{part!r}]" for part in problem.absolute_path) or "the whole"

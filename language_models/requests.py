@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
 
 from domain.errors import InvalidValue
 
@@ -168,6 +166,9 @@ def check_strict_schema(schema: Mapping[str, Any]) -> None:
     Raises:
         InvalidValue: it is not, or it is not a JSON schema.
     """
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - a page that makes no request need not wait
+    from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - as above
+
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
