@@ -16,6 +16,7 @@ Sources: Gelman A et al., Bayesian Data Analysis, 3rd ed., 2013, ch. 3; Sethuram
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +49,14 @@ def draw_posterior(counts: Floats, weights: Floats, *, draws: int, seed: int) ->
     Returns:
         The weighted agreement of each draw (0 to 1), and both raters' category shares (each row sums to 1).
     """
+    return _draw(np.asarray(counts, dtype=np.float64).tobytes(), weights.tobytes(), len(counts), draws, seed)
+
+
+@lru_cache(maxsize=4)  # kappa and AC1 of two raters share the draws of the four answer formats
+def _draw(count_bytes: bytes, weight_bytes: bytes, k: int, draws: int, seed: int) -> PosteriorDraws:
+    counts = np.frombuffer(count_bytes).reshape(k, k)
+    weights = np.frombuffer(weight_bytes).reshape(k, k)
     random = np.random.default_rng(seed)
-    k = len(counts)
     diagonal = np.eye(k)
     prior = diagonal / k + (1 - diagonal) / (k * (k - 1))
     if k > MAX_DENSE_CATEGORIES:
@@ -71,7 +78,7 @@ def _draw_sparse(
     mass = random.standard_gamma((counts + prior).ravel()[filled], size=(draws, len(filled)))
     total = mass.sum(axis=1)
     observed = mass @ weights.ravel()[filled]
-    first, second = mass @ np.eye(k)[filled // k], mass @ np.eye(k)[filled % k]
+    first, second = _sum_by_category(mass, filled // k, k), _sum_by_category(mass, filled % k, k)
     empty = counts <= 0
     for group in (empty & np.eye(k, dtype=bool), empty & ~np.eye(k, dtype=bool)):
         cells = np.flatnonzero(group.ravel())
@@ -92,6 +99,14 @@ def _draw_sparse(
     return PosteriorDraws(
         observed=observed / total, first=first / total[:, None], second=second / total[:, None]
     )
+
+
+def _sum_by_category(mass: Floats, categories: NDArray[np.int64], k: int) -> Floats:
+    order = np.argsort(categories, kind="stable")
+    distinct, starts = np.unique(categories[order], return_index=True)
+    sums = np.zeros((len(mass), k))
+    sums[:, distinct] = np.add.reduceat(mass[:, order], starts, axis=1)
+    return sums
 
 
 def _break_sticks(uniform: Floats, weight: float) -> Floats:

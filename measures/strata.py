@@ -124,7 +124,7 @@ def stratified_rate(
     ...           StratumCount(name="b", size=100, reviewed=50, hits=25)]
     >>> result = stratified_rate(strata)
     >>> (round(result.estimate, 3), round(result.low, 3), round(result.high, 3), result.unweighted)
-    (0.14, 0.065, 0.252, 0.3)
+    (0.14, 0.066, 0.249, 0.3)
     """
     filled = [stratum for stratum in strata if stratum.size]
     size, reviewed = sum(stratum.size for stratum in filled), sum(stratum.reviewed for stratum in filled)

@@ -75,11 +75,11 @@ def test_a_wrong_field_is_named_below_the_form(sign_in_as, run_page):
         ("Name", "x"),
         ("Model", "m"),
         ("URL", "http://localhost/v1"),
-        ("Price of input", "much"),
+        ("Input price (USD per million tokens)", "much"),
     ):
         find_by_label(page.text_input, label).set_value(value)
     page = press(page, "Save endpoint")
-    assert "Price of input: must be a number of dollars" in read_text(page)
+    assert "Input price (USD per million tokens): must be a number of dollars" in read_text(page)
 
 
 def test_a_failed_test_shows_the_reason(sign_in_as, run_page, server):

@@ -21,6 +21,7 @@ DATA_USE_LABELS = {
     DataUse.ZERO_RETENTION: "Zero retention: the provider neither keeps, reads nor trains on it",
     DataUse.REMOTE: "Remote: any other provider",
 }
+_INPUT_PRICE, _OUTPUT_PRICE = "Input price (USD per million tokens)", "Output price (USD per million tokens)"
 
 
 def show_endpoints(states: Sequence[models.EndpointState]) -> None:
@@ -72,15 +73,18 @@ def show_endpoint_form() -> None:
         )
         left, middle, right = st.columns(3)
         left.text_input(
-            "Price of input", key=f"{form_key}-input", help="US dollars per million tokens. Empty: looked up."
+            _INPUT_PRICE, key=f"{form_key}-input", help="Empty: looked up by the name of the model."
         )
-        middle.text_input("Price of output", key=f"{form_key}-output", help="As for input.")
+        middle.text_input(
+            _OUTPUT_PRICE, key=f"{form_key}-output", help="Empty: looked up by the name of the model."
+        )
         right.number_input("Calls at a time", 1, 1000, 32, key=f"{form_key}-parallel")
         left, right = st.columns(2, vertical_alignment="bottom")
         left.number_input("Timeout in seconds", 1, 86_400, 300, key=f"{form_key}-timeout")
         right.checkbox("Accepts radiographs", key=f"{form_key}-images")
         st.form_submit_button(
             "Save endpoint",
+            type="primary",
             on_click=run_action,
             args=(_save, form_key),
             kwargs={"notice_key": "add-endpoint"},
@@ -141,8 +145,8 @@ def _save(form_key: str) -> str:
         model=_read(f"{form_key}-model"),
         data_use=DataUse(_read(f"{form_key}-use")),
         key_name=_read(f"{form_key}-key") or None,
-        price_input=_read_price(f"{form_key}-input", "Price of input"),
-        price_output=_read_price(f"{form_key}-output", "Price of output"),
+        price_input=_read_price(f"{form_key}-input", _INPUT_PRICE),
+        price_output=_read_price(f"{form_key}-output", _OUTPUT_PRICE),
         max_parallel=int(_read(f"{form_key}-parallel")),
         timeout_seconds=int(_read(f"{form_key}-timeout")),
         accepts_images=bool(state.get_widget_value(f"{form_key}-images")),

@@ -104,12 +104,13 @@ def show_protocol_fields(
         format_func=lambda rule: rule.label,
     )
     helpers = left.selectbox(
-        "Readers who set the key, in the primary comparison",
+        "Readers who set the key",
         helper_rules,
         index=helper_rules.index(current.used_helpers),
         key=f"{form_key}-helpers",
         format_func=lambda rule: rule.capitalize(),
-        help="Their accuracy is not independent of the key. The report shows both results.",
+        help="Their accuracy depends on the key that they helped to set. This choice is for the primary "
+        "comparison. The report shows both results.",
     )
     missing_answers = right.selectbox(
         "Questions without an answer of the model",
