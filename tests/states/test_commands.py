@@ -14,7 +14,7 @@ import pytest
 
 import cli
 from storage import schema
-from tests.states.workspaces import STATES, State, Subject, make_subject
+from tests.states.workspaces import STATES, State, Subject, make_subject, to_parameters
 
 pytestmark = pytest.mark.slow
 
@@ -177,7 +177,7 @@ def run_and_describe_fault(line: str, capsys: pytest.CaptureFixture[str]) -> tup
     return code, ""
 
 
-@pytest.mark.parametrize("state", TESTED_STATES, ids=str)
+@pytest.mark.parametrize("state", to_parameters(TESTED_STATES))
 def test_every_reading_command_runs_in_every_state(
     state: State, workspace_in: Callable[[State], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

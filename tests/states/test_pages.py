@@ -14,7 +14,7 @@ from domain.access import ACTIONS_BY_ROLE
 from domain.people import Role
 from storage.unit_of_work import read_only_session
 from tests.pages.conftest import PAGE_TIMEOUT, ROOT, get_text
-from tests.states.workspaces import PEOPLE, STATES, State
+from tests.states.workspaces import PEOPLE, STATES, State, to_parameters
 from ui.navigation import HOME, PAGES, list_permitted_pages
 
 pytestmark = pytest.mark.slow
@@ -108,7 +108,7 @@ def iterate_elements(block) -> Iterator:
         yield from iterate_elements(child)
 
 
-@pytest.mark.parametrize("state", TESTED_STATES, ids=str)
+@pytest.mark.parametrize("state", to_parameters(TESTED_STATES))
 def test_every_page_opens_with_content_in_every_state(
     state: State, workspace_in: Callable[[State], object], sign_in: Callable[[str], object]
 ):

@@ -17,7 +17,7 @@ from reader_study.service import load_report_state
 from storage.unit_of_work import read_only_session
 from tests.declared_routes import CLOSED_ROUTES, OPEN_ROUTES
 from tests.pages.conftest import Browser
-from tests.states.workspaces import STATES, State, Subject, make_subject
+from tests.states.workspaces import STATES, State, Subject, make_subject, to_parameters
 from web.gate import Gate
 from web.routes import ROUTES
 
@@ -92,7 +92,7 @@ def send_request(address: str, browser: Browser) -> httpx.Response:
 
 
 @pytest.mark.parametrize(
-    "state", [*(State(name=name) for name in STATES), State(name="drawn", beside="read")], ids=str
+    "state", to_parameters([*(State(name=name) for name in STATES), State(name="drawn", beside="read")])
 )
 def test_every_url_answers_in_every_state(
     state: State, workspace_in: Callable[[State], Path], sign_in: Callable[[str], Browser]

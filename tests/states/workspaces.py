@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlmodel import Session
 
 from accounts import service as accounts
@@ -305,6 +306,14 @@ class State:
 
     def __str__(self) -> str:
         return self.name if self.beside is None else f"{self.name} beside {self.beside}"
+
+
+def to_parameters(states: Iterable[State]) -> list[Any]:
+    """Return the states as parameters of a test; those with a second dataset run in the full tests."""
+    return [
+        pytest.param(state, id=str(state), marks=[] if state.beside is None else pytest.mark.full)
+        for state in states
+    ]
 
 
 class Workspaces:

@@ -38,6 +38,7 @@ def back_up(workspace_engine, tmp_path):
     return run
 
 
+@pytest.mark.full
 def test_first_of_month_also_keeps_a_monthly_backup(back_up):
     assert back_up("2026-11-23") == ["Mon.backup"]
     assert back_up("2026-12-01") == ["Mon.backup", "Tue.backup", "month-12.backup"]
@@ -55,6 +56,7 @@ def test_with_a_recipient_only_encrypted_backups_are_kept_and_copied_elsewhere(b
     assert [path.name for path in elsewhere.iterdir()] == ["Tue.backup.age"]
 
 
+@pytest.mark.full
 def test_an_encrypted_backup_replaces_the_readable_one_of_its_day_and_month(back_up):
     assert back_up("2026-12-01") == ["Tue.backup", "month-12.backup"]
     names = back_up("2026-12-01", OVERREAD_BACKUP_RECIPIENT="age1test")
