@@ -99,7 +99,7 @@ def _record_durations(results: SoakResults) -> Iterator[None]:
             try:
                 return super().send_request(request, content, name=name)
             finally:
-                results.record_duration(f"{name}, {request['do']}", time.monotonic() - start)
+                results.record_duration(f"{name}, {request['operation']}", time.monotonic() - start)
 
     with mock.patch.object(guarded_decoder, "DecoderProcess", TimedDecoderProcess):
         yield
