@@ -101,7 +101,7 @@ class Reviewer(_Pages):
         page.goto("/")
         self._open(page)
         number = self.question_number
-        accept_button = page.get_by_role("button", name="Accept")
+        accept_button = page.get_by_role("button", name="Accept", exact=True)
         button_box = accept_button.bounding_box()
         if button_box is None:
             raise RuntimeError("no button to accept by")

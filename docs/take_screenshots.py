@@ -176,6 +176,15 @@ SCREENSHOTS = (
     ),
     Screenshot(name="adjudicate", person="ravi", path="/adjudicate", expected_text="Judged twice"),
     Screenshot(name="read", person="leo", path="/read", expected_text="Read", steps=begin_reading),
+    Screenshot(
+        name="studies-extraction",
+        person="dana",
+        path="/studies",
+        expected_text="Reader studies",
+        steps=click_and_wait("Extraction check", "Error rates by rule"),
+    ),
+    Screenshot(name="language-models", person="ada", path="/endpoints", expected_text="Add endpoint"),
+    Screenshot(name="model-runs", person="dana", path="/model_runs", expected_text="Model runs"),
     Screenshot(name="people", person="ada", path="/people", expected_text="People"),
     Screenshot(name="audit-trail", person="dana", path="/audit", expected_text="Verify"),
     Screenshot(

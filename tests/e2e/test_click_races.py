@@ -42,7 +42,7 @@ def compute_gap(attempt, tries):
 
 
 def find_accept_button(page):
-    return page.get_by_role("button", name="Accept")
+    return page.get_by_role("button", name="Accept", exact=True)
 
 
 @few_and_many_tries

@@ -120,7 +120,7 @@ def test_full_disk_is_reported_and_the_draft_is_kept(sqlite_template, tmp_path, 
                     find_comment_field(page).fill("typed on a full disk")
                     expect(page.get_by_text("Draft not saved")).to_be_visible(timeout=20_000)
                     assert page.evaluate(LOCAL_DRAFTS)
-                    page.get_by_role("button", name="Accept").click()
+                    page.get_by_role("button", name="Accept", exact=True).click()
                     expect(page.get_by_text("Not saved", exact=True)).to_be_visible(timeout=20_000)
                     if mounted:
                         expect(page.get_by_text("The disk of the workspace is full")).to_be_visible()
@@ -174,7 +174,7 @@ def test_reviewer_continues_after_a_postgresql_outage(app_on_postgres, own_postg
         with stop_server(own_postgres):
             find_comment_field(page).fill("typed while it was away")
             expect(page.get_by_text("Draft not saved")).to_be_visible(timeout=30_000)
-            page.get_by_role("button", name="Accept").click()
+            page.get_by_role("button", name="Accept", exact=True).click()
             expect(page.get_by_text("Not saved", exact=True)).to_be_visible(timeout=30_000)
             assert page.evaluate(LOCAL_DRAFTS)
         page.get_by_role("button", name="Try again").click()

@@ -196,7 +196,7 @@ def test_accept_refuses_an_explanation_that_was_not_scrolled_to_its_end(app, ope
         enter_full_screen(page)
     press(page, RATED + "a")
     expect(page.get_by_text("read the explanation first")).to_be_visible()
-    page.get_by_role("button", name="Accept").click(delay=700)
+    page.get_by_role("button", name="Accept", exact=True).click(delay=700)
     expect(page.get_by_text("read the explanation first")).to_be_visible()
     assert load_verdicts(app, 9) == []
     page.locator(".scroll").evaluate(

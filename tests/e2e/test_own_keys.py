@@ -77,7 +77,7 @@ def test_own_keys_are_set_on_the_account_page_and_used_by_the_form(app, signed_i
     assert exported == {"keys": {"accept": "Shift+J"}, "leftButton": "window"}
 
     open_viewer(page, 4)
-    expect(page.get_by_role("button", name="Accept")).to_contain_text("Shift J")
+    expect(page.get_by_role("button", name="Accept", exact=True)).to_contain_text("Shift J")
     window = viewer_helpers.find_status_line(page).text_content()
     drag(page, (300, 400), (400, 460))  # the left button adjusts the window
     expect(viewer_helpers.find_status_line(page)).not_to_have_text(window)

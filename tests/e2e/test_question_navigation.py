@@ -150,7 +150,7 @@ def test_double_click_judges_only_the_question_on_screen(app, open_held_question
     expect(page.get_by_text("Draft saved")).to_be_visible()
     open_review(page, 11)
     press(page, RATED)
-    page.get_by_role("button", name="Accept").dblclick()
+    page.get_by_role("button", name="Accept", exact=True).dblclick()
     wait_for_question(page, 12)
     expect(page.get_by_text("Draft restored.")).to_be_visible()
     assert len(review_helpers.wait_for_verdicts(app, page, 11, 1)) == 1
@@ -166,7 +166,7 @@ def test_leaving_while_a_verdict_is_saved_stays_on_the_new_page(app, open_held_q
     press(page, RATED + "a")
     expect(page.get_by_text("Saving …")).to_be_visible()
     page.get_by_role("link", name="Home").click()
-    expect(page.get_by_role("button", name="Accept")).to_have_count(0)
+    expect(page.get_by_role("button", name="Accept", exact=True)).to_have_count(0)
     [request] = held_routes
     request.continue_()
     assert len(review_helpers.wait_for_verdicts(app, page, 13, 1)) == 1
