@@ -87,6 +87,12 @@ def type_answers(page: Page, app: RunningApp, study) -> None:
     page.get_by_text("study complete").wait_for(timeout=30_000)
 
 
+def press_key(page: Page, key: str) -> None:
+    """Press a key once the page is complete: the text of an answer is drawn before its buttons have their keys."""
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
+    page.keyboard.press(key)
+
+
 def mark_by_keyboard(page: Page, keys: dict[str, str]) -> list[str]:
     """Press the key of each answer that is shown; skip answers without one. Return the answers in order."""
     shown: list[str] = []
@@ -96,8 +102,9 @@ def mark_by_keyboard(page: Page, keys: dict[str, str]) -> list[str]:
         if shown:
             expect(answer).not_to_have_text(shown[-1])
         shown.append(answer.inner_text())
-        page.keyboard.press(
-            next((key for text, key in keys.items() if text.casefold() == shown[-1].casefold()), "ArrowRight")
+        press_key(
+            page,
+            next((key for text, key in keys.items() if text.casefold() == shown[-1].casefold()), "ArrowRight"),
         )
     return shown
 
@@ -131,9 +138,9 @@ def test_open_answers_are_read_marked_by_two_experts_and_reported(
     page.goto("/mark_answers")
     page.get_by_text("Answer 1 of 5").wait_for(timeout=30_000)
     take_screenshot(page, "marking")
-    page.keyboard.press("3")
+    press_key(page, "3")
     page.get_by_text("Answer 2 of 5").wait_for(timeout=15_000)
-    page.keyboard.press("u")  # the first mark was a slip
+    press_key(page, "u")  # the first mark was a slip
     page.get_by_text("Answer 1 of 5").wait_for(timeout=15_000)
     page.get_by_text("0 of 5 answers marked").wait_for()
     shown = mark_by_keyboard(page, FIRST_KEYS)
@@ -171,7 +178,7 @@ def test_extracted_answers_are_marked_by_keyboard(app: RunningApp, signed_in: Ca
         page.get_by_text(f"{done} of 4 replies marked").wait_for(timeout=15_000)
         page.get_by_text(f"Reply {shown} of 4").wait_for(timeout=15_000)
         take_screenshot(page, f"extraction-{done}-{shown}")
-        page.keyboard.press(key)
+        press_key(page, key)
     page.get_by_text("Reply 1 of 4").wait_for(timeout=15_000)
 
 
