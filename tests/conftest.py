@@ -26,7 +26,11 @@ settings.load_profile("overread")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that runs on PostgreSQL, through a fixture or a parameter."""
+    """Mark every test that runs on PostgreSQL, through a fixture or a parameter.
+
+    `make test` runs those of the modules marked `database`. The others test on PostgreSQL what they test on
+    SQLite too, so their run on PostgreSQL is part of `make test-full`.
+    """
     for item in items:
         if not isinstance(item, pytest.Function):
             continue
@@ -34,6 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         texts = [value for value in parameters if isinstance(value, str)]
         if "postgres_server" in item.fixturenames or "postgres" in texts:
             item.add_marker("postgresql")
+            if item.get_closest_marker("database") is None:
+                item.add_marker("full")
 
 
 @pytest.fixture(autouse=True, scope="session")

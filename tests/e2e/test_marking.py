@@ -88,7 +88,7 @@ def type_answers(page: Page, app: RunningApp, study) -> None:
 
 
 def press_key(page: Page, key: str) -> None:
-    """Press a key once the page is complete: the text of an answer is drawn before its buttons have their keys."""
+    """Press a key once the page is complete: the text of an answer appears before its buttons."""
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
     page.keyboard.press(key)
 
@@ -104,7 +104,9 @@ def mark_by_keyboard(page: Page, keys: dict[str, str]) -> list[str]:
         shown.append(answer.inner_text())
         press_key(
             page,
-            next((key for text, key in keys.items() if text.casefold() == shown[-1].casefold()), "ArrowRight"),
+            next(
+                (key for text, key in keys.items() if text.casefold() == shown[-1].casefold()), "ArrowRight"
+            ),
         )
     return shown
 

@@ -17,6 +17,8 @@ from storage.rows.audit import AuditRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW
 
+pytestmark = pytest.mark.database
+
 RUTH = Person(id=7, name="ruth", display_name="Ruth", roles=frozenset({Role.REVIEWER}))
 
 

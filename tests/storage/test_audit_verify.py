@@ -28,7 +28,7 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.worlds import NOW, World, make_world
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.database]
 
 BY = command_line_person()
 

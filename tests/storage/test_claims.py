@@ -17,6 +17,8 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import load_assignment_state, make_acceptance, save_verdict
 from tests.storage.worlds import NOW, World, close_batch, make_world
 
+pytestmark = pytest.mark.database
+
 HALF_AN_HOUR = timedelta(minutes=30)
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import pytest
 from sqlalchemy import Engine, func, select
 
 from benchmarks.claims import ClaimResults, claim_and_judge, fill_queue
 from storage.rows.claims import ClaimRow
 from storage.unit_of_work import read_only_session
+
+pytestmark = pytest.mark.database
 
 
 def test_eight_concurrent_workers_claim_every_question_twice(

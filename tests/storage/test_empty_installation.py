@@ -15,6 +15,8 @@ from storage.schema import prepare_workspace
 from storage.workspace import current_workspace
 from tests.storage.bucket_server import running_bucket_server
 
+pytestmark = pytest.mark.database
+
 
 @pytest.fixture(scope="module")
 def bucket_server():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from domain.batches import AssignmentState
 from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
 from review import service as review
@@ -11,6 +13,8 @@ from storage.review.hidden import list_hidden_questions
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import load_assignment_state, make_acceptance, save_verdict
 from tests.storage.worlds import NOW, World, make_batch, make_world
+
+pytestmark = pytest.mark.database
 
 PLAN = HiddenPlan(
     repeat_share=0.2, min_distance=5, planted_count=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3

@@ -42,6 +42,8 @@ from tests.storage.job_kinds import (
 )
 from tests.storage.worlds import NOW
 
+pytestmark = pytest.mark.database
+
 ROOT = Path(__file__).resolve().parents[2]
 BY = command_line_person()
 TIMEOUT_SECONDS = 30  # seconds that a test waits for an expected event

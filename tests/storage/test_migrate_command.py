@@ -16,6 +16,8 @@ from storage.schema import downgrade, is_current, list_revisions, prepare_worksp
 from storage.workspace import current_workspace
 from tests.storage.sign_ins import NOON, add_person
 
+pytestmark = pytest.mark.database
+
 OLD = "0011"
 
 

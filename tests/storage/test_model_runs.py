@@ -29,6 +29,8 @@ from tests.storage.model_server import (
 )
 from tests.storage.worlds import NOW, make_world
 
+pytestmark = pytest.mark.database
+
 BY = command_line_person()
 
 

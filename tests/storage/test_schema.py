@@ -21,6 +21,8 @@ from storage.rows.table_row import TableRow
 from storage.schema import downgrade, is_current, upgrade
 from storage.types import UtcDateTime
 
+pytestmark = pytest.mark.database
+
 
 def test_migrations_create_exactly_the_tables_of_the_models(engine: Engine) -> None:
     """A column that is in a model but in no migration would be missing in every real database."""

@@ -24,7 +24,7 @@ from tests.storage.backup_worlds import LATER, make_workspace
 from tests.storage.land_migrations import build_schemas, format_expected
 from tests.storage.worlds import NOW, make_world
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.database]
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -18,6 +18,8 @@ from accounts.service.attempts import (
 from storage.unit_of_work import unit_of_work
 from tests.storage.sign_ins import NOON, add_person, start_sign_in
 
+pytestmark = pytest.mark.database
+
 GUESSER, NEW_ADDRESS = "203.0.113.9", "198.51.100.1"
 
 

@@ -23,6 +23,8 @@ from storage.rows.releases import ReleaseRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW, make_world
 
+pytestmark = pytest.mark.database
+
 
 def compute_statistics(engine: Engine):
     with read_only_session(engine) as db:

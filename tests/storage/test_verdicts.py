@@ -22,6 +22,8 @@ from tests.storage.judgements import (
 )
 from tests.storage.worlds import NOW, World, make_world
 
+pytestmark = pytest.mark.database
+
 
 @pytest.fixture
 def world(engine: Engine) -> World:

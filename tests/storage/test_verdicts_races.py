@@ -21,6 +21,8 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.worlds import NOW, World, make_world
 
+pytestmark = pytest.mark.database
+
 CONCURRENT_CALLS = 6
 
 
