@@ -66,18 +66,18 @@ demo: $(VENV)/app.stamp
 	@$(PY) cli.py demo --if-missing
 
 # --------------------------------------------------------------------------------------- tests and checks
-# Three tiers. `test-fast` is what you run while you work; `test` adds PostgreSQL, what is marked slow, and the main
-# ways through the app in the browser; `test-full` runs what is marked full and nothing else. A test belongs to
-# exactly one. The browser tests come last and one at a time: they measure races, and a busy machine blurs them.
+# Three tiers. `test-fast` is what you run while you work; `test` runs that too, and what is marked slow, PostgreSQL,
+# and the main ways through the app in the browser; `test-full` runs what is marked full and nothing else. The
+# browser tests come last and one at a time: they measure races, and a busy machine blurs them.
 # What needs nginx runs where it is installed; where it is not, the rest runs and make reports it.
 # What takes hours is in `make soak`: the same tests in their long form (marked soak).
 NGINX := $(shell PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v nginx)
 PYTEST := $(PY) -m pytest
 TWO := --numprocesses $(JOBS) --dist loadfile
 
-test: test-fast browser
-	$(PYTEST) tests --ignore tests/e2e -m "(slow or postgresql) and not full and not soak" $(TWO)
-	$(PYTEST) tests/e2e -m "not browser and not full and not soak" $(TWO)
+test: $(VENV)/dev.stamp test-frontend browser
+	$(PYTEST) measures domain --doctest-modules
+	$(PYTEST) tests -m "not browser and not full and not soak" $(TWO)
 	$(PYTEST) tests/e2e -m "browser and not full and not soak"
 
 test-full: browser
