@@ -98,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
         args.out,
         content.exams,
         seed=args.seed,
+        source=args.source,
         comparison=not args.without_comparison,
         report_progress=lambda done: printer("Exams", done, len(content.exams)),
     )

@@ -11,6 +11,7 @@ from domain.batches import FormScope
 from domain.corrections import Change, Correction
 from domain.exams import Exam
 from domain.image_display import ImageDisplay
+from domain.provenance import Provenance
 from domain.questions import Question
 from domain.verdicts import Decision, ErrorKind
 
@@ -41,7 +42,8 @@ class JudgedQuestion:
 
     ``stratum`` and ``inclusion_probability`` (0 to 1) are those of the first batch that drew the question.
     ``adjudication`` is the latest adjudication or None, and ``adjudicated_in`` is its batch or "".
-    ``same_box_iou`` is the minimum IoU at which two reviewers' boxes count as the same.
+    ``same_box_iou`` is the minimum IoU at which two reviewers' boxes count as the same. ``provenance`` is the
+    origin of a generated question; None if its file states none.
 
     Raises:
         ValueError: there is no judgement.
@@ -55,6 +57,7 @@ class JudgedQuestion:
     adjudication: Adjudication | None = None
     adjudicated_in: str = ""
     same_box_iou: float = DEFAULT_SAME_BOX_IOU
+    provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
         if not self.judgements:

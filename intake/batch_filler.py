@@ -27,7 +27,7 @@ from records.questions import (
     records_to_table,
     table_to_question_columns,
 )
-from records.values import BoxRecord
+from records.values import BoxRecord, to_json
 
 # The size of the groups into which a larger group is split if one of its records is not simple.
 _SMALL_GROUP = 20
@@ -134,6 +134,7 @@ class BatchFiller:
         columns = self._build_ordinary_columns(decoded)
         if columns is None:
             return False
+        self._add_provenance(decoded)
         batch.record_names += [name for name, _ in records]
         batch.exam_indices += exam_indices
         self._add_columns(columns, raw_records)
@@ -200,6 +201,7 @@ class BatchFiller:
             if not records:
                 return refused
             columns = table_to_question_columns(records_to_table([record for *_, record, _ in records]))
+        self._add_provenance([record for *_, record, _ in records])
         batch.record_names += [name for _, name, *_ in records]
         batch.exam_indices += [exam for *_, exam in records]
         self._add_columns(columns, [raw for _, _, raw, *_ in records])
@@ -214,6 +216,13 @@ class BatchFiller:
         values = (*columns.values(), compute_record_hashes(raws))
         for column, new in zip(self.batch.questions, values, strict=True):
             column.extend(new)
+
+    def _add_provenance(self, records: Sequence[QuestionRecord]) -> None:
+        """Add the origins of the questions that are about to be added."""
+        first = len(self.batch.record_names)
+        for index, record in enumerate(records, start=first):
+            if record.provenance:
+                self.batch.provenance[index] = to_json(record.provenance)
 
     def _find_exam(self, record: QuestionRecord) -> _IndexedExam:
         """Return the record's exam with its index in the batch.

@@ -25,7 +25,8 @@ class ParsedBatch:
 
     ``record_names[i]``, ``exam_indices[i]`` (an index of ``exams``) and item i of each column in
     ``questions`` (see :data:`COLUMNS`) belong to question i. ``boxes`` contains i if the boxes of question i
-    must be compared with its images. ``problems`` are (i, check, field, reason), ``refusals`` are (record,
+    must be compared with its images. ``provenance`` has the JSON of the origin of those questions that have
+    one. ``problems`` are (i, check, field, reason), ``refusals`` are (record,
     field, reason). ``records`` is the number of records read; a mapping's filter skipped ``filtered`` of
     them. ``error`` is (field, reason) if no record can be read.
     """
@@ -35,6 +36,7 @@ class ParsedBatch:
     exam_indices: list[int] = field(default_factory=list)
     questions: tuple[list[Any], ...] = field(default_factory=lambda: tuple([] for _ in COLUMNS))
     boxes: dict[int, UnmappedBoxes] = field(default_factory=dict)
+    provenance: dict[int, str] = field(default_factory=dict)
     problems: list[tuple[int, str, str, str]] = field(default_factory=list)
     refusals: list[tuple[str, str, str]] = field(default_factory=list)
     records: int = 0

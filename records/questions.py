@@ -16,8 +16,10 @@ from msgspec import UNSET, Meta, UnsetType
 
 from domain.errors import InvalidValue
 from domain.exams import Exam, Radiograph
+from domain.provenance import Provenance
 from domain.questions import Answer, Question, Source
 from domain.vocabulary import AnswerFormat, Difficulty, Sex, Task, View
+from records.provenance import ProvenanceRecord, provenance_to_record
 from records.values import (
     BoxRecord,
     answer_from_json,
@@ -151,6 +153,7 @@ class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, g
         _schema_meta("The exam's report. It reveals the answer and is shown only if the batch allows it."),
     ] = UNSET
     source: SourceRecord | UnsetType | None = UNSET
+    provenance: ProvenanceRecord | UnsetType | None = UNSET
 
 
 #: Fields of a record that reveal neither the answer nor where to look for it. All other fields are withheld.
@@ -161,13 +164,17 @@ REVEALING_FIELDS = frozenset(QuestionRecord.__struct_fields__) - NON_REVEALING_F
 QUESTION_FIELDS = tuple(
     name
     for name in QuestionRecord.__struct_fields__
-    if name not in {"id", "exam", "box_grid", "box_fit", "report", "source"}
+    if name not in {"id", "exam", "box_grid", "box_fit", "report", "source", "provenance"}
 )
 
 
 # ----------------------------------------------------------------------------------------- object and record
 def question_to_record(
-    question: Question, exam: ExamRecord | msgspec.Raw, *, report: str | None = None
+    question: Question,
+    exam: ExamRecord | msgspec.Raw,
+    *,
+    report: str | None = None,
+    provenance: Provenance | None = None,
 ) -> QuestionRecord:
     """Convert a question to its record; unknown and empty fields are left out.
 
@@ -175,6 +182,7 @@ def question_to_record(
         question: the question, with boxes in pixels of the stored matrix.
         exam: the record of the exam, or its JSON if several questions share it.
         report: the exam's report if it is included; it reveals the answer.
+        provenance: the origin of the question if it is included; it reveals the answer.
     """
     source = question.source
     grid = next((box.grid for box in question.boxes), None)
@@ -197,6 +205,7 @@ def question_to_record(
         difficulty=question.difficulty or UNSET,
         report=report or UNSET,
         source=UNSET if source == _NO_SOURCE else _source_to_record(source),
+        provenance=provenance_to_record(provenance) if provenance else UNSET,
     )
 
 

@@ -1,11 +1,12 @@
 """The private side of a release: its questions without any field that reveals the answer.
 
-Their keys are written to the separate folder ``<folder>-keys``, for the person who scores predictions, so the
+Their keys, corrections and origins are written to the separate folder ``<folder>-keys``, for the person who scores predictions, so the
 folder of the release can be distributed as it is. The manifest has the SHA-256 of the keys.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ import msgspec
 from records.questions import REVEALING_FIELDS, QuestionRecord
 from release.folder import HashedFile
 from release.manifest import Entry
+from release.provenance_file import ProvenanceFile
 
 #: The path of the private questions within the folder of the release.
 QUESTIONS = "private/questions.jsonl"
 #: The path of the keys within their folder.
 KEYS = "keys.jsonl"
 CORRECTIONS = "corrections.jsonl"
+PROVENANCE = "provenance.jsonl"
 
 
 def keys_folder_of(folder: Path) -> Path:
@@ -36,15 +39,26 @@ class PrivateWriter:
         self._questions = HashedFile(folder / QUESTIONS)
         self._keys = HashedFile(keys / KEYS)
         self._corrections = HashedFile(keys / CORRECTIONS)
+        self._provenance = ProvenanceFile(keys / PROVENANCE)
         self.count = self.corrections = 0
 
-    def add(self, record: QuestionRecord, *, corrections: list[dict[str, Any]]) -> None:
-        """Write a record of ``gold.jsonl`` as a private question with its key, and its correction records."""
+    def add(
+        self,
+        record: QuestionRecord,
+        *,
+        corrections: list[dict[str, Any]],
+        provenance: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write a record of ``gold.jsonl`` as a private question.
+
+        Its key, its correction records and its origin go into the folder of the keys.
+        """
         self.count += 1
         self.corrections += len(corrections)
         for correction in corrections:
             self._corrections.write_json_line(correction)
         self._keys.write_json_line(record)
+        self._provenance.add(provenance)
         fields = msgspec.to_builtins(record)
         blind_fields = {name: value for name, value in fields.items() if name not in REVEALING_FIELDS}
         self._questions.write_json_line(blind_fields)
@@ -53,6 +67,7 @@ class PrivateWriter:
         """Close the files and flush them to the disk, unless there was an error."""
         for file in (self._questions, self._keys, self._corrections):
             file.__exit__(kind, None, None)
+        self._provenance.close(kind)
 
     @property
     def entry(self) -> Entry:

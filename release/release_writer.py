@@ -16,6 +16,7 @@ from domain.exams import Exam, Radiograph
 from domain.gold import Excluded, GoldItem, Judgement
 from domain.image_display import ImageDisplay
 from domain.verdicts import ErrorKind
+from records.provenance import provenance_to_record
 from records.questions import exam_to_record, question_to_record
 from records.values import to_plain
 from records.verdicts import correction_to_plain
@@ -27,6 +28,7 @@ from release.formats.gemex import GemexWriter
 from release.formats.rexvqa import RexvqaWriter
 from release.manifest import Entry
 from release.private import PrivateWriter
+from release.provenance_file import ProvenanceFile
 from release.splits import Side
 from release.table import GoldTable
 from release.tally import has_correction
@@ -113,7 +115,11 @@ class ReleaseWriter:
             self.gold.add_images(exam)
             report = exam.report if self._options.with_report else None
             record = question_to_record(outcome.question, exam_to_record(exam, self._files), report=report)
-            self.private.add(record, corrections=self.gold.correction_records(outcome))
+            self.private.add(
+                record,
+                corrections=self.gold.correction_records(outcome),
+                provenance=self.gold.provenance_record(outcome),
+            )
             return
         self.gold.add(outcome)
         for format_writer in self.formats:
@@ -175,7 +181,7 @@ class ReleaseWriter:
 
 
 class GoldFileWriter:
-    """Writes gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl and images.jsonl.
+    """Writes gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl, images.jsonl and provenance.jsonl.
 
     ``reviewer_names`` has the reviewers' names in the release, by person id. If ``with_images`` is True, the
     file of a radiograph is ``images/<sha256><suffix>``, and :attr:`images` has the files to copy; otherwise
@@ -191,6 +197,7 @@ class GoldFileWriter:
             name: HashedFile(folder / name)
             for name in ("gold.jsonl", "gold.csv", "corrections.jsonl", "left_out.jsonl", "images.jsonl")
         }
+        self._provenance = ProvenanceFile(folder / "provenance.jsonl")
         self._exams: set[str] = set()
         self.images: dict[str, str] = {}
         self._encoded_exam: tuple[Exam, msgspec.Raw] | None = None
@@ -215,6 +222,7 @@ class GoldFileWriter:
         self._table.add(outcome, record, files)
         for line in self.correction_records(outcome) if outcome.changes else ():
             self._files["corrections.jsonl"].write_json_line(line)
+        self._provenance.add(self.provenance_record(outcome))
 
     def correction_records(self, gold: GoldItem) -> list[dict[str, Any]]:
         """Return the records of ``corrections.jsonl`` for a released question: one per person and change."""
@@ -257,9 +265,34 @@ class GoldFileWriter:
             for change in gold.changes
         ]
 
+    def provenance_record(self, gold: GoldItem) -> dict[str, Any] | None:
+        """Return the record of ``provenance.jsonl`` for a released question; None if its origin is not known.
+
+        Without reports, the texts of sentences and bullets are left out.
+        """
+        provenance = gold.judged.provenance
+        if provenance is None:
+            return None
+        if not self._with_report:
+            provenance = provenance.without_report_texts()
+        source = gold.question.source
+        return {
+            "question_id": gold.question.id,
+            "exam_id": gold.judged.exam.id,
+            "generator": source.generator,
+            "version": source.version,
+            "prompt_version": source.prompt_version,
+            **msgspec.to_builtins(provenance_to_record(provenance)),
+            "verdicts": [self._judgement_record(judgement) for judgement in gold.judged.judgements],
+            **self._adjudication_record(gold),
+        }
+
     def list_entries(self) -> list[Entry]:
         """The files with their lengths and hashes; complete after the end of the ``with`` block."""
-        return [Entry(path=name, bytes=file.bytes, sha256=file.sha256) for name, file in self._files.items()]
+        entries = [
+            Entry(path=name, bytes=file.bytes, sha256=file.sha256) for name, file in self._files.items()
+        ]
+        return [*entries, *self._provenance.list_entries()]
 
     def __enter__(self) -> Self:
         return self
@@ -270,6 +303,7 @@ class GoldFileWriter:
         """Close the files and flush them to the disk, unless there was an error."""
         for file in self._files.values():
             file.__exit__(kind, error, trace)
+        self._provenance.close(kind)
 
     def add_images(self, exam: Exam) -> None:
         """Write the records of ``images.jsonl`` for an exam, unless they are already written."""
@@ -303,12 +337,7 @@ class GoldFileWriter:
             "stratum": excluded.judged.stratum,
             "verdicts": [
                 {
-                    "who": self._reviewer_names[judgement.person_id],
-                    "when": format_utc(judgement.given_at),
-                    "batch": judgement.batch,
-                    "revision": judgement.revision,
-                    "decision": judgement.decision.value,
-                    "errors": _error_values(judgement),
+                    **self._judgement_record(judgement),
                     "comment": judgement.comment,
                     "correction": correction_to_plain(judgement.correction),
                     **_image_display_field(judgement.image),
@@ -318,8 +347,18 @@ class GoldFileWriter:
             **self._adjudication_record(excluded),
         }
 
-    def _adjudication_record(self, excluded: Excluded) -> dict[str, Any]:
-        adjudication = excluded.judged.adjudication
+    def _judgement_record(self, judgement: Judgement) -> dict[str, Any]:
+        return {
+            "who": self._reviewer_names[judgement.person_id],
+            "when": format_utc(judgement.given_at),
+            "batch": judgement.batch,
+            "revision": judgement.revision,
+            "decision": judgement.decision.value,
+            "errors": _error_values(judgement),
+        }
+
+    def _adjudication_record(self, outcome: GoldItem | Excluded) -> dict[str, Any]:
+        adjudication = outcome.judged.adjudication
         if adjudication is None:
             return {}
         adjudicator, decided_at = (

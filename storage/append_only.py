@@ -27,6 +27,7 @@ APPEND_ONLY = (
     "model_call",
     "answer_mark",
     "extraction_mark",
+    "question_provenance",
 )
 
 

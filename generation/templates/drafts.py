@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from domain.boxes import LabelledBox
+from domain.provenance import Evidence
 from domain.questions import Answer
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from generation.templates.exam_facts import ExamFacts, PresentFinding
@@ -19,7 +20,11 @@ OPTION_COUNT = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A question without id. ``template`` names its stem; ``findings`` are those that it asks about."""
+    """A question without id.
+
+    ``template`` names its stem; ``findings`` are those that it asks about, distractors included, and
+    ``evidence`` is what is known of them.
+    """
 
     template: str
     task: Task
@@ -30,6 +35,7 @@ class Draft:
     findings: tuple[str, ...]
     options: tuple[str, ...] = ()
     boxes: tuple[LabelledBox, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
     category: str
     subcategory: str
 
@@ -107,8 +113,12 @@ class DraftWriter:
         options: Sequence[str] = (),
         explanation: str = "",
         category: tuple[str, str] | None = None,
+        evidence: Sequence[Evidence] = (),
     ) -> Draft:
-        """Write a draft. The first finding gives the category by default; present ones give the boxes."""
+        """Write a draft. The first finding gives the category by default; present ones give the boxes.
+
+        ``evidence`` is added to that of the findings.
+        """
         term = load_findings()[findings[0]]
         boxes = (
             box for name in findings if name in self.facts.present for box in self.facts.present[name].boxes
@@ -123,6 +133,9 @@ class DraftWriter:
             findings=tuple(findings),
             options=tuple(options),
             boxes=tuple(dict.fromkeys(boxes)),
+            evidence=tuple(
+                dict.fromkeys([*evidence, *(e for name in findings for e in self.facts.list_evidence(name))])
+            ),
             category=category[0] if category else term.category,
             subcategory=category[1] if category else term.subcategory,
         )
@@ -139,6 +152,7 @@ class DraftWriter:
         multiple: bool = False,
         explanation: str = "",
         category: tuple[str, str] | None = None,
+        evidence: Sequence[Evidence] = (),
     ) -> Draft | None:
         """Write a question with four options in random order; None, and counted, if there are fewer.
 
@@ -152,6 +166,7 @@ class DraftWriter:
             multiple: whether several options may be chosen.
             explanation: the explanation; by default that of the findings.
             category: category and subcategory; by default those of the first finding.
+            evidence: what else the question is based on, besides what is known of the findings.
         """
         wrong = list(wrong)[: OPTION_COUNT - len(right)]
         options = [*right, *wrong]
@@ -169,4 +184,5 @@ class DraftWriter:
             options=options,
             explanation=explanation,
             category=category,
+            evidence=evidence,
         )

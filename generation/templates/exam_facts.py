@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain.boxes import LabelledBox
+from domain.provenance import Evidence, EvidenceKind
 from generation.source_exams import CodedFinding, CodeSystem, SourceExam
 from generation.templates.report_mentions import Mention, Polarity, find_mentions, split_sentences
 from generation.templates.vocabulary import Exclusion, FindingTerm, load_exclusions, load_findings
@@ -27,28 +29,35 @@ _NO_ACUTE_DISEASE = re.compile(
 class PresentFinding:
     """A finding that is present. ``side`` is right, left, both or "" if it is not known for certain.
 
-    ``place`` is the lobe, base or apex if there is exactly one, such as "right lower lobe".
+    ``place`` is the lobe, base or apex if there is exactly one, such as "right lower lobe". ``evidence`` are
+    the codes and the sentences that state it.
     """
 
     term: FindingTerm
     side: str = ""
     place: str = ""
     boxes: tuple[LabelledBox, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamFacts:
     """What is known of an exam.
 
-    ``absent`` maps a finding that is ruled out to the sentence or the rule that rules it out. Findings in
-    neither are unknown and never used. ``unused`` counts findings that could not be used, by reason.
+    ``absent`` maps a finding that is ruled out to what rules it out. Findings that are neither present nor
+    absent are unknown and never used. ``no_acute_disease`` is the sentence that states that there is no acute
+    disease, or "". ``unused`` counts findings that could not be used, by reason.
     """
 
     exam: SourceExam
     present: dict[str, PresentFinding]
-    absent: dict[str, str]
-    no_acute_disease: bool
+    absent: dict[str, tuple[Evidence, ...]]
+    no_acute_disease: str
     unused: Counter[str]
+
+    def list_evidence(self, name: str) -> tuple[Evidence, ...]:
+        """List what states that a finding is present or rules it out; empty if it is not known."""
+        return self.present[name].evidence if name in self.present else self.absent.get(name, ())
 
 
 def collect_facts(exam: SourceExam) -> ExamFacts:
@@ -95,8 +104,8 @@ def collect_facts(exam: SourceExam) -> ExamFacts:
     unused["coded, but the report also negates it"] += len(contradictory)
     present = {name: finding for name, finding in present.items() if name not in contradictory}
     absent = {
-        name: reason
-        for name, reason in candidates.items()
+        name: evidence
+        for name, evidence in candidates.items()
         if name not in possible
         and not (terms[name].blocked_by & (possible | present.keys()))
         and not any(mention.exact and mention.polarity is Polarity.RESTRICTED for mention in by_finding[name])
@@ -106,8 +115,9 @@ def collect_facts(exam: SourceExam) -> ExamFacts:
         exam=exam,
         present=present,
         absent=absent,
-        no_acute_disease=not possible & _ACUTE
-        and any(_NO_ACUTE_DISEASE.match(sentence) for sentence in sentences),
+        no_acute_disease=""
+        if possible & _ACUTE
+        else next((sentence for sentence in sentences if _NO_ACUTE_DISEASE.match(sentence)), ""),
         unused=+unused,
     )
 
@@ -146,40 +156,50 @@ def _find_excluded(
     by_finding: dict[str, list[Mention]],
     codes: dict[str, list[CodedFinding]],
     present: dict[str, PresentFinding],
-) -> dict[str, str]:
-    """Map each finding that the record negates or that the exclusion table rules out to the reason."""
-    table, excluded = load_exclusions(), dict[str, str]()
+) -> dict[str, tuple[Evidence, ...]]:
+    """Map each finding that the record negates or that the exclusion table rules out to what rules it out."""
+    table, excluded = load_exclusions(), dict[str, tuple[Evidence, ...]]()
     for name, term in load_findings().items():
-        reason = _find_negation(exam, term, by_finding[name], codes[name])
-        if reason:
-            excluded[name] = reason
+        negation = _find_negation(exam, term, by_finding[name], codes[name])
+        if negation:
+            excluded[name] = (negation,)
     for sentence in sentences:
         for row in table.statements:
             if _contains_statement(sentence, row):
-                for name in row.excludes:
-                    excluded.setdefault(name, f"{sentence} {row.reason}")
-    for rows, known in ((table.negated, set(excluded)), (table.present, set(present))):
-        for row in rows:
-            if row.finding in known:
-                for name in row.excludes:
-                    excluded.setdefault(name, row.reason)
+                _exclude(excluded, row, [Evidence(kind=EvidenceKind.SENTENCE, text=sentence)])
+    for row in table.negated:
+        if row.finding in excluded:
+            _exclude(excluded, row, excluded[row.finding])
+    for row in table.present:
+        if row.finding in present:
+            _exclude(excluded, row, present[row.finding].evidence)
     return excluded
+
+
+def _exclude(excluded: dict[str, tuple[Evidence, ...]], row: Exclusion, evidence: Sequence[Evidence]) -> None:
+    """Add the findings that a row excludes, with the evidence for the row and the rule itself."""
+    for name in row.excludes:
+        rule = Evidence(kind=EvidenceKind.RULE, text=row.reason, finding=name, present=False)
+        excluded.setdefault(name, (*evidence, rule))
 
 
 def _find_negation(
     exam: SourceExam, term: FindingTerm, mentions: list[Mention], codes: list[CodedFinding]
-) -> str:
-    """Return how a record negates a finding: in the report, as a code, by a search; "" if it does not."""
-    for mention in mentions:
-        if mention.exact and mention.polarity is Polarity.NEGATED:
-            return mention.sentence
-    if codes:
+) -> Evidence | None:
+    """Return how a record negates a finding: in the report, as a code, by a search; None if it does not."""
+    kind, text = None, ""
+    negating = next((m for m in mentions if m.exact and m.polarity is Polarity.NEGATED), None)
+    if negating:
+        kind, text = EvidenceKind.SENTENCE, negating.sentence
+    elif codes:
         regions = {code.region for code in codes}
         # A region without the finding says nothing about the others; both lungs do.
         whole = bool(regions & {None, "bilateral lung"}) or {"left lung", "right lung"} <= regions
-        is_absent = whole and not any(code.present for code in codes)
-        return f"coded as absent: {codes[0].code}" if is_absent else ""
-    return "every image of the source was searched for it" if term.labels & exam.labels_searched else ""
+        if whole and not any(code.present for code in codes):
+            kind, text = EvidenceKind.CODE, f"{codes[0].code}: no"
+    elif term.labels & exam.labels_searched:
+        kind, text = EvidenceKind.CODE, f"{min(term.labels & exam.labels_searched)}: searched for, not marked"
+    return Evidence(kind=kind, text=text, finding=term.id, present=False) if kind else None
 
 
 def _contains_statement(sentence: str, row: Exclusion) -> bool:
@@ -212,6 +232,26 @@ def _describe_presence(
         side=side,
         place=place,
         boxes=tuple(dict.fromkeys(box for code in codes for box in code.boxes)),
+        evidence=_list_presence_evidence(term, codes, mentions),
+    )
+
+
+def _list_presence_evidence(
+    term: FindingTerm, codes: list[CodedFinding], mentions: list[Mention]
+) -> tuple[Evidence, ...]:
+    """List the codes that state a finding, and the sentences of the report or of the codes."""
+    coded = [
+        Evidence(kind=EvidenceKind.CODE, text=code.code, finding=term.id, present=True, region=code.region)
+        for code in codes
+    ]
+    stated = [m.sentence for m in mentions if m.exact and m.polarity is Polarity.STATED]
+    sentences = dict.fromkeys([*(code.sentence for code in codes if code.sentence), *stated])
+    return (
+        *coded,
+        *(
+            Evidence(kind=EvidenceKind.SENTENCE, text=text, finding=term.id, present=True)
+            for text in sentences
+        ),
     )
 
 

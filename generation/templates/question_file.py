@@ -14,8 +14,10 @@ import msgspec
 
 from domain.errors import AlreadyThere
 from domain.file_errors import add_filename_to_errors
+from domain.provenance import Provenance
 from domain.questions import Question, Source
 from domain.vocabulary import AnswerFormat, Task
+from generation.generated_questions import GeneratedQuestion
 from generation.source_exams import SourceExam
 from generation.templates.drafts import DraftWriter
 from generation.templates.exam_facts import collect_facts
@@ -55,13 +57,14 @@ class GenerationCounts:
 
 
 def generate_questions(
-    exam: SourceExam, *, seed: int, counts: GenerationCounts | None = None
-) -> list[Question]:
+    exam: SourceExam, *, seed: int, source: str | None = None, counts: GenerationCounts | None = None
+) -> list[GeneratedQuestion]:
     """Write the questions of one exam. Ids are numbered within the exam.
 
     Args:
         exam: the exam.
         seed: the seed; the same exam and seed give the same questions.
+        source: the name of the source, for the origin of the questions.
         counts: the counts to add to; None if they are not needed.
     """
     counts = counts or GenerationCounts()
@@ -81,21 +84,24 @@ def generate_questions(
     counts.full_formats.update(format_ for format_, count in PER_EXAM.items() if by_format[format_] == count)
     counts.unused.update(facts.unused)
     return [
-        Question(
-            id=f"{exam.id}-t{number:02d}",
-            exam_id=exam.id,
-            format=draft.format,
-            stem=draft.stem,
-            options=draft.options,
-            answer=draft.answer,
-            explanation=draft.explanation,
-            boxes=draft.boxes,
-            task=draft.task,
-            content_type=CONTENT_TYPES[draft.task],
-            category=draft.category,
-            subcategory=draft.subcategory,
-            difficulty=draft.difficulty,
-            source=Source(generator=GENERATOR, version=VERSION),
+        GeneratedQuestion(
+            question=Question(
+                id=f"{exam.id}-t{number:02d}",
+                exam_id=exam.id,
+                format=draft.format,
+                stem=draft.stem,
+                options=draft.options,
+                answer=draft.answer,
+                explanation=draft.explanation,
+                boxes=draft.boxes,
+                task=draft.task,
+                content_type=CONTENT_TYPES[draft.task],
+                category=draft.category,
+                subcategory=draft.subcategory,
+                difficulty=draft.difficulty,
+                source=Source(generator=GENERATOR, version=VERSION),
+            ),
+            provenance=Provenance(source=source, record=exam.id, evidence=draft.evidence),
         )
         for number, draft in enumerate(drafts, start=1)
     ]
@@ -106,6 +112,7 @@ def write_question_file(
     exams: Iterable[SourceExam],
     *,
     seed: int,
+    source: str | None = None,
     comparison: bool = True,
     report_progress: Callable[[int], None] = lambda _: None,
 ) -> GenerationCounts:
@@ -115,6 +122,7 @@ def write_question_file(
         path: the new file.
         exams: the exams.
         seed: the seed of distractors, selection and order.
+        source: the name of the source, for the origin of the questions.
         comparison: whether the reports keep their section on prior exams.
         report_progress: called with the number of exams after each one.
 
@@ -129,7 +137,9 @@ def write_question_file(
         try:
             with os.fdopen(handle, "wb") as file:
                 for number, exam in enumerate(exams, start=1):
-                    for record in _iter_records(exam, seed=seed, comparison=comparison, counts=counts):
+                    for record in _iter_records(
+                        exam, seed=seed, source=source, comparison=comparison, counts=counts
+                    ):
                         file.write(msgspec.json.encode(record) + b"\n")
                     report_progress(number)
             os.link(part, path)  # fails if somebody else wrote the file meanwhile
@@ -141,7 +151,7 @@ def write_question_file(
 
 
 def _iter_records(
-    exam: SourceExam, *, seed: int, comparison: bool, counts: GenerationCounts
+    exam: SourceExam, *, seed: int, source: str | None, comparison: bool, counts: GenerationCounts
 ) -> Iterator[QuestionRecord]:
     report = exam.report.format_text(comparison=comparison) if not exam.report.is_empty else None
     exam_record = ExamRecord(
@@ -154,5 +164,7 @@ def _iter_records(
             RadiographRecord(id=image.id, file=image.file, view=image.view) for image in exam.images
         ],
     )
-    for question in generate_questions(exam, seed=seed, counts=counts):
-        yield question_to_record(question, exam_record, report=report)
+    for generated in generate_questions(exam, seed=seed, source=source, counts=counts):
+        yield question_to_record(
+            generated.question, exam_record, report=report, provenance=generated.provenance
+        )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from domain.provenance import Evidence, EvidenceKind
 from domain.vocabulary import AnswerFormat, Task
 from generation.templates.drafts import OPTION_COUNT, Draft, DraftWriter
 from generation.templates.exam_facts import PresentFinding
@@ -118,7 +119,10 @@ def _draft_presence(writer: DraftWriter) -> Iterator[Draft | None]:
             "Which of these findings are present? Select all that apply.",
             [finding.term.option for finding in chosen],
             [term.option for term in absent],
-            findings=[finding.term.id for finding in chosen],
+            findings=[
+                *(finding.term.id for finding in chosen),
+                *(term.id for term in absent[: OPTION_COUNT - len(chosen)]),
+            ],
             multiple=True,
         )
     for count in (1, 2):
@@ -292,6 +296,7 @@ def _draft_diagnoses(writer: DraftWriter) -> Iterator[Draft | None]:
             )
     if writer.facts.no_acute_disease and not writer.facts.present.keys() & _NOT_WITH_NO_ACUTE:
         acute = [term for term in writer.list_absent() if term.id in _ACUTE_CONDITIONS]
+        conclusion = Evidence(kind=EvidenceKind.SENTENCE, text=writer.facts.no_acute_disease)
         if acute:
             yield writer.write_choice(
                 "single conclusion",
@@ -301,6 +306,7 @@ def _draft_diagnoses(writer: DraftWriter) -> Iterator[Draft | None]:
                 [term.option for term in acute],
                 findings=[term.id for term in acute[:3]],
                 category=_NO_DISEASE,
+                evidence=[conclusion],
             )
             yield writer.write(
                 "open conclusion",
@@ -310,6 +316,7 @@ def _draft_diagnoses(writer: DraftWriter) -> Iterator[Draft | None]:
                 "None",
                 findings=[term.id for term in acute[:3]],
                 category=_NO_DISEASE,
+                evidence=[conclusion],
             )
     ruled_out = [term for term in writer.list_absent() if Task.DIFFERENTIAL in term.tasks]
     supported = [

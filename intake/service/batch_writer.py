@@ -36,6 +36,7 @@ from storage.intake.bulk import (
 _QUESTION_COLUMNS = ("id", "dataset_id", "exam_id", "import_id", "draw_hash", *COLUMNS)
 _EXAM_COLUMNS = ("id", "dataset_id", "key", *FACT_NAMES)
 _RADIOGRAPH_COLUMNS = ("exam_id", "key", "position", "file", "view", "image_sha256")
+_PROVENANCE_COLUMNS = ("question_id", "content")
 _PROBLEM_COLUMNS = ("question_id", "check_name", "field", "dataset_id", "reason")
 # Exams kept in memory; others are looked up again.
 _MAX_CACHED_EXAMS = 8_192
@@ -215,6 +216,17 @@ class BatchWriter:
             ],
         )
         insert_rows(db, table="question", columns=_QUESTION_COLUMNS, rows=rows)
+        provenance = batch_rows.batch.provenance
+        insert_rows(
+            db,
+            table="question_provenance",
+            columns=_PROVENANCE_COLUMNS,
+            rows=(
+                (number, provenance[index])
+                for index, number in batch_rows.numbers.items()
+                if index in provenance
+            ),
+        )
         problems = []
         for question_index, check, field, reason in batch_rows.batch.problems:
             if (number := batch_rows.numbers.get(question_index)) is not None:
@@ -257,7 +269,9 @@ class BatchRows:
             kept.append(i)
             exams.append(state.number)
         numbers = writer.reserve_numbers(len(kept))
-        self.numbers = dict(zip(kept, numbers, strict=True)) if batch.problems else {}
+        # They are needed only for what is stored beside the questions.
+        is_needed = batch.problems or batch.provenance
+        self.numbers = dict(zip(kept, numbers, strict=True)) if is_needed else {}
         columns: Iterable[Sequence[Any]] = (self._draw_hashes, *batch.questions)
         if len(kept) < len(batch.record_names):
             columns = [[column[i] for i in kept] for column in columns]

@@ -82,6 +82,9 @@ COVERED: Mapping[str, CoveredTable] = {
         reason="text, options and answer key",
         accounted_by={"import questions": "import {import_id}", "hide questions": ANY},
     ),
+    "question_provenance": CoveredTable(
+        reason="origin of generated questions", accounted_by={"import questions": ANY}
+    ),
     # batches
     "batch": CoveredTable(
         reason="settings under which questions were judged",

@@ -9,8 +9,10 @@ from sqlalchemy import delete, func, select
 from sqlmodel import Session
 
 from domain.patient_data import HitKind, TextHit
+from domain.provenance import Provenance
 from records.values import from_json
 from storage.intake.bulk import insert_rows
+from storage.intake.provenance import load_provenances
 from storage.rows.comments import QuestionCommentRow
 from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
 from storage.rows.patient_data import TextHitRow
@@ -62,6 +64,7 @@ def iterate_question_texts(db: Session, *, dataset_id: int) -> Iterator[Question
         exams = sorted({row.exam_id for row in rows})
         first_questions, files = _load_first_questions(db, exams), _load_files(db, exams)
         comments = _load_comments(db, [row.id for row in rows])
+        provenances = load_provenances(db.connection(), question_ids=[row.id for row in rows])
         for row in rows:
             answer = from_json(row.answer)
             texts = [("stem", row.stem), ("explanation", row.explanation)]
@@ -69,6 +72,13 @@ def iterate_question_texts(db: Session, *, dataset_id: int) -> Iterator[Question
                 (f"options {index}", option) for index, option in enumerate(from_json(row.options), start=1)
             ]
             texts += [("answer", answer)] if isinstance(answer, str) else []
+            if row.id in provenances:
+                # A sentence of the report is searched once, in the report.
+                texts += [
+                    (f"provenance {number}", item.text)
+                    for number, item in enumerate(provenances[row.id].evidence, start=1)
+                    if item.text not in (row.report or "")
+                ]
             if first_questions[row.exam_id] == row.id:
                 texts += [("indication", row.indication or ""), ("report", row.report or "")]
                 texts += [
@@ -177,11 +187,18 @@ def list_hits_in_texts(
         statement = statement.where(TextHitRow.kind == kind.value)
     rows = db.execute(statement).all()
     files = _load_files(db, sorted({row.exam_id for row in rows}))
-    comments = _load_comments(db, [row[0].question_id for row in rows])
-    return [_hit_in_text(row, files, comments) for row in rows]
+    numbers = [row[0].question_id for row in rows]
+    comments = _load_comments(db, numbers)
+    provenances = load_provenances(db.connection(), question_ids=numbers)
+    return [_hit_in_text(row, files, comments, provenances) for row in rows]
 
 
-def _hit_in_text(row: AnyRow, files: dict[int, list[str]], comments: dict[int, dict[int, str]]) -> HitInText:
+def _hit_in_text(
+    row: AnyRow,
+    files: dict[int, list[str]],
+    comments: dict[int, dict[int, str]],
+    provenances: dict[int, Provenance],
+) -> HitInText:
     hit_row: TextHitRow = row[0]
     field, _, index = hit_row.field.partition(" ")
     if field == "options":
@@ -190,6 +207,8 @@ def _hit_in_text(row: AnyRow, files: dict[int, list[str]], comments: dict[int, d
         text = files[row.exam_id][int(index) - 1]
     elif field == "comment":
         text = comments[hit_row.question_id][int(index)]
+    elif field == "provenance":
+        text = provenances[hit_row.question_id].evidence[int(index) - 1].text
     elif field == "answer":
         text = from_json(row.answer)
     else:

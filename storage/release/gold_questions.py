@@ -24,6 +24,7 @@ from domain.verdicts import Decision
 from domain.vocabulary import Sex, View
 from records.values import from_json
 from records.verdicts import correction_from_plain, errors_from_json, image_display_from_column
+from storage.intake.provenance import load_provenances
 from storage.intake.questions import load_questions_with_exams
 from storage.review.adjudications import load_adjudicated_questions, load_latest_adjudications, load_rules
 from storage.rows.batches import BatchQuestionRow
@@ -122,6 +123,7 @@ def _load_chunk(
     strata_by_question = {number: (stratum, probability) for number, stratum, probability in strata}
     questions = load_questions_with_exams(connection, question_ids=numbers)
     exams = _load_exams(connection, sorted({exam for _, exam, _ in questions}), with_report=with_report)
+    provenances = load_provenances(connection, question_ids=numbers)
     for number, exam, question in questions:
         stratum, probability = strata_by_question[number]
         adjudication = adjudications.get(number)
@@ -134,6 +136,7 @@ def _load_chunk(
             adjudication=adjudication,
             adjudicated_in=batches_by_id[adjudication.batch_id].name if adjudication else "",
             same_box_iou=box_overlaps[number],
+            provenance=provenances.get(number),
         )
 
 

@@ -133,6 +133,17 @@ class QuestionRow(TableRow, table=True):
     record_hash: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
+class QuestionProvenanceRow(TableRow, table=True):
+    """The origin of a generated question as JSON; append-only by trigger. See :mod:`records.provenance`."""
+
+    __tablename__ = "question_provenance"
+
+    question_id: int = Field(
+        sa_column=Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False)
+    )
+    content: str
+
+
 class ProblemRow(TableRow, table=True):
     """A problem that a structural check reported in a question."""
 
