@@ -11,7 +11,8 @@ from domain.boxes import LabelledBox
 from domain.corrections import Correction, list_changes
 from domain.history import QuestionEvent
 from domain.image_display import ImageDisplay
-from domain.questions import Question, format_answer
+from domain.provenance import CallReference, Evidence, Provenance
+from domain.questions import Question, Source, format_answer
 from domain.ratings import RATINGS
 from domain.verdicts import Decision, ErrorKind, Verdict
 
@@ -31,6 +32,27 @@ def describe_event(event: QuestionEvent, question: Question) -> tuple[str, list[
         question: the imported version of the question.
     """
     return _DESCRIBERS[event.kind](event, question)
+
+
+def describe_origin(provenance: Provenance, source: Source) -> str:
+    """Describe in one line what wrote a question from which record."""
+    generator = " ".join(part for part in (source.generator, source.version) if part)
+    record = f"from record {provenance.record}" + (f" of {provenance.source}" if provenance.source else "")
+    return f"written by {generator} {record}" if generator else f"written {record}"
+
+
+def describe_evidence(evidence: Evidence) -> str:
+    """Describe a fact on which a question is based: its text, what follows from it, and where."""
+    subject = (evidence.finding or "").replace("_", " ")
+    conclusion = {True: f"{subject} present", False: f"{subject} absent", None: subject}[evidence.present]
+    after = ", ".join(part for part in (conclusion, evidence.region) if part)
+    return f"{evidence.kind.value}: {evidence.text}" + (f" → {after}" if after else "")
+
+
+def describe_call(call: CallReference) -> str:
+    """Describe the reply of a model that was used."""
+    parts = (call.stage, call.prompt and f"prompt {call.prompt}", call.model and f"model {call.model}")
+    return ", ".join(part for part in parts if part)
 
 
 def _describe_import(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from accounts.service import command_line_person
+from browsing.history_text import describe_call, describe_evidence, describe_origin
 from browsing.service import describe_event, load_history, load_question_number
 from commands.arguments import Subparsers
 from domain.questions import format_answer
@@ -20,7 +21,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the question as it was imported, then its events."""
+    """Print the question as it was imported, its origin if it is known, then its events."""
     by = command_line_person()
     with read_only_session() as db:
         number = load_question_number(db, by=by, dataset=args.dataset, question_id=args.question)
@@ -29,6 +30,12 @@ def run(args: argparse.Namespace) -> int:
     print(f"{question.id} ({question.format}), exam {question.exam_id}")
     print(question.stem)
     print(f"key: {format_answer(question.answer, question.options)}")
+    if question_history.provenance:
+        print(describe_origin(question_history.provenance, question.source))
+        for evidence in question_history.provenance.evidence:
+            print(f"\t{describe_evidence(evidence)}")
+        for call in question_history.provenance.calls:
+            print(f"\t{describe_call(call)}, run {call.run}, request {call.request}, call {call.key}")
     for event in question_history.events:
         description, details = describe_event(event, question)
         print(

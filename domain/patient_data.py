@@ -87,8 +87,8 @@ class TextHit:
     """A passage that may identify a patient.
 
     ``field`` is stem, explanation, answer, indication or report, or numbered from 1: "options 2", "file 1",
-    "provenance 1", or "comment 17" with the id of a comment. ``start`` and ``end`` are character offsets from 0; the end is
-    excluded.
+    "provenance 1", or "comment 17" with the id of a comment. ``start`` and ``end`` are character offsets from
+    0; the end is excluded.
 
     Raises:
         InvalidValue: the passage is empty.

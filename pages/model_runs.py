@@ -30,14 +30,18 @@ def main() -> None:
         )
         return
     show_table([_run_row(progress) for progress in runs], visible_rows=8)
-    name = st.selectbox("Run", [progress.run.name for progress in runs], key=f"run-of-{len(runs)}", width=420)
+    names = [progress.run.name for progress in runs]
+    requested = st.query_params.get("run")
+    index = names.index(requested) if requested in names else 0
+    name = st.selectbox("Run", names, index=index, key=f"run-of-{len(runs)}", width=420)
     run = next(progress.run for progress in runs if progress.run.name == name)
     st.caption(
         f"{run.endpoint.model} · {run.endpoint.data_use.value} · dataset: {run.dataset or 'none'}"
         f"{f' · prompt {run.prompt}' if run.prompt else ''}"
     )
     show_run(name)
-    show_requests(name, run.requests, person)
+    request = st.query_params.get("request") if name == requested else None
+    show_requests(name, run.requests, person, requested=request)
 
 
 def _run_row(progress: RunProgress) -> dict[str, object]:

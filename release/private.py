@@ -1,7 +1,8 @@
 """The private side of a release: its questions without any field that reveals the answer.
 
-Their keys, corrections and origins are written to the separate folder ``<folder>-keys``, for the person who scores predictions, so the
-folder of the release can be distributed as it is. The manifest has the SHA-256 of the keys.
+Their keys, corrections and origins are written to the separate folder ``<folder>-keys``, for the person who
+scores predictions, so the folder of the release can be distributed as it is. The manifest has the SHA-256 of
+the keys.
 """
 
 from __future__ import annotations

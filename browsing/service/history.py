@@ -10,10 +10,12 @@ from domain.errors import NotFound
 from domain.exams import Exam
 from domain.history import QuestionEvent
 from domain.people import Action, Person, require
+from domain.provenance import Provenance
 from domain.questions import Question
 from storage.browsing.question_events import load_events
 from storage.browsing.search_results import find_question_number
 from storage.intake.exams import load_exam, load_exam_number, load_report
+from storage.intake.provenance import load_provenance
 from storage.intake.questions import load_question
 from storage.review.comments import list_threads
 from storage.sampling.frames import load_dataset_number
@@ -21,13 +23,17 @@ from storage.sampling.frames import load_dataset_number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """A question's history. ``question`` is the imported version, ``events`` are ordered by time."""
+    """A question's history. ``question`` is the imported version, ``events`` are ordered by time.
+
+    ``provenance`` is the origin of a generated question; None if its file states none.
+    """
 
     number: int
     question: Question
     exam_number: int
     exam: Exam
     report: str | None
+    provenance: Provenance | None
     events: tuple[QuestionEvent, ...]
 
 
@@ -70,6 +76,7 @@ def load_history(db: Session, *, by: Person, question_number: int) -> History:
         exam_number=exam_id,
         exam=load_exam(db, exam_id=exam_id),
         report=load_report(db, exam_id=exam_id),
+        provenance=load_provenance(db, question_id=question_number),
         events=tuple(sorted(events, key=lambda event: (event.occurred_at, _EVENT_ORDER.index(event.kind)))),
     )
 

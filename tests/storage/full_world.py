@@ -261,6 +261,7 @@ def _import_dataset(study_world: StudyWorld, workspace: Workspace) -> None:
     ]
     short_record = make_record(9, explanation="Short.")
     patient_record = make_record(10, explanation="Seen by Dr. John Smith on 03/14/2019, MRN: 12345678.")
+    hard_records[0]["provenance"] = {"record": "CXR1", "evidence": [{"kind": "code", "text": "Edema"}]}
     path.write_bytes(to_json_lines(*hard_records, short_record, patient_record))
     with unit_of_work(study_world.engine) as db:
         import_questions(

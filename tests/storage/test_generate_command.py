@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import func, select
 
 import cli
+from storage.intake.provenance import load_provenances
 from storage.rows.datasets import ImageRow, QuestionRow
 from storage.unit_of_work import read_only_session
 from tests.golden.question_files import write_image
@@ -48,6 +49,10 @@ def test_the_questions_are_imported_with_their_images(workspace_engine, source, 
     assert count_rows(workspace_engine, ImageRow) == 4
     with read_only_session(workspace_engine) as db:
         assert set(db.scalars(select(QuestionRow.generator))) == {"template"}
+        origins = load_provenances(db.connection(), question_ids=range(1, len(lines) + 1))
+    assert len(origins) == len(lines)
+    assert {origin.source for origin in origins.values()} == {"openi-csv"}
+    assert {origin.record for origin in origins.values()} == {line["exam"]["id"] for line in lines}
     output = capsys.readouterr().out
     assert f"{len(lines)} questions written to" in output
     assert "2 of 2 exams allow questions" in output

@@ -150,7 +150,7 @@ def test_the_side_is_unknown_if_the_report_names_another():
 
 def test_an_exam_without_report_and_codes_has_no_facts():
     facts = collect_facts(make_exam())
-    assert (facts.present, facts.absent, facts.no_acute_disease) == ({}, {}, False)
+    assert (facts.present, facts.absent, facts.no_acute_disease) == ({}, {}, "")
 
 
 def make_label(name, *, present=True, corners=None, region=None, system=CodeSystem.LABEL):

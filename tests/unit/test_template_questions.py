@@ -58,6 +58,10 @@ def make_exam(states):
     )
 
 
+def write_questions(exam, *, seed=1, counts=None):
+    return [generated.question for generated in generate_questions(exam, seed=seed, counts=counts)]
+
+
 def make_random():
     return random.Random(1)  # noqa: S311 - seeded on purpose, nothing secret
 
@@ -124,7 +128,7 @@ def test_findings_of_one_group_are_never_in_one_question(states):
 @given(STATES, st.integers(0, 3))
 def test_an_exam_has_at_most_3_2_3_3_questions_without_problems(states, seed):
     counts = GenerationCounts()
-    questions = generate_questions(make_exam(states), seed=seed, counts=counts)
+    questions = write_questions(make_exam(states), seed=seed, counts=counts)
     formats = Counter(question.format for question in questions)
     assert all(formats[format_] <= number for format_, number in PER_EXAM.items())
     assert len({question.stem for question in questions}) == len(questions)
@@ -132,7 +136,7 @@ def test_an_exam_has_at_most_3_2_3_3_questions_without_problems(states, seed):
     for question in questions:
         assert question.source.generator == "template"
         assert check_question(question, expected=COMPLETE, minimum_explanation=20) == ()
-    assert questions == generate_questions(make_exam(states), seed=seed)
+    assert questions == write_questions(make_exam(states), seed=seed)
 
 
 def test_a_rich_record_gives_all_four_formats_and_five_tasks(tmp_path):
@@ -152,9 +156,37 @@ def test_a_rich_record_gives_all_four_formats_and_five_tasks(tmp_path):
     drafts = list(draft_questions(DraftWriter(facts=collect_facts(exam), random=make_random())))
     assert {draft.format for draft in drafts} == set(AnswerFormat)
     assert {draft.task for draft in drafts} == set(Task)
-    questions = generate_questions(exam, seed=1)
+    questions = write_questions(exam)
     assert Counter(question.format for question in questions) == Counter(PER_EXAM)
     assert {question.task for question in questions} == set(Task)
+
+
+@settings(max_examples=40, deadline=None)
+@given(STATES)
+def test_the_origin_has_a_fact_for_each_finding_that_a_question_names(states):
+    terms = load_findings()
+    texts = {
+        text: name
+        for name in LABELS.values()
+        for text in (terms[name].option, terms[name].present, terms[name].absent)
+    }
+    for generated in generate_questions(make_exam(states), seed=1, source="nih"):
+        question, provenance = generated.question, generated.provenance
+        known = {(item.finding, item.present) for item in provenance.evidence}
+        named = {texts[option] for option in question.options if option in texts}
+        assert (provenance.source, provenance.record, provenance.calls) == ("nih", "e-1", ())
+        assert known
+        assert named <= {finding for finding, _ in known}
+
+
+def test_the_origin_of_an_exclusion_is_the_sentence_and_the_rule(tmp_path):
+    write_openi(tmp_path, {"MeSH": "normal", "findings": "The heart size is normal.", "impression": ""})
+    (exam,) = load_source("openi-csv", tmp_path).exams
+    evidence = collect_facts(exam).list_evidence("cardiomegaly")
+    assert [(item.kind.value, item.text, item.present) for item in evidence] == [
+        ("sentence", "The heart size is normal.", None),
+        ("rule", "A heart of normal size is not enlarged.", False),
+    ]
 
 
 def test_the_tier_follows_from_format_and_task():
@@ -170,7 +202,7 @@ def test_the_tier_follows_from_format_and_task():
 
 def test_too_few_facts_are_not_padded_and_are_counted():
     counts = GenerationCounts()
-    questions = generate_questions(make_exam({"Pneumothorax": False}), seed=1, counts=counts)
+    questions = write_questions(make_exam({"Pneumothorax": False}), counts=counts)
     assert {question.format for question in questions} == {AnswerFormat.CLOSED}
     assert counts.complete == 0
     assert counts.not_built["single statement: fewer than 3 distractors are ruled out"] == 4
@@ -178,7 +210,7 @@ def test_too_few_facts_are_not_padded_and_are_counted():
 
 def test_an_exam_without_facts_gives_no_question_and_is_counted():
     counts = GenerationCounts()
-    assert generate_questions(make_exam({}), seed=1, counts=counts) == []
+    assert write_questions(make_exam({}), counts=counts) == []
     assert (counts.exams, counts.without_questions) == (1, 1)
 
 
@@ -188,7 +220,7 @@ def test_questions_on_a_region_have_its_boxes_on_the_grid_of_the_source(tmp_path
         make_region("left lung", (120, 20, 200, 180), "anatomicalfinding|yes|atelectasis"),
     )
     (exam,) = load_source("scene-graphs", tmp_path).exams
-    questions = generate_questions(exam, seed=1)
+    questions = write_questions(exam)
     assert {question.answer for question in questions if question.stem.startswith("On which side")} <= {
         "On the left"
     }

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import urlencode
 
 import streamlit as st
 
+from domain.errors import NotFound
 from domain.language_models import Call, RequestStatus, format_cost
 from domain.people import Person
 from language_models import service as models
 from ui.context import read_only_session
 from ui.tables import show_table
+from ui.widgets import escape_markdown
 
 _PAGE_SIZE = 50
 _ALL = "all"
 
 
-def show_requests(name: str, requests: int, person: Person) -> None:
-    """Draw a page of the requests of a run, and the chosen one."""
+def show_requests(name: str, requests: int, person: Person, *, requested: str | None = None) -> None:
+    """Draw a page of the requests of a run, and the chosen one; only the ``requested`` one if it is given."""
+    if requested is not None:
+        st.markdown(
+            f"**Request {escape_markdown(requested)}** · [All requests](/model_runs?{urlencode({'run': name})})"
+        )
+        try:
+            _show_request(name, requested, person)
+        except NotFound as error:
+            st.error(escape_markdown(str(error)))
+        return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         status = st.selectbox(
             "Requests",

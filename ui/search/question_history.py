@@ -9,6 +9,7 @@ from domain.people import Person
 from ui.comments.threads import show_question_threads
 from ui.context import read_only_session
 from ui.questions.card import show_stem_options_key
+from ui.search.provenance import show_provenance, show_report
 from ui.widgets import escape_markdown
 
 
@@ -66,6 +67,8 @@ def _show_question(question_history: History) -> None:
         "prompt version": question.source.prompt_version,
     }
     st.caption(escape_markdown(" · ".join(f"{name}: {value}" for name, value in properties.items() if value)))
+    if question_history.provenance:
+        show_provenance(question_history.provenance, question.source)
     if question_history.report:
         with st.expander("Report"):
-            st.text(question_history.report)
+            show_report(question_history.report, question_history.provenance)
