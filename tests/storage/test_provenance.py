@@ -118,8 +118,8 @@ def test_an_origin_with_a_missing_unknown_or_wrong_field_is_refused(importer, pr
 def test_an_origin_cannot_be_changed(importer):
     importer(to_json_lines(make_record(1, provenance=RECORD)))
     for statement in ("UPDATE question_provenance SET content = '{}'", "DELETE FROM question_provenance"):
-        with pytest.raises(DBAPIError, match="append-only"), unit_of_work(importer.engine) as db:
-            db.execute(text(statement))
+        with pytest.raises(DBAPIError, match="append-only"), importer.engine.begin() as connection:
+            connection.execute(text(statement))
 
 
 def test_the_history_and_its_command_state_the_origin(workspace_engine, tmp_path, capsys):
