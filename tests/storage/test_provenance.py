@@ -154,7 +154,7 @@ def test_a_release_has_the_origin_of_each_question_with_its_verdicts(judged_worl
     first, second = read_lines(tmp_path / "v1" / "provenance.jsonl")  # question 4 is rejected
     assert {name: first[name] for name in RECORD} == RECORD
     assert [verdict["decision"] for verdict in first["verdicts"]] == ["accept"]
-    assert [verdict["errors"] for verdict in second["verdicts"]] == [["wrong_key", "wording"]]
+    assert [verdict["errors"] for verdict in second["verdicts"]] == [["wrong key", "wording"]]
     manifest = json.loads((tmp_path / "v1" / "manifest.json").read_text(encoding="utf-8"))
     assert "provenance.jsonl" in {entry["path"] for entry in manifest["files"]}
 

@@ -22,9 +22,8 @@ _ALL = "all"
 def show_requests(name: str, requests: int, person: Person, *, requested: str | None = None) -> None:
     """Draw a page of the requests of a run, and the chosen one; only the ``requested`` one if it is given."""
     if requested is not None:
-        st.markdown(
-            f"**Request {escape_markdown(requested)}** · [All requests](/model_runs?{urlencode({'run': name})})"
-        )
+        run = urlencode({"run": name})
+        st.markdown(f"**Request {escape_markdown(requested)}** · [All requests](/model_runs?{run})")
         try:
             _show_request(name, requested, person)
         except NotFound as error:
