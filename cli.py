@@ -18,7 +18,7 @@ COMMANDS = {
     "user": "manage accounts, roles and passwords",
     "import": "import questions, predictions or readings",
     "generate": "generate questions from reports, scene graphs or label tables",
-    "check": "run the structural checks on a dataset",
+    "check": "run the checks on a dataset",
     "deidentify": "de-identify image files",
     "workspace": "show or change the patient data rules of the workspace",
     "patient-data": "search texts and images of a dataset for patient data",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from domain.checks import Check
 from domain.errors import InvalidValue
-from domain.problems import Check
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 
 MAX_LENGTH = 500  # maximum length of the search text in characters

@@ -1,9 +1,26 @@
-"""The type of the argument to which each command adds its parser."""
+"""The type of the argument to which each command adds its parser, and arguments of several commands."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TypeAlias
 
+from domain.checks import Check
+from domain.errors import InvalidValue
+
 #: What ``ArgumentParser.add_subparsers()`` returns; argparse has no public name for this type.
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def parse_checks(text: str) -> tuple[Check, ...]:
+    """Parse a list of checks such as "format,completeness", each once, in the order of the checks.
+
+    Raises:
+        InvalidValue: a name is not that of a check.
+    """
+    names = {name.strip() for name in text.split(",") if name.strip()}
+    unknown = sorted(names - {check.value for check in Check})
+    if unknown:
+        known = ", ".join(check.value for check in Check)
+        raise InvalidValue("checks", f"{unknown[0]!r} is not a check. Checks: {known}")
+    return tuple(check for check in Check if check.value in names)

@@ -6,7 +6,7 @@ import argparse
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
-from commands.arguments import Subparsers
+from commands.arguments import Subparsers, parse_checks
 from domain.batches import BatchSettings, FormScope, Mode, SamplingPlan, Stratum
 from domain.count_texts import count_text
 from domain.errors import InvalidValue
@@ -48,6 +48,12 @@ def add_to(subparsers: Subparsers) -> None:
         "--not-drawn",
         action="store_true",
         help="leave out the questions that are in another batch of the dataset",
+    )
+    parser.add_argument(
+        "--without-problems",
+        default="",
+        metavar="CHECKS",
+        help="leave out questions with a problem of these checks, such as format,completeness",
     )
     parser.add_argument("--mode", choices=[mode.value for mode in Mode], default=Mode.JUDGE.value)
     parser.add_argument("--parts", choices=[scope.value for scope in FormScope], default=FormScope.ALL.value)
@@ -111,6 +117,7 @@ def _build_plan(args: argparse.Namespace) -> SamplingPlan:
         shares=_parse_shares(args.shares),
         strata=tuple(field.strip() for field in args.strata.split(",") if field.strip()),
         not_drawn=args.not_drawn,
+        checks=parse_checks(args.without_problems),
     )
 
 

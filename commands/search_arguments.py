@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from browsing.service import QuestionStatus, Search
-from domain.problems import Check
+from domain.checks import Check
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from domain.checks import Check
 from domain.errors import InvalidValue
 from domain.ratings import RATING_IDS, RATINGS, Anchors
 from domain.vocabulary import Difficulty
@@ -19,8 +20,9 @@ class SamplingPlan:
     ``shares`` contains the relative shares of the tiers, 0 or more. The key ``None`` stands for questions
     without a tier. A tier that is missing has share 1. ``strata`` contains further fields to stratify by
     within a tier ("task", "category"). With ``not_drawn``, questions that are in another batch of the dataset
-    are not part of the frame. The same plan and seed draw the same questions on each machine and for
-    each order of rows.
+    are not part of the frame, and neither are questions with a problem of one of the ``checks``, as reported
+    at the time of the draw. The same plan and seed draw the same questions on each machine and for each order
+    of rows.
 
     Raises:
         InvalidValue: a value is outside its range, or not exactly one of ``per_1000`` and ``n`` is set.
@@ -32,6 +34,7 @@ class SamplingPlan:
     shares: dict[Difficulty | None, float] = field(default_factory=dict)
     strata: tuple[str, ...] = ()
     not_drawn: bool = False
+    checks: tuple[Check, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.per_1000 is None) == (self.n is None):
@@ -44,6 +47,8 @@ class SamplingPlan:
             raise InvalidValue("seed", f"must be an integer of 64 bits, not {self.seed}")
         if not set(self.strata) <= {"task", "category"} or len(set(self.strata)) != len(self.strata):
             raise InvalidValue("strata", f"may contain task and category, each once, not {list(self.strata)}")
+        if len(set(self.checks)) != len(self.checks):
+            raise InvalidValue("checks", f"may contain each check once, not {list(self.checks)}")
         if any(not (math.isfinite(share) and share >= 0) for share in self.shares.values()):
             raise InvalidValue("shares", "must be finite numbers, 0 or more")
         if not any(self.share(tier) > 0 for tier in (*Difficulty, None)):

@@ -19,7 +19,7 @@ from intake.ordinary_records import build_ordinary_columns
 from intake.parsed_batch import ExamFacts, ParsedBatch
 from intake.record_reader import RecordReader
 from intake.rules import read_box_grid, record_to_exam, record_to_question
-from quality.checks import QUICK_OPTION_COUNT, check_question
+from quality.structural_checks import QUICK_OPTION_COUNT, check_question
 from records.questions import (
     MAX_ID_LENGTH,
     ExamRecord,

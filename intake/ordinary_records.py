@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from domain.vocabulary import AnswerFormat
-from quality.checks import has_certainly_no_problems
+from quality.structural_checks import has_certainly_no_problems
 from records.questions import MAX_ID_LENGTH, QuestionRecord, records_to_table, table_to_question_columns
 
 _EMPTY_FIELDS = ("box_grid", "box_fit", "also_right")

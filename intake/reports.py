@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from domain.checks import Check
 from domain.errors import DomainError
-from domain.problems import Check, Refusal
+from domain.problems import Refusal
 
 #: The maximum number of refusals that are kept in memory and shown. The file has all refusals.
 MAX_SHOWN_REFUSALS = 1000

@@ -1,23 +1,29 @@
-"""Checks: what the four structural checks reported in a dataset, by check, with the questions."""
+"""Checks: which checks run on a dataset, what they reported, and the questions behind the counts."""
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import streamlit as st
 
+from domain.checks import CHECKS, Check, CheckGroup
 from domain.count_texts import count_text
 from domain.people import Action, Person
-from domain.problems import Check
 from quality.service import (
+    CheckLine,
     CheckReport,
     DatasetSummary,
-    find_problems,
     list_datasets,
     load_check_report,
-    record_problems,
+    set_minimum_explanation,
+    switch_check,
 )
-from ui.context import clock, read_only_session, require_page, unit_of_work
+from ui.background_jobs.job_status import show_job_outcome, show_job_progress
+from ui.context import clock, current_person, read_only_session, require_page, unit_of_work
 from ui.dataset_choice import choose_dataset
+from ui.problems.check_job import load_latest_checks, start_checks
 from ui.problems.examples import show_check
+from ui.tables import show_table
 from ui.widgets import run_action, screen, show_empty_state, show_notice, show_statistic
 
 
@@ -42,60 +48,125 @@ def main() -> None:
     with read_only_session() as db:
         check_report = load_check_report(db, by=person, dataset=dataset.name)
     _show_overview(check_report)
-    _show_rerun_form(dataset, person)
-    if not check_report.with_problems:
-        st.success("No problems found.")
+    _show_run(check_report, dataset, person)
+    show_table([_build_row(line) for line in check_report.lines])
+    _show_settings(check_report, dataset)
+    lines_with_problems = [line for line in check_report.lines if line.with_problem]
+    if not lines_with_problems:
+        st.success("No problems found." if check_report.is_complete else "No problems so far.")
         return
-    names = [check for check in Check if check_report.count_of(check)]
-    for tab, check in zip(
-        st.tabs([f"{check.title()} ({check_report.count_of(check):,})" for check in names]),
-        names,
+    address = urlencode({"dataset": dataset.name})
+    st.markdown(f"[All problems as CSV](/files/problems.csv?{address})")
+    for tab, line in zip(
+        st.tabs([f"{line.check.label} ({line.with_problem:,})" for line in lines_with_problems]),
+        lines_with_problems,
         strict=True,
     ):
         with tab:
-            show_check(check_report, dataset, check, person)
+            show_check(check_report, dataset, line.check, person)
 
 
 def _show_overview(check_report: CheckReport) -> None:
-    columns = st.columns(5)
+    columns = st.columns(4)
     with columns[0]:
+        show_statistic("Valid", f"{check_report.valid:,}", n=check_report.questions)
+    with columns[1]:
         show_statistic("With a problem", f"{check_report.with_problems:,}", n=check_report.questions)
-    for column, check in zip(columns[1:], Check, strict=True):
-        with column:
-            show_statistic(check.title(), f"{check_report.count_of(check):,}", n=check_report.questions)
+    with columns[2]:
+        not_run = max((line.not_run for line in check_report.lines if line.state.is_on), default=0)
+        show_statistic("Not checked yet", f"{not_run:,}", n=check_report.questions)
+    st.caption("Valid: no problem of any check that is on.")
 
 
-def _show_rerun_form(dataset: DatasetSummary, person: Person) -> None:
-    left, right, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
-    minimum = left.number_input(
-        "Minimum explanation length (characters)",
-        min_value=0,
-        value=dataset.minimum_explanation,
-        key=f"minimum-{dataset.id}-{dataset.minimum_explanation}",
-        help="Shorter explanations are reported as a format problem.",
-    )
-    right.button(
-        "Run checks again",
-        key=f"check-{dataset.id}",
-        on_click=run_action,
-        args=(_rerun_checks, dataset.name, int(minimum), person),
-        kwargs={"notice_key": "checks"},
-        width="stretch",
-    )
+def _show_run(check_report: CheckReport, dataset: DatasetSummary, person: Person) -> None:
+    job = load_latest_checks(person, dataset.name)
+    if not show_job_progress(job):
+        st.button(
+            "Run checks",
+            key=f"check-{dataset.id}",
+            type="secondary" if check_report.is_complete else "primary",
+            on_click=run_action,
+            args=(_start, dataset.name),
+            kwargs={"notice_key": "checks"},
+            help="Checks the questions that are new since the last run, or all if a setting changed.",
+        )
     show_notice("checks")
+    show_job_outcome(job)
 
 
-def _rerun_checks(dataset: str, minimum: int, person: Person) -> str:
-    with read_only_session() as db:
-        problems = find_problems(db, by=person, dataset=dataset, minimum_explanation=minimum)
+def _start(dataset: str) -> None:
+    start_checks(current_person(), dataset)
+
+
+def _build_row(line: CheckLine) -> dict[str, object]:
+    declaration, is_on = line.declaration, line.state.is_on
+    not_checked = sum(line.not_checked.values())
+    reasons = ", ".join(f"{count:,} {need.label}" for need, count in line.not_checked.items() if count)
+    return {
+        "Check": declaration.check.label,
+        "Kind": declaration.group.label,
+        "On": "on" if is_on else "off",
+        "With a problem": line.with_problem,
+        "Passed": line.passed if is_on else None,
+        "Not checked": f"{not_checked:,} ({reasons})" if reasons else "0",
+        "Not run yet": line.not_run if is_on else None,
+        "Severity": declaration.severity.label,
+        "Version": declaration.version,
+        "What it requires": declaration.description,
+    }
+
+
+def _show_settings(check_report: CheckReport, dataset: DatasetSummary) -> None:
+    with st.expander("Settings"):
+        on_now = [line.check for line in check_report.lines if line.state.is_on]
+        # The key has the stored values, so that a change by somebody else is shown.
+        version = "-".join(check.value for check in on_now)
+        columns = st.columns(len(CheckGroup))
+        chosen: set[Check] = set()
+        for column, group in zip(columns, CheckGroup, strict=True):
+            checks = [check for check, declaration in CHECKS.items() if declaration.group is group]
+            if checks:
+                column.markdown(f"**{group.label}**")
+            chosen |= {
+                check
+                for check in checks
+                if column.checkbox(
+                    check.label,
+                    value=check in on_now,
+                    key=f"on-{dataset.id}-{check}-{version}",
+                    help=CHECKS[check].description,
+                )
+            }
+        minimum = st.number_input(
+            "Minimum explanation length (characters)",
+            min_value=0,
+            value=dataset.minimum_explanation,
+            key=f"minimum-{dataset.id}-{dataset.minimum_explanation}",
+            help="Shorter explanations are reported as a format problem.",
+            width=300,
+        )
+        st.button(
+            "Save settings",
+            key=f"save-{dataset.id}",
+            disabled=chosen == set(on_now) and int(minimum) == dataset.minimum_explanation,
+            on_click=run_action,
+            args=(_save_settings, dataset.name, frozenset(chosen), int(minimum)),
+            kwargs={"notice_key": "check-settings"},
+        )
+        show_notice("check-settings")
+
+
+def _save_settings(dataset: str, chosen: frozenset[Check], minimum: int) -> str:
+    person = current_person()
     with unit_of_work() as db:
-        record_problems(db, by=person, detected=problems, now=clock())
+        for check in CHECKS:
+            switch_check(db, by=person, dataset=dataset, check=check, is_on=check in chosen, now=clock())
+        set_minimum_explanation(db, by=person, dataset=dataset, characters=minimum, now=clock())
     with read_only_session() as db:
         check_report = load_check_report(db, by=person, dataset=dataset)
-    return (
-        f"Checked {count_text(check_report.questions, 'question')}; {check_report.with_problems:,} with"
-        " problems."
-    )
+    if check_report.is_complete:
+        return "Saved."
+    return f"Saved. Run the checks to apply the settings to {count_text(check_report.questions, 'question')}."
 
 
 main()

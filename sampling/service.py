@@ -10,12 +10,14 @@ from sqlmodel import Session
 
 from accounts.service.audit import record
 from domain.batches import Batch, BatchSettings, BatchState, SamplingPlan, Stratum
+from domain.count_texts import count_text
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
 from sampling.allocation import allocate
 from sampling.draw import draw_questions, sort_by_hash
 from sampling.notes import write_draw_notes
 from storage.browsing import applied_rules
+from storage.quality import problems
 from storage.sampling import batches, draws, frames
 from storage.types import AnySelect
 
@@ -126,7 +128,7 @@ def draw_batch(
     draw_preview = _compute_preview(db, draw_frame, plan)
     if not draw_preview.n:
         if draw_frame.batch is None:
-            raise Refused(_describe_empty_draw(dataset, draw_preview, not_drawn=plan.not_drawn))
+            raise Refused(_describe_empty_draw(dataset, draw_preview, plan))
         return DrawResult(
             batch=draw_frame.batch,
             added=0,
@@ -220,10 +222,18 @@ def _load_draw_frame(
         through=frames.load_last_question_number(db, dataset_id=dataset_id),
         draw_count=len(earlier_draws),
         already_drawn=sum(stratum.drawn for earlier_draw in earlier_draws for stratum in earlier_draw.strata),
-        excluded=frames.select_in_other_batches(dataset_id=dataset_id, batch_id=batch.id if batch else None)
-        if plan.not_drawn
-        else None,
+        excluded=_select_excluded(plan, dataset_id=dataset_id, batch_id=batch.id if batch else None),
     )
+
+
+def _select_excluded(plan: SamplingPlan, *, dataset_id: int, batch_id: int | None) -> AnySelect | None:
+    """Select the ids of the questions that the plan leaves out of the frame; None if it leaves out none."""
+    parts: list[AnySelect] = []
+    if plan.not_drawn:
+        parts.append(frames.select_in_other_batches(dataset_id=dataset_id, batch_id=batch_id))
+    if plan.checks:
+        parts.append(problems.select_with_problems(dataset_id=dataset_id, checks=plan.checks))
+    return frames.unite_selects(parts)
 
 
 def _check_same_plan(batch: Batch, *, dataset: str, dataset_id: int, plan: SamplingPlan) -> None:
@@ -251,6 +261,8 @@ def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) ->
     )
     strata = allocate(counts, plan=plan, already_drawn=draw_frame.already_drawn)
     notes = write_draw_notes(strata, plan=plan, already_drawn=draw_frame.already_drawn)
+    if plan.checks:
+        notes = (*notes, _describe_left_out(db, draw_frame, plan))
     rejected = applied_rules.count_rejected(db, dataset_id=draw_frame.dataset_id)
     if rejected:
         notes = (
@@ -319,6 +331,17 @@ def _select_questions(
         )
 
 
+def _describe_left_out(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) -> str:
+    left_out = problems.count_questions_with_problems(
+        db, dataset_id=draw_frame.dataset_id, checks=plan.checks
+    )
+    names = ", ".join(check.label.lower() for check in plan.checks)
+    return (
+        f"{count_text(left_out, 'question')} of the dataset with a problem of these checks cannot be drawn: "
+        f"{names}. Estimates from this batch apply to the other questions."
+    )
+
+
 def describe_plan(plan: SamplingPlan) -> str:
     """Describe a plan in one line for the user, such as "100 per 1,000, seed 7, strata task"."""
     amount = f"{plan.n:,} in total" if plan.n is not None else f"{plan.per_1000} per 1,000"
@@ -326,7 +349,9 @@ def describe_plan(plan: SamplingPlan) -> str:
     shares = "".join(f", {name} with share {share:g}" for name, share in other_shares.items())
     strata = f", strata {' and '.join(plan.strata)}" if plan.strata else ""
     exclusive = ", not in another batch" if plan.not_drawn else ""
-    return f"{amount}, seed {plan.seed}{shares}{strata}{exclusive}"
+    check_names = ", ".join(check.label.lower() for check in plan.checks)
+    checks = f", without problems of {check_names}" if plan.checks else ""
+    return f"{amount}, seed {plan.seed}{shares}{strata}{exclusive}{checks}"
 
 
 def _check_name(name: str) -> str:
@@ -336,8 +361,13 @@ def _check_name(name: str) -> str:
     return stripped
 
 
-def _describe_empty_draw(dataset: str, draw_preview: DrawPreview, *, not_drawn: bool) -> str:
-    if not draw_preview.size and not_drawn:
+def _describe_empty_draw(dataset: str, draw_preview: DrawPreview, plan: SamplingPlan) -> str:
+    if not draw_preview.size and plan.checks:
+        return (
+            f"No question of {dataset!r} is left: all have a problem of one of the checks, or are in another "
+            "batch. Leave out the problems of fewer checks."
+        )
+    if not draw_preview.size and plan.not_drawn:
         return (
             f"Every question of {dataset!r} is already in a batch. Import more questions, or allow questions "
             "of other batches."

@@ -13,7 +13,7 @@ import web.review.routes
 import web.sign_in.routes
 from domain.access import Action
 from web import connected, health, metrics
-from web.files import audit, downloads, estimates, input_preferences, statistics, study_reports
+from web.files import audit, downloads, estimates, input_preferences, problems, statistics, study_reports
 from web.forms import routes as form_routes
 from web.images import pixels, radiographs
 from web.sign_in import first_admin, second_factor
@@ -48,6 +48,7 @@ ROUTE_GROUPS = (
     RouteGroup(routes=[*connected.ROUTES, *form_routes.ROUTES, *radiographs.ROUTES, *pixels.ROUTES]),
     RouteGroup(routes=input_preferences.ROUTES),
     RouteGroup(action=Action.IMPORT_QUESTIONS, routes=downloads.IMPORT_ROUTES),
+    RouteGroup(action=Action.SEE_CHECKS, routes=problems.ROUTES),
     RouteGroup(action=Action.BROWSE, routes=statistics.ROUTES),
     RouteGroup(action=Action.SEE_PROGRESS, routes=estimates.ROUTES),
     RouteGroup(action=Action.MAKE_RELEASE, routes=downloads.RELEASE_ROUTES),

@@ -18,9 +18,9 @@ from pathlib import Path
 from sqlmodel import Session
 
 from accounts.service.audit import record
+from domain.checks import Check
 from domain.errors import InvalidValue
 from domain.people import Action, Person, require
-from domain.problems import Check
 from imaging.guarded_decoder import GuardedDecoder
 from intake.archives import unpack_archive
 from intake.mapping.declaration import Mapping, list_ready_mappings, load_mapping, load_ready_mapping

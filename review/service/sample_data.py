@@ -17,11 +17,13 @@ from domain.vocabulary import Difficulty
 from review.estimates import Sample
 from review.outcomes import Judgements, resolve_outcomes
 from storage.browsing import applied_rules
+from storage.quality.problems import select_with_problems
 from storage.review import outcomes
 from storage.review.latest_verdicts import load_latest_verdicts
 from storage.review.outcomes import ReviewedQuestionColumns
 from storage.sampling import batches as stored
 from storage.sampling import draws, frames
+from storage.types import AnySelect
 
 #: (segment, tier, values of the further strata). A segment is (id before its first question, id of its last).
 CellKey = tuple[tuple[int, int], Difficulty | None, tuple[str, ...]]
@@ -69,10 +71,16 @@ def load_sample_data(db: Session, *, dataset: str, names: Sequence[str] | None) 
         )
     search_batches = applied_rules.load_batches_from_search(db)
     requested = [batch for batch in dataset_batches if not names or batch.name in names]
-    excluded = tuple(
-        (batch.name, reason) for batch in requested if (reason := explain_exclusion(batch, search_batches))
-    )
-    counted = tuple(batch for batch in requested if not explain_exclusion(batch, search_batches))
+    reasons_by_batch = {batch.name: explain_exclusion(batch, search_batches) for batch in requested}
+    usable = [batch for batch in requested if not reasons_by_batch[batch.name]]
+    # Questions that some draws left out and others did not would have unequal chances.
+    counted = tuple(batch for batch in usable if set(batch.plan.checks) == set(usable[0].plan.checks))
+    for batch in usable:
+        if batch not in counted:
+            reasons_by_batch[batch.name] = (
+                f"it leaves out questions by other checks than batch {counted[0].name}; choose it alone"
+            )
+    excluded = tuple((name, reason) for name, reason in reasons_by_batch.items() if reason)
     if not counted:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in excluded)
         raise Refused(
@@ -159,22 +167,18 @@ class SampleCells:
             if any(draw.frame_after <= low and high <= draw.frame_through for _, draw in batch_draws)
         ]
         self._ends = [high for _, high in self.segments]
-        #: Questions of a search were no part of the frames of plans that leave out other batches.
-        self.excluded = (
-            frames.select_in_batches(
-                dataset_id=dataset_id, batch_ids=applied_rules.load_batches_from_search(db)
-            )
-            if any(batch.plan.not_drawn for batch in batches)
-            else None
-        )
+        self.excluded = _select_excluded(db, dataset_id, batches)
         self.sizes: dict[CellKey, int] = {}
         frame_ranges = sorted((draw.frame_after, draw.frame_through) for _, draw in batch_draws)
+        if any(batch.plan.checks for batch in batches):
+            # What the checks report may have changed since; draws of the same questions had the same frame.
+            frame_ranges = sorted(set(frame_ranges))
         is_disjoint = all(first[1] <= second[0] for first, second in pairwise(frame_ranges))
         if is_disjoint and all(batch.plan.strata == self.further_columns for batch in batches):
             for _, draw in batch_draws:
                 segment = (draw.frame_after, draw.frame_through)
                 for stratum in draw.strata:
-                    self.sizes[segment, stratum.tier, stratum.further] = stratum.size
+                    self.sizes.setdefault((segment, stratum.tier, stratum.further), stratum.size)
         else:
             for segment in self.segments:
                 counts = frames.count_frame(
@@ -211,6 +215,23 @@ class SampleCells:
                 cache[codes_of_question] = (self.segments[segment], drawn_columns.tiers[0][tier], further)
             cell_by_question[number] = cache[codes_of_question]
         return cell_by_question
+
+
+def _select_excluded(db: Session, dataset_id: int, batches: Sequence[Batch]) -> AnySelect | None:
+    """Select the ids of the questions that were no part of the frames; None if there are none.
+
+    Questions of a search were no part of the frames of plans that leave out other batches. Questions with a
+    problem of a check that the plans name were none either, unless they had no problem when they were drawn.
+    """
+    parts: list[AnySelect] = []
+    if any(batch.plan.not_drawn for batch in batches):
+        search_batches = applied_rules.load_batches_from_search(db)
+        parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=search_batches))
+    checks = {check for batch in batches for check in batch.plan.checks}
+    if checks:
+        drawn = frames.select_in_batches(dataset_id=dataset_id, batch_ids=[batch.id for batch in batches])
+        parts.append(select_with_problems(dataset_id=dataset_id, checks=checks, except_for=drawn))
+    return frames.unite_selects(parts)
 
 
 def _has_later_rejections(db: Session, dataset_id: int, drawn_at: Sequence[datetime]) -> bool:

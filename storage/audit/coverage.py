@@ -250,6 +250,7 @@ NOT_COVERED: Mapping[str, str] = {
     "audit_entry": "the trail itself; its hash chain covers it",
     "claim": "who has a question of a shared queue at the moment; a verdict counts without it",
     "comment_read": "who has seen a comment; the comments are covered",
+    "dataset_check": "which checks are switched on, and how far they ran; each run has an entry of its own",
     "dataset_data_use": "to which models a dataset may be sent; each change has an entry of its own",
     "draft": "unsaved input",
     "first_admin_code": "one-time code; the role that it gives is covered",

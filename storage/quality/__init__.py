@@ -1,1 +1,1 @@
-"""Storage of the problems that the structural checks report."""
+"""Storage of the checks of questions: their state, and the problems that they report."""

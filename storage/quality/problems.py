@@ -1,16 +1,18 @@
-"""Problems reported by the structural checks, by dataset."""
+"""Problems reported by the checks, by dataset."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import and_, delete, func, select, true
 from sqlmodel import Session
 
-from domain.problems import Check, Problem
+from domain.checks import Check, Problem
 from storage.intake.bulk import insert_rows
-from storage.rows.datasets import ProblemRow, QuestionRow
+from storage.rows.checks import DatasetCheckRow
+from storage.rows.datasets import ExamRow, ProblemRow, QuestionRow
+from storage.types import AnySelect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,20 +33,33 @@ class ProblemExample:
     problem: Problem
 
 
-def remove_problems(db: Session, *, dataset_id: int, up_to: int) -> None:
-    """Delete the problems of the dataset's questions with ids up to ``up_to``, which were checked again."""
-    db.execute(delete(ProblemRow).where(ProblemRow.dataset_id == dataset_id, ProblemRow.question_id <= up_to))
+def replace_problems(
+    db: Session,
+    *,
+    dataset_id: int,
+    check: Check,
+    after: int,
+    through: int,
+    problems: Iterable[tuple[int, Problem]],
+) -> None:
+    """Replace what a check reported for the questions with ids above ``after``, up to ``through``.
 
-
-def add_problems(db: Session, *, dataset_id: int, problems: Iterable[tuple[int, Problem]]) -> None:
-    """Add problems, given as (database id of the question, problem)."""
+    ``problems`` contains (database id of the question, problem) of these questions only.
+    """
+    db.execute(
+        delete(ProblemRow).where(
+            ProblemRow.dataset_id == dataset_id,
+            ProblemRow.check_name == check.value,
+            ProblemRow.question_id > after,
+            ProblemRow.question_id <= through,
+        )
+    )
     insert_rows(
         db,
         table="problem",
         columns=("question_id", "check_name", "field", "dataset_id", "reason"),
         rows=(
-            (number, problem.check.value, problem.field, dataset_id, problem.reason)
-            for number, problem in problems
+            (number, check.value, problem.field, dataset_id, problem.reason) for number, problem in problems
         ),
     )
 
@@ -64,18 +79,40 @@ def count_problems(db: Session, *, dataset_id: int) -> list[ProblemCount]:
     return sorted(counts, key=lambda item: (order.index(item.check), -item.questions, item.field))
 
 
-def count_questions_with_problems(db: Session, *, dataset_id: int) -> int:
-    """Return how many questions of the dataset have a problem of any check."""
+def count_questions_with_problems(db: Session, *, dataset_id: int, checks: Collection[Check]) -> int:
+    """Return how many questions of the dataset have a problem of any of the checks."""
     statement = select(func.count(ProblemRow.question_id.distinct())).where(
-        ProblemRow.dataset_id == dataset_id
+        ProblemRow.dataset_id == dataset_id, ProblemRow.check_name.in_([check.value for check in checks])
     )
     return int(db.execute(statement).scalar_one())
 
 
+def select_with_problems(
+    *, dataset_id: int, checks: Collection[Check], except_for: AnySelect | None = None
+) -> AnySelect:
+    """Select the ids of the dataset's questions that have a problem of any of the checks.
+
+    ``except_for`` selects the ids of questions that are not selected.
+    """
+    statement = select(ProblemRow.question_id).where(
+        ProblemRow.dataset_id == dataset_id, ProblemRow.check_name.in_([check.value for check in checks])
+    )
+    return statement if except_for is None else statement.where(ProblemRow.question_id.not_in(except_for))
+
+
 def count_questions_with_problems_by_dataset(db: Session) -> dict[int, int]:
-    """Return how many questions have a problem of any check, by the id of their dataset."""
-    statement = select(ProblemRow.dataset_id, func.count(ProblemRow.question_id.distinct())).group_by(
-        ProblemRow.dataset_id
+    """Return how many questions have a problem of a check that is not off, by the id of their dataset."""
+    statement = (
+        select(ProblemRow.dataset_id, func.count(ProblemRow.question_id.distinct()))
+        .outerjoin(
+            DatasetCheckRow,
+            and_(
+                DatasetCheckRow.dataset_id == ProblemRow.dataset_id,
+                DatasetCheckRow.check_name == ProblemRow.check_name,
+            ),
+        )
+        .where(func.coalesce(DatasetCheckRow.is_on, true()))
+        .group_by(ProblemRow.dataset_id)
     )
     return {row[0]: row[1] for row in db.execute(statement)}
 
@@ -104,12 +141,28 @@ def list_problem_examples(
     ]
 
 
-def list_question_imports(db: Session, *, dataset_id: int, after: int, count: int) -> dict[int, int]:
-    """Return {question id: import id} of the next ``count`` questions with ids above ``after``."""
+def iterate_problems(
+    db: Session, *, dataset_id: int, check: Check | None
+) -> Iterator[tuple[str, str, Problem]]:
+    """Yield (question key, exam key, problem) of all problems of a check, or of all checks, by question."""
     statement = (
-        select(QuestionRow.id, QuestionRow.import_id)
-        .where(QuestionRow.id > after, QuestionRow.dataset_id == dataset_id)
-        .order_by(QuestionRow.id)
-        .limit(count)
+        select(QuestionRow.key, ExamRow.key, ProblemRow.check_name, ProblemRow.field, ProblemRow.reason)
+        .join(QuestionRow, QuestionRow.id == ProblemRow.question_id)
+        .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
+        .where(ProblemRow.dataset_id == dataset_id)
+        .order_by(ProblemRow.question_id, ProblemRow.check_name, ProblemRow.field)
     )
-    return {row.id: row.import_id for row in db.execute(statement)}
+    if check is not None:
+        statement = statement.where(ProblemRow.check_name == check.value)
+    for row in db.connection().execute(statement, execution_options={"yield_per": 10_000}):
+        yield row[0], row[1], Problem(check=Check(row[2]), field=row[3], reason=row[4])
+
+
+def list_problems_of_question(db: Session, *, question_id: int) -> list[Problem]:
+    """Return the problems of one question, in the order of the checks."""
+    rows = db.execute(select(ProblemRow).where(ProblemRow.question_id == question_id)).scalars()
+    order = list(Check)
+    return sorted(
+        (Problem(check=Check(row.check_name), field=row.field, reason=row.reason) for row in rows),
+        key=lambda problem: (order.index(problem.check), problem.field),
+    )

@@ -7,6 +7,7 @@ from storage.rows import (  # noqa: F401 - importing a group adds its tables to 
     applied_rules,
     audit,
     batches,
+    checks,
     claims,
     comments,
     datasets,

@@ -20,6 +20,7 @@ from domain.batches import (
     Mode,
     SamplingPlan,
 )
+from domain.checks import Check
 from domain.errors import NotFound
 from domain.vocabulary import Difficulty
 from records.values import from_json, to_json
@@ -196,6 +197,7 @@ def plan_to_plain(plan: SamplingPlan) -> dict[str, Any]:
         "shares": {str(tier or "none"): plan.share(tier) for tier in (*Difficulty, None)},
         "strata": list(plan.strata),
         **({"not_drawn": True} if plan.not_drawn else {}),
+        **({"checks": sorted(check.value for check in plan.checks)} if plan.checks else {}),
     }
 
 
@@ -209,6 +211,7 @@ def plan_from_plain(plain: dict[str, Any]) -> SamplingPlan:
         shares={None if name == "none" else Difficulty(name): share for name, share in shares},
         strata=tuple(plain["strata"]),
         not_drawn=plain.get("not_drawn", False),
+        checks=tuple(Check(check) for check in plain.get("checks", ())),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, func, select, true
+from sqlalchemy import ColumnElement, func, select, true, union
 from sqlmodel import Session
 
 from domain.errors import NotFound
@@ -161,6 +161,14 @@ def select_in_other_batches(*, dataset_id: int, batch_id: int | None) -> AnySele
         .join(BatchRow, BatchRow.id == BatchQuestionRow.batch_id)
         .where(BatchRow.dataset_id == dataset_id, condition)
     )
+
+
+def unite_selects(parts: Sequence[AnySelect]) -> AnySelect | None:
+    """Select the ids that any of the parts selects; None if there are no parts."""
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    united = union(*parts).subquery()
+    return select(united.c.question_id)
 
 
 def lock_dataset(db: Session, *, dataset_id: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from accounts.service import command_line_person
-from domain.problems import Check
+from domain.checks import Check
 from intake.service import dry_run, load_ready_mapping
 from quality.service import load_check_report
 from storage.intake.questions import load_questions

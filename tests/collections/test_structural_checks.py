@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from domain.problems import Check
+from domain.checks import Check
 from tests.collections.folder import COLLECTIONS
 from tests.storage.import_worlds import Importer
 

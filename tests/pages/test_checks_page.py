@@ -1,4 +1,4 @@
-"""The page Checks: counts with n, by check and field, and the question behind each example."""
+"""The page Checks: counts with n, by check and field, the run as a job, and the question of each example."""
 
 from pathlib import Path
 
@@ -34,15 +34,21 @@ def click(page, label):
     return next(button for button in page.button if button.label == label).click().run()
 
 
-def test_each_check_has_its_count_with_n(page):
+def read_table(page):
+    frame = page.dataframe[0].value
+    return {row["Check"]: row for row in frame.to_dict("records")}
+
+
+def test_each_check_has_its_counts(page):
     assert [(metric.label, metric.value) for metric in page.metric] == [
+        ("Valid", "1"),
         ("With a problem", "3"),
-        ("Schema", "1"),
-        ("Types", "0"),
-        ("Format", "0"),
-        ("Completeness", "2"),
+        ("Not checked yet", "0"),
     ]
-    assert get_text(page).count("n = 4") == 5
+    assert get_text(page).count("n = 4") == 3
+    counts = {check: (row["With a problem"], row["Passed"]) for check, row in read_table(page).items()}
+    assert (counts["Schema"], counts["Types"]) == ((1, 3), (0, 4))
+    assert (counts["Format"], counts["Completeness"]) == ((0, 4), (2, 2))
 
 
 def test_example_opens_its_question(page):
@@ -50,13 +56,25 @@ def test_example_opens_its_question(page):
     page = chooser.select_index(0).run()
     assert "options there are 3; the format has 4" in get_text(page)
     assert "Which finding is present on this radiograph?" in get_text(page)
+    assert "Schema: problem · Types: passed" in get_text(page)
 
 
-def test_checking_again_uses_the_new_setting(page):
+def test_a_run_uses_the_new_setting(page):
     page = page.number_input[0].set_value(500).run()
-    page = click(page, "Run checks again")
-    assert "Checked 4 questions; 4 with problems." in get_text(page)
-    assert {metric.label: metric.value for metric in page.metric}["Format"] == "4"
+    page = click(page, "Save settings")
+    assert "Saved. Run the checks" not in get_text(page)  # the format check has not run as a job so far
+    page = click(page, "Run checks").run()
+    assert "Checked 4 questions. Problems:" in get_text(page)
+    assert read_table(page)["Format"]["With a problem"] == 4
+
+
+def test_a_check_that_is_switched_off_does_not_count(page):
+    box = next(checkbox for checkbox in page.checkbox if checkbox.label == "Completeness")
+    page = click(box.uncheck().run(), "Save settings")
+    assert {metric.label: metric.value for metric in page.metric}["Valid"] == "3"
+    assert read_table(page)["Completeness"]["On"] == "off"
+    page = page.run()
+    assert not next(checkbox for checkbox in page.checkbox if checkbox.label == "Completeness").value
 
 
 def test_without_a_dataset_the_page_leads_to_the_import(workspace, sign_in_as, run_page):

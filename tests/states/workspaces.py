@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,7 +33,7 @@ from domain.vocabulary import Difficulty
 from intake.service import import_questions
 from jobs import service as jobs
 from privacy import service as privacy
-from quality.service import find_problems, record_problems
+from quality.service import finish_run, run_checks
 from reader_study import service as studies
 from reader_study.sheet import ReadingSheet
 from release.service import default_release_folder
@@ -103,9 +104,11 @@ class Subject:
         )
 
     def check(self, db: Session) -> None:
-        record_problems(
-            db, by=COMMAND_LINE, detected=find_problems(db, by=COMMAND_LINE, dataset=self.dataset), now=NOW
-        )
+        check_run = run_checks(
+            by=COMMAND_LINE, dataset=self.dataset, clock=lambda: NOW,
+            read_session=lambda: nullcontext(db), transaction=lambda: nullcontext(db),
+        )  # fmt: skip
+        finish_run(db, by=COMMAND_LINE, run=check_run, now=NOW)
         hits = privacy.find_hits(db, by=COMMAND_LINE, dataset=self.dataset, workspace=self.workspace)
         privacy.record_hits(db, by=COMMAND_LINE, result=hits, now=NOW)
 

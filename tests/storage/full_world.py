@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -268,10 +269,12 @@ def _import_dataset(study_world: StudyWorld, workspace: Workspace) -> None:
             db, by=BY, path=path, file_format="native", dataset=IMPORTED, images=None, workspace=workspace,
             now=NOW,
         )  # fmt: skip
-    with read_only_session(study_world.engine) as db:
-        problems = quality.find_problems(db, by=BY, dataset=IMPORTED)
     with unit_of_work(study_world.engine) as db:
-        quality.record_problems(db, by=BY, detected=problems, now=NOW)
+        check_run = quality.run_checks(
+            by=BY, dataset=IMPORTED, clock=lambda: NOW,
+            read_session=lambda: nullcontext(db), transaction=lambda: nullcontext(db),
+        )  # fmt: skip
+        quality.finish_run(db, by=BY, run=check_run, now=NOW)
 
 
 def _scan_for_patient_data(study_world: StudyWorld, workspace: Workspace) -> None:

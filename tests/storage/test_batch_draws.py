@@ -12,10 +12,13 @@ from sqlalchemy import Engine, select, text
 
 from accounts.service import command_line_person
 from domain.batches import BatchSettings, BatchState, FormScope, Mode, SamplingPlan
+from domain.checks import Check, Problem
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused
 from domain.people import Person, Role
 from domain.vocabulary import Difficulty
+from review.service.sample_data import build_sample, load_sample_data
 from sampling.service import DrawResult, draw_batch, list_batch_questions, list_batches, preview_draw
+from storage.quality.problems import replace_problems
 from storage.rows.batches import BatchQuestionRow
 from storage.rows.datasets import QuestionRow
 from storage.sampling.batches import load_batch, plan_from_plain, plan_to_plain, save_settings, save_state
@@ -357,3 +360,63 @@ def wait_for_lock(engine):
                 return
         time.sleep(0.01)
     raise AssertionError("no transaction waits")
+
+
+# --------------------------------------------------------------------------------- questions without problems
+WITHOUT_FORMAT_PROBLEMS = SamplingPlan(seed=7, per_1000=None, n=10, checks=(Check.FORMAT,))
+
+
+def add_problems(engine: Engine, count: int, check: Check = Check.FORMAT) -> set[str]:
+    """Let a check report the first questions of the dataset; return their ids."""
+    with unit_of_work(engine) as db:
+        numbers = db.execute(select(QuestionRow.id, QuestionRow.key).order_by(QuestionRow.id)).all()[:count]
+        problem = Problem(check=check, field="stem", reason="is faulty")
+        replace_problems(
+            db, dataset_id=1, check=check, after=0, through=10**9,
+            problems=[(number, problem) for number, _ in numbers],
+        )  # fmt: skip
+    return {key for _, key in numbers}
+
+
+def test_questions_with_problems_of_the_chosen_checks_are_left_out(engine):
+    """Of 30 questions 10 have the problem: 10 of the other 20 are drawn with the probability 1/2."""
+    insert_questions(engine, make_questions(30, tiers=(None,)))
+    faulty = add_problems(engine, 10)
+    add_problems(engine, 25, Check.TYPES)  # another check, which the plan does not name
+    result = draw(engine, plan=WITHOUT_FORMAT_PROBLEMS)
+    assert [(stratum.size, stratum.drawn) for stratum in result.strata] == [(20, 10)]
+    assert not faulty & set(list_keys(engine))
+    assert "10 questions of the dataset with a problem of these checks" in " ".join(result.notes)
+
+
+def test_the_choice_of_checks_is_part_of_the_plan(engine):
+    insert_questions(engine, make_questions(30))
+    draw(engine, plan=WITHOUT_FORMAT_PROBLEMS)
+    with read_only_session(engine) as db:
+        assert load_batch(db, name="b").plan.checks == (Check.FORMAT,)
+    with pytest.raises(Refused, match="without problems of format"):
+        draw(engine, plan=SamplingPlan(seed=7, per_1000=None, n=10))
+    assert "checks" not in plan_to_plain(PLAN)
+
+
+def test_a_dataset_in_which_every_question_has_a_problem_has_nothing_to_draw(engine):
+    insert_questions(engine, make_questions(5))
+    add_problems(engine, 5)
+    with pytest.raises(Refused, match="all have a problem of one of the checks"):
+        draw(engine, plan=WITHOUT_FORMAT_PROBLEMS)
+
+
+def test_estimates_use_batches_that_leave_out_the_same_questions(engine):
+    """Two overlapping draws: the frame is the 20 questions without a problem, for both."""
+    insert_questions(engine, make_questions(30, tiers=(None,)))
+    add_problems(engine, 10)
+    draw(engine, plan=WITHOUT_FORMAT_PROBLEMS, name="first")
+    draw(engine, plan=SamplingPlan(seed=8, per_1000=None, n=10, checks=(Check.FORMAT,)), name="second")
+    draw(engine, plan=SamplingPlan(seed=9, per_1000=None, n=10), name="third")
+    add_problems(engine, 30)  # later results change neither frame nor sample
+    with read_only_session(engine) as db:
+        data = load_sample_data(db, dataset="demo", names=None)
+        sample = build_sample(db, data)
+    assert [batch.name for batch in data.batches] == ["first", "second"]
+    assert [name for name, _ in data.excluded] == ["third"]
+    assert sum(sample.sizes.values()) == 20

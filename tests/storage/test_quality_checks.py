@@ -1,34 +1,63 @@
-"""Checking a dataset again: computed while others write, stored in one short transaction."""
+"""Runs of checks on a dataset: incremental, resumable, and stored in short transactions."""
 
 import json
+from contextlib import contextmanager
+from datetime import timedelta
 
 import pytest
+from sqlalchemy import select, text
 
 from accounts.service import command_line_person
-from domain.problems import Check
-from quality.service import find_problems, list_examples, load_check_report, record_problems
+from domain.checks import CHECKS, Check, Need, Problem
+from domain.errors import NotAllowed
+from domain.people import Person, Role
+from quality.service import (
+    finish_run,
+    list_examples,
+    list_results,
+    load_check_report,
+    record_results,
+    reset_checks,
+    run_checks,
+    set_minimum_explanation,
+    switch_check,
+    write_problems_csv,
+)
+from quality.service import runs as check_runs
 from storage.intake.datasets import load_dataset
-from storage.quality.problems import remove_problems
+from storage.rows.datasets import QuestionRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.import_worlds import NOW, Importer, make_record, to_json_lines
 
 BY = command_line_person()
 
 
-def find_dataset_problems(importer, **options):
-    with read_only_session(importer.engine) as db:
-        return find_problems(db, by=BY, dataset="d", **options)
+def run(importer, **options):
+    options = {
+        "read_session": lambda: read_only_session(importer.engine),
+        "transaction": lambda: unit_of_work(importer.engine),
+        **options,
+    }
+    return run_checks(by=BY, dataset="d", clock=lambda: NOW, **options)
 
 
-def save_problems(importer, problems):
+def change(importer, service, **arguments):
     with unit_of_work(importer.engine) as db:
-        record_problems(db, by=BY, detected=problems, now=NOW)
-    return load_saved_report(importer)
+        service(db, by=BY, dataset="d", now=NOW, **arguments)
 
 
 def load_saved_report(importer):
     with read_only_session(importer.engine) as db:
         return load_check_report(db, by=BY, dataset="d")
+
+
+def load_problems(importer):
+    with read_only_session(importer.engine) as db:
+        return list(write_problems_csv(db, by=BY, dataset="d", check=None))
+
+
+def line_of(report, check):
+    return next(line for line in report.lines if line.check is check)
 
 
 @pytest.fixture
@@ -44,52 +73,183 @@ def dataset_importer(engine, tmp_path):
     return importer
 
 
-def test_check_finds_the_same_problems_as_the_import(dataset_importer):
-    before = load_saved_report(dataset_importer)
-    assert {check: before.count_of(check) for check in Check} == {
-        Check.SCHEMA: 1,
-        Check.TYPES: 0,
-        Check.FORMAT: 1,
-        Check.COMPLETENESS: 1,
-    }
-    assert save_problems(dataset_importer, find_dataset_problems(dataset_importer)) == before
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(check_runs, "BLOCK_SIZE", 2)
 
 
-def test_stricter_check_is_saved_with_its_setting(dataset_importer):
-    assert (
-        save_problems(
-            dataset_importer, find_dataset_problems(dataset_importer, minimum_explanation=200)
-        ).count_of(Check.FORMAT)
-        == 3
-    )
+def test_a_run_finds_the_same_problems_as_the_import(dataset_importer):
+    before = load_problems(dataset_importer)
+    assert before == [
+        "question,exam,check,severity,field,reason\n",
+        "q-1,e-1,schema,error,options,there are 3; the format has 4\n",
+        "q-2,e-1,format,error,explanation,has 6 characters; the minimum is 20\n",
+        "q-3,e-1,completeness,error,category,is empty\n",
+    ]
+    assert run(dataset_importer).questions == 3
+    assert load_problems(dataset_importer) == before
+
+
+def test_a_second_run_has_nothing_to_do_and_later_ones_check_new_questions_only(dataset_importer):
+    run(dataset_importer)
+    assert run(dataset_importer).questions == 0
+    dataset_importer(to_json_lines(make_record(4, category=None)), name="later.jsonl")
+    assert run(dataset_importer).questions == 1
+    assert load_saved_report(dataset_importer).count_of(Check.COMPLETENESS) == 2
+
+
+def test_a_changed_setting_checks_all_questions_again_by_that_check(dataset_importer):
+    run(dataset_importer)
+    change(dataset_importer, set_minimum_explanation, characters=200)
+    assert not load_saved_report(dataset_importer).is_complete
+    result = run(dataset_importer)
+    assert result.questions == 3
+    assert result.problems[Check.FORMAT] == 3
+    report = load_saved_report(dataset_importer)
+    assert report.is_complete
+    assert report.with_problems == 3
     with read_only_session(dataset_importer.engine) as db:
         assert load_dataset(db, name="d").minimum_explanation == 200
         examples = list_examples(db, by=BY, dataset="d", check=Check.SCHEMA)
     assert [(example.question_id, example.problem.field) for example in examples] == [("q-1", "options")]
 
 
-def test_finding_problems_changes_nothing(dataset_importer):
-    before = load_saved_report(dataset_importer)
-    find_dataset_problems(dataset_importer, minimum_explanation=200)
-    assert load_saved_report(dataset_importer) == before
+def test_a_new_version_of_a_check_checks_all_questions_again(dataset_importer, monkeypatch):
+    run(dataset_importer)
+    newer = {**CHECKS, Check.TYPES: type(CHECKS[Check.TYPES])(**{
+        **{name: getattr(CHECKS[Check.TYPES], name) for name in CHECKS[Check.TYPES].__dataclass_fields__},
+        "version": 99,
+    })}  # fmt: skip
+    monkeypatch.setattr(check_runs, "CHECKS", newer)
+    assert run(dataset_importer).questions == 3
+    assert run(dataset_importer).questions == 0
 
 
-def test_others_can_save_while_problems_are_being_found(dataset_importer):
-    progress_calls = []
+def test_all_questions_can_be_checked_again(dataset_importer):
+    run(dataset_importer)
+    change(dataset_importer, reset_checks)
+    assert run(dataset_importer).questions == 3
 
-    def save_during_check(done, of):
+
+def test_a_run_that_stops_continues_where_it_was(dataset_importer, small_blocks):
+    """The second block fails; the first has been stored with the place up to which it was checked."""
+    opened: list[None] = []
+
+    @contextmanager
+    def fail_second():
+        opened.append(None)
+        if len(opened) == 2:
+            raise OSError("the disk is gone")
+        with unit_of_work(dataset_importer.engine) as db:
+            yield db
+
+    with pytest.raises(OSError, match="disk"):
+        run(dataset_importer, transaction=fail_second)
+    assert run(dataset_importer).questions == 1
+    assert len(load_problems(dataset_importer)) == 4
+
+
+def test_blocks_checked_by_other_processes_give_the_same_results(dataset_importer, small_blocks):
+    from concurrent.futures import ThreadPoolExecutor
+
+    before = load_problems(dataset_importer)
+    with ThreadPoolExecutor(2) as executor:
+        assert run(dataset_importer, executor=executor).questions == 3
+    assert load_problems(dataset_importer) == before
+
+
+def test_progress_counts_questions(dataset_importer, small_blocks):
+    calls = []
+    run(dataset_importer, progress=lambda done, total: calls.append((done, total)))
+    assert calls == [(2, 3), (3, 3)]
+
+
+def test_others_can_save_while_questions_are_checked(dataset_importer):
+    def save(_done, _total):
         with unit_of_work(dataset_importer.engine, lock_timeout_ms=0) as db:
-            remove_problems(db, dataset_id=1, up_to=0)
-        progress_calls.append((done, of))
+            switch_check(db, by=BY, dataset="d", check=Check.TYPES, is_on=False, now=NOW)
 
-    find_dataset_problems(dataset_importer, progress=save_during_check)
-    assert progress_calls == [(3, 3)]
+    run(dataset_importer, progress=save)
+    assert not line_of(load_saved_report(dataset_importer), Check.TYPES).state.is_on
 
 
-def test_problems_found_by_a_concurrent_import_are_kept(dataset_importer):
-    problems = find_dataset_problems(dataset_importer)
-    dataset_importer(to_json_lines(make_record(4, category=None)), name="later.jsonl")
-    assert save_problems(dataset_importer, problems).count_of(Check.COMPLETENESS) == 2
+def test_a_check_that_is_switched_off_during_a_run_stays_off(dataset_importer, small_blocks):
+    def switch_off(done, _total):
+        if done == 2:
+            change(dataset_importer, switch_check, check=Check.FORMAT, is_on=False)
+
+    run(dataset_importer, progress=switch_off)
+    assert not line_of(load_saved_report(dataset_importer), Check.FORMAT).state.is_on
+
+
+def test_a_question_is_valid_if_no_check_that_is_on_reports_a_problem(dataset_importer):
+    """V(Q) is the AND of the checks that are on: the three questions have one problem each."""
+    run(dataset_importer)
+    assert load_saved_report(dataset_importer).valid == 0
+    change(dataset_importer, switch_check, check=Check.SCHEMA, is_on=False)
+    assert load_saved_report(dataset_importer).valid == 1
+    change(dataset_importer, switch_check, check=Check.SCHEMA, is_on=True)
+    assert load_saved_report(dataset_importer).valid == 0
+
+
+def test_the_counts_of_a_check_add_up(dataset_importer):
+    run(dataset_importer)
+    for line in load_saved_report(dataset_importer).lines:
+        assert line.passed + line.with_problem + sum(line.not_checked.values()) + line.not_run == 3
+
+
+def test_results_of_a_question_state_each_check(dataset_importer):
+    run(dataset_importer)
+    with read_only_session(dataset_importer.engine) as db:
+        number = db.execute(select(QuestionRow.id).where(QuestionRow.key == "q-2")).scalar_one()
+        results = {result.check: result for result in list_results(db, by=BY, question_number=number)}
+    assert results[Check.SCHEMA].passed
+    assert results[Check.FORMAT].problem.field == "explanation"
+
+
+def test_two_runs_at_the_same_time_store_the_same_as_one(dataset_importer, small_blocks):
+    before = load_problems(dataset_importer)
+    run(
+        dataset_importer,
+        progress=lambda done, _total: run(dataset_importer) if done == 2 else None,
+    )
+    assert load_problems(dataset_importer) == before
+    assert run(dataset_importer).questions == 0
+
+
+def test_a_run_without_permission_is_refused(dataset_importer):
+    reader = Person(id=1, name="r", display_name="R", roles=frozenset({Role.READER}))
+    with pytest.raises(NotAllowed):
+        run_checks(by=reader, dataset="d", clock=lambda: NOW)
+
+
+def test_a_run_is_in_the_audit_trail(dataset_importer):
+    finished = run(dataset_importer)
+    with unit_of_work(dataset_importer.engine) as db:
+        finish_run(db, by=BY, run=finished, now=NOW + timedelta(minutes=1))
+    with read_only_session(dataset_importer.engine) as db:
+        entry = db.execute(
+            text("SELECT new FROM audit_entry WHERE what = 'check questions' ORDER BY number DESC")
+        ).scalar()
+    assert json.loads(entry)["problems"] == {"schema": 1, "types": 0, "format": 1, "completeness": 1}
+
+
+def test_an_empty_dataset_has_nothing_to_check(engine, tmp_path):
+    importer = Importer(engine, tmp_path)
+    importer(to_json_lines(make_record(1)))
+    with unit_of_work(engine) as db:
+        db.execute(text("DELETE FROM question"))
+    assert run(importer).questions == 0
+    assert load_saved_report(importer).valid == 0
+
+
+def test_results_of_another_stage_are_refused_for_checks_that_run_here(dataset_importer):
+    with unit_of_work(dataset_importer.engine) as db, pytest.raises(ValueError, match="run_checks"):
+        record_results(
+            db, by=BY, dataset="d", check=Check.TYPES, settings={}, through=3,
+            problems_found=[(1, Problem(check=Check.TYPES, field="stem", reason="x"))],
+            missing={Need.OPTIONS: 1}, now=NOW,
+        )  # fmt: skip
 
 
 VQA_RAD = [
@@ -123,7 +283,8 @@ def test_fields_that_a_format_does_not_have_are_not_missing(importer_of_formats)
 
 def test_check_again_uses_the_format_of_each_file(importer_of_formats):
     before = load_saved_report(importer_of_formats)
-    assert save_problems(importer_of_formats, find_dataset_problems(importer_of_formats)) == before
+    run(importer_of_formats)
+    assert load_saved_report(importer_of_formats).counts == before.counts
 
 
 @pytest.fixture

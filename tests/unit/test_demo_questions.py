@@ -19,7 +19,7 @@ from domain.corrections import apply_correction
 from domain.expectations import COMPLETE
 from domain.verdicts import Decision, ErrorKind, check_decision
 from domain.vocabulary import AnswerFormat, Difficulty, Task
-from quality.checks import check_question
+from quality.structural_checks import check_question
 
 pytestmark = pytest.mark.full
 

@@ -18,7 +18,7 @@ from intake.formats import native
 from intake.formats.native import NativeReader
 from intake.ordinary_records import build_ordinary_columns
 from intake.strict_json import decode_plain_lines
-from quality.checks import check_question, has_certainly_no_problems
+from quality.structural_checks import check_question, has_certainly_no_problems
 
 ORDINARY_RECORD: dict[str, Any] = {
     "id": "q",

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boxes import Box, LabelledBox
+from domain.checks import Check
 from domain.errors import InvalidValue
 from domain.expectations import COMPLETE, Expectations
-from domain.problems import Check
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
-from quality.checks import (
+from quality.structural_checks import (
     check_completeness,
     check_format,
     check_question,

@@ -23,7 +23,7 @@ from generation.templates.question_file import (
 from generation.templates.questions import draft_questions
 from generation.templates.selection import PER_EXAM
 from generation.templates.vocabulary import load_findings
-from quality.checks import check_question
+from quality.structural_checks import check_question
 from tests.unit.generation_sources import make_region, write_openi, write_scene_graph
 
 #: Labels that state one finding each, with the finding.

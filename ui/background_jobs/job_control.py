@@ -21,6 +21,7 @@ P = TypeVar("P")
 _KIND_LOCATIONS = {
     "import": "ui.imports.import_job:IMPORT",
     "search index": "ui.search.index_job:INDEX",
+    "checks": "ui.problems.check_job:CHECKS_JOB",
     "search texts": "ui.patients.search_jobs:SEARCH_TEXTS",
     "rank images": "ui.patients.search_jobs:RANK_IMAGES",
     "release": "ui.releases.release_job:RELEASE",

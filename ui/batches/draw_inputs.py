@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.batches import Batch, BatchState, SamplingPlan
+from domain.checks import Check
 from domain.errors import DomainError
 from domain.vocabulary import Difficulty
 from sampling import service as sampling
@@ -65,6 +66,15 @@ def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
         key=f"{form_key}-not-drawn",
         help="Questions that are in any other batch of the dataset cannot be drawn.",
     )
+    checks = st.multiselect(
+        "Leave out questions with problems of",
+        list(Check),
+        key=f"{form_key}-checks",
+        format_func=lambda check: check.label,
+        help="Questions in which one of these checks reported a problem cannot be drawn. The choice is "
+        "stored with the batch, and estimates from it apply to the other questions.",
+        placeholder="No check",
+    )
     with st.expander("Tier shares"):
         columns = st.columns(len(_TIERS))
         shares = {
@@ -81,6 +91,7 @@ def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
             shares=shares,
             strata=tuple(strata),
             not_drawn=not_drawn,
+            checks=tuple(checks),
         )
     except DomainError as error:
         st.error(escape_markdown(str(error)))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from domain.checks import CHECKS, Check, CheckResult
 from domain.people import Person
-from domain.problems import Check
 from domain.questions import Question
 from quality.service import (
     CheckReport,
     DatasetSummary,
     ProblemExample,
     list_examples,
+    list_results,
     load_question_with_problem,
 )
 from ui.context import read_only_session
@@ -19,21 +20,12 @@ from ui.questions.card import show_stem_options_key
 from ui.tables import show_table
 from ui.widgets import escape_markdown
 
-_CHECK_DESCRIPTIONS = {
-    Check.SCHEMA: "Choice questions have four options.",
-    Check.TYPES: "Text fields contain text, not a converted list, object or missing value.",
-    Check.FORMAT: (
-        "Options are distinct and have no letter prefix, the explanation is long enough, and the stem "
-        "contains neither options nor key."
-    ),
-    Check.COMPLETENESS: "Explanation, difficulty, category, task and box labels are present.",
-}
 _PAGE_SIZE = 20
 
 
 def show_check(check_report: CheckReport, dataset: DatasetSummary, check: Check, person: Person) -> None:
     """Draw the choice of a field, a page of its problems, and one question in full."""
-    st.caption(_CHECK_DESCRIPTIONS[check])
+    st.caption(CHECKS[check].description)
     fields = {count.field: count.questions for count in check_report.counts if count.check is check}
     all_label = f"all ({check_report.count_of(check):,})"
     field = st.selectbox(
@@ -78,14 +70,15 @@ def show_check(check_report: CheckReport, dataset: DatasetSummary, check: Check,
         example = examples_by_id[chosen_id]
         with read_only_session() as db:
             question = load_question_with_problem(db, by=person, question_number=example.question_number)
-        _show_question(question, example)
+            results = list_results(db, by=person, question_number=example.question_number)
+        _show_question(question, example, results)
 
 
 def _build_example_row(example: ProblemExample) -> dict[str, object]:
     return {"Question": example.question_id, "Field": example.problem.field, "Reason": example.problem.reason}
 
 
-def _show_question(question: Question, example: ProblemExample) -> None:
+def _show_question(question: Question, example: ProblemExample, results: list[CheckResult]) -> None:
     with st.container(border=True):
         st.caption(escape_markdown(f"{question.id} · {question.format} · exam {question.exam_id}"))
         st.warning(escape_markdown(f"{example.problem.field} {example.problem.reason}"))
@@ -100,3 +93,11 @@ def _show_question(question: Question, example: ProblemExample) -> None:
         st.caption(
             escape_markdown(" · ".join(f"{name}: {value or 'none'}" for name, value in properties.items()))
         )
+        st.caption(escape_markdown(" · ".join(_describe_result(result) for result in results)))
+
+
+def _describe_result(result: CheckResult) -> str:
+    label = result.check.label
+    if result.not_checked is not None:
+        return f"{label}: not checked, because {result.not_checked.label}"
+    return f"{label}: {'passed' if result.passed else 'problem'}"

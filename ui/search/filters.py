@@ -17,8 +17,8 @@ from browsing.service import (
     load_filter_choices,
     load_search_index_state,
 )
+from domain.checks import Check
 from domain.people import Person
-from domain.problems import Check
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from ui.context import read_only_session
 from ui.dataset_choice import choose_dataset

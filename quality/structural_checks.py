@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from domain.checks import Check, Problem
 from domain.expectations import Expectations
-from domain.problems import Check, Problem
 from domain.questions import Question
 
 #: Texts that result from converting a missing value to text.

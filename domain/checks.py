@@ -1,0 +1,131 @@
+"""The automatic checks of questions: their declarations and results. docs/checks.md describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from domain.verdicts import ErrorKind
+from domain.vocabulary import Choice
+
+
+class Check(Choice):
+    """The checks. The first four are the structural validators of ReXVQA (its section 3.3.2)."""
+
+    SCHEMA = ("schema", "Schema")
+    TYPES = ("types", "Types")
+    FORMAT = ("format", "Format")
+    COMPLETENESS = ("completeness", "Completeness")
+
+
+class CheckGroup(Choice):
+    """The kinds of checks. A question passes the structural checks before the others mean anything."""
+
+    STRUCTURE = ("structure", "Structure")
+    WORDING = ("wording", "Wording and contradictions")
+    MODELS = ("models", "Language models")
+    DATASET = ("dataset", "Whole dataset")
+
+
+class Severity(Choice):
+    """How certain a problem is. A warning asks a person to look; an error is wrong by definition."""
+
+    ERROR = ("error", "Error")
+    WARNING = ("warning", "Warning")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A problem that a check detected: the field and the reason. The question stays in the dataset."""
+
+    check: Check
+    field: str
+    reason: str
+
+
+class Need(Choice):
+    """What a check needs. The label is the reason why a question without it was not checked."""
+
+    OPTIONS = ("options", "it has no options")
+    REPORT = ("report", "its exam has no report")
+    BOXES = ("boxes", "it has no boxes")
+    RESULT = ("result", "the run of this check did not include it")
+
+
+#: The settings of a check, by name. A change of settings means that all questions are checked again.
+Settings = Mapping[str, int | float | str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckDeclaration:
+    """A check.
+
+    Attributes:
+        check: the id of the check.
+        version: increases whenever the check may give another result for the same question and settings.
+        group: the kind of check.
+        severity: the severity of the problems that it reports.
+        description: what a question that passes has, as a sentence for the user.
+        needs: what a question must have to be checked, in the order in which it is reported as missing.
+        error_kinds: the kinds of error in verdicts that the check is meant to detect; for its measurement.
+        on_by_default: whether the check is switched on in a new dataset.
+    """
+
+    check: Check
+    version: int
+    group: CheckGroup
+    severity: Severity
+    description: str
+    needs: tuple[Need, ...] = ()
+    error_kinds: frozenset[ErrorKind] = frozenset()
+    on_by_default: bool = True
+
+
+def _structural(check: Check, description: str) -> CheckDeclaration:
+    return CheckDeclaration(
+        check=check, version=1, group=CheckGroup.STRUCTURE, severity=Severity.ERROR, description=description
+    )
+
+
+#: The declarations of all checks, in the order of :class:`Check`.
+CHECKS: Mapping[Check, CheckDeclaration] = {
+    declaration.check: declaration
+    for declaration in (
+        _structural(Check.SCHEMA, "Choice questions have the number of options of their format."),
+        _structural(Check.TYPES, "Text fields contain text, not a converted list, object or missing value."),
+        _structural(
+            Check.FORMAT,
+            "Options are distinct and have no letter prefix, the explanation is long enough, and the stem "
+            "contains neither options nor key.",
+        ),
+        _structural(
+            Check.COMPLETENESS, "Explanation, difficulty, category, task and box labels are present."
+        ),
+    )
+}
+#: The checks that an import runs on each new question.
+CHECKS_ON_IMPORT = tuple(
+    check for check, declaration in CHECKS.items() if declaration.group is CheckGroup.STRUCTURE
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """The result of one check for one question: passed, a problem, or not checked with the reason.
+
+    Raises:
+        ValueError: there is a problem although the question was not checked.
+    """
+
+    check: Check
+    problem: Problem | None = None
+    not_checked: Need | None = None
+
+    def __post_init__(self) -> None:
+        if self.problem is not None and self.not_checked is not None:
+            raise ValueError("a question that was not checked has no problem")
+
+    @property
+    def passed(self) -> bool:
+        """Whether the question was checked and has no problem."""
+        return self.problem is None and self.not_checked is None

@@ -1,0 +1,272 @@
+"""Services that read the results of the checks: counts, examples, and all problems as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlmodel import Session
+
+from domain.checks import (
+    CHECKS,
+    CHECKS_ON_IMPORT,
+    Check,
+    CheckDeclaration,
+    CheckResult,
+    Need,
+    Problem,
+)
+from domain.people import Action, Person, require
+from domain.questions import Question
+from domain.table_cells import escape_formula
+from quality.question_checks import row_to_checked_question
+from quality.service.runs import is_checked
+from quality.service.settings import current_settings
+from storage.intake import datasets
+from storage.intake.datasets import DatasetSummary, ImportedFile
+from storage.intake.questions import load_question
+from storage.quality import check_states, problems, question_blocks
+from storage.quality.check_states import CheckState
+from storage.quality.problems import ProblemCount, ProblemExample
+from storage.sampling import frames
+
+__all__ = ["DatasetSummary", "ProblemCount", "ProblemExample"]
+
+_CSV_COLUMNS = ("question", "exam", "check", "severity", "field", "reason")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckLine:
+    """The counts of one check in a dataset.
+
+    ``questions`` = ``passed`` + ``with_problem`` + all of ``not_checked`` + ``not_run``. ``not_run`` is the
+    number of questions that are newer than the last run of the check. ``is_outdated`` states that the next
+    run starts again, because version or settings of the check changed.
+    """
+
+    declaration: CheckDeclaration
+    state: CheckState
+    questions: int
+    with_problem: int
+    not_checked: Mapping[Need, int]
+    not_run: int
+    is_outdated: bool
+
+    @property
+    def check(self) -> Check:
+        """The check."""
+        return self.declaration.check
+
+    @property
+    def passed(self) -> int:
+        """The number of questions that were checked and have no problem."""
+        return self.questions - self.with_problem - sum(self.not_checked.values()) - self.not_run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport:
+    """The results of the checks of a dataset.
+
+    ``with_problems`` is the number of questions with a problem of any check that is switched on: the others
+    are valid, V(Q) = 1 in ReXVQA's equation 1. ``minimum_explanation`` is in characters.
+    """
+
+    dataset: str
+    questions: int
+    with_problems: int
+    minimum_explanation: int
+    counts: tuple[ProblemCount, ...]
+    lines: tuple[CheckLine, ...]
+
+    @property
+    def valid(self) -> int:
+        """The number of questions without a problem of any check that is switched on."""
+        return self.questions - self.with_problems
+
+    def count_of(self, check: Check) -> int:
+        """Return the number of problems that a check detected, at most one per question and field."""
+        return sum(problem_count.questions for problem_count in self.counts if problem_count.check is check)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all checks that are switched on have run on all questions, with today's settings."""
+        return not any(line.state.is_on and (line.not_run or line.is_outdated) for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetProblems:
+    """A dataset with its numbers of questions, and of questions with a problem of any check."""
+
+    name: str
+    questions: int
+    with_problems: int
+
+
+def load_check_report(db: Session, *, by: Person, dataset: str) -> CheckReport:
+    """Count the stored problems of a dataset.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.SEE_CHECKS)
+    summary = datasets.load_dataset(db, name=dataset)
+    states = check_states.load_states(db, dataset_id=summary.id)
+    counts = tuple(problems.count_problems(db, dataset_id=summary.id))
+    newer: dict[int, int] = {}
+    for state in states.values():
+        if state.checked_through not in newer:
+            newer[state.checked_through] = question_blocks.count_questions(
+                db, dataset_id=summary.id, after=state.checked_through
+            )
+    return CheckReport(
+        dataset=dataset,
+        questions=summary.questions,
+        with_problems=problems.count_questions_with_problems(
+            db, dataset_id=summary.id, checks=[check for check, state in states.items() if state.is_on]
+        ),
+        minimum_explanation=summary.minimum_explanation,
+        counts=counts,
+        lines=tuple(
+            _build_line(summary, state, newer=newer[state.checked_through], with_problem=with_problem)
+            for state, with_problem in (
+                (state, problems.count_questions_with_problems(db, dataset_id=summary.id, checks=[check]))
+                for check, state in states.items()
+            )
+        ),
+    )
+
+
+def _build_line(summary: DatasetSummary, state: CheckState, *, newer: int, with_problem: int) -> CheckLine:
+    declaration = CHECKS[state.check]
+    runs_on_import = state.check in CHECKS_ON_IMPORT
+    settings = dict(current_settings(state.check, summary))
+    has_run = state.version is not None
+    return CheckLine(
+        declaration=declaration,
+        state=state,
+        questions=summary.questions,
+        with_problem=with_problem,
+        not_checked=state.missing_needs,
+        not_run=0 if runs_on_import else newer,
+        is_outdated=has_run and (state.version != declaration.version or dict(state.settings) != settings),
+    )
+
+
+def list_results(db: Session, *, by: Person, question_number: int) -> list[CheckResult]:
+    """List the result of each check that is switched on for one question, in the order of the checks.
+
+    Raises:
+        NotFound: there is no such question.
+    """
+    require(by, Action.SEE_CHECKS)
+    load_question(db, question_id=question_number)
+    dataset_id, row = question_blocks.load_question_row(db, question_id=question_number)
+    checked = row_to_checked_question(row, datasets.load_expectations(db, dataset_id=dataset_id))
+    first_problems: dict[Check, Problem] = {}
+    for problem in problems.list_problems_of_question(db, question_id=question_number):
+        first_problems.setdefault(problem.check, problem)
+    results = []
+    for check, state in check_states.load_states(db, dataset_id=dataset_id).items():
+        if not state.is_on:
+            continue
+        if check in first_problems:
+            results.append(CheckResult(check=check, problem=first_problems[check]))
+        elif not is_checked(state, question_id=question_number):
+            results.append(CheckResult(check=check, not_checked=Need.RESULT))
+        else:
+            missing = checked.find_missing_need(CHECKS[check].needs)
+            results.append(CheckResult(check=check, not_checked=missing))
+    return results
+
+
+def write_problems_csv(db: Session, *, by: Person, dataset: str, check: Check | None) -> Iterator[str]:
+    """Yield the lines of a CSV file with all problems of a check, or of all checks.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.SEE_CHECKS)
+    summary = datasets.load_dataset(db, name=dataset)
+    yield _format_csv_line(_CSV_COLUMNS)
+    for question, exam, problem in problems.iterate_problems(db, dataset_id=summary.id, check=check):
+        severity = CHECKS[problem.check].severity
+        yield _format_csv_line(
+            (question, exam, problem.check.value, severity.value, problem.field, problem.reason)
+        )
+
+
+def _format_csv_line(values: Collection[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow([escape_formula(value) for value in values])
+    return line.getvalue()
+
+
+def list_examples(
+    db: Session,
+    *,
+    by: Person,
+    dataset: str,
+    check: Check,
+    field: str | None = None,
+    offset: int = 0,
+    limit: int = 20,
+) -> list[ProblemExample]:
+    """List questions with a problem, in the order of import.
+
+    Args:
+        db: a read-only session.
+        by: the acting person.
+        dataset: the name of the dataset.
+        check: the check that detected the problem.
+        field: the field with the problem; None for all fields.
+        offset: the number of questions to skip.
+        limit: the maximum number of questions to return.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.SEE_CHECKS)
+    summary = datasets.load_dataset(db, name=dataset)
+    return problems.list_problem_examples(
+        db, dataset_id=summary.id, check=check, field=field, first=offset, count=limit
+    )
+
+
+def load_question_with_problem(db: Session, *, by: Person, question_number: int) -> Question:
+    """Load a question with its key, which people with access to the checks may see.
+
+    Raises:
+        NotFound: there is no such question.
+    """
+    require(by, Action.SEE_CHECKS)
+    return load_question(db, question_id=question_number)
+
+
+def list_datasets(db: Session, *, by: Person) -> list[DatasetSummary]:
+    """List all datasets by name, with their numbers of questions and exams."""
+    require(by, Action.SEE_CHECKS)
+    return datasets.list_datasets(db)
+
+
+def list_dataset_problems(db: Session, *, by: Person) -> list[DatasetProblems]:
+    """List all datasets in the order of creation."""
+    require(by, Action.SEE_CHECKS)
+    sizes = frames.load_dataset_sizes(db)
+    counts = problems.count_questions_with_problems_by_dataset(db)
+    numbers = {name: number for number, name in frames.load_dataset_names(db).items()}
+    return [
+        DatasetProblems(name=name, questions=questions, with_problems=counts.get(numbers[name], 0))
+        for name, questions in sizes.items()
+    ]
+
+
+def list_imported_files(db: Session, *, by: Person, dataset: str) -> list[ImportedFile]:
+    """List the files that were imported into a dataset, the latest first.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.SEE_CHECKS)
+    return datasets.list_imported_files(db, dataset_id=datasets.load_dataset(db, name=dataset).id)

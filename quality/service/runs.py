@@ -1,0 +1,268 @@
+"""Services that run checks on the questions of a dataset and store what they report.
+
+A run reads blocks of questions and stores the results of each block in a transaction of its own, together
+with the id up to which the check has run. So it blocks others only for moments, continues after a stop where
+it was, and later runs check only questions that are new. A check whose version or settings changed starts
+again from the first question.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.checks import CHECKS, CHECKS_ON_IMPORT, Check, Need, Problem, Settings
+from domain.count_texts import count_text
+from domain.expectations import Expectations
+from domain.people import Action, Person, require
+from quality.question_checks import QUESTION_CHECKS, BlockResult, DueCheck, QuestionBlock, check_block
+from quality.service.settings import current_settings
+from storage.intake import datasets
+from storage.quality import check_states, problems, question_blocks
+from storage.quality.check_states import CheckState
+from storage.unit_of_work import read_only_session, unit_of_work
+
+BLOCK_SIZE = 5_000
+#: Blocks that are read before the first of them is finished, if an executor checks them.
+_BLOCKS_AHEAD = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRun:
+    """A finished run. ``problems`` has the number of problems that each check reported in this run.
+
+    ``questions`` is the number of questions that at least one check was due for.
+    """
+
+    dataset: str
+    dataset_id: int
+    questions: int
+    problems: Mapping[Check, int]
+
+    @property
+    def message(self) -> str:
+        """One sentence for the user."""
+        if not self.problems:
+            return "No check is switched on."
+        if not self.questions:
+            return "All checks that are switched on have run on all questions."
+        counts = [f"{check.label} {count:,}" for check, count in self.problems.items() if count]
+        return f"Checked {count_text(self.questions, 'question')}. Problems: {', '.join(counts) or 'none'}."
+
+
+def run_checks(
+    *,
+    by: Person,
+    dataset: str,
+    checks: Collection[Check] | None = None,
+    clock: Callable[[], datetime],
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    executor: Executor | None = None,
+    read_session: Callable[[], AbstractContextManager[Session]] = read_only_session,
+    transaction: Callable[[], AbstractContextManager[Session]] = unit_of_work,
+) -> CheckRun:
+    """Run checks on the questions of a dataset for which they are due. Record the run with `finish_run`.
+
+    Args:
+        by: the acting person.
+        dataset: the name of the dataset.
+        checks: the checks to run; None for all that are switched on and judge one question at a time.
+        clock: returns the current time.
+        progress: a function that is called with the number of checked questions and the number of questions.
+        executor: checks several blocks at a time; None to check them here. The results are the same.
+        read_session: opens a read-only session.
+        transaction: opens a session that is committed at the end.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.IMPORT_QUESTIONS)
+    with read_session() as db:
+        summary = datasets.load_dataset(db, name=dataset)
+        states = check_states.load_states(db, dataset_id=summary.id)
+        expected = datasets.load_expectations(db, dataset_id=summary.id)
+        chosen = [
+            check for check in QUESTION_CHECKS if (states[check].is_on if checks is None else check in checks)
+        ]
+        due = tuple(_plan_check(states[check], current_settings(check, summary)) for check in chosen)
+        after = min((item.after for item in due), default=0)
+        total = question_blocks.count_questions(db, dataset_id=summary.id, after=after) if due else 0
+    missing = {item.check: Counter(states[item.check].missing_needs if item.after else {}) for item in due}
+    found = dict.fromkeys(chosen, 0)
+    done = 0
+    blocks = _read_blocks(read_session, summary.id, after=after, expected=expected, due=due) if total else ()
+    for result in _check_blocks(blocks, executor):
+        for check, counts in result.missing.items():
+            missing[check].update(counts)
+            found[check] += len(result.problems[check])
+        with transaction() as db:
+            for item in due:
+                if item.after < result.through:
+                    _store_block(
+                        db, summary.id, item, result, missing=missing[item.check], after=after, now=clock()
+                    )
+        after = result.through
+        done += result.questions
+        progress(done, total)
+    return CheckRun(dataset=dataset, dataset_id=summary.id, questions=total, problems=found)
+
+
+def finish_run(db: Session, *, by: Person, run: CheckRun, now: datetime) -> None:
+    """Record a run in the audit trail."""
+    require(by, Action.IMPORT_QUESTIONS)
+    record(
+        db,
+        by=by,
+        what="check questions",
+        subject=f"dataset {run.dataset_id}",
+        new={
+            "checks": {check.value: CHECKS[check].version for check in run.problems},
+            "questions": run.questions,
+            "problems": {check.value: count for check, count in run.problems.items()},
+        },
+        now=now,
+    )
+
+
+def record_results(
+    db: Session,
+    *,
+    by: Person,
+    dataset: str,
+    check: Check,
+    settings: Settings,
+    through: int,
+    problems_found: Iterable[tuple[int, Problem]],
+    missing: Mapping[Need, int] | None = None,
+    now: datetime,
+) -> None:
+    """Replace the results of a check that needs more than one question at a time, such as near-duplicates.
+
+    Args:
+        db: a session that can write.
+        by: the acting person.
+        dataset: the name of the dataset.
+        check: the check; not one of ``QUESTION_CHECKS``.
+        settings: the settings with which it ran.
+        through: the highest question id that was included; 0 if there was no question.
+        problems_found: (question id, problem) of the questions with a problem; at most one problem per
+            question and field. All other questions passed, except those in ``missing``.
+        missing: the number of questions that were not checked, by what they lack.
+        now: the current time.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.IMPORT_QUESTIONS)
+    if check in QUESTION_CHECKS:
+        raise ValueError(f"{check} is run by run_checks")
+    summary = datasets.load_dataset(db, name=dataset)
+    found = list(problems_found)
+    problems.replace_problems(
+        db, dataset_id=summary.id, check=check, after=0, through=through, problems=found
+    )
+    state = check_states.load_states(db, dataset_id=summary.id)[check]
+    check_states.save_state(
+        db,
+        dataset_id=summary.id,
+        state=replace(
+            state,
+            version=CHECKS[check].version,
+            settings=dict(settings),
+            checked_through=through,
+            missing_needs=dict(missing or {}),
+            checked_at=now,
+        ),
+    )
+    run = CheckRun(
+        dataset=dataset, dataset_id=summary.id, questions=summary.questions, problems={check: len(found)}
+    )
+    finish_run(db, by=by, run=run, now=now)
+
+
+def _plan_check(state: CheckState, settings: Settings) -> DueCheck:
+    is_current = state.version == CHECKS[state.check].version and dict(state.settings) == dict(settings)
+    after = state.checked_through if is_current else 0
+    return DueCheck(check=state.check, settings=settings, after=after)
+
+
+def _read_blocks(
+    read_session: Callable[[], AbstractContextManager[Session]],
+    dataset_id: int,
+    *,
+    after: int,
+    expected: Mapping[int, Expectations],
+    due: tuple[DueCheck, ...],
+) -> Iterator[QuestionBlock]:
+    while True:
+        with read_session() as db:
+            rows = question_blocks.load_block(db, dataset_id=dataset_id, after=after, count=BLOCK_SIZE)
+        if not rows:
+            return
+        # A file that is being imported at the same time is left to the next run.
+        known = [row for row in rows if row[1] in expected]
+        if known:
+            yield QuestionBlock(rows=known, expected=expected, due=due)
+        if len(known) < len(rows):
+            return
+        after = rows[-1][0]
+
+
+def _check_blocks(blocks: Iterable[QuestionBlock], executor: Executor | None) -> Iterator[BlockResult]:
+    """Check blocks and yield the results in order; with an executor, some blocks at a time."""
+    if executor is None:
+        yield from map(check_block, blocks)
+        return
+    under_way: deque[Future[BlockResult]] = deque()
+    for block in blocks:
+        under_way.append(executor.submit(check_block, block))
+        if len(under_way) >= _BLOCKS_AHEAD:
+            yield under_way.popleft().result()
+    while under_way:
+        yield under_way.popleft().result()
+
+
+def _store_block(
+    db: Session,
+    dataset_id: int,
+    due: DueCheck,
+    result: BlockResult,
+    *,
+    missing: Mapping[Need, int],
+    after: int,
+    now: datetime,
+) -> None:
+    problems.replace_problems(
+        db,
+        dataset_id=dataset_id,
+        check=due.check,
+        after=max(after, due.after),
+        through=result.through,
+        problems=result.problems[due.check],
+    )
+    # Loaded again, because somebody may have switched the check off meanwhile.
+    state = check_states.load_states(db, dataset_id=dataset_id)[due.check]
+    check_states.save_state(
+        db,
+        dataset_id=dataset_id,
+        state=replace(
+            state,
+            version=CHECKS[due.check].version,
+            settings=dict(due.settings),
+            checked_through=result.through,
+            missing_needs=dict(missing),
+            checked_at=now,
+        ),
+    )
+
+
+def is_checked(state: CheckState, *, question_id: int) -> bool:
+    """Whether a check has run on a question. The import runs the structural checks on each new question."""
+    return question_id <= state.checked_through or state.check in CHECKS_ON_IMPORT

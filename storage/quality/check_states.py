@@ -1,0 +1,84 @@
+"""Which checks of a dataset are switched on, and how far each has run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlmodel import Session
+
+from domain.checks import CHECKS, Check, Need, Settings
+from records.values import from_json, to_json
+from storage.rows.checks import DatasetCheckRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckState:
+    """The state of a check in a dataset.
+
+    All questions with ids up to ``checked_through`` were checked by ``version`` with ``settings``; None and
+    0 if the check has not run. ``missing_needs`` has the number of those that were not checked, by what they
+    lack.
+    """
+
+    check: Check
+    is_on: bool
+    version: int | None = None
+    settings: Settings = field(default_factory=dict)
+    checked_through: int = 0
+    missing_needs: Mapping[Need, int] = field(default_factory=dict)
+    checked_at: datetime | None = None
+
+
+def load_states(db: Session, *, dataset_id: int) -> dict[Check, CheckState]:
+    """Return the state of each check, in the order of the declarations; the default where none is stored."""
+    rows = {
+        row.check_name: row
+        for row in db.execute(
+            select(DatasetCheckRow).where(DatasetCheckRow.dataset_id == dataset_id)
+        ).scalars()
+    }
+    return {
+        check: _state_from_row(check, rows[check.value])
+        if check.value in rows
+        else CheckState(check=check, is_on=declaration.on_by_default)
+        for check, declaration in CHECKS.items()
+    }
+
+
+def save_state(db: Session, *, dataset_id: int, state: CheckState) -> None:
+    """Insert or replace the state of a check."""
+    db.merge(
+        DatasetCheckRow(
+            dataset_id=dataset_id,
+            check_name=state.check.value,
+            is_on=state.is_on,
+            version=state.version,
+            settings=to_json(dict(state.settings)),
+            checked_through=state.checked_through,
+            missing_needs=to_json({need.value: count for need, count in state.missing_needs.items()}),
+            checked_at=state.checked_at,
+        )
+    )
+    db.flush()
+
+
+def lock_states(db: Session, *, dataset_id: int) -> None:
+    """Wait for other transactions that change the states; SQLite has one writer at a time anyway."""
+    db.execute(
+        select(DatasetCheckRow.check_name).where(DatasetCheckRow.dataset_id == dataset_id).with_for_update()
+    )
+
+
+def _state_from_row(check: Check, row: DatasetCheckRow) -> CheckState:
+    return CheckState(
+        check=check,
+        is_on=row.is_on,
+        version=row.version,
+        settings=from_json(row.settings),
+        checked_through=row.checked_through,
+        missing_needs={Need(need): count for need, count in from_json(row.missing_needs).items()},
+        checked_at=row.checked_at,
+    )

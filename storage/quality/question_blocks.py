@@ -1,0 +1,47 @@
+"""Reads questions in blocks for the checks, as plain rows that another process can take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlmodel import Session
+
+from records.questions import QUESTION_COLUMNS
+from storage.rows.datasets import ExamRow, QuestionRow
+
+_QUESTION, _EXAM = QuestionRow.__table__.c, ExamRow.__table__.c
+#: (question id, import id, exam key, report, the values of QUESTION_COLUMNS in order)
+BlockRow = tuple[Any, ...]
+
+
+def load_block(db: Session, *, dataset_id: int, after: int, count: int) -> list[BlockRow]:
+    """Return the next ``count`` questions of the dataset with ids above ``after``, by ascending id."""
+    statement = (
+        select(
+            _QUESTION.id,
+            _QUESTION.import_id,
+            _EXAM.key,
+            _EXAM.report,
+            *(_QUESTION[name] for name in QUESTION_COLUMNS),
+        )
+        .select_from(QuestionRow.__table__.join(ExamRow.__table__, _EXAM.id == _QUESTION.exam_id))
+        .where(_QUESTION.id > after, _QUESTION.dataset_id == dataset_id)
+        .order_by(_QUESTION.id)
+        .limit(count)
+    )
+    # On the connection: with this many rows the session's bookkeeping takes longer than the database.
+    return [tuple(row) for row in db.connection().execute(statement)]
+
+
+def load_question_row(db: Session, *, question_id: int) -> tuple[int, BlockRow]:
+    """Return the dataset's id and the row of one question, which must exist."""
+    statement = select(_QUESTION.dataset_id).where(_QUESTION.id == question_id)
+    dataset_id = int(db.execute(statement).scalar_one())
+    return dataset_id, load_block(db, dataset_id=dataset_id, after=question_id - 1, count=1)[0]
+
+
+def count_questions(db: Session, *, dataset_id: int, after: int) -> int:
+    """Return how many questions of the dataset have ids above ``after``."""
+    statement = select(func.count()).where(_QUESTION.dataset_id == dataset_id, _QUESTION.id > after)
+    return int(db.execute(statement).scalar_one())
