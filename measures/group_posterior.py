@@ -23,6 +23,8 @@ from measures.clusters import renumber_clusters
 Matrix = NDArray[np.float64]
 #: Maximum number of random weights that are held at once.
 _CHUNK = 2_000_000
+#: The last draws: all coefficients of a group are computed from the same ones.
+_kept: dict[object, Sequence[Sequence[GroupDraws]]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,7 @@ class GroupDraws:
 
 def draw_group_posterior(
     strata: Sequence[RatedQuestions], *, clusters: NDArray[np.int64], draws: int, seed: int
-) -> Iterator[list[GroupDraws]]:
+) -> Sequence[Sequence[GroupDraws]]:
     """Draw the shares of answers and of pairs of answers from their posterior.
 
     Args:
@@ -64,10 +66,25 @@ def draw_group_posterior(
         draws: the number of draws.
         seed: the seed of the draws.
 
-    Yields:
+    Returns:
         Some hundred draws of each stratum at a time, in the order of the strata. Questions of different
         strata with the same cluster have the same random weight.
     """
+    key = (
+        tuple((part.ratings.shape, part.ratings.tobytes(), part.k) for part in strata),
+        tuple(part.weights.tobytes() for part in strata), np.asarray(clusters).tobytes(), draws, seed,
+    )  # fmt: skip
+    parts = _kept.get(key)
+    if parts is None:
+        parts = list(_iterate_draws(strata, clusters=clusters, draws=draws, seed=seed))
+        _kept.clear()
+        _kept[key] = parts
+    return parts
+
+
+def _iterate_draws(
+    strata: Sequence[RatedQuestions], *, clusters: NDArray[np.int64], draws: int, seed: int
+) -> Iterator[list[GroupDraws]]:
     random = np.random.default_rng(seed)
     cluster_index, n_clusters = renumber_clusters(clusters)
     features = [_compute_features(stratum) for stratum in strata]

@@ -12,7 +12,8 @@ different formats are no common categories: see :mod:`measures.records.formats`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from measures.agreement import Weights
 from measures.estimate import Estimate
-from measures.kappa_intervals import ac1_interval, kappa_interval
+from measures.kappa_intervals import agreement_of_pairs
 from measures.rating_matrix import QuestionSubset, RatingMatrix
 from measures.records.formats import describe_formats, number_formats
 from measures.records.scales import Scale, build_scale
@@ -55,44 +56,67 @@ def compute_agreement(
     subsets = matrix.task_subsets()
     results: list[PairAgreement] = []
     for subset in subsets:
-        scale = build_scale(matrix, subset.rows, settings.weights)
-        for pair in pairs:
-            results.append(_pair_agreement(matrix, settings, pair, subset, scale))
+        task = _Task(
+            subset=subset,
+            scale=build_scale(matrix, subset.rows, settings.weights),
+            formats=number_formats(matrix, subset.rows, settings.weights),
+        )
+        for pair, estimates in zip(pairs, _estimate_pairs(matrix, settings, pairs, task), strict=True):
+            results.append(_pair_agreement(matrix, settings, pair, task, estimates))
             if progress is not None:
                 progress(len(results) / (len(subsets) * len(pairs)))
     return tuple(results)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    """The questions of a task, their scale, and their answer formats (None for one format)."""
+
+    subset: QuestionSubset
+    scale: Scale
+    formats: NDArray[np.int64] | None
+
+
+def _estimate_pairs(
+    matrix: RatingMatrix, settings: Settings, pairs: Sequence[tuple[int, int]], task: _Task
+) -> Sequence[tuple[Estimate, Estimate]]:
+    """Return kappa and AC1 of each pair."""
+    scale = task.scale
+    if scale.k > MAX_CATEGORIES:
+        too_many = Estimate(n=0, note=f"not defined: {scale.k} different answers, too many for a table")
+        none = Estimate(n=0, note="not defined: no question was answered by both")
+        answered = scale.codes >= 0
+        return [
+            (too_many, too_many) if (answered[:, a] & answered[:, b]).any() else (none, none)
+            for a, b in pairs
+        ]
+    return agreement_of_pairs(
+        scale.codes, pairs, weights=scale.weights, clusters=matrix.cluster_numbers(task.subset.rows),
+        strata=task.formats, confidence=settings.confidence, draws=settings.bootstrap, seed=settings.seed,
+    )  # fmt: skip
+
+
 def _pair_agreement(
-    matrix: RatingMatrix, settings: Settings, pair: tuple[int, int], subset: QuestionSubset, scale: Scale
+    matrix: RatingMatrix,
+    settings: Settings,
+    pair: tuple[int, int],
+    task: _Task,
+    estimates: tuple[Estimate, Estimate],
 ) -> PairAgreement:
-    (a, b), rows = pair, subset.rows
+    (a, b), (kappa, ac1), scale, formats = pair, estimates, task.scale, task.formats
+    rows, name = task.subset.rows, task.subset.name
     first, second = scale.codes[:, a], scale.codes[:, b]
     in_common = (first >= 0) & (second >= 0)
     n_selected = matrix.count_selected(rows, a, b)
-    first, second, rows = first[in_common], second[in_common], rows[in_common]
+    rows, is_same = rows[in_common], (first == second)[in_common]
     n = len(rows)
-    is_same = first == second
-    exam = matrix.cluster_numbers(rows)
     if n_selected and not n:
-        return PairAgreement(a=matrix.raters[a], b=matrix.raters[b], task=subset.name, n=n, note=VERIFICATION)
-    formats = None
-    if n and scale.k > MAX_CATEGORIES:
-        kappa = ac1 = Estimate(n=n, note=f"not defined: {scale.k} different answers, too many for a table")
-    else:
-        formats = number_formats(matrix, rows, settings.weights)
-        kappa, ac1 = (
-            compute(
-                first, second, weights=scale.weights, clusters=exam, strata=formats,
-                confidence=settings.confidence, draws=settings.bootstrap, seed=settings.seed,
-            )
-            for compute in (kappa_interval, ac1_interval)
-        )  # fmt: skip
+        return PairAgreement(a=matrix.raters[a], b=matrix.raters[b], task=name, n=n, note=VERIFICATION)
     n_both_wrong, n_same_wrong = _count_both_wrong(matrix, a, b, rows, is_same)
     brennan_prediger = _brennan_prediger(matrix, rows, is_same, scale.k)
     notes = [_join_notes(kappa, settings, n)]
-    if formats is not None:
-        notes.append(describe_formats(formats))
+    if formats is not None and scale.k <= MAX_CATEGORIES and len(np.unique(formats[in_common])) > 1:
+        notes.append(describe_formats(formats[in_common]))
     if n_selected:
         notes.append(f"left out as requested because of another rater's answer: {n_selected:,}")
     if ac1.note and ac1.note != kappa.note:
@@ -104,7 +128,7 @@ def _pair_agreement(
     return PairAgreement(
         a=matrix.raters[a],
         b=matrix.raters[b],
-        task=subset.name,
+        task=name,
         n=n,
         observed=float(is_same.mean()) if n else None,
         kappa=kappa.value,

@@ -2,13 +2,16 @@
 
 The mean kappa of all pairs of readers is compared with the mean kappa of all pairs of a reader and the model,
 by one joint bootstrap over exams or patients, so that the interval allows for the cases and raters in common.
-The raters are fixed. With several arms there is one comparison per arm. A kappa over several answer formats
+The raters are fixed. All models that answered the same questions share the resamples and the kappas between
+readers. With several arms there is one comparison per arm. A kappa over several answer formats
 is their mean, weighted by their questions. Pairs whose kappa is not defined are left out of the means.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -19,15 +22,15 @@ from measures.pairs import Matrix, build_pair_tables, compute_kappas
 from measures.rating_matrix import QuestionSubset, RatingMatrix
 from measures.records.agreement import MAX_CATEGORIES
 from measures.records.formats import describe_formats, number_formats
-from measures.records.scales import build_scale
+from measures.records.scales import Scale, build_scale
 from measures.records.settings import Settings
 from measures.results import KappaContrast
 
-#: Maximum product of cases, pairs, category shares and resamples: with more there are fewer resamples.
+#: Maximum product of cases, pairs and resamples: with more there are fewer resamples.
 _MAX_WORK = 2e10
 _MIN_RESAMPLES = 200
-#: Maximum number of values of the cases' patterns; with more there is no interval.
-_MAX_PATTERNS = 1e8
+#: Maximum number of resampled kappas of all formats: with more there are fewer resamples.
+_MAX_KAPPAS = 2e7
 
 
 def compute_kappa_contrasts(matrix: RatingMatrix, settings: Settings) -> tuple[KappaContrast, ...]:
@@ -45,11 +48,46 @@ def compute_kappa_contrasts(matrix: RatingMatrix, settings: Settings) -> tuple[K
     """
     models = [column for column in matrix.non_reference_raters if matrix.kinds[column] == "model"]
     return tuple(
-        _compare(matrix, settings, (arm, readers), model, subset)
+        result
         for arm, readers in _readers_by_arm(matrix)
-        for model in models
-        for subset in matrix.task_subsets()
+        for result in _compare_models(matrix, settings, arm, readers, models)
     )
+
+
+def _compare_models(
+    matrix: RatingMatrix, settings: Settings, arm: str, readers: list[int], models: list[int]
+) -> list[KappaContrast]:
+    """Return the results of an arm by model, then task."""
+    results: dict[tuple[int, int], KappaContrast] = {}
+    for task, subset in enumerate(matrix.task_subsets()):
+        scale = build_scale(matrix, subset.rows, settings.weights)
+        read = (scale.codes[:, readers] >= 0).any(axis=1)
+        models_by_rows: dict[bytes, list[int]] = {}
+        for model in models:
+            models_by_rows.setdefault((read & (scale.codes[:, model] >= 0)).tobytes(), []).append(model)
+        for mask, own_models in models_by_rows.items():
+            group = _Group(
+                arm=arm, readers=readers, models=own_models, subset=subset, scale=scale,
+                included=np.frombuffer(mask, dtype=bool),
+            )  # fmt: skip
+            for model, result in zip(own_models, _compare_group(matrix, settings, group), strict=True):
+                results[model, task] = result
+    return [results[key] for key in sorted(results)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    """Models that answered the same questions of a subset, and the readers of an arm.
+
+    ``included`` states which questions of the subset the models and a reader answered.
+    """
+
+    arm: str
+    readers: list[int]
+    models: list[int]
+    subset: QuestionSubset
+    scale: Scale
+    included: NDArray[np.bool_]
 
 
 def _readers_by_arm(matrix: RatingMatrix) -> Iterator[tuple[str, list[int]]]:
@@ -60,81 +98,91 @@ def _readers_by_arm(matrix: RatingMatrix) -> Iterator[tuple[str, list[int]]]:
             yield arm, columns
 
 
-def _compare(
-    matrix: RatingMatrix,
-    settings: Settings,
-    arm_readers: tuple[str, list[int]],
-    model: int,
-    subset: QuestionSubset,
-) -> KappaContrast:
-    arm, readers = arm_readers
-    scale = build_scale(matrix, subset.rows, settings.weights)
-    columns = [*readers, model]
-    has_model = (scale.codes[:, model] >= 0) & (scale.codes[:, readers] >= 0).any(axis=1)
-    rows, answers = subset.rows[has_model], scale.codes[has_model][:, columns]
+def _compare_group(matrix: RatingMatrix, settings: Settings, group: _Group) -> Iterator[KappaContrast]:
+    scale, n_readers = group.scale, len(group.readers)
+    rows = group.subset.rows[group.included]
+    answers = scale.codes[group.included][:, [*group.readers, *group.models]]
     formats = number_formats(matrix, rows, settings.weights)
-    pairs = [*combinations(range(len(readers)), 2), *((index, len(readers)) for index in range(len(readers)))]
-    is_between_readers = np.array([second < len(readers) for _, second in pairs])
+    between_readers = list(combinations(range(n_readers), 2))
+    with_models = [
+        (reader, n_readers + model) for model in range(len(group.models)) for reader in range(n_readers)
+    ]
+    pairs = between_readers + with_models
 
-    def build(note: str, values: tuple[float | None, ...] = (None,) * 5) -> KappaContrast:
+    def build(model: int, note: str, values: tuple[float | None, ...] = (None,) * 5) -> KappaContrast:
         between, with_model, difference, low, high = values
         return KappaContrast(
-            model=matrix.raters[model], arm=arm, task=subset.name, n=len(rows), readers=len(readers),
-            between_readers=between, with_model=with_model, difference=difference, low=low, high=high,
-            note=note,
+            model=matrix.raters[model], arm=group.arm, task=group.subset.name, n=len(rows),
+            readers=n_readers, between_readers=between, with_model=with_model, difference=difference,
+            low=low, high=high, note=note,
         )  # fmt: skip
 
-    if not len(rows):
-        return build("not defined: no question was answered by a reader and the model")
-    if scale.k > MAX_CATEGORIES:
-        return build(f"not defined: {scale.k} different answers, too many for a table")
+    if not len(rows) or scale.k > MAX_CATEGORIES:
+        reason = (
+            f"{scale.k} different answers, too many for a table"
+            if len(rows)
+            else "no question was answered by a reader and the model"
+        )
+        yield from (build(model, f"not defined: {reason}") for model in group.models)
+        return
     n_formats = 1 if formats is None else int(formats.max()) + 1
     tables = build_pair_tables(answers, pairs, k=scale.k, stratum=formats, strata=n_formats)
     kappas, _ = compute_kappas(tables, scale.weights)
     counts = tables.sum(axis=(2, 3))
-    between, with_model = _mean_kappas(kappas[None], counts, is_between_readers)
-    if np.isnan(between[0] - with_model[0]):
-        return build("not defined: no kappa between readers, or none with the model")
     note = "" if formats is None else describe_formats(formats)
-    estimate = (float(between[0]), float(with_model[0]), float(between[0] - with_model[0]))
-    patterns = len(rows) * len(pairs) * (1 + 2 * scale.k)
-    resamples = int(min(settings.bootstrap, max(_MIN_RESAMPLES, _MAX_WORK // max(1, patterns))))
-    if not resamples or patterns > _MAX_PATTERNS:
-        reason = "too many pairs and answers" if resamples else "bootstrap 0"
-        return build("; ".join(filter(None, [note, f"no interval: {reason}"])), (*estimate, None, None))
-    strata = None if formats is None else [np.flatnonzero(formats == index) for index in range(n_formats)]
-    resampled = bootstrap_kappas(
-        answers, pairs, weights=scale.weights, seed=settings.seed, resamples=resamples, strata=strata,
-        clusters=matrix.cluster_numbers(rows),
-    )  # fmt: skip
-    differences = np.subtract(*_mean_kappas(resampled, counts, is_between_readers))
-    differences = differences[~np.isnan(differences)]
-    if not differences.size:
-        return build(
-            "; ".join(filter(None, [note, "no interval: one question only"])), (*estimate, None, None)
-        )
+    most = min(_MAX_WORK // (len(rows) * len(pairs)), _MAX_KAPPAS // (n_formats * len(pairs)))
+    resamples = int(min(settings.bootstrap, max(_MIN_RESAMPLES, most)))
+    means, resampled_means = _average_by_kind(kappas[None], counts, len(between_readers), n_readers), None
+    if resamples:
+        strata = None if formats is None else [np.flatnonzero(formats == index) for index in range(n_formats)]
+        resampled = bootstrap_kappas(
+            answers, pairs, weights=scale.weights, seed=settings.seed, resamples=resamples, strata=strata,
+            clusters=matrix.cluster_numbers(rows),
+        )  # fmt: skip
+        resampled_means = _average_by_kind(resampled, counts, len(between_readers), n_readers)
     tail = (1 - settings.confidence) / 2
-    low, high = np.quantile(differences, [tail, 1 - tail])
-    return build(note, (*estimate, float(low), float(high)))
+    for index, model in enumerate(group.models, start=1):
+        between, with_model = float(means[0, 0]), float(means[index, 0])
+        if np.isnan(between - with_model):
+            yield build(model, "not defined: no kappa between readers, or none with the model")
+            continue
+        estimate = (between, with_model, between - with_model)
+        if resampled_means is None:
+            text = "; ".join(filter(None, [note, "no interval: bootstrap 0"]))
+            yield build(model, text, (*estimate, None, None))
+            continue
+        differences = resampled_means[0] - resampled_means[index]
+        differences = differences[~np.isnan(differences)]
+        if not differences.size:
+            text = "; ".join(filter(None, [note, "no interval: one question only"]))
+            yield build(model, text, (*estimate, None, None))
+            continue
+        low, high = np.quantile(differences, [tail, 1 - tail])
+        yield build(model, note, (*estimate, float(low), float(high)))
 
 
-def _mean_kappas(
-    kappas: Matrix, counts: NDArray[np.int64], is_between_readers: NDArray[np.bool_]
-) -> tuple[Matrix, Matrix]:
-    """Return the mean kappa of the pairs of readers and of the pairs with the model, by resample.
+def _average_by_kind(kappas: Matrix, counts: NDArray[np.int64], n_between: int, readers: int) -> Matrix:
+    """Return the mean kappa between readers, and that with each model.
 
     Args:
-        kappas: shape (resamples, formats, pairs), NaN if not defined.
+        kappas: shape (resamples, formats, pairs), NaN if not defined; the pairs of readers first, then those
+            with each model.
         counts: the number of questions of each format and pair, shape (formats, pairs).
-        is_between_readers: whether both raters of a pair are readers, shape (pairs,).
+        n_between: the number of pairs of readers.
+        readers: the number of readers.
+
+    Returns:
+        Shape (1 + models, resamples); NaN if no kappa is defined.
     """
     weights = np.where(np.isnan(kappas), 0, counts)
     totals = weights.sum(axis=1)
     with np.errstate(invalid="ignore"):
         by_pair = np.where(totals > 0, np.sum(weights * np.nan_to_num(kappas), axis=1) / totals, np.nan)
+    ends = [0, *range(n_between, by_pair.shape[1] + 1, readers)]
     means = []
-    for mask in (is_between_readers, ~is_between_readers):
-        defined = ~np.isnan(by_pair[:, mask])
-        sums = np.nan_to_num(by_pair[:, mask]).sum(axis=1)
+    for start, end in itertools.pairwise(ends):
+        part = by_pair[:, start:end]
+        defined = ~np.isnan(part)
+        sums = np.nan_to_num(part).sum(axis=1)
         means.append(np.where(defined.any(axis=1), sums / np.maximum(defined.sum(axis=1), 1), np.nan))
-    return means[0], means[1]
+    return np.stack(means)

@@ -15,7 +15,7 @@ from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from measures.agreement import Weights, agreement_weights
 from measures.group_agreement import Coefficient, agreement_coefficient, fleiss_by_category, ordinal_weights
-from measures.kappa_bootstrap import bootstrap_kappas, kappa_difference
+from measures.kappa_bootstrap import bootstrap_kappas
 from measures.kappa_intervals import POSTERIOR, kappa_interval
 from measures.pairs import build_pair_tables, compute_kappas
 
@@ -138,17 +138,6 @@ def test_the_joint_bootstrap_equals_kappas_of_each_resample():
         resample = np.repeat(answers, resample_counts[index], axis=0)
         expected, _ = compute_kappas(build_pair_tables(resample, pairs, k=3)[0], np.eye(3))
         assert bootstrapped[index, 0] == pytest.approx(expected, abs=1e-5)
-
-
-def test_a_difference_of_kappas_keeps_their_correlation():
-    rng = np.random.default_rng(6)
-    truth = rng.integers(2, size=(150, 1))
-    answers = np.where(rng.random((150, 3)) < 0.85, truth, 1 - truth)
-    same_pair = kappa_difference(answers, (0, 1), (0, 1), weights=np.eye(2), seed=1)
-    assert (same_pair.difference, same_pair.low, same_pair.high) == (0.0, 0.0, 0.0)
-    other_pair = kappa_difference(answers, (0, 1), (0, 2), weights=np.eye(2), seed=1)
-    assert other_pair.low < other_pair.difference < other_pair.high
-    assert other_pair.defined == 1.0
 
 
 def test_kappa_by_category_excludes_questions_with_one_answer():
