@@ -147,6 +147,7 @@ benchmarks: $(VENV)/dev.stamp browser
 	$(PY) -m benchmarks.verdict --postgres
 	$(PY) -m benchmarks.render
 	$(PY) -m benchmarks.measures
+	$(PY) -m benchmarks.study_report
 	$(PY) -m benchmarks.viewer
 
 benchmark-viewer: $(VENV)/dev.stamp browser

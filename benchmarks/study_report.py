@@ -57,8 +57,8 @@ class Size:
 
 
 SIZES = {
-    "letters": Size(readers=10, models=1, cases=200, target=1, before=None),
-    "text": Size(readers=10, models=1, cases=200, target=3, before=None, free_text=True),
+    "letters": Size(readers=10, models=1, cases=200, target=1, before=4.9),
+    "text": Size(readers=10, models=1, cases=200, target=3, before=9.4, free_text=True),
     "readers": Size(readers=203, models=1, cases=200, target=60, before=None),
     "cases": Size(readers=26, models=2, cases=10_000, target=20, before=None),
     "models": Size(readers=0, models=20, cases=41_007, target=20, before=None),

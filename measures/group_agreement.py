@@ -372,7 +372,7 @@ def fleiss_z(ratings: Ratings, *, k: int) -> float | None:
     total = float(product.sum())
     if total == 0 or raters < 2:
         return None
-    kappa = agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(k)).value
+    kappa = agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(k), draws=0).value
     spread = total**2 - float(np.sum(product * (1 - 2 * share)))
     if kappa is None or spread <= 0:
         return None

@@ -65,4 +65,5 @@ class PairSums:
             if rows.size:
                 sums[distinct] = np.add.reduceat(self._weights[rows[order]], starts, axis=0)
             self._sums[key] = sums
-        return self._sums[key][self._position[categories]]
+        sums_of_categories: Floats = self._sums[key][self._position[categories]]
+        return sums_of_categories

@@ -9,7 +9,7 @@ import pytest
 from measures.agreement import Weights, agreement_weights
 from measures.all_measures import compute_measures
 from measures.group_agreement import Coefficient, agreement_coefficient, ordinal_weights
-from measures.kappa_intervals import POSTERIOR, kappa_interval
+from measures.kappa_intervals import POSTERIOR, ac1_interval, agreement_of_pairs, kappa_interval
 from measures.records.settings import Settings
 
 
@@ -170,3 +170,49 @@ def test_answers_requested_because_of_another_answer_are_left_out():
     agreement = compute_measures(ratings).agreement[0]
     assert (agreement.n, agreement.kappa) == (0, None)
     assert agreement.note.startswith("not shown")
+
+
+# --------------------------------------------------------------------------------------- many pairs at once
+@pytest.mark.parametrize("k", [3, 14])
+def test_pairs_with_common_weights_have_the_limits_of_single_pairs(k):
+    random = np.random.default_rng(9)
+    truth = random.integers(0, k, size=(90, 1))
+    answers = np.where(random.random((90, 4)) < 0.7, truth, random.integers(0, k, size=(90, 4)))
+    answers[random.random(answers.shape) < 0.1] = -1
+    pairs, strata = [(0, 1), (0, 2), (1, 3)], np.arange(90) % 2
+    together = agreement_of_pairs(answers, pairs, weights=np.eye(k), strata=strata, draws=4000)
+    for (a, b), estimates in zip(pairs, together, strict=True):
+        common = (answers[:, [a, b]] >= 0).all(axis=1)
+        for estimate, compute in zip(estimates, (kappa_interval, ac1_interval), strict=True):
+            alone = compute(
+                answers[common, a], answers[common, b], weights=np.eye(k), strata=strata[common],
+                draws=4000, seed=1,
+            )  # fmt: skip
+            assert (estimate.n, estimate.method) == (alone.n, POSTERIOR)
+            assert (estimate.value, estimate.se) == pytest.approx((alone.value, alone.se))
+            assert (estimate.low, estimate.high) == pytest.approx((alone.low, alone.high), abs=0.02)
+
+
+def test_the_posterior_without_clusters_is_a_dirichlet_distribution():
+    # Cells 60, 5, 3, 12 with Jeffreys' prior: half a question in each cell.
+    cells = np.random.default_rng(1).dirichlet([60.5, 5.5, 3.5, 12.5], size=200_000)
+    first, second = cells[:, 0] + cells[:, 1], cells[:, 0] + cells[:, 2]
+    chance = first * second + (1 - first) * (1 - second)
+    expected = np.quantile((cells[:, 0] + cells[:, 3] - chance) / (1 - chance), [0.025, 0.975])
+    estimate = kappa_interval(
+        np.repeat([0, 0, 1, 1], [60, 5, 3, 12]), np.repeat([0, 1, 0, 1], [60, 5, 3, 12]),
+        weights=np.eye(2), draws=40_000,
+    )  # fmt: skip
+    assert (estimate.low, estimate.high) == pytest.approx(expected, abs=0.01)
+
+
+def test_models_share_resamples_and_get_the_contrasts_they_have_alone():
+    random = np.random.default_rng(10)
+    ratings = make_ratings({"closed": guess(random, ["yes", "no"], raters=5, questions=80)})
+    ratings["kind"] = np.where(ratings["rater"].isin(["d", "e"]), "model", "reader")
+    ratings = ratings[(ratings["rater"] != "e") | (ratings["question_id"] < "closed 5")]
+    together = compute_measures(ratings).kappa_contrasts
+    for model in ("d", "e"):
+        other = {"d": "e", "e": "d"}[model]
+        alone = compute_measures(ratings[ratings["rater"] != other]).kappa_contrasts
+        assert alone == tuple(row for row in together if row.model == model)
