@@ -15,41 +15,57 @@
     properties.question.type = "string"
 
     [[examples]]
+    dataset = "mimic"
     variables.report = "The heart is enlarged."
+    images = ["<SHA-256 of a radiograph>"]
     reply = '{"question": "…"}'
 
-Variables have the form of ``string.Template``: ``${name}``; a dollar sign is ``$$``.
+Variables have the form of ``string.Template``: ``${name}``; a dollar sign is ``$$``. ``dataset`` names the
+dataset that the texts and radiographs of an example are from, so that its data use applies to each run.
 """
 
 from __future__ import annotations
 
 import difflib
 import hashlib
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from string import Template
 from typing import Any
 
 import msgspec
 
 from domain.errors import InvalidValue
+from domain.exams import Exam
 from domain.language_models import FailureKind
 from language_models.replies import read_reply
 from language_models.requests import IMAGE_PREFIX, Body, ModelRequest, check_strict_schema
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}")
 _FIELDS = {"name", "system", "user", "parameters", "schema", "examples"}
+_EXAMPLE_FIELDS = {"dataset", "variables", "images", "reply"}
 _RESERVED_PARAMETERS = {"messages", "model", "response_format", "stream", "n"}
+_SHA256 = re.compile("[0-9a-f]{64}")
+#: The variables that can be filled in from an exam.
+EXAM_VARIABLES = ("report", "indication", "age", "sex")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """An in-context example: values of the variables, and the reply that is wanted."""
+    """An in-context example: values of the variables, and the reply that is wanted.
+
+    ``images`` are the SHA-256 of its radiographs, and ``dataset`` is the one that text and radiographs are
+    from; None if they are from none.
+    """
 
     variables: Mapping[str, str]
     reply: str
+    images: tuple[str, ...] = ()
+    dataset: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,20 +98,21 @@ class Prompt:
         if self.system:
             messages.append({"role": "system", "content": Template(self.system).substitute(values)})
         for example in self.examples:
-            text = Template(self.user).substitute(example.variables)
-            messages.append({"role": "user", "content": text})
+            messages.append(self._build_user_message(example.variables, example.images))
             messages.append({"role": "assistant", "content": example.reply})
-        text = Template(self.user).substitute(values)
-        pictures = [
-            {"type": "image_url", "image_url": {"url": f"{IMAGE_PREFIX}{sha256}"}} for sha256 in images
-        ]
-        content = [{"type": "text", "text": text}, *pictures] if pictures else text
-        messages.append({"role": "user", "content": content})
+        messages.append(self._build_user_message(values, images))
         body: Body = {**self.parameters, "messages": messages}
         if self.schema is not None:
             json_schema = {"name": self.name.replace("-", "_")[:60], "strict": True, "schema": self.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": json_schema}
         return ModelRequest(custom_id=custom_id, body=body)
+
+    def _build_user_message(self, values: Mapping[str, str], images: Sequence[str]) -> dict[str, Any]:
+        text = Template(self.user).substitute(values)
+        pictures = [
+            {"type": "image_url", "image_url": {"url": f"{IMAGE_PREFIX}{sha256}"}} for sha256 in images
+        ]
+        return {"role": "user", "content": [{"type": "text", "text": text}, *pictures] if pictures else text}
 
     def _check_values(self, values: Mapping[str, str], custom_id: str) -> None:
         missing = sorted(set(self.variables) - set(values))
@@ -160,6 +177,59 @@ def normalise_prompt(content: str) -> str:
     return content.replace("\r\n", "\n").rstrip() + "\n"
 
 
+@lru_cache(maxsize=64)
+def list_example_datasets(content: str) -> tuple[str, ...]:
+    """Return the names of the datasets that the examples of a prompt file are from, sorted."""
+    return tuple(sorted({example.dataset for example in parse_prompt(content).examples if example.dataset}))
+
+
+def list_example_variables(prompt: Prompt) -> tuple[str, ...]:
+    """Return the names of the variables that each example has: those of ``user``, sorted."""
+    return tuple(sorted(_list_variables(prompt.user, "user")))
+
+
+def read_exam_variables(exam: Exam) -> dict[str, str]:
+    """Return those of ``EXAM_VARIABLES`` that an exam has a value for."""
+    sex = exam.sex.value if exam.sex else None
+    values = (exam.report, exam.indication, exam.age, sex)
+    return {name: value for name, value in zip(EXAM_VARIABLES, values, strict=True) if value}
+
+
+def add_examples(content: str, examples: Sequence[Example]) -> str:
+    """Return a prompt file with further examples at its end. Examples that it has already are left out.
+
+    Raises:
+        InvalidValue: the file is not valid with them, such as a reply that does not match the schema.
+    """
+    existing = parse_prompt(content).examples
+    new = [example for example in examples if example not in existing]
+    extended = normalise_prompt(content) + "".join(f"\n{_format_example(example)}" for example in new)
+    parse_prompt(extended)
+    return extended
+
+
+def _format_example(example: Example) -> str:
+    lines = ["[[examples]]"]
+    if example.dataset is not None:
+        lines.append(f"dataset = {_format_text(example.dataset)}")
+    lines += [f"variables.{name} = {_format_text(text)}" for name, text in sorted(example.variables.items())]
+    if example.images:
+        lines.append(f"images = [{', '.join(_format_text(sha256) for sha256 in example.images)}]")
+    lines.append(f"reply = {_format_text(example.reply)}")
+    return "\n".join(lines) + "\n"
+
+
+def _format_text(text: str) -> str:
+    """Return a TOML string; one with line feeds has several lines, so that a diff of versions is readable."""
+    lines = [_escape_line(line) for line in text.split("\n")]
+    return f'"{lines[0]}"' if len(lines) == 1 else '"""\n' + "\n".join(lines) + '"""'
+
+
+def _escape_line(line: str) -> str:
+    # A line escaped as JSON is also a TOML string, except that TOML does not allow DEL.
+    return json.dumps(line, ensure_ascii=False)[1:-1].replace("\x7f", "\\u007f")
+
+
 def compare_prompts(old: str, new: str, *, old_name: str, new_name: str) -> str:
     """Return the differences of two prompt files as a unified diff; "" if there are none."""
     lines = difflib.unified_diff(
@@ -194,8 +264,8 @@ def _read_parameters(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _read_example(example: object, number: int, used: set[str], schema: Mapping[str, Any] | None) -> Example:
     path = f"examples {number}"
-    if not isinstance(example, dict) or set(example) - {"variables", "reply"}:
-        raise InvalidValue(path, "must have variables and reply, and nothing else")
+    if not isinstance(example, dict) or set(example) - _EXAMPLE_FIELDS:
+        raise InvalidValue(path, f"must have no fields but {', '.join(sorted(_EXAMPLE_FIELDS))}")
     variables, reply = example.get("variables", {}), example.get("reply")
     if not isinstance(reply, str) or not reply.strip():
         raise InvalidValue(f"{path} reply", "must be text")
@@ -207,7 +277,21 @@ def _read_example(example: object, number: int, used: set[str], schema: Mapping[
         raise InvalidValue(f"{path} variables", "must be texts")
     if schema is not None:
         _check_example_reply(reply, schema, path)
-    return Example(variables=variables, reply=reply)
+    images, dataset = _read_example_images(example, path), example.get("dataset")
+    if dataset is not None and not isinstance(dataset, str):
+        raise InvalidValue(f"{path} dataset", "must be the name of a dataset")
+    if images and not dataset:
+        raise InvalidValue(f"{path} dataset", "must name the dataset of the radiographs")
+    return Example(variables=variables, reply=reply, images=images, dataset=dataset)
+
+
+def _read_example_images(example: Mapping[str, Any], path: str) -> tuple[str, ...]:
+    images = example.get("images", [])
+    if not isinstance(images, list) or not all(
+        isinstance(image, str) and _SHA256.fullmatch(image) for image in images
+    ):
+        raise InvalidValue(f"{path} images", "must be a list of SHA-256, 64 digits of 0-9 and a-f each")
+    return tuple(images)
 
 
 def _check_example_reply(reply: str, schema: Mapping[str, Any], path: str) -> None:

@@ -185,6 +185,13 @@ PAGES = (
         stage=Stage.MODELS,
     ),
     Page(
+        file="pages/prompts.py",
+        title="Prompts",
+        icon=":material/edit_note:",
+        action=Action.RUN_MODELS,
+        stage=Stage.MODELS,
+    ),
+    Page(
         file="pages/people.py",
         title="People",
         icon=":material/group:",

@@ -37,7 +37,7 @@ def save_prompt(
     require(by, Action.RUN_MODELS)
     prompt = parse_prompt(content)
     sha256 = hash_prompt(content)
-    newest = stored.find_prompt(db, name=prompt.name)
+    newest = stored.find_prompt(db, label=prompt.name)
     if newest is not None and newest.sha256 == sha256:
         return newest, False
     if not note.strip():
@@ -76,9 +76,7 @@ def load_prompt(db: Session, *, by: Person, label: str) -> PromptVersion:
         NotFound: there is no such version.
     """
     require(by, Action.RUN_MODELS)
-    name, _, version = label.partition("@")
-    number = int(version) if version.isdecimal() else None
-    prompt = None if version and number is None else stored.find_prompt(db, name=name, version=number)
+    prompt = stored.find_prompt(db, label=label)
     if prompt is None:
         raise NotFound(f"There is no prompt {label!r}. `cli.py prompt list` shows all.")
     return prompt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -21,18 +21,17 @@ from domain.language_models import (
     RequestStatus,
     RunProgress,
     RunStatus,
-    require_data_use,
 )
 from domain.people import Action, Person, require
 from language_models.prices import find_price
 from language_models.replies import read_reply
 from language_models.requests import Body, ModelRequest, decode_body, encode_body
-from language_models.service.work_queue import check_images, describe_budget
+from language_models.service.data_use import check_data_use, check_images, list_sent_datasets
+from language_models.service.work_queue import check_permitted, describe_budget
 from storage.intake.datasets import load_dataset
 from storage.language_models import calls as ledger
 from storage.language_models import requests as stored
 from storage.language_models import runs
-from storage.language_models.endpoints import load_data_use
 from storage.language_models.prompts import PromptVersion
 from storage.language_models.requests import StoredRequest
 
@@ -96,7 +95,8 @@ def create_run(
         The run, and whether it is new.
 
     Raises:
-        Refused: the dataset does not permit the endpoint, or a radiograph is not part of the dataset.
+        Refused: the dataset, or one of the prompt's examples, does not permit the endpoint, or a radiograph
+            is part of none of these datasets.
         AlreadyThere: a run of that name has other requests, or another endpoint.
         InvalidValue: a request, the name or the budget is not allowed, or a custom id occurs twice.
     """
@@ -104,11 +104,9 @@ def create_run(
     budget = budget or Budget()
     if not name.strip() or len(name) > 100:
         raise InvalidValue("name", "must have 1 to 100 characters")
-    dataset_id = None
-    if dataset is not None:
-        dataset_id = load_dataset(db, name=dataset).id
-        permitted = load_data_use(db, dataset_id=dataset_id)
-        require_data_use(dataset=dataset, permitted=permitted, endpoint=endpoint)
+    dataset_id = None if dataset is None else load_dataset(db, name=dataset).id
+    sent_datasets = list_sent_datasets(dataset, prompt)
+    check_data_use(db, datasets=sent_datasets, endpoint=endpoint)
     _check_budget(budget, endpoint)
     existing = runs.find_run(db, name=name)
     if existing is not None:
@@ -131,7 +129,9 @@ def create_run(
     needs_limit = budget.max_tokens is not None or budget.max_cost_nanos is not None
     remaining = iter(requests)
     while requests_at_once := tuple(islice(remaining, _AT_ONCE)):
-        _check_requests(db, requests_at_once, endpoint=endpoint, dataset=dataset, needs_limit=needs_limit)
+        _check_requests(
+            db, requests_at_once, endpoint=endpoint, datasets=sent_datasets, needs_limit=needs_limit
+        )
         stored.add_requests(db, run_id=run_id, requests=[digest.add(request) for request in requests_at_once])
     if not digest.count:
         raise InvalidValue("requests", "must have at least one request")
@@ -227,9 +227,7 @@ def open_run(
     """
     require(by, Action.RUN_MODELS)
     run = _load_not_cancelled(db, by, name)
-    if run.dataset is not None:
-        permitted = load_data_use(db, dataset_id=load_dataset(db, name=run.dataset).id)
-        require_data_use(dataset=run.dataset, permitted=permitted, endpoint=run.endpoint)
+    check_permitted(db, run)
     if budget is not None and budget != run.budget:
         _check_budget(budget, run.endpoint)
         runs.set_budget(db, run_id=run.id, budget=budget)
@@ -389,13 +387,13 @@ def _check_requests(
     requests: tuple[ModelRequest, ...],
     *,
     endpoint: Endpoint,
-    dataset: str | None,
+    datasets: Sequence[str],
     needs_limit: bool,
 ) -> None:
     images = [image for request in requests for image in request.images]
     if images and not endpoint.accepts_images:
         raise Refused(f"Endpoint {endpoint.name} does not accept images. Choose one that does.")
-    check_images(db, dataset=dataset, images=images)
+    check_images(db, datasets=datasets, images=images)
     if needs_limit:
         for request in requests:
             if not request.count_reserved_tokens()[1]:

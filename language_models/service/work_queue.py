@@ -23,20 +23,18 @@ from domain.language_models import (
     RunStatus,
     Usage,
     format_cost,
-    require_data_use,
 )
 from imaging.guarded_decoder import GuardedDecoder
 from language_models.http_driver import Claim, ClaimedRequest, FinishedCall
 from language_models.prices import find_price
 from language_models.replies import read_reply
 from language_models.requests import decode_body
+from language_models.service.data_use import check_data_use, list_sent_datasets
 from storage.images.files import get_image_store
-from storage.intake.datasets import load_dataset
 from storage.language_models import calls as ledger
 from storage.language_models import requests as stored
 from storage.language_models import runs
-from storage.language_models.endpoints import load_data_use
-from storage.language_models.images import find_missing_images
+from storage.language_models.prompts import find_prompt
 from storage.language_models.requests import StoredRequest
 from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace
@@ -218,14 +216,13 @@ def _to_claimed(request: StoredRequest, faulty: Call | None) -> ClaimedRequest:
 
 
 def check_permitted(db: Session, run: ModelRun) -> None:
-    """Check that the run's dataset still permits its endpoint.
+    """Check that the run's dataset, and those of its prompt's examples, still permit its endpoint.
 
     Raises:
-        Refused: it does not.
+        Refused: one does not.
     """
-    if run.dataset is not None:
-        permitted = load_data_use(db, dataset_id=load_dataset(db, name=run.dataset).id)
-        require_data_use(dataset=run.dataset, permitted=permitted, endpoint=run.endpoint)
+    prompt = find_prompt(db, label=run.prompt) if run.prompt is not None else None
+    check_data_use(db, datasets=list_sent_datasets(run.dataset, prompt), endpoint=run.endpoint)
 
 
 def store_finished_calls(
@@ -297,21 +294,3 @@ def describe_budget(budget: Budget) -> str:
     if budget.max_cost_nanos is not None:
         parts.append(format_cost(budget.max_cost_nanos))
     return ", ".join(parts) or "no limit"
-
-
-def check_images(db: Session, *, dataset: str | None, images: Sequence[str]) -> None:
-    """Check that radiographs belong to the dataset and may be shown.
-
-    Raises:
-        Refused: one does not.
-    """
-    if not images:
-        return
-    if dataset is None:
-        raise Refused("Requests with radiographs need the dataset that the radiographs belong to.")
-    missing = find_missing_images(db, dataset_id=load_dataset(db, name=dataset).id, sha256=images)
-    if missing:
-        raise Refused(
-            f"Radiograph {min(missing)[:12]}… is not part of dataset {dataset}, or was removed because of "
-            "patient text in it."
-        )

@@ -265,6 +265,7 @@ NOT_COVERED: Mapping[str, str] = {
     "pending_sign_in": "sign-ins that await a code",
     "pixel_text": "ranking that helps people to inspect images; their decisions are covered",
     "pool_member": "who takes questions from a shared queue; verdicts and assignments are covered",
+    "prompt_example": "examples for prompts; the versions that contain them are in prompt_version",
     "prompt_version": "prompts for models; append-only",
     "problem": "computed from the questions by the checks",
     "reading_draft": "unsaved input",

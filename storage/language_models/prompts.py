@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,6 +10,8 @@ from sqlalchemy import func, select
 from sqlmodel import Session
 
 from storage.rows.language_models import ModelRunRow, PromptVersionRow
+
+_VERSION = re.compile("[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +54,14 @@ def add_prompt(
     return _prompt_from_row(row)
 
 
-def find_prompt(db: Session, *, name: str, version: int | None = None) -> PromptVersion | None:
-    """Return a version of a prompt, or the newest."""
+def find_prompt(db: Session, *, label: str) -> PromptVersion | None:
+    """Return a version such as ``mcq@2``, or the newest one of ``mcq``."""
+    name, separator, version = label.partition("@")
     statement = select(PromptVersionRow).where(PromptVersionRow.name == name)
-    if version is not None:
-        statement = statement.where(PromptVersionRow.version == version)
+    if separator:
+        if not _VERSION.fullmatch(version):
+            return None
+        statement = statement.where(PromptVersionRow.version == int(version))
     row = db.execute(statement.order_by(PromptVersionRow.version.desc()).limit(1)).scalar_one_or_none()
     return _prompt_from_row(row) if row is not None else None
 

@@ -1,8 +1,8 @@
-"""Tables of language models: endpoints, data use of datasets, runs, requests, calls, prompt versions."""
+"""Tables of language models: endpoints, data use of datasets, runs, requests, calls, prompts and examples."""
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Column, Index, UniqueConstraint
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, UniqueConstraint
 from sqlmodel import Field
 
 from storage.rows import datasets, people  # noqa: F401 - foreign keys refer to their tables
@@ -60,6 +60,26 @@ class PromptVersionRow(TableRow, table=True):
     note: str
     person_id: int | None = Field(default=None, foreign_key="person.id")
     added_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class PromptExampleRow(TableRow, table=True):
+    """An in-context example that was written from an exam, to be added to a version of the prompt ``name``.
+
+    ``variables`` is a JSON object of texts, ``images`` a JSON list of SHA-256. A row changes only once, when
+    it is removed.
+    """
+
+    __tablename__ = "prompt_example"
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(index=True)
+    exam_id: int = Field(sa_column=Column(BigKey, ForeignKey("exam.id"), nullable=False))
+    variables: str
+    images: str
+    reply: str
+    written_by: int | None = Field(default=None, foreign_key="person.id")
+    written_at: datetime = Field(sa_type=UtcDateTime)
+    removed_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
 
 
 class ModelRunRow(TableRow, table=True):

@@ -1,4 +1,4 @@
-"""Endpoints and model runs on their pages, and to which endpoints a dataset may be sent."""
+"""Endpoints, model runs and prompts on their pages, and to which endpoints a dataset may be sent."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from language_models.requests import ModelRequest
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import COMMAND_LINE, end_double_click_window, get_text, wait_for_jobs
 from tests.storage.model_server import MODEL, make_body, running_model_server
+from tests.storage.worlds import SECRETS, make_world
 
-ENDPOINTS, RUNS = "pages/endpoints.py", "pages/model_runs.py"
+ENDPOINTS, RUNS, PROMPTS = "pages/endpoints.py", "pages/model_runs.py", "pages/prompts.py"
 PLANTED = "sk-planted-0123456789abcdef"
 
 
@@ -126,3 +127,54 @@ def test_a_coordinator_cancels_a_run(sign_in_as, run_page, server):
     with read_only_session() as db:
         assert models.load_run(db, by=COMMAND_LINE, name="run").status == "cancelled"
     assert "Start" not in {button.label for button in page.button}
+
+
+def save_prompt(content, note="First version"):
+    with unit_of_work() as db:
+        return models.save_prompt(db, by=COMMAND_LINE, content=content, note=note, now=datetime.now(UTC))[0]
+
+
+def choose_part(page, label):
+    return page.segmented_control[0].set_value(label).run() if page.segmented_control else page
+
+
+def test_the_first_prompt_is_saved_and_the_next_version_compared(workspace, sign_in_as, run_page):
+    sign_in_as("cora", Role.COORDINATOR)
+    page = run_page(PROMPTS)
+    assert "No prompt yet" in read_text(page)
+    page = press(page, "Save prompt")
+    assert "note: must state what changed" in read_text(page)
+    find_by_label(page.text_input, "Note").set_value("First version")
+    page = press(page, "Save prompt")
+    assert "Saved mcq-from-report@1." in read_text(page.run())
+    page = choose_part(page.run(), "New version")
+    editor = find_by_label(page.text_area, "Prompt file (TOML)")
+    editor.set_value(editor.value.replace("max_tokens = 600", "max_tokens = 900"))
+    find_by_label(page.text_input, "Note").set_value("Longer replies")
+    page = press(page, "Save as next version")
+    assert "Saved mcq-from-report@2." in read_text(page)
+    page = choose_part(page, "Compare")
+    difference = "".join(code.value for code in page.code)
+    assert "-max_tokens = 600" in difference
+    assert "+max_tokens = 900" in difference
+
+
+def test_an_example_is_written_from_a_report_and_saved_as_the_next_version(workspace, sign_in_as, run_page):
+    make_world(workspace)
+    save_prompt('name = "mcq"\nuser = "Report: ${report}"\n')
+    sign_in_as("cora", Role.COORDINATOR)
+    page = choose_part(run_page(PROMPTS), "Examples")
+    find_by_label(page.text_input, "Exam").set_value("E404").run()
+    assert "Dataset demo has no exam 'E404'." in read_text(page)
+    page = press(page, "Draw at random")
+    assert find_by_label(page.text_area, "report").value == SECRETS["report"]
+    find_by_label(page.text_area, "Reply").set_value("What is seen? An effusion.")
+    page = press(page, "Add example")
+    assert "Added example 1." in read_text(page)
+    page = press(page, "Save as next version")
+    assert "Saved mcq@2." in read_text(page)
+    with read_only_session() as db:
+        newest = models.load_prompt(db, by=COMMAND_LINE, label="mcq")
+    assert (newest.note, "An effusion" in newest.content) == ("Add 1 example", True)
+    page = press(page, "Remove example")
+    assert "Removed example 1." in read_text(page)

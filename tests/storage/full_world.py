@@ -457,6 +457,10 @@ def _ask_models(study_world: StudyWorld) -> None:
         language_models.set_data_use(db, by=BY, dataset="demo", data_use=DataUse.ZERO_RETENTION, now=NOW)
         content = 'name = "mcq"\nuser = "Report: ${report}"\n'
         prompt, _ = language_models.save_prompt(db, by=BY, content=content, note="The first.", now=NOW)
+        language_models.save_example(
+            db, by=BY, prompt="mcq", dataset="demo", exam="E1", variables={"report": "Größer."}, reply="1.",
+            radiographs=["pa"], now=NOW,
+        )  # fmt: skip
         requests = [
             parse_prompt(content).build_request(
                 custom_id=f"r{number}", values={"report": f"Größer {number}."}
