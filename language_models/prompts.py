@@ -202,7 +202,10 @@ def add_examples(content: str, examples: Sequence[Example]) -> str:
         InvalidValue: the file is not valid with them, such as a reply that does not match the schema.
     """
     existing = parse_prompt(content).examples
-    new = [example for example in examples if example not in existing]
+    new: list[Example] = []
+    for example in examples:
+        if example not in (*existing, *new):
+            new.append(example)
     extended = normalise_prompt(content) + "".join(f"\n{_format_example(example)}" for example in new)
     parse_prompt(extended)
     return extended

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Sequence
-from urllib.parse import quote
 
 import streamlit as st
 
@@ -19,6 +18,7 @@ from ui import state
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.dataset_choice import choose_dataset
 from ui.layout import responsive_columns
+from ui.prompts.radiographs import show_radiographs
 from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, show_empty_state, show_notice
 
@@ -39,7 +39,6 @@ def show_examples(versions: Sequence[models.PromptVersion]) -> None:
         if source is not None:
             with right:
                 _show_fields(newest, source)
-        show_notice(_WRITTEN)
     else:
         show_empty_state(
             "No dataset yet",
@@ -89,15 +88,7 @@ def _show_exam(source: models.ExampleSource) -> None:
         if exam.indication:
             st.caption(escape_markdown(f"Indication: {exam.indication}"))
         st.markdown(escape_markdown(exam.report) if exam.report else "This exam has no report.")
-        for radiograph in exam.radiographs:
-            if radiograph.sha256 is None:
-                continue
-            address = f"/radiographs/{source.number}/{quote(radiograph.id, safe='')}"
-            st.html(
-                f'<a href="{address}?longest=3000" target="_blank"><img src="{address}?longest=900" '
-                f'alt="radiograph {quote(radiograph.id)}" '
-                'style="width:100%;max-height:34rem;object-fit:contain;background:#000"></a>'
-            )
+    show_radiographs(source.number, exam)
 
 
 def _show_fields(version: models.PromptVersion, source: models.ExampleSource) -> None:
@@ -123,6 +114,7 @@ def _show_fields(version: models.PromptVersion, source: models.ExampleSource) ->
             args=(_add, version.name, source.dataset, exam.id, fields, form_key),
             kwargs={"notice_key": _WRITTEN},
         )
+    show_notice(_WRITTEN)
     st.caption(
         escape_markdown(
             f"A run with this example sends text of dataset {source.dataset}, so it needs an endpoint to "

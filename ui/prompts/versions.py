@@ -12,7 +12,7 @@ from language_models.prompts import compare_prompts
 from ui import state
 from ui.context import clock, current_person, unit_of_work
 from ui.tables import show_table
-from ui.widgets import escape_markdown, run_action, show_notice
+from ui.widgets import run_action, show_notice
 
 _NOTICE = "prompt"
 _FIRST_CONTENT = """name = "mcq-from-report"
@@ -34,6 +34,7 @@ properties.answer.type = "string"
 
 def show_versions(versions: Sequence[models.PromptVersion]) -> None:
     """Draw the versions of a prompt with their notes, the newest first, and the file of one."""
+    show_notice(_NOTICE)  # of the first version, after which the page shows this part
     st.caption("A stored version never changes. A change is the next version, and its requests are new ones.")
     show_table(
         [
@@ -62,7 +63,6 @@ def show_comparison(versions: Sequence[models.PromptVersion]) -> None:
         old = _choose_version("From", versions, 1, key="old")
     with right:
         new = _choose_version("To", versions, 0, key="new")
-    st.caption(escape_markdown(f"{new.label}: {new.note}"))
     difference = compare_prompts(old.content, new.content, old_name=old.label, new_name=new.label)
     if difference:
         st.code(difference, language="diff", wrap_lines=True)
