@@ -37,6 +37,7 @@ COMMANDS = {
     "attention": "show intra-reviewer agreement and planted faults found",
     "estimate": "estimate error rates of the whole dataset",
     "statistics": "show tasks, categories, formats, boxes, lengths and words of datasets",
+    "leaks": "find patients, images and reports that several datasets share",
     "release": "create, verify, compare or list releases of the gold set",
     "study": "create, run and analyse reader studies",
     "model": "add, test and list endpoints of language models; data use of datasets",

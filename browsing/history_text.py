@@ -127,7 +127,7 @@ def _describe_adjudication(event: QuestionEvent, question: Question) -> tuple[st
 
 def _describe_release(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     split = event.details["side"]
-    return f"in release {event.container}", ["on the private side"] if split == "private" else []
+    return f"in release {event.container}", [] if split == "public" else [f"split: {split}"]
 
 
 def _describe_rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:

@@ -68,11 +68,20 @@ def add_to(subparsers: Subparsers) -> None:
         "--private",
         type=float,
         metavar="SHARE",
+        default=0.0,
         help="withhold the keys of about this share of the exams, such as 0.25; patients and images are "
-        "never in both parts; the keys are written to DIR-keys",
+        "never in two splits; the keys are written to DIR-keys",
     )
+    for split in ("valid", "test"):
+        create.add_argument(
+            f"--{split}",
+            type=float,
+            metavar="SHARE",
+            default=0.0,
+            help=f"put about this share of the exams into the split {split}; the rest is train",
+        )
     create.add_argument(
-        "--split-seed", type=int, default=0, metavar="SEED", help="seed of the split (default 0)"
+        "--split-seed", type=int, default=0, metavar="SEED", help="seed of the splits (default 0)"
     )
     create.add_argument(
         "--only-if-key-errors-under",
@@ -115,8 +124,10 @@ def _create(args: argparse.Namespace) -> int:
     if limit is not None and not 0 < limit <= 100:
         args.parser.error("--only-if-key-errors-under must be above 0 and at most 100")
     split = None
-    if args.private is not None:
-        split = SplitPlan(private_share=args.private, seed=args.split_seed)
+    if args.private or args.valid or args.test:
+        split = SplitPlan(
+            private_share=args.private, valid_share=args.valid, test_share=args.test, seed=args.split_seed
+        )
     # The release is written in a read transaction, so that it does not block reviewers who save verdicts.
     with read_only_session() as db:
         result = write_release(

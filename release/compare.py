@@ -31,7 +31,7 @@ _FIELD_NOUNS = {
 class Comparison:
     """The differences between the releases ``old`` and ``new``.
 
-    ``added``, ``removed`` and ``moved`` (between the public and the private side) are ids of questions.
+    ``added``, ``removed`` and ``moved`` (to or from the private split) are ids of questions.
     ``changed`` has the ids of the changed questions by field, and ``unchanged`` is the number of unchanged
     questions.
     """

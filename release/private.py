@@ -1,4 +1,4 @@
-"""The private side of a release: its questions without any field that reveals the answer.
+"""The private split of a release: its questions without any field that reveals the answer.
 
 Their keys, corrections and origins are written to the separate folder ``<folder>-keys``, for the person who
 scores predictions, so the folder of the release can be distributed as it is. The manifest has the SHA-256 of
@@ -32,7 +32,7 @@ def keys_folder_of(folder: Path) -> Path:
 
 
 class PrivateWriter:
-    """Writes the questions and keys of the private side in one pass."""
+    """Writes the questions and keys of the private split in one pass."""
 
     def __init__(self, folder: Path, keys: Path) -> None:
         """``folder`` is the folder of the release and ``keys`` the folder of its keys; both must exist."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -23,13 +24,13 @@ from records.verdicts import correction_to_plain
 from release.folder import HashedFile
 from release.formats.coco import CocoWriter
 from release.formats.datacard import ContentCounts
-from release.formats.format_writer import FormatName, FormatWriter, OriginalLoader
+from release.formats.format_writer import FormatLimitation, FormatName, FormatWriter, OriginalLoader
 from release.formats.gemex import GemexWriter
 from release.formats.rexvqa import RexvqaWriter
 from release.manifest import Entry
 from release.private import PrivateWriter
 from release.provenance_file import ProvenanceFile
-from release.splits import Side
+from release.splits import SPLIT_TABLE, Split, SplitPlan
 from release.table import GoldTable
 from release.tally import has_correction
 
@@ -47,9 +48,9 @@ class ReleaseOptions:
 
     ``load_display_image`` loads the images for the Parquet file; if it is None, the file has no images.
     ``load_original`` loads DICOM files for structured reports, and ``sr_date`` is the date of these reports;
-    if either is None, no structured reports are written. If the release has a private side, ``side_by_exam``
-    has the side of each exam by its id, and ``keys_folder`` is the folder for the keys. ``formats`` are the
-    formats in addition to the native one.
+    if either is None, no structured reports are written. If the release has splits, ``plan`` has their
+    shares and ``split_by_exam`` the split of each exam by its id; ``keys_folder`` is the folder for the keys
+    of the private split. ``formats`` are the formats in addition to the native one.
     """
 
     reviewer_names: Mapping[int, str]
@@ -58,13 +59,18 @@ class ReleaseOptions:
     load_display_image: DisplayImageLoader | None = None
     load_original: OriginalLoader | None = None
     sr_date: datetime | None = None
-    side_by_exam: Mapping[str, Side] | None = None
+    plan: SplitPlan | None = None
+    split_by_exam: Mapping[str, Split] = field(default_factory=dict)
     keys_folder: Path | None = None
     formats: frozenset[FormatName] = frozenset(FormatName)
 
 
 class ReleaseWriter:
-    """Writes the native files, the export formats, and the private side if there is one."""
+    """Writes the native files, the export formats, and the private questions if there are any.
+
+    With the splits train, valid and test, the files of the export formats are in one folder per split, and
+    ``splits.jsonl`` has the split of each question.
+    """
 
     def __init__(self, folder: Path, options: ReleaseOptions) -> None:
         """Create all files in an empty folder."""
@@ -77,40 +83,46 @@ class ReleaseWriter:
         )
         files = self.gold.images if options.with_images else {}
         self._files = files
-        writer_factories: dict[FormatName, Callable[[], FormatWriter]] = {
-            FormatName.REXVQA: lambda: RexvqaWriter(folder, files=files, with_report=options.with_report),
-            FormatName.GEMEX: lambda: GemexWriter(folder, files=files, with_report=options.with_report),
-            FormatName.COCO: lambda: CocoWriter(folder, files=files),
-            FormatName.PARQUET: lambda: _create_parquet_writer(folder, files, options.load_display_image),
+        self._split_table: HashedFile | None = None
+        if Split.TRAIN in self._splits:
+            self._split_table = HashedFile(folder / SPLIT_TABLE)
+        self._formats: dict[Split, list[FormatWriter]] = {
+            split: _create_format_writers(_make_split_folder(folder, split), files, options)
+            for split in self._splits
+            if split is not Split.PRIVATE
         }
-        self.formats: list[FormatWriter] = [
-            make_writer() for name, make_writer in writer_factories.items() if name in options.formats
-        ]
         self._sr: SrWriter | None = None
         if options.load_original is not None and options.sr_date is not None:
             # The import takes half a second and is not needed without structured reports.
             from release.formats.sr import SrWriter  # noqa: PLC0415 - only for structured reports
 
             self._sr = SrWriter(folder, load_original=options.load_original, content_date=options.sr_date)
-            self.formats.append(self._sr)
         self.private = None
-        if options.side_by_exam is not None and options.keys_folder is not None:
+        if options.keys_folder is not None:
             self.private = PrivateWriter(folder, options.keys_folder)
         self.content = ContentCounts()
-        #: The ids of the released questions on each side.
-        self.released: dict[Side, list[str]] = {side: [] for side in Side}
-        self._exams: dict[Side, set[str]] = {side: set() for side in Side}
+        #: The ids of the released questions in each split.
+        self.released: dict[Split, list[str]] = {split: [] for split in self._splits}
+        self._exams: dict[Split, set[str]] = {split: set() for split in self._splits}
 
     def add(self, outcome: GoldItem | Excluded) -> None:
         """Write the records of one judged question."""
         if isinstance(outcome, Excluded):
             self.gold.add(outcome)
             return
-        side = self._side_of(outcome)
-        self.released[side].append(outcome.question.id)
-        self._exams[side].add(outcome.judged.exam.id)
+        split = self._split_of(outcome)
+        self.released[split].append(outcome.question.id)
+        self._exams[split].add(outcome.judged.exam.id)
         self.content.add(outcome)
-        if side is Side.PRIVATE and self.private is not None:
+        if self._split_table is not None:
+            self._split_table.write_json_line(
+                {
+                    "question_id": outcome.question.id,
+                    "exam_id": outcome.judged.exam.id,
+                    "split": split.value,
+                }
+            )
+        if split is Split.PRIVATE and self.private is not None:
             exam = outcome.judged.exam
             self.gold.add_images(exam)
             report = exam.report if self._options.with_report else None
@@ -122,28 +134,39 @@ class ReleaseWriter:
             )
             return
         self.gold.add(outcome)
-        for format_writer in self.formats:
+        for format_writer in (*self._formats[split], *([self._sr] if self._sr else [])):
             format_writer.add(outcome)
 
     @property
+    def formats(self) -> list[FormatWriter]:
+        """The writers of all export formats, of all splits."""
+        writers = [writer for split_writers in self._formats.values() for writer in split_writers]
+        return [*writers, self._sr] if self._sr is not None else writers
+
+    @property
     def splits(self) -> dict[str, dict[str, int]] | None:
-        """The numbers of questions and exams on each side; None without a private side."""
-        if self.private is None:
+        """The numbers of questions and exams in each split; None without splits."""
+        if self._options.plan is None:
             return None
         return {
-            side.value: {"questions": len(self.released[side]), "exams": len(self._exams[side])}
-            for side in Side
+            split.value: {"questions": len(self.released[split]), "exams": len(self._exams[split])}
+            for split in self._splits
         }
+
+    @property
+    def _splits(self) -> tuple[Split, ...]:
+        return (Split.PUBLIC,) if self._options.plan is None else tuple(self._options.plan.shares)
 
     @property
     def limitations(self) -> dict[str, dict[str, int]]:
         """The counts of omitted content by format and reason, without formats that omit nothing."""
+        counts = defaultdict[str, Counter[FormatLimitation]](Counter)
+        for format_writer in self.formats:
+            counts[format_writer.name].update(format_writer.limitations)
         limitations: dict[str, dict[str, int]] = {
-            format_writer.name: {
-                reason.value: count for reason, count in sorted(format_writer.limitations.items())
-            }
-            for format_writer in self.formats
-            if format_writer.limitations
+            name: {reason.value: count for reason, count in sorted(by_reason.items())}
+            for name, by_reason in counts.items()
+            if by_reason
         }
         if self._sr is not None and self._sr.excluded_radiographs:
             limitations["sr (radiographs)"] = {
@@ -154,8 +177,17 @@ class ReleaseWriter:
     def list_entries(self) -> list[Entry]:
         """The files with their lengths and hashes; complete after the end of the ``with`` block."""
         entries = self.gold.list_entries()
-        for format_writer in self.formats:
-            entries += format_writer.list_entries()
+        for split, format_writers in self._formats.items():
+            for format_writer in format_writers:
+                entries += [
+                    entry if split is Split.PUBLIC else replace(entry, path=f"{split}/{entry.path}")
+                    for entry in format_writer.list_entries()
+                ]
+        if self._sr is not None:
+            entries += self._sr.list_entries()
+        if self._split_table is not None:
+            table = self._split_table
+            entries.append(Entry(path=SPLIT_TABLE, bytes=table.bytes, sha256=table.sha256))
         if self.private is not None:
             entries.append(self.private.entry)
         return entries
@@ -167,17 +199,36 @@ class ReleaseWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the files and flush them to the disk, unless there was an error."""
-        parts: list[Any] = [self.gold, *self.formats]
+        parts: list[Any] = [self.gold, *self.formats, *([self._split_table] if self._split_table else [])]
         with ExitStack() as stack:  # closes every part, even if closing another one fails
             for part in parts:
                 stack.callback(part.__exit__, kind, error, trace)
             if self.private is not None:
                 stack.callback(self.private.close, kind)
 
-    def _side_of(self, gold: GoldItem) -> Side:
-        if self._options.side_by_exam is None:
-            return Side.PUBLIC
-        return self._options.side_by_exam[gold.judged.exam.id]
+    def _split_of(self, gold: GoldItem) -> Split:
+        if self._options.plan is None:
+            return Split.PUBLIC
+        return self._options.split_by_exam[gold.judged.exam.id]
+
+
+def _make_split_folder(folder: Path, split: Split) -> Path:
+    if split is Split.PUBLIC:
+        return folder
+    (folder / split.value).mkdir()
+    return folder / split.value
+
+
+def _create_format_writers(
+    folder: Path, files: Mapping[str, str], options: ReleaseOptions
+) -> list[FormatWriter]:
+    writer_factories: dict[FormatName, Callable[[], FormatWriter]] = {
+        FormatName.REXVQA: lambda: RexvqaWriter(folder, files=files, with_report=options.with_report),
+        FormatName.GEMEX: lambda: GemexWriter(folder, files=files, with_report=options.with_report),
+        FormatName.COCO: lambda: CocoWriter(folder, files=files),
+        FormatName.PARQUET: lambda: _create_parquet_writer(folder, files, options.load_display_image),
+    }
+    return [make_writer() for name, make_writer in writer_factories.items() if name in options.formats]
 
 
 class GoldFileWriter:

@@ -1,9 +1,9 @@
-"""Splits the exams of a release into a public side and a private side, whose keys are not published.
+"""Divides the exams of a release into splits: public and private, or train, valid, test and private.
 
-Exams of the same patient, or with radiographs of identical bytes or pixels, form a cluster, and a cluster is
-not divided. No patient and no image is therefore on both sides. The side depends on a hash of the seed and
-the cluster, so it stays the same in a later release with the same seed and share, unless new exams connect
-two clusters.
+The keys of the private split are not published. Exams of the same patient, or with radiographs of identical
+bytes or pixels, form a cluster, and a cluster is not divided. No patient and no image is therefore in two
+splits. The split depends on a hash of the seed and the cluster, so it stays the same in a later release with
+the same seed and shares, unless new exams connect two clusters.
 """
 
 from __future__ import annotations
@@ -15,42 +15,68 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from domain.errors import InvalidValue, Refused
+from release.leaks import ExamLinks, find_leaks
+
+#: The file with the split of each question, in releases with the splits train, valid and test.
+SPLIT_TABLE = "splits.jsonl"
 
 
-class Side(StrEnum):
-    """The side of a question in a release."""
+class Split(StrEnum):
+    """The split of a question in a release."""
 
     PUBLIC = "public"
+    TRAIN = "train"
+    VALID = "valid"
+    TEST = "test"
     PRIVATE = "private"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitPlan:
-    """The share of clusters that is private (above 0 and below 1), and the seed.
+    """The shares of the clusters in each split, from 0 to 1, and the seed.
+
+    The rest is the split train if ``valid_share`` or ``test_share`` is above 0; otherwise it is public.
 
     Raises:
-        InvalidValue: the share is not above 0 and below 1.
+        InvalidValue: a share is below 0, all shares are 0, or they leave nothing for the rest.
     """
 
-    private_share: float
+    private_share: float = 0.0
+    valid_share: float = 0.0
+    test_share: float = 0.0
     seed: int
 
     def __post_init__(self) -> None:
-        if not 0 < self.private_share < 1:
-            raise InvalidValue("private", f"must be a share above 0 and below 1, not {self.private_share}")
+        shares = {"private": self.private_share, "valid": self.valid_share, "test": self.test_share}
+        for name, share in shares.items():
+            if not 0 <= share < 1:
+                raise InvalidValue(name, f"must be a share from 0 to below 1, not {share}")
+        if not 0 < sum(shares.values()) < 1:
+            raise InvalidValue(
+                "splits",
+                f"the shares of private, valid and test must be above 0 and below 1 together, not "
+                f"{sum(shares.values()):g}",
+            )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExamLinks:
-    """The properties by which exams are linked: the patient, and hashes of image files and pixels."""
-
-    exam: str
-    patient: str | None
-    images: tuple[str, ...]
+    @property
+    def shares(self) -> dict[Split, float]:
+        """The share of each split that the plan has, the rest first."""
+        shares = {
+            Split.VALID: self.valid_share,
+            Split.TEST: self.test_share,
+            Split.PRIVATE: self.private_share,
+        }
+        rest = Split.TRAIN if self.valid_share or self.test_share else Split.PUBLIC
+        return {rest: 1 - sum(shares.values()), **{split: share for split, share in shares.items() if share}}
 
 
 def link_exam(
-    exam: str, *, patient: str | None, images: Iterable[str], pixel_hash: Mapping[str, str]
+    exam: str,
+    *,
+    patient: str | None,
+    images: Iterable[str],
+    pixel_hash: Mapping[str, str],
+    report: str | None = None,
 ) -> ExamLinks:
     """Return the properties by which an exam is linked to others.
 
@@ -59,26 +85,24 @@ def link_exam(
         patient: the id of the patient; None if it is not known.
         images: the SHA-256 of each image file.
         pixel_hash: the hashes of the pixels by the SHA-256 of the file, without files that cannot be decoded.
+        report: the hash of the report; None if there is none. Reports do not link exams of a release, since
+            equal reports may be templates.
     """
-    hashes: dict[str, None] = {}
-    for file_hash in images:
-        hashes[file_hash] = None
-        if file_hash in pixel_hash:
-            hashes[pixel_hash[file_hash]] = None
-    return ExamLinks(exam=exam, patient=patient, images=tuple(hashes))
+    hashes = dict.fromkeys(pixel_hash.get(file_hash, file_hash) for file_hash in images)
+    return ExamLinks(exam=exam, patient=patient, images=tuple(hashes), report=report)
 
 
-def assign_linked_sides(links: Sequence[ExamLinks], plan: SplitPlan) -> dict[str, Side]:
-    """Return the side of each exam, by exam id. Linked exams are on the same side.
+def assign_linked_splits(links: Sequence[ExamLinks], plan: SplitPlan) -> dict[str, Split]:
+    """Return the split of each exam, by exam id. Linked exams are in the same split.
 
     Raises:
-        Refused: a patient or an image is on both sides, which would be a defect of the program.
+        Refused: a patient or an image is in two splits, which would be a defect of the program.
     """
-    side_by_exam = assign_sides(cluster_exams(links), plan)
-    leak_messages = find_leaks(side_by_exam, links)
-    if leak_messages:
-        raise Refused(f"The private side would not be private: {'; '.join(leak_messages[:5])}.")
-    return side_by_exam
+    split_by_exam = assign_splits(cluster_exams(links), plan)
+    leaks = find_leaks((split_by_exam[exam.exam], exam) for exam in links)
+    if leaks:
+        raise Refused(f"The splits would share content: {'; '.join(map(str, leaks[:5]))}.")
+    return split_by_exam
 
 
 def cluster_exams(exams: Iterable[ExamLinks]) -> dict[str, str]:
@@ -108,35 +132,25 @@ def cluster_exams(exams: Iterable[ExamLinks]) -> dict[str, str]:
     return {name: min(group) for group in members.values() for name in group}
 
 
-def assign_sides(cluster_of: Mapping[str, str], plan: SplitPlan) -> dict[str, Side]:
-    """Return the side of each exam, by exam id. ``cluster_of`` is the result of :func:`cluster_exams`."""
-    return {
-        exam: Side.PRIVATE if _unit_hash(cluster, plan.seed) < plan.private_share else Side.PUBLIC
-        for exam, cluster in cluster_of.items()
-    }
+def assign_splits(cluster_of: Mapping[str, str], plan: SplitPlan) -> dict[str, Split]:
+    """Return the split of each exam, by exam id. ``cluster_of`` is the result of :func:`cluster_exams`.
+
+    The private split depends on the seed and its own share only.
+    """
+    return {exam: _choose_split(_unit_hash(cluster, plan.seed), plan) for exam, cluster in cluster_of.items()}
+
+
+def _choose_split(number: float, plan: SplitPlan) -> Split:
+    limit = 0.0
+    rest, *others = plan.shares
+    for split in reversed(others):  # private comes first
+        limit += plan.shares[split]
+        if number < limit:
+            return split
+    return rest
 
 
 def _unit_hash(cluster: str, seed: int) -> float:
     """Return a uniform number in [0, 1): the first 53 bits of the SHA-256 of seed and cluster."""
     digest = hashlib.sha256(f"overread.split/1\0{seed}\0{cluster}".encode()).digest()
     return (int.from_bytes(digest[:8], "big") >> 11) / (1 << 53)
-
-
-def find_leaks(side_by_exam: Mapping[str, Side], exams: Iterable[ExamLinks]) -> list[str]:
-    """Return one sentence per patient or image that is on both sides.
-
-    The function does not use the clusters, so it can detect defects of :func:`cluster_exams`.
-    """
-    exam_by_side: dict[tuple[str, str], dict[Side, str]] = defaultdict(dict)
-    for exam in exams:
-        side = side_by_exam[exam.exam]
-        if exam.patient and exam.patient.strip():
-            exam_by_side["patient", exam.patient.strip().casefold()].setdefault(side, exam.exam)
-        for image in exam.images:
-            exam_by_side["image", image].setdefault(side, exam.exam)
-    return [
-        f"{kind} {value} is public in exam {exam_on_side[Side.PUBLIC]} and private in exam"
-        f" {exam_on_side[Side.PRIVATE]}"
-        for (kind, value), exam_on_side in exam_by_side.items()
-        if len(exam_on_side) > 1
-    ]

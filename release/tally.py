@@ -138,13 +138,13 @@ def find_latest_judgement_time(judged: JudgedQuestion) -> datetime:
 def check_not_empty(
     dataset: str, tally: Tally, splits: Mapping[str, Mapping[str, int]] | None, split: SplitPlan | None
 ) -> None:
-    """Check that there are questions to release, on each side of a split.
+    """Check that there are questions to release, in each split.
 
     Args:
         dataset: the name of the dataset, used in error messages.
         tally: the counts of the release.
-        splits: the counts by side; None without a split.
-        split: the private share and the seed; None without a split.
+        splits: the counts by split; None without splits.
+        split: the shares and the seed; None without splits.
 
     Raises:
         Refused: there is no question to release; the message has the reasons.
@@ -154,10 +154,10 @@ def check_not_empty(
     if not tally.released:
         reasons = "; ".join(f"{reason} ({count:,})" for reason, count in tally.excluded.items())
         raise Refused(f"No question of {dataset!r} can be released: {reasons}.")
-    empty = [side for side, counts in (splits or {}).items() if not counts["questions"]]
+    empty = [name for name, counts in (splits or {}).items() if not counts["questions"]]
     if empty and split is not None:
+        shares = ", ".join(f"{name} {share:.3g}" for name, share in split.shares.items())
         raise Refused(
-            f"The {empty[0]} part would have no questions with a private share of {split.private_share:g} "
-            f"and seed {split.seed}, because exams that share a patient or an image stay together. Choose "
-            "another share or seed."
+            f"The split {empty[0]} would have no questions with the shares {shares} and seed {split.seed}, "
+            "because exams that share a patient or an image stay together. Choose another share or seed."
         )

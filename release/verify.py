@@ -16,6 +16,7 @@ from records.questions import REVEALING_FIELDS, question_from_plain
 from release.folder import MANIFEST, hash_file
 from release.manifest import FORMAT, Entry, parse_entries
 from release.private import QUESTIONS as PRIVATE
+from release.splits import SPLIT_TABLE
 
 #: The maximum number of faults that are reported.
 MAX_FAULTS = 100
@@ -176,7 +177,9 @@ class _GoldFiles:
                 faults.append(f"gold.jsonl, line {line}: question {question.id!r} appears twice")
             public_ids.add(question.id)
             faults.extend(_check_corrections(record, corrections.pop(question.id, {})))
-        faults += self._check_private(public_ids)
+        private_ids: set[str] = set()
+        faults += self._check_private(public_ids, private_ids)
+        faults += self._check_splits(public_ids | private_ids)
         faults += [
             f"corrections.jsonl: question {question_id!r} is corrected, but is not in gold.jsonl"
             for question_id in corrections
@@ -188,13 +191,33 @@ class _GoldFiles:
         ]
         return faults
 
-    def _check_private(self, public_ids: set[str]) -> list[str]:
-        """Check that private questions reveal no answer and are not public too."""
+    def _check_splits(self, question_ids: set[str]) -> list[str]:
+        """Check that every question is in one split, and all questions of an exam in the same."""
+        faults: list[str] = []
+        if not (self._folder / SPLIT_TABLE).is_file():
+            return faults
+        split_by_exam: dict[str, str] = {}
+        missing = set(question_ids)
+        for line, record in self._read_records(SPLIT_TABLE, faults):
+            question_id, exam, split = (record.get(name) for name in ("question_id", "exam_id", "split"))
+            if question_id not in missing:
+                faults.append(f"{SPLIT_TABLE}, line {line}: question {question_id!r} is unknown or repeated")
+            missing.discard(str(question_id))
+            if split_by_exam.setdefault(str(exam), str(split)) != split:
+                faults.append(
+                    f"{SPLIT_TABLE}, line {line}: exam {exam!r} is in {split_by_exam[str(exam)]} too"
+                )
+        faults += [f"{SPLIT_TABLE}: question {question_id!r} is missing" for question_id in sorted(missing)]
+        return faults
+
+    def _check_private(self, public_ids: set[str], private_ids: set[str]) -> list[str]:
+        """Check that private questions reveal no answer and are not public; add their ids."""
         faults: list[str] = []
         if not (self._folder / PRIVATE).is_file():
             return faults
         for line, record in self._read_records(PRIVATE, faults):
             self.private += 1
+            private_ids.add(str(record.get("id")))
             if record.get("id") in public_ids:
                 faults.append(f"{PRIVATE}, line {line}: question {record['id']!r} is in gold.jsonl too")
             revealing_fields = sorted(REVEALING_FIELDS & record.keys())

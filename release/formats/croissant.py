@@ -2,7 +2,8 @@
 
 Every file except the images is listed with its SHA-256. The record set describes ``gold.parquet``, whose
 columns exist even if no question has a value, and whose texts stay texts. Programs that read JSON Lines with
-pandas convert the id "007" to 7 and fail on columns without values. Without that file there is no record set.
+pandas convert the id "007" to 7 and fail on columns without values. Without that file there is no record set;
+with the splits train, valid and test there is one per split.
 """
 
 from __future__ import annotations
@@ -126,17 +127,13 @@ def render_croissant(
         **({"datePublished": last_verdict_at[:10]} if last_verdict_at else {}),
         "distribution": [_file_object(entry) for entry in files if not entry.path.startswith("images/")],
     }
-    if any(entry.path == _RECORDS_FILE for entry in files):
-        description["recordSet"] = [
-            {
-                "@type": "cr:RecordSet",
-                "@id": "questions",
-                "name": "questions",
-                "description": "One record a question, with its corrections in it.",
-                "key": {"@id": "questions/id"},
-                "field": [_field_object(column) for column in _COLUMNS],
-            }
-        ]
+    record_sets = [
+        _record_set(entry.path.rpartition("/")[0] or "questions", entry.path)
+        for entry in files
+        if entry.path.rpartition("/")[2] == _RECORDS_FILE
+    ]
+    if record_sets:
+        description["recordSet"] = record_sets
     return msgspec.json.format(msgspec.json.encode(description), indent=2) + b"\n"
 
 
@@ -153,13 +150,24 @@ def _file_object(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _field_object(column: _Column) -> dict[str, Any]:
+def _record_set(name: str, path: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "name": name,
+        "description": "One record a question, with its corrections in it.",
+        "key": {"@id": f"{name}/id"},
+        "field": [_field_object(column, record_set=name, path=path) for column in _COLUMNS],
+    }
+
+
+def _field_object(column: _Column, *, record_set: str, path: str) -> dict[str, Any]:
     return {
         "@type": "cr:Field",
-        "@id": f"questions/{column.name}",
+        "@id": f"{record_set}/{column.name}",
         "name": column.name,
         "description": column.description,
         "dataType": column.data_type,
         **({"isArray": True, "arrayShape": "-1"} if column.is_list else {}),
-        "source": {"fileObject": {"@id": _RECORDS_FILE}, "extract": {"column": column.name}},
+        "source": {"fileObject": {"@id": path}, "extract": {"column": column.name}},
     }

@@ -11,15 +11,20 @@ from domain.vocabulary import AnswerFormat, Difficulty, Task
 from release.formats.rexvqa import TASK_NAMES
 from release.manifest import VERSION, DrawnBatch
 from release.rule import RULE
+from release.splits import Split
 from release.tally import Tally
 
 _NO_DEVICE = (
     "This is a test set for question answering. It is no medical device and not for diagnosis. The terms of "
     "the images and of the source dataset hold."
 )
-_SPLITS = (
-    "No patient and no image is in both splits; images are compared by file and by pixels. The private "
-    "questions (`private/questions.jsonl`) are published without keys, explanations and boxes."
+_SPLITS = "No patient and no image is in two splits; images are compared by file and by pixels."
+_PRIVATE_SPLIT = (
+    "The private questions (`private/questions.jsonl`) are published without keys, explanations and boxes."
+)
+_SPLIT_FILES = (
+    "`splits.jsonl` has the split of each question, and the folders `train`, `valid` and `test` have its "
+    "questions in the other forms."
 )
 _TASKS = {task.value: name for task, name in TASK_NAMES.items()}
 _MARKDOWN_CHARACTERS = "\\`*_{}[]<>#|"
@@ -176,11 +181,17 @@ def _splits_section(splits: Mapping[str, Mapping[str, int]] | None) -> list[str]
     return [
         "## Splits",
         "",
-        _SPLITS,
+        " ".join(
+            [
+                _SPLITS,
+                *([_PRIVATE_SPLIT] if Split.PRIVATE in splits else []),
+                *([_SPLIT_FILES] if Split.TRAIN in splits else []),
+            ]
+        ),
         "",
         "| split | questions | exams |",
         "|---|---:|---:|",
-        *(f"| {side} | {counts['questions']:,} | {counts['exams']:,} |" for side, counts in splits.items()),
+        *(f"| {name} | {counts['questions']:,} | {counts['exams']:,} |" for name, counts in splits.items()),
         "",
     ]
 

@@ -7,8 +7,10 @@ is stored.
 
 from release.compare import Comparison, compare_releases
 from release.formats.format_writer import FormatName
+from release.leak_report import LeakReport
 from release.names import ReviewerNaming
 from release.service.inputs import list_releasable_batches
+from release.service.leak_check import find_dataset_leaks
 from release.service.preview import preview_release, preview_version
 from release.service.recorded_releases import (
     ReleaseFile,
@@ -28,6 +30,7 @@ from storage.release.releases import ReleaseRecord
 __all__ = [
     "Comparison",
     "FormatName",
+    "LeakReport",
     "ReleaseFile",
     "ReleaseRecord",
     "ReleaseSummary",
@@ -38,6 +41,7 @@ __all__ = [
     "WrittenRelease",
     "compare_releases",
     "default_release_folder",
+    "find_dataset_leaks",
     "find_release_file",
     "list_releasable_batches",
     "list_release_files",

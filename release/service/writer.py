@@ -26,7 +26,7 @@ from release.names import ReviewerNaming, validate_name
 from release.private import keys_folder_of
 from release.release_writer import ReleaseOptions, ReleaseWriter, format_utc
 from release.rule import image_hashes
-from release.service.exam_sides import assign_exam_sides
+from release.service.exam_splits import assign_exam_splits
 from release.service.images import copy_images, display_image_loader, original_loader
 from release.service.inputs import (
     build_tally,
@@ -35,7 +35,7 @@ from release.service.inputs import (
     load_reviewer_names,
 )
 from release.service.patient_data_checks import check_pixel_decisions
-from release.splits import Side, SplitPlan
+from release.splits import Split, SplitPlan
 from release.tally import Tally, TallyCounter, check_not_empty, find_latest_judgement_time
 from release.verify import verify_release
 from review.service import check_key_errors, write_data_card_statement
@@ -50,7 +50,7 @@ class WrittenRelease:
     """A release that was written to its folder.
 
     ``already_existed`` is True if the folder already contained the same release. ``released`` has the ids of
-    its questions on each side. ``keys_folder`` has the keys of the private questions, if there are any.
+    its questions in each split. ``keys_folder`` has the keys of the private questions, if there are any.
     ``condition_note`` is a sentence with the estimates that met the condition on key errors. It is not in the
     manifest, because later imports change these estimates, and a release that is made again must be
     identical.
@@ -63,7 +63,7 @@ class WrittenRelease:
     manifest_sha256: str
     tally: Tally
     already_existed: bool
-    released: Mapping[Side, Sequence[str]]
+    released: Mapping[Split, Sequence[str]]
     keys_folder: Path | None = None
     condition_note: str | None = None
 
@@ -104,7 +104,7 @@ def write_release(
         with_images: whether to include the image files, and rendered images in the Parquet file.
         with_reports: whether to include the reports of the exams.
         with_sr: whether to write the boxes as DICOM structured reports, too.
-        split: the private share and the seed; None for no private side. The keys of the private questions are
+        split: the shares of the splits and the seed; None for no splits. The keys of private questions are
             written to a separate folder next to ``out`` (:func:`release.private.keys_folder_of`).
         key_errors_under: the maximum (0 to 1) of the upper limit of the rate of key errors in the whole
             dataset, in the worst case; None for no such condition.
@@ -117,7 +117,7 @@ def write_release(
     Raises:
         InvalidValue: the name is not valid.
         NotFound: the dataset, a batch or an image does not exist.
-        Refused: there is no question to release, or none on one side of the split; the condition on key
+        Refused: there is no question to release, or none in one of the splits; the condition on key
             errors is not met; an image has not been checked for patient data; another release has the name;
             or ``out`` or the folder of the keys has other content.
         OSError: a file cannot be written.
@@ -133,7 +133,8 @@ def write_release(
     with ExitStack() as stack:
         stack.enter_context(pause_garbage_collector())
         folder = stack.enter_context(staging_folder(out))
-        staged_keys = stack.enter_context(staging_folder(keys_folder_of(out))) if split else None
+        with_keys = split is not None and split.private_share > 0
+        staged_keys = stack.enter_context(staging_folder(keys_folder_of(out))) if with_keys else None
         decoder = stack.enter_context(GuardedDecoder())
         options = ReleaseOptions(
             reviewer_names=load_reviewer_names(db, selected_batches, reviewer_naming),
@@ -142,9 +143,12 @@ def write_release(
             load_display_image=display_image_loader(workspace, decoder) if with_images else None,
             load_original=original_loader(workspace) if with_sr else None,
             sr_date=last_verdict_at,
-            side_by_exam=assign_exam_sides(db, selected_batches, split, workspace=workspace, decoder=decoder)
+            plan=split,
+            split_by_exam=assign_exam_splits(
+                db, selected_batches, split, workspace=workspace, decoder=decoder
+            )
             if split
-            else None,
+            else {},
             keys_folder=staged_keys,
             formats=frozenset(formats),
         )
@@ -220,7 +224,7 @@ def write_release(
         tally=tally,
         already_existed=already_existed,
         released=writer.released,
-        keys_folder=keys_folder_of(out).resolve() if split else None,
+        keys_folder=keys_folder_of(out).resolve() if with_keys else None,
         condition_note=condition_note,
     )
 
@@ -275,15 +279,17 @@ def _write_file(path: Path, content: bytes) -> Entry:
 
 
 def _splits_to_json(split: SplitPlan | None, writer: ReleaseWriter) -> dict[str, Any] | None:
-    if split is None or writer.private is None or writer.splits is None:
+    if split is None or writer.splits is None:
         return None
-    sides: dict[str, dict[str, Any]] = {side: {**counts} for side, counts in writer.splits.items()}
-    sides["private"] = {
-        **sides["private"],
-        "corrections": writer.private.corrections,
-        "keys_sha256": writer.private.keys_sha256,
-    }
-    return {"private_share": split.private_share, "seed": split.seed, **sides}
+    counts_by_split: dict[str, dict[str, Any]] = {name: {**counts} for name, counts in writer.splits.items()}
+    if writer.private is not None:
+        counts_by_split["private"] |= {
+            "corrections": writer.private.corrections,
+            "keys_sha256": writer.private.keys_sha256,
+        }
+    _rest, *planned = split.shares.items()
+    shares = {f"{name}_share": share for name, share in planned}
+    return {**shares, "seed": split.seed, **counts_by_split}
 
 
 def _move_keys(staged_keys: Path, target: Path, *, sha256: str) -> None:

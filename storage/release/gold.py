@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
@@ -18,6 +20,8 @@ from storage.rows.datasets import ExamRow, QuestionRow, RadiographRow
 from storage.rows.people import PersonRow
 from storage.rows.verdicts import VerdictRow
 from storage.sampling.hidden_filters import exclude_hidden
+
+_EXAMS_PER_READ = 2_000
 
 
 def count_unjudged(db: Session, *, batches: Sequence[Batch]) -> int:
@@ -124,6 +128,50 @@ def load_exam_links(
         if sha256:
             images.append(sha256)
     return [(key, patient, tuple(images)) for key, (patient, images) in exams.items()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamContent:
+    """The id of an exam, its patient, the SHA-256 of its image files, its report, and its questions."""
+
+    exam: str
+    patient: str | None
+    images: tuple[str, ...]
+    report: str | None
+    questions: int
+
+
+def iterate_exam_contents(db: Session, *, dataset_id: int) -> Iterator[ExamContent]:
+    """Yield every exam of a dataset, in the order of import."""
+    images = defaultdict[int, list[str]](list)
+    image_rows = (
+        select(RadiographRow.exam_id, RadiographRow.image_sha256)
+        .join(ExamRow, RadiographRow.exam_id == ExamRow.id)
+        .where(ExamRow.dataset_id == dataset_id, RadiographRow.image_sha256.is_not(None))
+        .order_by(RadiographRow.exam_id, RadiographRow.position)
+    )
+    for exam_id, sha256 in db.execute(image_rows):
+        images[exam_id].append(sha256)
+    count_rows = db.execute(
+        select(QuestionRow.exam_id, func.count())
+        .where(QuestionRow.dataset_id == dataset_id)
+        .group_by(QuestionRow.exam_id)
+    )
+    question_counts = {exam_id: count for exam_id, count in count_rows}  # noqa: C416 - rows are no pairs
+    exam_rows = (
+        select(ExamRow.id, ExamRow.key, ExamRow.patient, ExamRow.report)
+        .where(ExamRow.dataset_id == dataset_id)
+        .order_by(ExamRow.id)
+        .execution_options(yield_per=_EXAMS_PER_READ)
+    )
+    for exam_id, key, patient, report in db.execute(exam_rows):
+        yield ExamContent(
+            exam=key,
+            patient=patient,
+            images=tuple(images[exam_id]),
+            report=report,
+            questions=question_counts.get(exam_id, 0),
+        )
 
 
 def find_last_verdict_time(db: Session, *, batches: Sequence[Batch]) -> datetime | None:

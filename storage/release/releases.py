@@ -125,7 +125,7 @@ def _release_from_row(row: AnyRow) -> ReleaseRecord:
 def add_release_items(
     db: Session, *, release_id: int, dataset_id: int, side: str, keys: Sequence[str]
 ) -> None:
-    """Record the questions of one side (public or private) of a release.
+    """Record the questions of one split of a release.
 
     ``keys`` are the ids of the questions in the imported file.
     """

@@ -31,7 +31,7 @@ class ReleaseRow(TableRow, table=True):
 
 
 class ReleaseItemRow(TableRow, table=True):
-    """A question of a release; ``side`` is public or private."""
+    """A question of a release; ``side`` is its split: public, private, train, valid or test."""
 
     __tablename__ = "release_item"
     __table_args__ = (Index("release_item_question", "question_id"),)

@@ -85,7 +85,7 @@ def read_coco(folder: Path) -> dict[str, list[tuple[str, str, tuple[float, ...]]
     return boxes
 
 
-def read_croissant(folder: Path) -> dict[str, dict[str, Any]]:
+def read_croissant(folder: Path, record_set: str = "questions") -> dict[str, dict[str, Any]]:
     """The records of croissant.json by mlcroissant, as texts."""
     import mlcroissant
 
@@ -93,8 +93,8 @@ def read_croissant(folder: Path) -> dict[str, dict[str, Any]]:
     dataset = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
     assert dataset.metadata.ctx.issues.errors == set()
     records: dict[str, dict[str, Any]] = {}
-    for record in dataset.records("questions"):
-        values = {key.removeprefix("questions/"): _decode(value) for key, value in record.items()}
+    for record in dataset.records(record_set):
+        values = {key.removeprefix(f"{record_set}/"): _decode(value) for key, value in record.items()}
         records[values["id"]] = values
     return records
 

@@ -1,9 +1,10 @@
-"""Private questions are released without the fields that reveal their answers; releases are compared."""
+"""Splits of a release; private questions are released without their answers; releases are compared."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,20 @@ from pydicom.uid import JPEGLSLossless
 
 from domain.errors import Refused
 from imaging.guarded_decoder import GuardedDecoder
+from reader_study.release_keys import load_keys
 from release.compare import compare_releases
 from release.service import SplitPlan, verify_release
 from release.service.images import hash_pixels
 from storage.images.files import get_image_store
-from tests.golden.formats_world import FormatsWorld, make_formats_world
+from tests.golden.formats_world import FormatsWorld, make_formats_world, make_released_world
+from tests.golden.question_files import write_image
+from tests.golden.release_readers import (
+    expect_croissant,
+    expect_datasets,
+    read_coco,
+    read_croissant,
+    read_datasets,
+)
 from tests.golden.release_world import make_judged_world, write_test_release
 from tests.unit.makers.dicom_files import dicom, ramp
 
@@ -91,6 +101,71 @@ def test_a_side_without_a_question_is_refused(formats_world, tmp_path):
         formats_world.write(tmp_path / "v2", name="v2", split=SplitPlan(private_share=0.001, seed=3))
     assert not (tmp_path / "v2").exists()
     assert not (tmp_path / "v2-keys").exists()
+
+
+def test_train_valid_test_and_private_are_read_by_their_own_libraries(sqlite_engine, tmp_path):
+    """Twelve exams of six patients; each split has whole patients, and every library reads its questions."""
+    (tmp_path / "images").mkdir()
+    records = []
+    for number in range(12):
+        write_image(tmp_path / "images" / f"{number}.png", 40 + number, 50, "L")
+        exam = {
+            "id": f"exam-{number}",
+            "patient": f"patient-{number % 6}",
+            "radiographs": [{"id": "pa", "file": f"{number}.png", "view": "PA"}],
+        }
+        box = {"radiograph": "pa", "label": "Nodule", "box": [1, 2, 30, 40]}
+        records.append(
+            {
+                "id": f"q-{number}", "exam": exam, "format": "single", "stem": f"Which of {number}?",
+                "options": ["A", "B"], "answer": [number % 2], "boxes": [box],
+            }
+        )  # fmt: skip
+    world = make_released_world(sqlite_engine, tmp_path, records)
+    plan = SplitPlan(private_share=0.2, valid_share=0.2, test_share=0.3, seed=5)
+    folder = tmp_path / "v1"
+    world.write(folder, split=plan)
+    assert verify_release(folder).faults == ()
+    rows = read_records(folder / "splits.jsonl")
+    ids = defaultdict(set)
+    for row in rows:
+        ids[row["split"]].add(row["question_id"])
+    assert set(ids) == {"train", "valid", "test", "private"}
+    patients = {name: {int(key[2:]) % 6 for key in members} for name, members in ids.items()}
+    assert sum(map(len, patients.values())) == 6
+    for split in ("train", "valid", "test"):
+        gold = {key: question for key, question in world.gold.items() if key in ids[split]}
+        rows_by_id = read_datasets(folder / split, tmp_path / f"cache-{split}")
+        expected_rows = expect_datasets(gold)
+        assert rows_by_id.keys() == expected_rows.keys()
+        for key, expected_row in expected_rows.items():
+            assert {name: rows_by_id[key][name] for name in expected_row} == expected_row
+        assert read_croissant(folder, record_set=split) == expect_croissant(gold)
+        assert set(json.loads((folder / split / "rexvqa.json").read_text())) == ids[split]
+        assert read_coco(folder / split).keys() == ids[split]
+    assert {record["id"] for record in read_records(folder / "private" / "questions.jsonl")} == ids["private"]
+    keyed = load_keys(folder)
+    assert {key: question.side for key, question in keyed.items()} == {
+        row["question_id"]: row["split"] for row in rows
+    }
+
+
+def test_an_exam_in_two_splits_and_a_missing_question_are_found(formats_world, tmp_path):
+    folder = tmp_path / "v1"
+    formats_world.write(folder, split=SplitPlan(test_share=0.5, seed=3))
+    path = folder / "splits.jsonl"
+    first, second, *_, last = rows = read_records(path)
+    rows[1] = {**second, "exam_id": first["exam_id"], "split": "valid"}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows[:-1]), encoding="utf-8")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for entry in manifest["files"]:
+        if entry["path"] == "splits.jsonl":
+            entry["bytes"] = path.stat().st_size
+            entry["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    faults = verify_release(folder).faults
+    assert f"splits.jsonl, line 2: exam {first['exam_id']!r} is in {first['split']} too" in faults
+    assert f"splits.jsonl: question {last['question_id']!r} is missing" in faults
 
 
 def test_the_same_pixels_in_another_file_have_the_same_hash(formats_world):

@@ -9,6 +9,7 @@ from domain.people import Role
 from storage.browsing.applied_rules import list_rules
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import get_text
+from tests.storage.import_worlds import Importer, make_record, to_json_lines
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
 from tests.storage.worlds import make_world
 
@@ -78,3 +79,16 @@ def test_the_browse_page_asks_for_a_search_before_it_applies_anything(workspace,
     assert world.dataset == "demo"
     with read_only_session(workspace) as db:
         assert list_rules(db) == []
+
+
+def test_datasets_are_compared_for_leaks_and_the_result_is_below_the_button(
+    workspace, open_as_coordinator, tmp_path
+):
+    make_world(workspace)
+    Importer(workspace, tmp_path)(to_json_lines(make_record()), dataset="other")
+    page = open_as_coordinator(STATISTICS)
+    page.multiselect[0].set_value(["demo"]).run()  # "other" was imported last, so it is open
+    next(button for button in page.button if button.label == "Check for leaks").click().run()
+    table = next(frame.value for frame in page.dataframe if "In more than one dataset" in frame.value)
+    assert table["In more than one dataset"].tolist() == ["Patients", "Images", "Equal reports"]
+    assert "Images were compared by their files" in get_text(page)

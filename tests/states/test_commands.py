@@ -54,6 +54,7 @@ READING_COMMANDS = {
         "estimate {dataset} --by prompt_version --csv",
     ],
     "statistics": ["statistics {dataset}", "statistics {dataset} --out {out}/statistics"],
+    "leaks": ["leaks {dataset} --pixels"],
     "release create": [
         "release create {dataset} --name v2 --dry-run",
         "release create {dataset} --name v2 --batch {batch} --private 0.5 --split-seed 1 --dry-run",
@@ -197,6 +198,7 @@ def test_every_reading_command_runs_in_every_state(
 #: Both reviewers have judged everything, so no reviewer is left for a second opinion. The study has no yes/no
 #: questions, which the files for ROC programs need.
 REFUSED_IN_LAST_STATE = {
+    "leaks chest --pixels",  # there is one dataset
     "assign first --to ruth remo rita --second-where-found --dry-run",
     "study export readers",
 }

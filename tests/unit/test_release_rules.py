@@ -39,10 +39,12 @@ def test_a_release_of_nothing_is_refused_with_the_reasons():
         check_not_empty("chest", Tally(excluded={"rejected": 2}), None, None)
 
 
-def test_an_empty_side_of_a_split_is_refused():
+def test_an_empty_split_is_refused():
     split = SplitPlan(private_share=0.1, seed=4)
     sides = {"public": {"questions": 3}, "private": {"questions": 0}}
-    with pytest.raises(Refused, match=r"The private part would have no questions with a private share of 0"):
+    with pytest.raises(
+        Refused, match=r"split private would have no questions with the shares public 0\.9, private 0\.1"
+    ):
         check_not_empty("chest", Tally(released=3), sides, split)
     sides["private"] = {"questions": 1}
     check_not_empty("chest", Tally(released=4), sides, split)

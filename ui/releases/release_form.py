@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -32,6 +32,31 @@ _FORMAT_LABELS = {
 _STARTED_KEY = "release-started"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SplitChoice:
+    """The chosen percentages of the splits. They may be contradictory until the release is started."""
+
+    private: int
+    valid: int
+    test: int
+    seed: int
+
+    def build_plan(self) -> release.SplitPlan | None:
+        """Return the plan; None if no split was chosen.
+
+        Raises:
+            InvalidValue: the percentages leave nothing for the rest.
+        """
+        if not (self.private or self.valid or self.test):
+            return None
+        return release.SplitPlan(
+            private_share=self.private / 100,
+            valid_share=self.valid / 100,
+            test_share=self.test / 100,
+            seed=self.seed,
+        )
+
+
 def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
     """Draw the form, the preview of the release, and the button that creates it."""
     job = load_latest_release_job(person)
@@ -39,7 +64,7 @@ def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
     form_key = state.form_key("release")
     left, right = responsive_columns(2, 3, name="release")
     with left:
-        request = _choose_request(person, form_key, batches)
+        request, split_choice = _choose_request(person, form_key, batches)
     with right:
         tally = load_and_show_tally(person, request.dataset, request.batches)
         key_error_limit = show_key_error_limit(person, request.dataset, request.batches, form_key)
@@ -57,6 +82,7 @@ def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
                 args=(
                     _start_release,
                     replace(request, under=key_error_limit.limit, judged=tally.judged if tally else 0),
+                    split_choice,
                 ),
                 kwargs={"notice_key": "make"},
             )
@@ -66,7 +92,9 @@ def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
             show_tally(tally)
 
 
-def _choose_request(person: Person, form_key: str, batches: dict[str, list[str]]) -> ReleaseRequest:
+def _choose_request(
+    person: Person, form_key: str, batches: dict[str, list[str]]
+) -> tuple[ReleaseRequest, _SplitChoice]:
     dataset = choose_dataset(person, list(batches), key=f"{form_key}-dataset")
     chosen_batches = st.multiselect(
         "Batches",
@@ -100,23 +128,7 @@ def _choose_request(person: Person, form_key: str, batches: dict[str, list[str]]
         key=f"{form_key}-sr",
         help="Bounding boxes as TID 1500 reports, one per radiograph that was imported as DICOM.",
     )
-    private_percent = st.number_input(
-        "Private share (%)",
-        min_value=0,
-        max_value=90,
-        value=0,
-        step=5,
-        key=f"{form_key}-private",
-        help="The keys of this share of exams are withheld for scoring models. Patients and images are never "
-        "in both parts. All images are decoded for this, which takes time.",
-    )
-    seed = st.number_input(
-        "Split seed", value=0, step=1, key=f"{form_key}-split-seed", disabled=not private_percent
-    )
-    split = (
-        release.SplitPlan(private_share=private_percent / 100, seed=int(seed)) if private_percent else None
-    )
-    return ReleaseRequest(
+    request = ReleaseRequest(
         dataset=dataset,
         batches=tuple(chosen_batches),
         name=name,
@@ -125,11 +137,38 @@ def _choose_request(person: Person, form_key: str, batches: dict[str, list[str]]
         reports=reports,
         structured=structured,
         forms=tuple(formats),
-        split=split,
+        split=None,
     )
+    return request, _choose_split(form_key)
 
 
-def _start_release(request: ReleaseRequest) -> None:
+def _choose_split(form_key: str) -> _SplitChoice:
+    """Draw the shares of the splits in one row, and the seed."""
+    help_by_split = {
+        "private": "The keys of this share of exams are withheld for scoring models. Patients and images are "
+        "never in two splits. All images are decoded for this, which takes time.",
+        "valid": "With valid or test, the rest is train.",
+        "test": "With valid or test, the rest is train.",
+    }
+    percent = {}
+    for column, (split, help_text) in zip(st.columns(3), help_by_split.items(), strict=True):
+        percent[split] = column.number_input(
+            f"{split.capitalize()} (%)",
+            min_value=0,
+            max_value=90,
+            value=0,
+            step=5,
+            key=f"{form_key}-{split}",
+            help=help_text,
+        )
+    seed = st.number_input(
+        "Split seed", value=0, step=1, key=f"{form_key}-split-seed", disabled=not any(percent.values())
+    )
+    return _SplitChoice(seed=int(seed), **percent)
+
+
+def _start_release(request: ReleaseRequest, split_choice: _SplitChoice) -> None:
+    request = replace(request, split=split_choice.build_plan())
     state.set_selection(_STARTED_KEY, start_release(current_person(), request).number)
 
 

@@ -9,6 +9,10 @@ import streamlit as st
 
 from browsing.dataset_comparison import ComparisonLine, compare_boxes, compare_column, list_columns
 from browsing.service import DatasetStatistics
+from release.leak_report import LeakReport, build_rows, describe_content
+from release.service import find_dataset_leaks
+from ui import state
+from ui.context import current_person, read_only_session
 from ui.tables import show_table
 
 
@@ -38,8 +42,25 @@ def show_dataset_comparison(datasets: Sequence[DatasetStatistics]) -> None:
     if any(line.counts for line in compare_boxes(datasets) if sum(line.counts)):
         st.markdown("**Boxes by answer format**")
         show_table([_build_comparison_row(line, names) for line in compare_boxes(datasets)])
+    if len(names) > 1:
+        _show_leak_check(names)
     query = urlencode([("dataset", name) for name in names])
     st.markdown(f":small[[side-by-side.csv](/files/statistics/side-by-side.csv?{query})]")
+
+
+def _show_leak_check(names: Sequence[str]) -> None:
+    """Draw the button that compares patients, images and reports, and the result below it."""
+    st.markdown("**Shared patients, images and reports**")
+    result_key = f"leaks-{'-'.join(names)}"
+    if st.button("Check for leaks", key=f"{result_key}-check"):
+        with st.spinner("Comparing exams …"), read_only_session() as db:
+            state.set_selection(result_key, find_dataset_leaks(db, by=current_person(), datasets=names))
+    report = state.get_selection(result_key)
+    if not isinstance(report, LeakReport):
+        st.caption("A patient or an image in both a training and a test set makes results too good.")
+        return
+    show_table(build_rows(report))
+    st.caption(" ".join(describe_content(report)) + " Equal reports may be templates.")
 
 
 def _build_comparison_row(line: ComparisonLine, names: Sequence[str]) -> dict[str, object]:

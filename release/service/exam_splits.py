@@ -1,4 +1,4 @@
-"""Assigns exams to the public or the private side of a release; linked exams stay on the same side."""
+"""Assigns exams to the splits of a release; linked exams stay in the same split."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from sqlmodel import Session
 from domain.batches import Batch
 from imaging.guarded_decoder import GuardedDecoder
 from release.service.images import hash_pixels
-from release.splits import Side, SplitPlan, assign_linked_sides, link_exam
+from release.splits import Split, SplitPlan, assign_linked_splits, link_exam
 from storage.release import gold
 from storage.workspace import Workspace
 
 
-def assign_exam_sides(
-    db: Session, batches: list[Batch], split: SplitPlan, *, workspace: Workspace, decoder: GuardedDecoder
-) -> dict[str, Side]:
-    """Return the side of every exam with a judged question.
+def assign_exam_splits(
+    db: Session, batches: list[Batch], plan: SplitPlan, *, workspace: Workspace, decoder: GuardedDecoder
+) -> dict[str, Split]:
+    """Return the split of every exam with a judged question.
 
-    Exams with the same patient, the same image file or identical pixels are on the same side. To compare
+    Exams with the same patient, the same image file or identical pixels are in the same split. To compare
     pixels, the function decodes every image.
 
     Args:
         db: a read-only session.
         batches: the batches whose verdicts count.
-        split: the private share and the seed.
+        plan: the shares and the seed.
         workspace: the workspace with the images.
         decoder: the process that decodes the images.
 
     Returns:
-        The side of each exam, by exam id.
+        The split of each exam, by exam id.
 
     Raises:
-        Refused: a patient or an image is on both sides, which would be a defect of the program.
+        Refused: a patient or an image is in two splits, which would be a defect of the program.
     """
     exam_images = gold.load_exam_links(db, batches=batches)
     files = sorted({sha256 for _, _, file_hashes in exam_images for sha256 in file_hashes})
@@ -40,4 +40,4 @@ def assign_exam_sides(
         link_exam(exam, patient=patient, images=file_hashes, pixel_hash=pixel_hash)
         for exam, patient, file_hashes in exam_images
     ]
-    return assign_linked_sides(links, split)
+    return assign_linked_splits(links, plan)
