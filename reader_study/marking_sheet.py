@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from domain.exams import Radiograph
 from domain.marks import AnswerMark, Marker, MarkerPlace, MarkRevision
 from domain.questions import Question
 from domain.studies import ReaderStudy
@@ -31,12 +32,15 @@ class MarkingSheet:
     ``number`` is the position of the answer, from 1. ``mark`` and ``revision`` are those of the latest mark
     of the place; revision 0 stands for none. ``previous`` and ``next`` are the neighbours in the order, and
     ``next_unmarked`` is the next other answer without a mark, or the first one if there is none after it.
+    ``exam_number`` is the id of the exam in the database, and ``radiographs`` are those of the exam.
     """
 
     task: MarkingTask
     answer: OpenAnswer
     case_number: int
     question: Question
+    exam_number: int
+    radiographs: tuple[Radiograph, ...]
     number: int
     mark: AnswerMark | None
     revision: int

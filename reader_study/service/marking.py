@@ -11,18 +11,21 @@ from sqlmodel import Session
 
 from accounts.service import load_person_by_name
 from accounts.service.audit import record
-from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused, StaleRevision
+from domain.errors import AlreadyThere, InvalidValue, NotAllowed, NotFound, Refused, StaleRevision
 from domain.mail import NoticeKind
 from domain.marks import AnswerId, AnswerMark, Marker, MarkerPlace, MarkRevision, identify_answer
 from domain.people import Action, Person, require
 from domain.questions import Question
-from domain.studies import ReaderStudy
+from domain.studies import CaseKind, ReaderStudy
 from notifications.service import notify
 from reader_study.marking_sheet import MarkedAnswer, MarkingProgress, MarkingSheet, MarkingTask
 from reader_study.open_answers import OpenAnswer, list_answers_to_mark, select_marks
+from reader_study.service.sheets import load_stored_image
+from review.sheet import StoredImage
 from storage.audit.contents import MARK_ANSWER, mark_subject, mark_to_plain
+from storage.intake.exams import load_exam_without_information
 from storage.reader_study import marks as stored
-from storage.reader_study.cases import list_cases
+from storage.reader_study.cases import list_blind_cases, list_cases, load_blind_case
 from storage.reader_study.predictions import list_models
 from storage.reader_study.readers import list_readers
 from storage.reader_study.studies import load_current_protocol, load_study, lock_study_shared
@@ -169,12 +172,15 @@ def open_answer(
     shown = answers[index]
     case_number, question = questions[shown.id.case_id]
     revision = marks.get(shown.id)
+    exam_number = load_blind_case(db, case_id=shown.id.case_id).exam_number
     others = (*answers[index + 1 :], *answers[:index])
     return MarkingSheet(
         task=task,
         answer=shown,
         case_number=case_number,
         question=question,
+        exam_number=exam_number,
+        radiographs=load_exam_without_information(db, exam_id=exam_number).radiographs,
         number=index + 1,
         mark=_mark_of(marks, shown),
         revision=revision.revision if revision else 0,
@@ -182,6 +188,23 @@ def open_answer(
         next=answers[index + 1] if index + 1 < len(answers) else None,
         next_unmarked=next((item for item in others if _mark_of(marks, item) is None), None),
     )
+
+
+def load_marking_image(db: Session, *, person: Person, exam_number: int, radiograph_key: str) -> StoredImage:
+    """Return the image file of a radiograph, for a marker of a study with an open case on the exam.
+
+    Raises:
+        NotAllowed: the person marks in no such study.
+        NotFound: the exam has no such radiograph, or its image was not imported.
+    """
+    require(person, Action.MARK_ANSWERS)
+    if not any(
+        case.exam_number == exam_number and case.kind is CaseKind.SCORED and case.format.is_free_text
+        for study_id, _ in stored.list_marker_places(db, person_id=person.id)
+        for case in list_blind_cases(db, study_id=study_id)
+    ):
+        raise NotAllowed(f"{person.display_name} marks no answers about exam {exam_number}.")
+    return load_stored_image(db, exam_number=exam_number, radiograph_key=radiograph_key)
 
 
 def mark_answer(

@@ -147,6 +147,15 @@ def load_reading_image(db: Session, *, person: Person, exam_number: int, radiogr
         for study, reader in study_readers.list_studies_of_person(db, person_id=person.id)
     ):
         raise NotAllowed(f"{person.display_name} has no open case about exam {exam_number}.")
+    return load_stored_image(db, exam_number=exam_number, radiograph_key=radiograph_key)
+
+
+def load_stored_image(db: Session, *, exam_number: int, radiograph_key: str) -> StoredImage:
+    """Return the image file of a radiograph. The caller checks whether the person may see it.
+
+    Raises:
+        NotFound: the exam has no such radiograph, or its image was not imported.
+    """
     image = find_image(db, exam_number=exam_number, radiograph_key=radiograph_key)
     if image is None:
         raise NotFound(f"Exam {exam_number} has no image for radiograph {radiograph_key!r}.")

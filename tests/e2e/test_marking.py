@@ -93,6 +93,17 @@ def press_key(page: Page, key: str) -> None:
     page.keyboard.press(key)
 
 
+def wait_for_radiographs(page: Page) -> None:
+    """Wait until the radiographs beside the answer are drawn."""
+    page.wait_for_function(
+        """() => {
+            const images = [...document.querySelectorAll('img[alt^="radiograph"]')]
+            return images.length > 0 && images.every(image => image.naturalWidth > 0)
+        }""",
+        timeout=30_000,
+    )
+
+
 def mark_by_keyboard(page: Page, keys: dict[str, str]) -> list[str]:
     """Press the key of each answer that is shown; skip answers without one. Return the answers in order."""
     shown: list[str] = []
@@ -139,6 +150,7 @@ def test_open_answers_are_read_marked_by_two_experts_and_reported(
     take_screenshot(page, "home")
     page.goto("/mark_answers")
     page.get_by_text("Answer 1 of 5").wait_for(timeout=30_000)
+    wait_for_radiographs(page)
     take_screenshot(page, "marking")
     press_key(page, "3")
     page.get_by_text("Answer 2 of 5").wait_for(timeout=15_000)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import streamlit as st
 
 from domain.count_texts import count_text
 from domain.marks import AnswerId, AnswerMark, MarkRevision
 from domain.people import Person
+from domain.vocabulary import View
 from reader_study import service as studies
 from reader_study.marking_sheet import MarkingSheet, MarkingTask
 from reader_study.open_answers import OpenAnswer
 from ui import state
 from ui.context import clock, read_only_session, unit_of_work
+from ui.layout import responsive_columns
 from ui.widgets import escape_markdown, run_action, show_notice
 
 _KEYS = {AnswerMark.RIGHT: "1", AnswerMark.PARTLY: "2", AnswerMark.WRONG: "3"}
@@ -52,18 +56,45 @@ def show_marking(person: Person, study_id: int) -> None:
 
 def _show_answer(person: Person, sheet: MarkingSheet) -> None:
     question, answer = sheet.question, sheet.answer
-    study_id = sheet.task.study.id
-    with st.container(border=True):
-        st.caption(f"Answer {sheet.number:,} of {sheet.task.total:,} · case {sheet.case_number:,}")
-        st.markdown(escape_markdown(question.stem))
-        left, right = st.columns(2)
-        left.caption("Answer key")
-        left.markdown(escape_markdown(str(question.answer)))
-        right.caption("Answer to mark")
-        right.markdown(f"**{escape_markdown(answer.text)}**")
-        if question.explanation:
-            with st.expander("Explanation of the key"):
-                st.markdown(escape_markdown(question.explanation))
+    # The text is first, so that a narrow window shows it without scrolling.
+    text_column, image_column = responsive_columns(2, 3, name="marking", gap="medium")
+    with image_column:
+        _show_radiographs(sheet)
+    with text_column:
+        with st.container(border=True):
+            st.caption(f"Answer {sheet.number:,} of {sheet.task.total:,} · case {sheet.case_number:,}")
+            st.markdown(escape_markdown(question.stem))
+            left, right = st.columns(2)
+            left.caption("Answer key")
+            left.markdown(escape_markdown(str(question.answer)))
+            right.caption("Answer to mark")
+            right.markdown(f"**{escape_markdown(answer.text)}**")
+            if question.explanation:
+                with st.expander("Explanation of the key"):
+                    st.markdown(escape_markdown(question.explanation))
+        _show_buttons(person, sheet)
+
+
+def _show_radiographs(sheet: MarkingSheet) -> None:
+    """Draw the radiographs of the exam; a click opens one at full size."""
+    images = [radiograph for radiograph in sheet.radiographs if radiograph.sha256]
+    if not images:
+        st.caption("The images of this exam are not in the workspace.")
+        return
+    for column, radiograph in zip(st.columns(len(images)), images, strict=True):
+        source = f"/radiographs/{sheet.exam_number}/{quote(radiograph.id, safe='')}"
+        view = "" if radiograph.view is View.UNKNOWN else f" {radiograph.view}"
+        column.html(
+            f'<a href="{source}?longest=3000" target="_blank">'
+            f'<img src="{source}?longest=1200" alt="radiograph{view}" '
+            'style="width:100%;max-height:70vh;object-fit:contain;background:#000"></a>'
+        )
+    st.caption("Click an image to open it at full size.")
+
+
+def _show_buttons(person: Person, sheet: MarkingSheet) -> None:
+    """Draw the marks and the way to the neighbours."""
+    study_id, answer = sheet.task.study.id, sheet.answer
     key = f"marking-{study_id}-{answer.id.case_id}-{answer.id.text_sha256}-{sheet.revision}"
     # After a first mark the next unmarked answer follows; after a corrected one, its neighbour.
     following = sheet.next_unmarked if sheet.mark is None else sheet.next

@@ -23,11 +23,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from domain.errors import InvalidValue, NotAllowed, NotFound
-from domain.people import Action, Person
+from domain.people import Person
 from imaging.cache import DiskCache, open_disk_cache, picture_cache_name
 from imaging.guarded_decoder import GuardedDecoder
 from imaging.radiograph import Window
-from reader_study.service import load_reading_image
+from reader_study.service import load_marking_image, load_reading_image
 from review.service import load_radiograph_file
 from review.sheet import StoredImage
 from storage.images.files import get_image_store
@@ -80,17 +80,19 @@ async def serve_radiograph(request: Request) -> Response:
 def find_permitted_image(person: Person, exam_number: int, key: str) -> StoredImage:
     """Return the file of a radiograph, for a person who may see it.
 
+    It may be part of a review, of a reading, or of an open answer to be marked.
+
     Raises:
         NotAllowed: the person may not see the radiograph.
         NotFound: the exam has no such radiograph, or its image was not imported.
     """
     with read_only_session() as db:
-        try:
-            return load_radiograph_file(db, person=person, exam_number=exam_number, radiograph_key=key)
-        except NotAllowed:
-            if not person.may(Action.READ):
-                raise
-        return load_reading_image(db, person=person, exam_number=exam_number, radiograph_key=key)
+        for load_image in (load_radiograph_file, load_reading_image):
+            try:
+                return load_image(db, person=person, exam_number=exam_number, radiograph_key=key)
+            except NotAllowed:
+                continue
+        return load_marking_image(db, person=person, exam_number=exam_number, radiograph_key=key)
 
 
 def matches_etag(request: Request, etag: str) -> bool:
