@@ -135,7 +135,7 @@ def test_a_form_of_another_site_is_refused(client):
 def test_guesses_of_the_code_wait_in_every_browser(app, client):
     post_sign_in(client, "carl")
     with httpx.Client(base_url=app.url) as elsewhere:
-        post_sign_in(elsewhere, "carl")  # before the guesses: the wait of 4 s may end while a password is hashed
+        post_sign_in(elsewhere, "carl")  # hashing the password may take the wait of 4 s
         assert [post_code(client, f"{number}").status_code for number in range(6)] == [401] * 5 + [429]
         answer = post_code(elsewhere, pyotp.TOTP(SECRET).now())
         assert answer.status_code == 429
