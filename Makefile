@@ -8,7 +8,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input
 RUN_PINS := requirements.txt constraints.txt
-DEV_PINS := requirements-dev.txt requirements-model.txt $(RUN_PINS)
+DEV_PINS := requirements-dev.txt requirements-cluster.txt requirements-model.txt $(RUN_PINS)
 
 .PHONY: app install demo test test-fast test-full check check-style check-types check-imports check-rules frontend test-frontend check-frontend format screenshots benchmarks benchmark-viewer soak browser constraints lock sbom install-locked landed clean help
 .DEFAULT_GOAL := help

@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from commands.arguments import Subparsers
@@ -13,6 +16,7 @@ from imaging.errors import UnreadableImage
 from imaging.guarded_decoder import GuardedDecoder
 from imaging.radiograph import Window
 from imaging.render_folder import RenderJob, plan_file, plan_folder, render_all
+from parallel.executors import is_cluster, open_executor
 
 _WRONG_USAGE = 2
 
@@ -47,7 +51,7 @@ def add_to(subparsers: Subparsers) -> None:
     )  # fmt: skip
     render.add_argument(
         "--processes", type=int, default=os.cpu_count() or 1, metavar="N",
-        help="number of processes (default: one per processor)",
+        help="number of processes (default: one per processor); unused on a cluster (docs/settings.md)",
     )  # fmt: skip
     render.set_defaults(run=run, needs_workspace=False)
 
@@ -78,8 +82,8 @@ def _render(
     jobs: list[RenderJob], *, processes: int, bits: int, window: Window | None
 ) -> list[UnreadableImage]:
     refusals = []
-    with GuardedDecoder(workers=processes) as decoder:
-        results = render_all(jobs, decoder=decoder, workers=processes, bits=bits, window=window)
+    with _open_renderer(processes) as (executor, decoder):
+        results = render_all(jobs, executor=executor, decoder=decoder, bits=bits, window=window)
         for done, refusal in enumerate(results, start=1):
             if refusal is not None:
                 refusals.append(refusal)
@@ -88,6 +92,17 @@ def _render(
     if len(jobs) > 1:
         print(file=sys.stderr)
     return refusals
+
+
+@contextmanager
+def _open_renderer(processes: int) -> Iterator[tuple[Executor, GuardedDecoder | None]]:
+    """Open the cluster if one is set; otherwise threads that share the processes of one decoder."""
+    if is_cluster():
+        with open_executor() as executor:
+            yield executor, None
+    else:
+        with GuardedDecoder(workers=processes) as decoder, ThreadPoolExecutor(processes) as threads:
+            yield threads, decoder
 
 
 def _check_usage(args: argparse.Namespace) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct
 import zlib
+from functools import partial
+from typing import Any
 
 from domain.errors import DomainError
 
@@ -20,6 +22,10 @@ class UnreadableImage(DomainError):
         self.name = name
         self.reason = reason
         self.attribute = attribute
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Allow the error to be the result of another process."""
+        return partial(UnreadableImage, attribute=self.attribute), (self.name, self.reason)
 
 
 class DamagedContent(ValueError):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
 from domain.file_errors import add_filename_to_errors
@@ -15,11 +15,11 @@ from imaging.errors import UnreadableImage
 from imaging.guarded_decoder import GuardedDecoder
 from imaging.radiograph import Window
 from imaging.raster import is_raster
+from parallel.executors import map_in_order
 
 # File suffixes of images. Many DICOM files have no suffix; a dot in their name is part of a UID.
 _IMAGE_SUFFIXES = frozenset({".dcm", ".dicom", ".dic", ".ima", ".png", ".jpg", ".jpeg"})
 _FIRST_BYTES = 140  # a DICOM file is recognised by the bytes after its preamble of 128
-_SUBMITTED_PER_PROCESS = 4  # files per process that are submitted ahead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,14 +85,20 @@ def plan_file(source: Path, out: Path, *, quarter: bool) -> RenderJob:
 
 
 def render_all(
-    jobs: Iterable[RenderJob], *, decoder: GuardedDecoder, workers: int, bits: int, window: Window | None
+    jobs: Iterable[RenderJob],
+    *,
+    executor: Executor,
+    decoder: GuardedDecoder | None,
+    bits: int,
+    window: Window | None,
 ) -> Iterator[UnreadableImage | None]:
     """Render all files of a plan in parallel. An existing PNG is replaced atomically.
 
     Args:
         jobs: the jobs that :func:`plan_folder` or :func:`plan_file` returned.
-        decoder: reads the files.
-        workers: the number of threads, equal to the number of processes of the decoder.
+        executor: where to render. On other machines the files must have the same paths.
+        decoder: reads the files, if the executor has threads of this process. None for other processes:
+            each then has its own.
         bits: the bit depth of the PNG, 8 or 16.
         window: a window in values after the modality transform; None for the default of
             :func:`imaging.render.render_pngs`.
@@ -103,23 +109,18 @@ def render_all(
     Raises:
         OSError: a PNG could not be written.
     """
-    with ThreadPoolExecutor(workers) as threads:
-        pending: deque[Future[UnreadableImage | None]] = deque()
-        try:
-            for job in jobs:
-                pending.append(threads.submit(_render_one, job, decoder=decoder, bits=bits, window=window))
-                if len(pending) >= _SUBMITTED_PER_PROCESS * workers:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-        finally:
-            for future in pending:
-                future.cancel()  # pending files are not started if the caller stops early
+    yield from map_in_order(executor, partial(_render_one, decoder=decoder, bits=bits, window=window), jobs)
+
+
+@cache
+def _start_own_decoder() -> GuardedDecoder:
+    return GuardedDecoder(workers=1)
 
 
 def _render_one(
-    job: RenderJob, *, decoder: GuardedDecoder, bits: int, window: Window | None
+    job: RenderJob, *, decoder: GuardedDecoder | None, bits: int, window: Window | None
 ) -> UnreadableImage | None:
+    decoder = decoder or _start_own_decoder()
     try:
         rendered = decoder.render_png(
             job.source, name=job.name, bits=bits, window=window, quarter=job.quarter is not None

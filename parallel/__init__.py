@@ -1,0 +1,1 @@
+"""Where heavy computations run."""

@@ -1,0 +1,116 @@
+"""Where heavy computations run: in processes of this machine, or on a Dask cluster, by one setting.
+
+A computation takes a :class:`concurrent.futures.Executor` and maps a function over its parts with
+:func:`map_in_order`. The function is at the top level of a module, and its result depends on its arguments
+only. So the results are the same wherever they run.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+from domain.errors import InvalidValue, Refused
+
+SETTING = "OVERREAD_WORKERS"
+#: Parts that are submitted ahead. More than workers, so that none waits; few, so that memory stays bounded.
+_AHEAD = 64
+_CONNECT_SECONDS = 10
+_NOTHING_STORED = "Nothing was stored. Run the computation again."
+_Part = TypeVar("_Part")
+_Result = TypeVar("_Result")
+
+
+def is_cluster() -> bool:
+    """Whether ``OVERREAD_WORKERS`` is the address of a Dask scheduler."""
+    return "://" in os.environ.get(SETTING, "")
+
+
+@contextmanager
+def open_executor(workers: str | None = None) -> Iterator[Executor]:
+    """Open the executor that the setting names, and close it at the end.
+
+    Args:
+        workers: a number of processes, or the address of a Dask scheduler ("tcp://host:8786"); None for
+            ``OVERREAD_WORKERS``, by default one process per processor.
+
+    Raises:
+        InvalidValue: the setting is neither, or the package distributed is not installed.
+        Refused: the scheduler does not answer, has no workers, or ended; or a process was killed.
+    """
+    value = (os.environ.get(SETTING, "") if workers is None else workers).strip()
+    with _open_dask(value) if "://" in value else _open_processes(value) as executor:
+        yield executor
+
+
+def map_in_order(
+    executor: Executor, function: Callable[[_Part], _Result], parts: Iterable[_Part]
+) -> Iterator[_Result]:
+    """Apply a function to each part and yield the results in the order of the parts.
+
+    Only some parts are submitted at a time, so all parts and results together may be larger than memory.
+    """
+    pending: deque[Future[_Result]] = deque()
+    try:
+        for part in parts:
+            pending.append(executor.submit(function, part))
+            if len(pending) >= _AHEAD:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+@contextmanager
+def _open_processes(value: str) -> Iterator[Executor]:
+    if value and (not value.isdigit() or int(value) < 1):
+        raise InvalidValue(
+            SETTING, f"{value!r} is neither a number of processes nor an address like tcp://host:8786"
+        )
+    processes = int(value) if value else os.cpu_count() or 1
+    # spawn: the app has threads, and a process that is forked from them can hang
+    executor = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
+    try:
+        yield executor
+    except BrokenExecutor as error:
+        raise Refused(f"A process of the computation was killed. {_NOTHING_STORED}") from error
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _open_dask(address: str) -> Iterator[Executor]:
+    try:
+        from distributed import Client, KilledWorker  # noqa: PLC0415 - an optional package
+    except ImportError as error:
+        raise InvalidValue(
+            SETTING,
+            f"is {address}, which needs Dask: install requirements-cluster.txt, or set a number of processes",
+        ) from error
+    try:
+        client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise Refused(
+            f"The Dask scheduler at {address} does not answer. Start it with `python -m dask scheduler`, or "
+            f"correct {SETTING}."
+        ) from error
+    try:
+        if not client.nthreads():
+            raise Refused(
+                f"The Dask scheduler at {address} has no workers. Start them in the folder of Overread: "
+                f"`python -m dask worker {address}`."
+            )
+        yield client.get_executor(pure=False)
+    except CancelledError as error:
+        raise Refused(f"The Dask scheduler at {address} ended. {_NOTHING_STORED}") from error
+    except KilledWorker as error:
+        raise Refused(f"Dask workers ended repeatedly: {error}. {_NOTHING_STORED}") from error
+    finally:
+        client.close(timeout=_CONNECT_SECONDS)

@@ -1,0 +1,1 @@
+"""Near-duplicate questions: similarity finds candidates, and rules on their meaning decide."""

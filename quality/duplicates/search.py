@@ -1,0 +1,349 @@
+"""The search for near-duplicates, contradictions and leaks among any number of questions.
+
+Three scopes. Within an exam, all pairs of its questions are compared. Only such pairs are ever marked,
+because the same stem on another exam is repetition, not a duplicate. Within and across datasets, wordings are
+compared: each different text once, with the number of its questions.
+
+All comparisons are exact. Across exams only wordings with the same signature are compared, which loses
+nothing: questions with another signature are never duplicates.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations, groupby, islice, pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.duplicates import ComparedQuestion
+from domain.errors import InvalidValue
+from parallel.executors import map_in_order
+from quality.duplicates.guard import Outcome, compare_questions, signature, similarity_text
+from quality.duplicates.vectors import Embedding, LexicalEmbedding, cosines_of_pairs, find_similar_rows
+from quality.duplicates.wording import normalise
+
+#: Questions of one part of the work.
+PART_SIZE = 4_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """How similar questions must be to be compared by the guard.
+
+    ``similarity = text_weight * cosine + structure_weight * structure``, where ``structure`` is the share of
+    equal word pairs of two stems (Jaccard index). ReXVQA states a weight for the text only (its equation 3)
+    and mentions structural features without a formula, so the default is the cosine alone.
+
+    Attributes:
+        embedding: gives the vectors; the threshold belongs to it.
+        threshold: the lowest similarity of a candidate.
+        text_weight: the paper's lambda.
+        structure_weight: the weight of the structural term.
+        paper_threshold: the threshold of the paper's rule, which is counted for comparison.
+
+    Raises:
+        InvalidValue: a threshold is outside 0 to 1, or a weight is negative.
+    """
+
+    embedding: Embedding = field(default_factory=LexicalEmbedding)
+    threshold: float = 0.5
+    text_weight: float = 1.0
+    structure_weight: float = 0.0
+    paper_threshold: float = 0.9
+
+    def __post_init__(self) -> None:
+        for name in ("threshold", "paper_threshold"):
+            if not 0 < getattr(self, name) <= 1:
+                raise InvalidValue(name, f"must be above 0 and at most 1, not {getattr(self, name):g}")
+        if self.text_weight < 0 or self.structure_weight < 0 or self.text_weight + self.structure_weight == 0:
+            raise InvalidValue("weights", "must not be negative, and not both 0")
+
+
+class Pair(NamedTuple):
+    """Two compared questions by number, the smaller first, with the similarity and the guard's outcome."""
+
+    first: int
+    second: int
+    similarity: float
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartResult:
+    """The result of one part of the work.
+
+    ``pairs`` contains duplicates and contradictions. ``differences`` counts what the guard found to differ in
+    the other candidates. ``paper_pairs`` counts the pairs above the paper's threshold by outcome.
+    """
+
+    pairs: tuple[Pair, ...]
+    differences: Counter[Outcome]
+    paper_pairs: Counter[Outcome]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult(PartResult):
+    """The result of a search among ``questions`` questions; ``wordings`` have different texts or keys."""
+
+    questions: int
+    wordings: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """Questions with the same text, format and key: the first of them, and their number by dataset."""
+
+    question: ComparedQuestion
+    counts: dict[str, int]
+
+
+def find_pairs_in_exams(
+    questions: Iterable[ComparedQuestion],
+    *,
+    settings: SearchSettings,
+    executor: Executor,
+    progress: Callable[[int], None] = lambda _: None,
+) -> SearchResult:
+    """Compare all pairs of questions of the same exam.
+
+    Args:
+        questions: the questions, those of an exam together. They are not all kept in memory.
+        settings: the similarity.
+        executor: where to compute.
+        progress: called with the number of compared questions.
+    """
+    sizes: list[int] = []
+    pairs: list[Pair] = []
+    differences: Counter[Outcome] = Counter()
+    paper_pairs: Counter[Outcome] = Counter()
+    done = 0
+    parts = _split_by_exam(questions, sizes)
+    for number, result in enumerate(map_in_order(executor, partial(_compare_exams, settings), parts)):
+        pairs += result.pairs
+        differences += result.differences
+        paper_pairs += result.paper_pairs
+        done += sizes[number]
+        progress(done)
+    return SearchResult(
+        pairs=tuple(sorted(pairs)), differences=differences, paper_pairs=paper_pairs, questions=done
+    )
+
+
+def find_similar_wordings(
+    questions: Iterable[tuple[str, ComparedQuestion]],
+    *,
+    settings: SearchSettings,
+    executor: Executor,
+    progress: Callable[[int], None] = lambda _: None,
+) -> tuple[SearchResult, dict[int, Wording]]:
+    """Compare all wordings of one or several datasets.
+
+    Args:
+        questions: (name of the dataset, question), in any order.
+        settings: the similarity.
+        executor: where to compute.
+        progress: called with the number of compared wordings.
+
+    Returns:
+        The pairs of wordings by the numbers of their first questions, and the wordings by these numbers.
+        Only wordings with the same signature are candidates.
+    """
+    wordings, count = _collect_wordings(questions, executor)
+    blocks: defaultdict[bytes, list[ComparedQuestion]] = defaultdict(list)
+    for block, wording in wordings.values():
+        blocks[block].append(wording.question)
+    sizes: list[int] = []
+    pairs: list[Pair] = []
+    differences: Counter[Outcome] = Counter()
+    done = 0
+    parts = _pack_blocks(blocks.values(), sizes)
+    for number, result in enumerate(map_in_order(executor, partial(_compare_blocks, settings), parts)):
+        pairs += result.pairs
+        differences += result.differences
+        done += sizes[number]
+        progress(done)
+    result = SearchResult(
+        pairs=tuple(sorted(pairs)),
+        differences=differences,
+        paper_pairs=Counter(),
+        questions=count,
+        wordings=len(wordings),
+    )
+    return result, {wording.question.number: wording for _, wording in wordings.values()}
+
+
+def compute_similarities(
+    questions: Sequence[ComparedQuestion],
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    *,
+    settings: SearchSettings,
+) -> NDArray[np.float32]:
+    """Return the similarity of each pair of questions, shape (pairs,)."""
+    vectors = settings.embedding.embed([similarity_text(question) for question in questions])
+    similarities = settings.text_weight * cosines_of_pairs(vectors, first, second)
+    if settings.structure_weight:
+        shapes = [_word_pairs(question.stem) for question in questions]
+        similarities += settings.structure_weight * np.array(
+            [_jaccard(shapes[a], shapes[b]) for a, b in zip(first, second, strict=True)], dtype=np.float32
+        )
+    return np.asarray(np.minimum(similarities, 1), dtype=np.float32)
+
+
+def _split_by_exam(
+    questions: Iterable[ComparedQuestion], sizes: list[int]
+) -> Iterator[list[list[ComparedQuestion]]]:
+    part: list[list[ComparedQuestion]] = []
+    size = 0
+    for _, group in groupby(questions, key=lambda question: question.exam):
+        exam = list(group)
+        part.append(exam)
+        size += len(exam)
+        if size >= PART_SIZE:
+            sizes.append(size)
+            yield part
+            part, size = [], 0
+    if part:
+        sizes.append(size)
+        yield part
+
+
+def _compare_exams(settings: SearchSettings, exams: list[list[ComparedQuestion]]) -> PartResult:
+    """Compare all pairs of each exam."""
+    questions = [question for exam in exams for question in exam]
+    indices: list[tuple[int, int]] = []
+    start = 0
+    for exam in exams:
+        indices += combinations(range(start, start + len(exam)), 2)
+        start += len(exam)
+    if not indices:
+        return PartResult(pairs=(), differences=Counter(), paper_pairs=Counter())
+    first, second = np.array(indices, dtype=np.intp).T
+    similarities = compute_similarities(questions, first, second, settings=settings)
+    candidates = similarities >= min(settings.threshold, settings.paper_threshold)
+    return _apply_guard(questions, first[candidates], second[candidates], similarities[candidates], settings)
+
+
+def _compare_blocks(settings: SearchSettings, blocks: list[list[ComparedQuestion]]) -> PartResult:
+    """Compare all pairs of wordings inside each block."""
+    results = []
+    for questions in blocks:
+        vectors = settings.embedding.embed([similarity_text(question) for question in questions])
+        lowest = settings.threshold if not settings.structure_weight else 0.0
+        first, second, similarities = find_similar_rows(vectors, threshold=lowest)
+        if settings.structure_weight or settings.text_weight != 1:
+            similarities = compute_similarities(questions, first, second, settings=settings)
+        candidates = similarities >= settings.threshold
+        results.append(
+            _apply_guard(questions, first[candidates], second[candidates], similarities[candidates], settings)
+        )
+    return PartResult(
+        pairs=tuple(pair for result in results for pair in result.pairs),
+        differences=sum((result.differences for result in results), Counter()),
+        paper_pairs=Counter(),
+    )
+
+
+def _apply_guard(
+    questions: Sequence[ComparedQuestion],
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    similarities: NDArray[np.float32],
+    settings: SearchSettings,
+) -> PartResult:
+    pairs = []
+    differences: Counter[Outcome] = Counter()
+    paper_pairs: Counter[Outcome] = Counter()
+    for a, b, similarity in zip(first.tolist(), second.tolist(), similarities.tolist(), strict=True):
+        outcome = compare_questions(questions[a], questions[b])
+        if similarity > settings.paper_threshold:
+            paper_pairs[outcome] += 1
+        if similarity < settings.threshold:
+            continue
+        if outcome in (Outcome.DUPLICATE, Outcome.CONTRADICTION):
+            numbers = sorted((questions[a].number, questions[b].number))
+            pairs.append(Pair(numbers[0], numbers[1], round(similarity, 4), outcome))
+        else:
+            differences[outcome] += 1
+    return PartResult(pairs=tuple(sorted(pairs)), differences=differences, paper_pairs=paper_pairs)
+
+
+def _collect_wordings(
+    questions: Iterable[tuple[str, ComparedQuestion]], executor: Executor
+) -> tuple[dict[bytes, tuple[bytes, Wording]], int]:
+    """Return {hash of the wording: (hash of its signature, wording)} and the number of questions."""
+    wordings: dict[bytes, tuple[bytes, Wording]] = {}
+    count = 0
+    waiting: deque[list[tuple[str, ComparedQuestion]]] = deque()
+    for digests in map_in_order(executor, _digest_part, _split(questions, waiting)):
+        for (dataset, question), (wording, block) in zip(waiting.popleft(), digests, strict=True):
+            count += 1
+            if wording not in wordings:
+                wordings[wording] = block, Wording(question=question, counts={dataset: 1})
+            else:
+                counts = wordings[wording][1].counts
+                counts[dataset] = counts.get(dataset, 0) + 1
+    return wordings, count
+
+
+def _split(
+    questions: Iterable[tuple[str, ComparedQuestion]], waiting: deque[list[tuple[str, ComparedQuestion]]]
+) -> Iterator[list[ComparedQuestion]]:
+    """Yield parts of the questions; ``waiting`` keeps them with their datasets until the result is there."""
+    remaining = iter(questions)
+    while part := list(islice(remaining, PART_SIZE)):
+        waiting.append(part)
+        yield [question for _, question in part]
+
+
+def _digest_part(questions: list[ComparedQuestion]) -> list[tuple[bytes, bytes]]:
+    return [(_digest(_wording_of(question)), _digest(signature(question))) for question in questions]
+
+
+def _wording_of(question: ComparedQuestion) -> tuple[object, ...]:
+    key = (
+        normalise(question.answer)
+        if isinstance(question.answer, str)
+        else sorted(normalise(question.options[index]) for index in question.keyed_options)
+    )
+    return question.format.value, similarity_text(question), key
+
+
+def _digest(value: object) -> bytes:
+    return hashlib.blake2b(repr(value).encode(), digest_size=16).digest()
+
+
+def _pack_blocks(
+    blocks: Iterable[list[ComparedQuestion]], sizes: list[int]
+) -> Iterator[list[list[ComparedQuestion]]]:
+    """Group blocks with at least two wordings into parts of the work."""
+    part: list[list[ComparedQuestion]] = []
+    size = 0
+    for block in blocks:
+        if len(block) < 2:
+            continue
+        part.append(block)
+        size += len(block)
+        if size >= PART_SIZE:
+            sizes.append(size)
+            yield part
+            part, size = [], 0
+    if part:
+        sizes.append(size)
+        yield part
+
+
+def _word_pairs(stem: str) -> frozenset[tuple[str, str]]:
+    words = ["", *normalise(stem).split(), ""]
+    return frozenset(pairwise(words))
+
+
+def _jaccard(first: frozenset[tuple[str, str]], second: frozenset[tuple[str, str]]) -> float:
+    return len(first & second) / len(first | second)

@@ -1,0 +1,117 @@
+"""What the search for near-duplicates reads: questions by exam, and what two datasets have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlmodel import Session
+
+from domain.duplicates import ComparedQuestion
+from domain.vocabulary import AnswerFormat
+from records.values import answer_from_json, answers_from_json, from_json
+from storage.rows.datasets import ExamRow, QuestionRow, RadiographRow
+
+_EXAMS_AT_ONCE = 400
+_COLUMNS = (
+    QuestionRow.id,
+    QuestionRow.exam_id,
+    QuestionRow.format,
+    QuestionRow.stem,
+    QuestionRow.options,
+    QuestionRow.answer,
+    QuestionRow.also_right,
+    func.length(QuestionRow.explanation).label("explanation_length"),
+    QuestionRow.task,
+    QuestionRow.category,
+)
+
+
+def iterate_compared_questions(db: Session, *, dataset_id: int) -> Iterator[ComparedQuestion]:
+    """Yield all questions of a dataset, those of an exam together."""
+    last = -1
+    while True:
+        exams = _list_exams(db, dataset_id=dataset_id, after=last)
+        if not exams:
+            return
+        last = exams[-1]
+        statement = (
+            select(*_COLUMNS)
+            .where(QuestionRow.exam_id.in_(exams))
+            .order_by(QuestionRow.exam_id, QuestionRow.id)
+        )
+        for row in db.connection().execute(statement):
+            yield _compared_from_columns(row)
+
+
+def load_compared_questions(db: Session, *, numbers: Sequence[int]) -> dict[int, ComparedQuestion]:
+    """Return some questions by id, at most a few hundred."""
+    rows = db.connection().execute(select(*_COLUMNS).where(QuestionRow.id.in_(sorted(set(numbers)))))
+    return {row.id: _compared_from_columns(row) for row in rows}
+
+
+def load_question_keys(db: Session, *, numbers: Sequence[int]) -> dict[int, str]:
+    """Return the ids in the imported file by database id."""
+    keys: dict[int, str] = {}
+    wanted = sorted(set(numbers))
+    for start in range(0, len(wanted), _EXAMS_AT_ONCE):
+        block = wanted[start : start + _EXAMS_AT_ONCE]
+        rows = db.execute(select(QuestionRow.id, QuestionRow.key).where(QuestionRow.id.in_(block)))
+        keys |= {row.id: row.key for row in rows}
+    return keys
+
+
+def count_groups(db: Session, *, dataset_id: int) -> dict[tuple[str, str], int]:
+    """Return the number of questions by (task, category), "" where there is none."""
+    task, category = func.coalesce(QuestionRow.task, ""), func.coalesce(QuestionRow.category, "")
+    rows = db.execute(
+        select(task, category, func.count())
+        .where(QuestionRow.dataset_id == dataset_id)
+        .group_by(task, category)
+    )
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
+def iterate_images(db: Session, *, dataset_id: int) -> Iterator[tuple[str, str]]:
+    """Yield (exam, SHA-256 of an image file) of a dataset."""
+    statement = (
+        select(ExamRow.key, RadiographRow.image_sha256)
+        .join(RadiographRow, RadiographRow.exam_id == ExamRow.id)
+        .where(ExamRow.dataset_id == dataset_id, RadiographRow.image_sha256.is_not(None))
+    )
+    for row in db.connection().execute(statement):
+        yield str(row[0]), str(row[1])
+
+
+def iterate_patients_and_reports(
+    db: Session, *, dataset_id: int
+) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield (exam, patient, report) of a dataset."""
+    statement = select(ExamRow.key, ExamRow.patient, ExamRow.report).where(ExamRow.dataset_id == dataset_id)
+    for row in db.connection().execute(statement):
+        yield row[0], row[1], row[2]
+
+
+def _list_exams(db: Session, *, dataset_id: int, after: int) -> list[int]:
+    statement = (
+        select(ExamRow.id)
+        .where(ExamRow.dataset_id == dataset_id, ExamRow.id > after)
+        .order_by(ExamRow.id)
+        .limit(_EXAMS_AT_ONCE)
+    )
+    return list(db.execute(statement).scalars())
+
+
+def _compared_from_columns(row: Any) -> ComparedQuestion:  # noqa: ANN401 - a row of _COLUMNS
+    return ComparedQuestion(
+        number=row.id,
+        exam=row.exam_id,
+        format=AnswerFormat(row.format),
+        stem=row.stem,
+        options=tuple(from_json(row.options)),
+        answer=answer_from_json(row.answer),
+        also_right=answers_from_json(row.also_right),
+        explanation_length=row.explanation_length,
+        group=(row.task or "", row.category or ""),
+    )

@@ -1,0 +1,254 @@
+"""Near-duplicates: what the guard lets through, and which of two questions is marked."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from domain.duplicates import ComparedQuestion
+from domain.errors import InvalidValue, Refused
+from domain.vocabulary import AnswerFormat
+from quality.duplicates.guard import Outcome, compare_questions
+from quality.duplicates.marking import KeepRule, choose_marks, count_shares, require_below_limit
+from quality.duplicates.search import (
+    Pair,
+    SearchSettings,
+    compute_similarities,
+    find_pairs_in_exams,
+    find_similar_wordings,
+)
+from quality.duplicates.vectors import LexicalEmbedding, find_similar_rows
+from quality.duplicates.wording import load_vocabulary
+
+STEM = "Is there a pleural effusion on the left side?"
+
+
+def closed(stem, answer="yes", *, number=1, exam=1, **others):
+    return ComparedQuestion(
+        number=number, exam=exam, format=AnswerFormat.CLOSED, stem=stem, answer=answer, **others
+    )
+
+
+def single(stem, options, key, *, number=1, exam=1):
+    return ComparedQuestion(
+        number=number, exam=exam, format=AnswerFormat.SINGLE, stem=stem, options=options, answer=(key,)
+    )
+
+
+def compare(first, second):
+    return compare_questions(closed(first), closed(second))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        STEM,
+        "is there a  PLEURAL EFFUSION on the left side ?",
+        "Is there a pleural efusion on the left side?",
+        "Is there a pleural effusoin on the left side?",
+        "On the left side, is there a pleural effusion?",
+        "Are there any pleural effusions on the left?",
+        "Is there evidence of left-sided pleural fluid?",
+    ],
+)
+def test_the_same_question_in_other_words_is_a_duplicate(other):
+    assert compare(STEM, other) is Outcome.DUPLICATE
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "outcome"),
+    [
+        (STEM, "Is there a pleural effusion on the right side?", Outcome.LATERALITY),
+        (STEM, "Is there a pleural effusion?", Outcome.LATERALITY),
+        (STEM, "Is there a pleural effusion on both sides?", Outcome.LATERALITY),
+        (STEM, "Is there no pleural effusion on the left side?", Outcome.NEGATION),
+        (STEM, "Isn't there a pleural effusion on the left side?", Outcome.NEGATION),
+        (STEM, "Is the left side free of pleural effusion?", Outcome.NEGATION),
+        (STEM, "Is there a small pleural effusion on the left side?", Outcome.SIZE),
+        ("Is the nodule 8 mm?", "Is the nodule 9 mm?", Outcome.SIZE),
+        ("Is the nodule 8 mm?", "Is the nodule 8 cm?", Outcome.SIZE),
+        ("Are there two nodules?", "Are there three nodules?", Outcome.SIZE),
+        ("Is there a nodule in the upper zone?", "Is there a nodule in the lower zone?", Outcome.REGION),
+        (STEM, "Is there a pneumothorax on the left side?", Outcome.FINDING),
+        ("Is the finding typical?", "Is the finding atypical?", Outcome.WORD),
+        ("Is the perineal region shown?", "Is the peroneal region shown?", Outcome.WORD),
+        ("Is hypotension likely?", "Is hypertension likely?", Outcome.WORD),
+        ("Is the tip above the balloon?", "Is the balloon above the tip?", Outcome.WORD),
+        (
+            "Is the left lung smaller than the right lung?",
+            "Is the right lung smaller than the left lung?",
+            Outcome.RELATION,
+        ),
+        ("Is there a nodule but no mass?", "Is there a mass but no nodule?", Outcome.RELATION),
+    ],
+)
+def test_a_difference_in_meaning_is_no_duplicate(first, other, outcome):
+    assert compare(first, other) is outcome
+    assert compare(other, first) is outcome
+
+
+def test_a_length_in_cm_equals_the_same_in_mm():
+    assert compare("Is the nodule 0.8 cm?", "Is the nodule 8 mm?") is Outcome.DUPLICATE
+
+
+def test_unknown_scripts_are_compared_as_they_are():
+    assert compare("左肺有结节吗?", "左肺有结节吗?") is Outcome.DUPLICATE
+    assert compare("左肺有结节吗?", "右肺有结节吗?") is Outcome.WORD
+    assert compare("胸片上显示无结节吗?", "胸片上显示结节吗?") is Outcome.WORD
+
+
+def test_options_may_be_in_another_order():
+    first = single("Which side?", ("Left", "Right", "Both"), 0)
+    second = single("Which side?", ("Both", "left.", "Right"), 1)
+    assert compare_questions(first, second) is Outcome.DUPLICATE
+
+
+def test_other_options_are_another_question():
+    first = single("What is seen?", ("Nodule", "Mass"), 0)
+    second = single("What is seen?", ("Nodule", "Pneumothorax"), 0)
+    assert compare_questions(first, second) is Outcome.OPTIONS
+
+
+def test_contradicting_keys_on_one_exam_are_an_error_of_their_own():
+    assert compare_questions(closed(STEM, "yes"), closed(STEM, "no")) is Outcome.CONTRADICTION
+    options = ("Left", "Right")
+    first, second = single("Which side?", options, 0), single("Which side?", options, 1)
+    assert compare_questions(first, second) is Outcome.CONTRADICTION
+
+
+def test_other_keys_on_another_exam_are_no_contradiction():
+    assert compare_questions(closed(STEM, "yes"), closed(STEM, "no", exam=2)) is Outcome.KEY
+
+
+def test_an_open_answer_contradicts_only_if_side_or_size_differ():
+    def ask(answer):
+        return ComparedQuestion(
+            number=1, exam=1, format=AnswerFormat.OPEN, stem="Where is it?", answer=answer
+        )
+
+    assert compare_questions(ask("left lung"), ask("Right lung")) is Outcome.CONTRADICTION
+    assert compare_questions(ask("left lung"), ask("the left lung.")) is Outcome.DUPLICATE
+    assert compare_questions(ask("left lung"), ask("in the chest wall")) is Outcome.KEY
+
+
+def test_another_format_is_another_question():
+    other = ComparedQuestion(number=2, exam=1, format=AnswerFormat.OPEN, stem=STEM, answer="yes")
+    assert compare_questions(closed(STEM), other) is Outcome.FORMAT
+
+
+def test_no_phrase_of_the_vocabulary_has_two_meanings():
+    assert len(load_vocabulary().phrases) > 150
+
+
+def search(questions, **settings):
+    with ThreadPoolExecutor(1) as executor:
+        return find_pairs_in_exams(questions, settings=SearchSettings(**settings), executor=executor)
+
+
+def test_only_questions_of_the_same_exam_are_pairs():
+    questions = [closed(STEM, number=1), closed(STEM, number=2), closed(STEM, number=3, exam=2)]
+    assert search(questions).pairs == (Pair(1, 2, 1.0, Outcome.DUPLICATE),)
+
+
+def test_the_papers_rule_counts_what_it_would_delete():
+    right = STEM.replace("left", "right")
+    result = search([closed(STEM, number=1), closed(right, number=2)], paper_threshold=0.7)
+    assert result.pairs == ()
+    assert result.differences == Counter({Outcome.LATERALITY: 1})
+    assert result.paper_pairs == Counter({Outcome.LATERALITY: 1})
+
+
+def test_no_questions_give_no_pairs():
+    assert search([]).pairs == ()
+    assert search([closed(STEM)]).questions == 1
+
+
+def test_wordings_of_all_exams_are_compared_once():
+    questions = [
+        ("a", closed(STEM, number=1, exam=1)),
+        ("a", closed(STEM, number=2, exam=2)),
+        ("b", closed("Is there a pleural efusion on the left side?", number=3, exam=3)),
+        ("b", closed(STEM.replace("left", "right"), number=4, exam=4)),
+    ]
+    with ThreadPoolExecutor(1) as executor:
+        result, wordings = find_similar_wordings(questions, settings=SearchSettings(), executor=executor)
+    assert (result.questions, result.wordings) == (4, 3)
+    assert [(pair.first, pair.second, pair.outcome) for pair in result.pairs] == [(1, 3, Outcome.DUPLICATE)]
+    assert wordings[1].counts == {"a": 2}
+
+
+def test_the_blocked_search_equals_all_pairs_at_once():
+    texts = [f"nodule {n % 7} in zone {n % 5} of lung {n % 3}" for n in range(60)]
+    vectors = csr_array(LexicalEmbedding().embed(texts))
+    cosines = (vectors @ vectors.T).toarray()
+    expected = {(i, j) for i in range(60) for j in range(i + 1, 60) if cosines[i, j] >= 0.8}
+    for rows in (7, 1000):
+        first, second, _ = find_similar_rows(vectors, threshold=0.8, rows_at_once=rows)
+        assert set(zip(first.tolist(), second.tolist(), strict=True)) == expected
+    dense = vectors.toarray()
+    first, second, _ = find_similar_rows(dense, threshold=0.8, rows_at_once=7)
+    assert set(zip(first.tolist(), second.tolist(), strict=True)) == expected
+
+
+def test_the_structural_term_adds_the_share_of_equal_word_pairs():
+    # word pairs with ends: (,a)(a,b)(b,) and (,a)(a,c)(c,): one of five is equal
+    questions = [closed("a b", number=1), closed("a c", number=2)]
+    ends = np.array([0]), np.array([1])
+    alone = compute_similarities(questions, *ends, settings=SearchSettings())
+    both = compute_similarities(
+        questions, *ends, settings=SearchSettings(text_weight=0.5, structure_weight=0.5)
+    )
+    assert both[0] == pytest.approx(0.5 * alone[0] + 0.5 * (1 / 5))
+
+
+def test_settings_outside_their_range_are_refused():
+    with pytest.raises(InvalidValue, match="threshold: must be above 0"):
+        SearchSettings(threshold=0)
+    with pytest.raises(InvalidValue, match="weights"):
+        SearchSettings(text_weight=0)
+
+
+def duplicate(first, second, similarity=0.9):
+    return Pair(first, second, similarity, Outcome.DUPLICATE)
+
+
+def test_the_longer_explanation_stays():
+    marks = choose_marks([duplicate(1, 2)], explanation_lengths={1: 10, 2: 30})
+    assert [(mark.question, mark.kept) for mark in marks] == [(1, 2)]
+
+
+def test_the_first_of_two_stays_by_rule_or_if_explanations_are_equal():
+    for rule, lengths in ((KeepRule.FIRST, {1: 10, 2: 30}), (KeepRule.LONGEST_EXPLANATION, {})):
+        marks = choose_marks([duplicate(1, 2)], explanation_lengths=lengths, rule=rule)
+        assert [(mark.question, mark.kept) for mark in marks] == [(2, 1)]
+
+
+def test_a_question_is_not_marked_through_a_third():
+    # 1 and 2 are duplicates, 2 and 3 are, 1 and 3 are not: 1 stays, 2 is marked, so 3 stays
+    marks = choose_marks([duplicate(1, 2), duplicate(2, 3)], explanation_lengths={}, rule=KeepRule.FIRST)
+    assert [(mark.question, mark.kept) for mark in marks] == [(2, 1)]
+
+
+def test_contradictions_are_never_marked():
+    assert choose_marks([Pair(1, 2, 1.0, Outcome.CONTRADICTION)], explanation_lengths={}) == []
+
+
+def test_a_share_above_the_limit_is_refused_and_named():
+    marks = choose_marks([duplicate(n, n + 100) for n in range(10)], explanation_lengths={})
+    groups = {mark.question: ("presence", "Heart") for mark in marks}
+    sizes = {("presence", "Heart"): 20, ("location", "Lung"): 980}
+    shares = count_shares(marks, sizes=sizes, groups=groups)
+    assert [(share.kind, share.name, share.questions, share.marked) for share in shares] == [
+        ("all", "", 1000, 10),
+        ("task", "location", 980, 0),
+        ("task", "presence", 20, 10),
+        ("category", "Heart", 20, 10),
+        ("category", "Lung", 980, 0),
+    ]
+    with pytest.raises(Refused, match="10 of 20 questions of task 'presence' would be marked"):
+        require_below_limit(shares, limit=0.2)
+    require_below_limit(shares, limit=0.5)
+    with pytest.raises(InvalidValue, match="limit"):
+        require_below_limit(shares, limit=2)
