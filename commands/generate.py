@@ -1,24 +1,44 @@
-"""``cli.py generate template``: write questions from structured findings, and import them."""
+"""``cli.py generate``: write questions from reports and structured findings, and import them."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
+from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from commands.import_ import import_file
+from commands.model_calls import add_budget, make_worker_name, read_budget, stopping_on_signals
 from commands.output import ProgressPrinter, print_refusals
 from domain.count_texts import count_text
 from domain.errors import InvalidValue
+from domain.language_models import Budget, DataUse, format_cost
+from domain.vocabulary import AnswerFormat, Task
+from generation.recipes import RECIPES
 from generation.regions import ComposedBox, MissingPart, RegionSettings
+from generation.service import (
+    PILOT_EXAMS,
+    GenerationPlan,
+    GenerationResult,
+    RecipeCounts,
+    choose_pilot_exams,
+    left_out_path,
+    run_recipe,
+)
+from generation.source_exams import SourceContent
 from generation.sources import SOURCES, load_source
+from generation.sources.scene_graphs import add_region_boxes
 from generation.templates.question_file import GenerationCounts, write_question_file
 from generation.templates.selection import PER_EXAM
+from language_models.service import describe_progress
 
 #: Maximum number of refused records shown.
 _MAX_SHOWN = 20
+_FULL_SET = " + ".join(f"{number} {format_.label}" for format_, number in PER_EXAM.items())
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -31,57 +51,119 @@ def add_to(subparsers: Subparsers) -> None:
         description="Write up to 3 open, 2 closed, 3 single and 3 multiple choice questions per exam to a "
         "native file. With --dataset, the file is imported like any other. docs/generation.md has the rules.",
     )
-    template.add_argument("source", choices=list(SOURCES), metavar="SOURCE", help=", ".join(SOURCES))
-    template.add_argument("path", type=Path, metavar="PATH", help="file or folder of the source")
-    template.add_argument("--out", type=Path, required=True, metavar="FILE", help="the new question file")
-    template.add_argument("--dataset", metavar="NAME", help="import the file into this dataset")
-    images = template.add_mutually_exclusive_group()
-    images.add_argument("--images", type=Path, metavar="DIR", help="folder of the images")
-    images.add_argument("--without-images", action="store_true", help="import the questions without images")
+    _add_source(template)
     template.add_argument(
         "--seed", type=int, default=1, metavar="N", help="seed of distractors and selection (default 1)"
     )
-    template.add_argument("--skip-bad", action="store_true", help="skip invalid records and list them")
-    template.add_argument(
+    template.set_defaults(run=run_template)
+    for name, purpose, description in (
+        (
+            "gemex",
+            "write questions with a language model, as GEMeX",
+            (
+                "Stage I splits each report into sentences with one region each; stage II writes 3 open, 2 "
+                "closed, 3 single and 3 multiple choice questions with answer, reason and region."
+            ),
+        ),
+        (
+            "rexvqa",
+            "write questions with a language model, as ReXVQA",
+            (
+                "Each report becomes bullets, and the bullets become single choice questions with "
+                "explanation, task, difficulty and categories."
+            ),
+        ),
+    ):
+        model_recipe = recipes.add_parser(
+            name,
+            help=purpose,
+            description=f"{description} Every stage is a model run (`cli.py run list`). The same command "
+            "continues after a stop or a kill and repeats no stored call. docs/generation.md has the rules.",
+        )
+        _add_source(model_recipe)
+        _add_model_arguments(model_recipe)
+        model_recipe.set_defaults(run=run_with_model)
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", choices=list(SOURCES), metavar="SOURCE", help=", ".join(SOURCES))
+    parser.add_argument("path", type=Path, metavar="PATH", help="file or folder of the source")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the new question file")
+    parser.add_argument("--dataset", metavar="NAME", help="import the file into this dataset")
+    images = parser.add_mutually_exclusive_group()
+    images.add_argument("--images", type=Path, metavar="DIR", help="folder of the images")
+    images.add_argument("--without-images", action="store_true", help="import the questions without images")
+    parser.add_argument("--skip-bad", action="store_true", help="skip invalid records and list them")
+    parser.add_argument(
         "--without-comparison",
         action="store_true",
         help="leave the section on prior exams out of the reports",
     )
-    template.add_argument(
+    parser.add_argument(
         "--composed-box",
         choices=list(ComposedBox),
         default=ComposedBox.ENCLOSING,
         help="boxes of composed regions (default enclosing)",
     )
-    template.add_argument(
+    parser.add_argument(
         "--missing-part",
         choices=list(MissingPart),
         default=MissingPart.OMIT,
         help="composed regions of which a part has no box (default omit)",
     )
-    template.add_argument(
+    parser.add_argument(
         "--keep-merged-box",
         action="store_true",
         help="merged regions keep the box of the region with their name; by default they contain all sources",
     )
-    template.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Write the file and import it. Returns 0, or 1 after printing the invalid records."""
+def _add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--endpoint", required=True, metavar="NAME", help="`cli.py model list` shows all")
+    parser.add_argument(
+        "--name",
+        metavar="RUN",
+        help="beginning of the names of the runs (default: recipe and name of the file)",
+    )
+    parser.add_argument(
+        "--prompt",
+        action="append",
+        default=[],
+        metavar="NAME@VERSION",
+        help="a version of a stage's prompt; without it the shipped one",
+    )
+    parser.add_argument(
+        "--pilot",
+        action="store_true",
+        help=f"only {PILOT_EXAMS} exams, for inspection; writes FILE with .pilot before the ending, imports "
+        "nothing and estimates the whole run",
+    )
+    parser.add_argument(
+        "--data-use",
+        type=DataUse,
+        choices=list(DataUse),
+        help="what the licence of the reports permits, if the dataset does not exist yet (default: local)",
+    )
+    parser.add_argument("--retry-failed", action="store_true", help="call failed requests again")
+    parser.add_argument(
+        "--scene-graphs",
+        type=Path,
+        metavar="DIR",
+        help="Chest ImaGenome's scene graphs of the images, for the boxes of regions",
+    )
+    add_budget(parser)
+
+
+def _load(args: argparse.Namespace, printer: ProgressPrinter) -> SourceContent | None:
+    """Load the source; None after printing the invalid records, unless they are skipped."""
     if args.dataset and not (args.images or args.without_images):
         raise InvalidValue("images", "give --images DIR or --without-images with --dataset")
     if not args.dataset and (args.images or args.without_images):
         raise InvalidValue("dataset", "give --dataset NAME to import the questions")
-    printer = ProgressPrinter()
     content = load_source(
         args.source,
         args.path,
-        regions=RegionSettings(
-            composed=ComposedBox(args.composed_box),
-            missing=MissingPart(args.missing_part),
-            merged_grow=not args.keep_merged_box,
-        ),
+        regions=_read_region_settings(args),
         report_progress=lambda done: printer("Records read", done, 0),
     )
     print_refusals(content.refusals, count=len(content.refusals), limit=_MAX_SHOWN)
@@ -91,9 +173,26 @@ def run(args: argparse.Namespace) -> int:
             "Correct them, or use --skip-bad.",
             file=sys.stderr,
         )
-        return 1
+        return None
     if not content.exams:
         raise InvalidValue("source", f"{args.path} has no valid record")
+    return content
+
+
+def _read_region_settings(args: argparse.Namespace) -> RegionSettings:
+    return RegionSettings(
+        composed=ComposedBox(args.composed_box),
+        missing=MissingPart(args.missing_part),
+        merged_grow=not args.keep_merged_box,
+    )
+
+
+def run_template(args: argparse.Namespace) -> int:
+    """Write the file and import it. Returns 0, or 1 after printing the invalid records."""
+    printer = ProgressPrinter()
+    content = _load(args, printer)
+    if content is None:
+        return 1
     counts = write_question_file(
         args.out,
         content.exams,
@@ -102,7 +201,7 @@ def run(args: argparse.Namespace) -> int:
         comparison=not args.without_comparison,
         report_progress=lambda done: printer("Exams", done, len(content.exams)),
     )
-    _print_counts(counts, args.out, refused=len(content.refusals), ignored=content.ignored)
+    _print_counts(counts, args.out, content)
     if not args.dataset:
         return 0
     if not counts.questions:
@@ -110,29 +209,121 @@ def run(args: argparse.Namespace) -> int:
     return import_file(args.out, dataset=args.dataset, images=args.images, file_format="native")
 
 
-def _print_counts(counts: GenerationCounts, out: Path, *, refused: int, ignored: dict[str, int]) -> None:
+def run_with_model(args: argparse.Namespace) -> int:
+    """Run the stages, write the file and import it. Returns 0, or 1 if something is left to do."""
+    printer = ProgressPrinter()
+    content = _load(args, printer)
+    if content is None:
+        return 1
+    exams = content.exams
+    if args.scene_graphs:
+        exams = add_region_boxes(exams, args.scene_graphs, settings=_read_region_settings(args))
+    path = args.out.with_name(f"{args.out.stem}.pilot{args.out.suffix}") if args.pilot else args.out
+    plan = GenerationPlan(
+        name=args.name or f"{args.recipe} {args.out.stem}",
+        recipe=RECIPES[args.recipe],
+        source=args.source,
+        endpoint=args.endpoint,
+        prompts=tuple(args.prompt),
+        dataset=args.dataset,
+        data_use=args.data_use,
+        comparison=not args.without_comparison,
+        budget=read_budget(args) or Budget(),
+        is_pilot=args.pilot,
+    )
+    with stopping_on_signals() as should_stop:
+        result = run_recipe(
+            by=command_line_person(),
+            plan=plan,
+            exams=choose_pilot_exams(exams) if args.pilot else exams,
+            path=path,
+            worker=make_worker_name(),
+            clock=lambda: datetime.now(UTC),
+            report=printer,
+            should_stop=should_stop,
+            retry_failed=args.retry_failed,
+        )
+    for progress in result.runs:
+        print(f"{progress.run.name}: {describe_progress(progress)}")
+    if result.counts is None:
+        print("Not finished. The same command continues.", file=sys.stderr)
+        return 1
+    _print_recipe_counts(result.counts, path, content)
+    if args.pilot:
+        print(_describe_forecast(result, exams=len(exams)))
+        return 0
+    if not args.dataset:
+        return 0
+    if not result.counts.questions:
+        raise InvalidValue("replies", "contain no valid question, so there is nothing to import")
+    # Repeating the command after the import adds nothing: identical records are skipped.
+    return import_file(path, dataset=args.dataset, images=args.images, file_format="native", skip_known=True)
+
+
+def _print_recipe_counts(counts: RecipeCounts, path: Path, content: SourceContent) -> None:
+    print(
+        f"{count_text(counts.questions, 'question')} written to {path}, for {counts.with_questions:,} of "
+        f"{count_text(counts.exams, 'exam')}."
+    )
+    _print_skipped(content)
+    print(f"Exams with {_FULL_SET}: {_format_share(counts.complete, counts.exams)}")
+    print("By format: " + _join_counts((format_, counts.formats[format_]) for format_ in PER_EXAM))
+    print("By task: " + _join_counts(counts.tasks.most_common()))
+    if counts.left_out:
+        print(f"Left out, listed in {left_out_path(path)}:")
+        for (stage, kind), number in counts.left_out.most_common():
+            print(f"  {number:,}  {stage}: {kind}")
+    _print_reasons("Left out of the source", Counter(content.ignored))
+
+
+def _describe_forecast(result: GenerationResult, *, exams: int) -> str:
+    """Estimate the whole run from the pilot."""
+    counts, runs = result.counts, result.runs
+    if counts is None:
+        raise ValueError("the pilot is not finished")
+    factor = exams / counts.exams
+    calls = sum(progress.run.calls for progress in runs)
+    tokens = sum(progress.run.prompt_tokens + progress.run.completion_tokens for progress in runs)
+    is_priced = not any(progress.run.unpriced_calls for progress in runs)
+    cost = sum(progress.run.cost_nanos for progress in runs)
+    cost_text = format_cost(round(cost * factor)) if is_priced else "unknown"
+    return (
+        f"Estimate for all {count_text(exams, 'exam')} from {counts.exams:,}: {calls * factor:,.0f} calls, "
+        f"{tokens * factor:,.0f} tokens, cost {cost_text}, {counts.questions * factor:,.0f} questions."
+    )
+
+
+def _print_counts(counts: GenerationCounts, out: Path, content: SourceContent) -> None:
     with_questions = counts.exams - counts.without_questions
     print(
         f"{count_text(counts.questions, 'question')} written to {out}: "
         f"{with_questions:,} of {count_text(counts.exams, 'exam')} allow questions."
     )
-    if refused:
-        print(f"Skipped {count_text(refused, 'invalid record')}.")
-    full = " + ".join(f"{number} {format_.label}" for format_, number in PER_EXAM.items())
-    print(f"Exams with {full}: {_format_share(counts.complete, counts.exams)}")
+    _print_skipped(content)
+    print(f"Exams with {_FULL_SET}: {_format_share(counts.complete, counts.exams)}")
     for format_, number in PER_EXAM.items():
         share = _format_share(counts.full_formats[format_], counts.exams)
         print(f"  {format_.label}: {counts.formats[format_]:,}; {number} in {share} of the exams")
-    print("By task: " + ", ".join(f"{task.label} {number:,}" for task, number in counts.tasks.most_common()))
-    for heading, reasons in (
-        ("Not built", counts.not_built),
-        ("Findings not used", counts.unused),
-        ("Left out of the source", Counter(ignored)),
-    ):
-        if reasons:
-            print(f"{heading}:")
-            for reason, number in reasons.most_common():
-                print(f"  {number:,}  {reason}")
+    print("By task: " + _join_counts(counts.tasks.most_common()))
+    _print_reasons("Not built", counts.not_built)
+    _print_reasons("Findings not used", counts.unused)
+    _print_reasons("Left out of the source", Counter(content.ignored))
+
+
+def _print_skipped(content: SourceContent) -> None:
+    if content.refusals:
+        print(f"Skipped {count_text(len(content.refusals), 'invalid record')}.")
+
+
+def _print_reasons(heading: str, reasons: Counter[str]) -> None:
+    if reasons:
+        print(f"{heading}:")
+        for reason, number in reasons.most_common():
+            print(f"  {number:,}  {reason}")
+
+
+def _join_counts(counts: Iterable[tuple[AnswerFormat | Task, int]]) -> str:
+    return ", ".join(f"{value.label} {number:,}" for value, number in counts) or "none"
 
 
 def _format_share(count: int, total: int) -> str:

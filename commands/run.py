@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import secrets
-import signal
-import socket
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import msgspec
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
+from commands.model_calls import add_budget, make_worker_name, read_budget, stopping_on_signals
 from commands.output import ProgressPrinter
 from domain.errors import InvalidValue
 from domain.language_models import Budget, RunProgress, format_cost
@@ -67,7 +62,7 @@ def add_to(subparsers: Subparsers) -> None:
         metavar="SECONDS",
         help="after which other processes call the requests of a process that was killed (default 60)",
     )
-    _add_budget(resume)
+    add_budget(resume)
     resume.set_defaults(run=run_resume)
     for verb, purpose, function in (
         ("pause", "pause a run in all processes; calls under way are stored", run_pause),
@@ -137,26 +132,8 @@ def _add_create(verbs: Subparsers) -> None:
     source.add_argument("--no-dataset", action="store_true", help="the requests contain nothing of a dataset")
     create.add_argument("--prompt", metavar="NAME@VERSION", help="fill in this prompt for each line")
     create.add_argument("--stage", default="requests", help="what the replies are for (default: requests)")
-    _add_budget(create)
+    add_budget(create)
     create.set_defaults(run=run_create)
-
-
-def _add_budget(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--max-calls", type=int, metavar="N")
-    parser.add_argument("--max-tokens", type=int, metavar="N")
-    parser.add_argument("--max-cost", type=_parse_dollars, metavar="DOLLARS")
-
-
-def _parse_dollars(text: str) -> int:
-    try:
-        return int(Decimal(text) * 1_000_000_000)
-    except (InvalidOperation, OverflowError, ValueError):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of dollars") from None
-
-
-def _read_budget(args: argparse.Namespace) -> Budget | None:
-    budget = Budget(max_calls=args.max_calls, max_tokens=args.max_tokens, max_cost_nanos=args.max_cost)
-    return None if budget == Budget() else budget
 
 
 def run_create(args: argparse.Namespace) -> int:
@@ -174,7 +151,7 @@ def run_create(args: argparse.Namespace) -> int:
             dataset=args.dataset,
             requests=_read_requests(args.file, prompt),
             prompt=prompt,
-            budget=_read_budget(args),
+            budget=read_budget(args),
             now=datetime.now(UTC),
         )
     verb = "Created run" if is_new else "There is already the same run"
@@ -305,32 +282,20 @@ def run_resume(args: argparse.Namespace) -> int:
             name=args.name,
             retry_failed=args.retry_failed,
             return_batch=args.take_back_batch,
-            budget=Budget() if args.no_budget else _read_budget(args),
+            budget=Budget() if args.no_budget else read_budget(args),
             now=datetime.now(UTC),
         )
-    stopping: list[int] = []
-
-    def stop(number: int, _: FrameType | None) -> None:
-        if stopping:
-            raise KeyboardInterrupt
-        stopping.append(number)
-        print("Stopping: calls under way are stored. Press Ctrl+C again to abandon them.", file=sys.stderr)
-
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with stopping_on_signals() as should_stop:
         progress = models.work_on_run(
             by=by,
             name=args.name,
-            worker=f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}",
+            worker=make_worker_name(),
             clock=lambda: datetime.now(UTC),
             report=lambda calls: printer("calls of this process", calls, run.requests),
-            should_stop=lambda: bool(stopping),
+            should_stop=should_stop,
             most=_PILOT_CALLS if args.pilot else None,
             lease=timedelta(seconds=args.lease),
         )
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
     print(models.describe_progress(progress))
     if args.pilot and not progress.is_finished:
         print(_describe_forecast(progress))

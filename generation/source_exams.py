@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -79,7 +80,8 @@ class SourceExam:
     """An exam of a source.
 
     ``file`` and ``record`` name its place in the source, for messages. ``labels_searched`` are the labels for
-    which the annotators searched every image: one of them without a code is absent.
+    which the annotators searched every image: one of them without a code is absent. ``region_boxes`` are the
+    boxes of GEMeX's regions, by region.
 
     Raises:
         InvalidValue: there is no image.
@@ -95,6 +97,7 @@ class SourceExam:
     report: ReportSections = field(default_factory=ReportSections)
     codes: tuple[CodedFinding, ...] = ()
     labels_searched: frozenset[str] = frozenset()
+    region_boxes: Mapping[str, tuple[LabelledBox, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.id:

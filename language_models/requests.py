@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -166,6 +167,12 @@ def check_strict_schema(schema: Mapping[str, Any]) -> None:
     Raises:
         InvalidValue: it is not, or it is not a JSON schema.
     """
+    _check_encoded_schema(_encoder.encode(schema))
+
+
+@lru_cache(maxsize=64)  # all requests of a run have the same schema, and the check takes milliseconds
+def _check_encoded_schema(encoded: bytes) -> None:
+    schema = msgspec.json.decode(encoded)
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - a page that makes no request need not wait
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - as above
 

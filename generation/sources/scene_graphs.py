@@ -6,7 +6,8 @@ Each ``*_SceneGraph.json`` is one frontal image. An attribute is ``category|yes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,33 @@ def count_ignored_regions(folder: Path) -> dict[str, int]:
     return counts
 
 
+def add_region_boxes(
+    exams: Sequence[SourceExam], folder: Path, *, settings: RegionSettings | None = None
+) -> tuple[SourceExam, ...]:
+    """Return exams of another source with the boxes of regions of their images.
+
+    Args:
+        exams: the exams.
+        folder: the folder of the ``*_SceneGraph.json`` files, each for the image with its id.
+        settings: how boxes of merged and composed regions are made; None for the defaults.
+
+    Raises:
+        InvalidValue: there is no scene graph, or one of them is not valid.
+    """
+    boxes = {}
+    for graph in read_scene_graphs(folder, settings=settings):
+        if isinstance(graph, Refusal):
+            raise InvalidValue(f"{graph.file}: {graph.field}", graph.reason)
+        boxes[graph.images[0].id] = graph.region_boxes
+    return tuple(
+        replace(
+            exam,
+            region_boxes=next((boxes[image.id] for image in exam.images if image.id in boxes), {}),
+        )
+        for exam in exams
+    )
+
+
 def _parse_scene_graph(path: Path, settings: RegionSettings | None) -> SourceExam:
     graph = decode_strictly(path.read_bytes())
     image_id = graph.get("image_id") if isinstance(graph, dict) else None
@@ -112,6 +140,7 @@ def _parse_scene_graph(path: Path, settings: RegionSettings | None) -> SourceExa
         ),
         report=ReportSections(indication=str(graph.get("reason_for_exam") or "")),
         codes=tuple(dict.fromkeys(codes)),
+        region_boxes=boxes,
     )
 
 

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import random
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
-
-from domain.errors import AlreadyThere
-from domain.file_errors import add_filename_to_errors
 from domain.provenance import Provenance
 from domain.questions import Question, Source
 from domain.vocabulary import AnswerFormat, Task
 from generation.generated_questions import GeneratedQuestion
+from generation.question_files import encode_questions, writing_files
 from generation.source_exams import SourceExam
 from generation.templates.drafts import DraftWriter
 from generation.templates.exam_facts import collect_facts
 from generation.templates.questions import draft_questions
 from generation.templates.selection import PER_EXAM, select_drafts
-from records.questions import ExamRecord, QuestionRecord, RadiographRecord, question_to_record
 
 #: The source of each question: what wrote it, and the version of the templates.
 GENERATOR, VERSION = "template", "1"
@@ -129,42 +123,10 @@ def write_question_file(
     Raises:
         AlreadyThere: the file exists.
     """
-    if path.exists():
-        raise AlreadyThere(f"{path} exists already. Choose another name, or delete it.")
     counts = GenerationCounts()
-    with add_filename_to_errors(path):
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                for number, exam in enumerate(exams, start=1):
-                    for record in _iter_records(
-                        exam, seed=seed, source=source, comparison=comparison, counts=counts
-                    ):
-                        file.write(msgspec.json.encode(record) + b"\n")
-                    report_progress(number)
-            os.link(part, path)  # fails if somebody else wrote the file meanwhile
-        except FileExistsError as error:
-            raise AlreadyThere(f"{path} exists already. Choose another name, or delete it.") from error
-        finally:
-            Path(part).unlink(missing_ok=True)
+    with writing_files(path) as (file,):
+        for number, exam in enumerate(exams, start=1):
+            questions = generate_questions(exam, seed=seed, source=source, counts=counts)
+            file.writelines(encode_questions(exam, questions, comparison=comparison))
+            report_progress(number)
     return counts
-
-
-def _iter_records(
-    exam: SourceExam, *, seed: int, source: str | None, comparison: bool, counts: GenerationCounts
-) -> Iterator[QuestionRecord]:
-    report = exam.report.format_text(comparison=comparison) if not exam.report.is_empty else None
-    exam_record = ExamRecord(
-        id=exam.id,
-        patient=exam.patient or msgspec.UNSET,
-        indication=exam.report.indication or msgspec.UNSET,
-        age=exam.age or msgspec.UNSET,
-        sex=exam.sex or msgspec.UNSET,
-        radiographs=[
-            RadiographRecord(id=image.id, file=image.file, view=image.view) for image in exam.images
-        ],
-    )
-    for generated in generate_questions(exam, seed=seed, source=source, counts=counts):
-        yield question_to_record(
-            generated.question, exam_record, report=report, provenance=generated.provenance
-        )

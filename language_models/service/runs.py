@@ -64,6 +64,22 @@ class RequestDetails:
     calls: tuple[Call, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReply:
+    """The reply to a request of a run.
+
+    ``output`` is the text without code fences; None if there is no usable reply, and ``failure`` states why
+    if the request failed. ``key`` identifies the call in the ledger. ``model`` is the model that the server
+    reported.
+    """
+
+    custom_id: str
+    output: str | None
+    failure: str
+    key: str
+    model: str | None
+
+
 def create_run(
     db: Session,
     *,
@@ -309,10 +325,26 @@ def replay_run(db: Session, *, by: Person, name: str) -> Iterator[tuple[str, str
     Raises:
         NotFound: there is no such run.
     """
+    for reply in iterate_replies(db, by=by, name=name):
+        yield reply.custom_id, reply.output, reply.failure
+
+
+def iterate_replies(db: Session, *, by: Person, name: str) -> Iterator[RunReply]:
+    """Yield the reply to every request of a run, in order, from the ledger alone.
+
+    Raises:
+        NotFound: there is no such run.
+    """
     require(by, Action.RUN_MODELS)
     run = load_run(db, by=by, name=name)
-    for custom_id, raw, failure in ledger.iterate_replies(db, run_id=run.id):
-        yield custom_id, read_output(raw, run.endpoint) if raw is not None else None, failure
+    for reply in ledger.iterate_replies(db, run_id=run.id):
+        yield RunReply(
+            custom_id=reply.custom_id,
+            output=read_output(reply.raw, run.endpoint) if reply.raw is not None else None,
+            failure=reply.failure,
+            key=reply.key,
+            model=reply.model,
+        )
 
 
 def read_output(raw: str, endpoint: Endpoint) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import func, insert, select
@@ -12,6 +13,20 @@ from domain.language_models import Call, FailureKind, Usage
 from storage.rows.language_models import ModelCallRow, ModelRequestRow
 
 _AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredReply:
+    """The reply to a request of a run. ``raw`` is the response, None without a usable one.
+
+    ``failure`` is "" unless the request failed. ``model`` is the model that the server reported.
+    """
+
+    custom_id: str
+    key: str
+    raw: str | None
+    model: str | None
+    failure: str
 
 
 def append_calls(db: Session, *, calls: Sequence[Call]) -> None:
@@ -66,12 +81,8 @@ def find_success(db: Session, *, key: str) -> Call | None:
     return _call_from_row(row) if row is not None else None
 
 
-def iterate_replies(db: Session, *, run_id: int) -> Iterator[tuple[str, str | None, str]]:
-    """Yield (custom id, raw response, failure) of every request of a run, in order.
-
-    The response is that of the first successful call with the key; None if there is none. The failure is ""
-    unless the request failed.
-    """
+def iterate_replies(db: Session, *, run_id: int) -> Iterator[StoredReply]:
+    """Yield the reply of every request of a run, in order: that of the first successful call with its key."""
     last = -1
     while True:
         page = (
@@ -90,13 +101,20 @@ def iterate_replies(db: Session, *, run_id: int) -> Iterator[tuple[str, str | No
             return
         keys = {request.key for request in requests}
         statement = (
-            select(ModelCallRow.key, ModelCallRow.raw)
+            select(ModelCallRow.key, ModelCallRow.raw, ModelCallRow.model)
             .where(ModelCallRow.key.in_(keys), ModelCallRow.failure.is_(None))
             .order_by(ModelCallRow.id.desc())  # so that the first call of a key comes last and stays
         )
-        raw_by_key: dict[str, str] = {row.key: row.raw for row in db.execute(statement)}
+        replies = {row.key: (row.raw, row.model) for row in db.execute(statement)}
         for request in requests:
-            yield request.custom_id, raw_by_key.get(request.key), request.failure or ""
+            raw, model = replies.get(request.key, (None, None))
+            yield StoredReply(
+                custom_id=request.custom_id,
+                key=request.key,
+                raw=raw,
+                model=model,
+                failure=request.failure or "",
+            )
         last = requests[-1].position
 
 

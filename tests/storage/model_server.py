@@ -1,7 +1,8 @@
 """A local server with OpenAI's interface whose replies are scripted: correct ones, and every kind of fault.
 
-The last message of a request states the behaviour: "behave: <name> [number]". A number after the name is how
-often the fault occurs before a correct reply. A request without it gets a correct reply.
+A message of a request states the behaviour: "behave: <name> [number]". A number after the name is how often
+the fault occurs before a correct reply. A request without it gets a correct reply. That message is the first
+one, or the last one of a server with ``answer``, which writes the text of correct replies.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,7 +31,7 @@ _BEHAVIOUR = re.compile(r"behave: ([a-z_0-9]+)(?: (\d+))?")
 
 @dataclass
 class ModelServer:
-    """What the server received. ``replies`` counts successful replies by the text of the first message."""
+    """What the server received. ``replies`` counts successful replies by the text of the message."""
 
     port: int = 0
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -40,6 +41,7 @@ class ModelServer:
     replies: Counter[str] = field(default_factory=Counter)
     keeps_requests: bool = True
     delay: float = 0.0
+    answer: Callable[[dict[str, Any]], str] | None = None
 
     @property
     def url(self) -> str:
@@ -81,9 +83,11 @@ def make_completion(content: str | None, *, model: str = MODEL, finish: str = "s
 
 
 @contextmanager
-def running_model_server(*, delay: float = 0.0) -> Iterator[ModelServer]:
+def running_model_server(
+    *, delay: float = 0.0, answer: Callable[[dict[str, Any]], str] | None = None
+) -> Iterator[ModelServer]:
     """Run the server in a thread of this process."""
-    server = ModelServer(delay=delay)
+    server = ModelServer(delay=delay, answer=answer)
     loop = asyncio.new_event_loop()
     ready, stop = threading.Event(), asyncio.Event()
 
@@ -146,15 +150,16 @@ async def _answer(
     if server.keeps_requests:
         server.bodies.append(body)
         server.headers.append(headers)
-    first = _text(body["messages"][0])
-    server.seen[first] += 1
-    match = _BEHAVIOUR.search(first)
+    text = _text(body["messages"][-1 if server.answer else 0])
+    server.seen[text] += 1
+    match = _BEHAVIOUR.search(text)
     name, times = (match[1], int(match[2] or 10**9)) if match else ("ok", 0)
     if server.delay:
         await asyncio.sleep(server.delay)
-    if name == "ok" or server.seen[first] > times:
-        server.replies[first] += 1
-        await _send(writer, 200, make_completion('{"answer": "yes"}'))
+    if name == "ok" or server.seen[text] > times:
+        server.replies[text] += 1
+        content = server.answer(body) if server.answer else '{"answer": "yes"}'
+        await _send(writer, 200, make_completion(content))
         return
     await _misbehave(name, headers, writer)
 

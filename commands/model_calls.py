@@ -1,0 +1,60 @@
+"""What commands that call language models share: limits, the name of the process, and stopping it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
+from types import FrameType
+
+from domain.language_models import Budget
+
+
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that limit a run."""
+    parser.add_argument("--max-calls", type=int, metavar="N")
+    parser.add_argument("--max-tokens", type=int, metavar="N")
+    parser.add_argument("--max-cost", type=_parse_dollars, metavar="DOLLARS")
+
+
+def read_budget(args: argparse.Namespace) -> Budget | None:
+    """Return the limits that were given; None without any."""
+    budget = Budget(max_calls=args.max_calls, max_tokens=args.max_tokens, max_cost_nanos=args.max_cost)
+    return None if budget == Budget() else budget
+
+
+def make_worker_name() -> str:
+    """Return a name of this process that is unique among all processes."""
+    return f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
+
+
+@contextmanager
+def stopping_on_signals() -> Iterator[Callable[[], bool]]:
+    """Yield a function that states whether Ctrl+C or the service manager asked the process to stop."""
+    stopping: list[int] = []
+
+    def stop(number: int, _: FrameType | None) -> None:
+        if stopping:
+            raise KeyboardInterrupt
+        stopping.append(number)
+        print("Stopping: calls under way are stored. Press Ctrl+C again to abandon them.", file=sys.stderr)
+
+    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(stopping)
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _parse_dollars(text: str) -> int:
+    try:
+        return int(Decimal(text) * 1_000_000_000)
+    except (InvalidOperation, OverflowError, ValueError):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of dollars") from None

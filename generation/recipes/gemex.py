@@ -1,0 +1,260 @@
+"""GEMeX: report to grounded sentences (stage I), grounded sentences to eleven questions (stage II).
+
+Source: sections 3.1 and 3.2 of the paper, its prompts in Tables 2 and 9. docs/generation.md states where the
+shipped prompts differ from them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import msgspec
+
+from domain.boxes import LabelledBox
+from domain.errors import InvalidValue
+from domain.questions import Answer, Question, Source
+from domain.vocabulary import AnswerFormat, Difficulty, Task
+from generation.recipes.questions import Options, QuestionCollector, parse_letters
+from generation.recipes.stages import (
+    LeaveOut,
+    Material,
+    Recipe,
+    Stage,
+    Statement,
+    check_numbers,
+    decode_reply,
+    number_lines,
+)
+from generation.regions import resolve_region
+from generation.templates.selection import PER_EXAM
+
+_NAME, _VERSION = "gemex", "1"
+#: A derived sentence has a subject and a predicate (rule 3 of stage I), so it has at least so many words.
+_LEAST_WORDS = 3
+#: Reports with fewer sentences are not used (section 3.2).
+_LEAST_SENTENCES = 2
+
+
+# ---------------------------------------------------------------------------------------------------- stage I
+class _Pair(msgspec.Struct):
+    number: int
+    sentence: str
+    region: str
+
+
+class _Pairs(msgspec.Struct):
+    pairs: list[_Pair]
+
+
+def _fill_regions(material: Material, leave_out: LeaveOut) -> Mapping[str, str] | None:
+    if not material.sentences:
+        leave_out("no sentence in findings or impression")
+        return None
+    return {"report": number_lines(material.sentences)}
+
+
+def _read_regions(material: Material, reply: str, leave_out: LeaveOut) -> Material:
+    decoded = decode_reply(reply, _Pairs, leave_out)
+    if decoded is None:
+        return material
+    statements: dict[str, Statement] = {}
+    for pair in decoded.pairs:
+        statement = _check_pair(pair, material.sentences, leave_out)
+        if statement is None:
+            continue
+        earlier = statements.setdefault(statement.text.casefold(), statement)
+        if earlier is not statement:
+            same = earlier.region == statement.region
+            leave_out("the same pair twice" if same else "one sentence with several regions", statement.text)
+    grounded = {number for statement in statements.values() for number in statement.sentences}
+    for number, sentence in enumerate(material.sentences, start=1):
+        if number not in grounded:
+            leave_out("sentence without a region", sentence)
+    return replace(material, statements=tuple(statements.values()))
+
+
+def _check_pair(pair: _Pair, sentences: tuple[str, ...], leave_out: LeaveOut) -> Statement | None:
+    text = " ".join(pair.sentence.split())
+    kind = "number of a sentence that the report does not have"
+    numbers = check_numbers((pair.number,), len(sentences), kind=kind, text=text, leave_out=leave_out)
+    if numbers is None:
+        return None
+    is_derived = text.casefold() != sentences[pair.number - 1].casefold()
+    if not text or (is_derived and len(text.split()) < _LEAST_WORDS):
+        leave_out("not a complete sentence", text)
+        return None
+    try:
+        region = resolve_region(pair.region)
+    except InvalidValue:
+        leave_out("unknown region", f"{pair.region!r}: {text}")
+        return None
+    return Statement(text=text, sentences=numbers, region=region)
+
+
+# --------------------------------------------------------------------------------------------------- stage II
+class _Written(msgspec.Struct, kw_only=True):
+    """What every question has. ``phrases`` are the numbers of the grounded sentences that it is based on."""
+
+    question: str
+    reason: str
+    regions: tuple[str, ...]
+    phrases: tuple[int, ...]
+    content_type: str
+    task: Task
+    category: str
+    difficulty: Difficulty
+
+
+class _Open(_Written, kw_only=True):
+    answer: str
+
+
+class _Single(_Written, kw_only=True):
+    options: Options
+    answer: str
+
+
+class _Multiple(_Written, kw_only=True):
+    options: Options
+    answers: tuple[str, ...]
+
+
+class _Questions(msgspec.Struct):
+    open: list[_Open]
+    closed: list[_Open]
+    single: list[_Single]
+    multiple: list[_Multiple]
+
+
+def _fill_questions(material: Material, leave_out: LeaveOut) -> Mapping[str, str] | None:
+    if len(material.statements) < _LEAST_SENTENCES:
+        leave_out(f"fewer than {_LEAST_SENTENCES} grounded sentences")
+        return None
+    phrases = tuple(f"{item.text} [visual location: {item.region}]" for item in material.statements)
+    return {"phrases": number_lines(phrases)}
+
+
+def _read_questions(material: Material, reply: str, leave_out: LeaveOut) -> Material:
+    decoded = decode_reply(reply, _Questions, leave_out)
+    if decoded is None:
+        return material
+    collector = QuestionCollector(material, prefix="g", leave_out=leave_out)
+    written: Counter[AnswerFormat] = Counter()
+    for format_, entry in _list_written(decoded):
+        written[format_] += 1
+        if written[format_] > PER_EXAM[format_]:
+            leave_out(f"more {format_} questions than requested", entry.question)
+        else:
+            _add_question(entry, format_, collector, material, leave_out)
+    for format_, wanted in PER_EXAM.items():
+        for _ in range(wanted - written[format_]):
+            leave_out(f"fewer {format_} questions than requested")
+    return replace(material, questions=tuple(collector.questions))
+
+
+def _list_written(decoded: _Questions) -> Iterator[tuple[AnswerFormat, _Written]]:
+    yield from ((AnswerFormat.OPEN, entry) for entry in decoded.open)
+    yield from ((AnswerFormat.CLOSED, entry) for entry in decoded.closed)
+    yield from ((AnswerFormat.SINGLE, entry) for entry in decoded.single)
+    yield from ((AnswerFormat.MULTIPLE, entry) for entry in decoded.multiple)
+
+
+def _add_question(
+    entry: _Written,
+    format_: AnswerFormat,
+    collector: QuestionCollector,
+    material: Material,
+    leave_out: LeaveOut,
+) -> None:
+    kind = "number of a phrase that the exam does not have"
+    statements = check_numbers(
+        entry.phrases, len(material.statements), kind=kind, text=entry.question, leave_out=leave_out
+    )
+    if statements is None:
+        return
+    regions = _check_regions(entry, material, leave_out)
+    if regions is None:
+        return
+    call = material.calls[-1]
+    try:
+        question = Question(
+            id="new",
+            exam_id=material.exam.id,
+            format=format_,
+            stem=" ".join(entry.question.split()),
+            options=entry.options.list_texts() if isinstance(entry, _Single | _Multiple) else (),
+            answer=_parse_answer(entry, format_),
+            explanation=" ".join(entry.reason.split()),
+            boxes=_find_boxes(regions, material, leave_out),
+            task=entry.task,
+            content_type=entry.content_type.strip() or None,
+            category=entry.category.strip() or None,
+            difficulty=entry.difficulty,
+            source=Source(generator=call.model, version=f"{_NAME} {_VERSION}", prompt_version=call.prompt),
+        )
+    except InvalidValue as error:
+        leave_out(f"invalid {error.field}", f"{error.reason}: {entry.question}")
+        return
+    collector.add(question, statements=statements)
+
+
+def _parse_answer(entry: _Written, format_: AnswerFormat) -> Answer:
+    if isinstance(entry, _Single):
+        return parse_letters([entry.answer], count=4)
+    if isinstance(entry, _Multiple):
+        return parse_letters(entry.answers, count=4)
+    if isinstance(entry, _Open):
+        text = entry.answer.strip()
+        return text.rstrip(".").casefold() if format_ is AnswerFormat.CLOSED else text
+    raise ValueError(f"{type(entry)} has no answer")
+
+
+def _check_regions(entry: _Written, material: Material, leave_out: LeaveOut) -> tuple[str, ...] | None:
+    """Return the regions of a question; None, and left out, unless each is one of a grounded sentence."""
+    grounded = {statement.region for statement in material.statements}
+    regions = []
+    for name in entry.regions:
+        try:
+            region = resolve_region(name)
+        except InvalidValue:
+            leave_out("unknown region", f"{name!r}: {entry.question}")
+            return None
+        if region not in grounded:
+            leave_out("region of no grounded sentence", f"{region}: {entry.question}")
+            return None
+        regions.append(region)
+    if not regions:
+        leave_out("no region", entry.question)
+        return None
+    return tuple(dict.fromkeys(regions))
+
+
+def _find_boxes(regions: tuple[str, ...], material: Material, leave_out: LeaveOut) -> tuple[LabelledBox, ...]:
+    """Return the boxes of regions. A region without one is noted if the source has boxes at all."""
+    boxes = material.exam.region_boxes
+    for region in regions:
+        if boxes and region not in boxes:
+            leave_out("region without a box (the question is kept)", region)
+    return tuple(box for region in regions for box in boxes.get(region, ()))
+
+
+GEMEX = Recipe(
+    name=_NAME,
+    version=_VERSION,
+    stages=(
+        Stage(
+            name="gemex-regions",
+            title="Stage I: sentences and regions",
+            fill=_fill_regions,
+            read=_read_regions,
+        ),
+        Stage(
+            name="gemex-questions",
+            title="Stage II: questions",
+            fill=_fill_questions,
+            read=_read_questions,
+        ),
+    ),
+)

@@ -1,0 +1,93 @@
+"""Builds questions from what a model wrote, by rules that are the same for all recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+
+from domain.errors import InvalidValue
+from domain.questions import Question, normalise_text_answer, option_letter
+from generation.generated_questions import GeneratedQuestion
+from generation.recipes.stages import LeaveOut, Material
+from quality.text_screens import screen_question
+
+
+class Options(msgspec.Struct):
+    """The four options of a choice question, by letter: a list could be too short or too long."""
+
+    A: str
+    B: str
+    C: str
+    D: str
+
+    def list_texts(self) -> tuple[str, ...]:
+        """Return the options in the order of their letters."""
+        return tuple(" ".join(text.split()) for text in msgspec.structs.astuple(self))
+
+
+class QuestionCollector:
+    """Collects the valid questions of an exam and leaves out the others.
+
+    Args:
+        material: what the exam's questions were written from.
+        prefix: the letter of the recipe in the ids.
+        leave_out: notes what is left out.
+    """
+
+    def __init__(self, material: Material, *, prefix: str, leave_out: LeaveOut) -> None:
+        self._material, self._prefix, self._leave_out = material, prefix, leave_out
+        self._stems: set[str] = set()
+        self.questions: list[GeneratedQuestion] = []
+
+    def add(self, question: Question, *, statements: tuple[int, ...]) -> None:
+        """Add a question under the next id, unless a rule forbids it.
+
+        Args:
+            question: the question; its id is replaced.
+            statements: the numbers of the statements that it is based on.
+        """
+        problem = self._find_problem(question)
+        if problem is not None:
+            self._leave_out(problem, question.stem)
+            return
+        self._stems.add(normalise_text_answer(question.stem))
+        number = len(self.questions) + 1
+        self.questions.append(
+            GeneratedQuestion(
+                question=replace(question, id=f"{self._material.exam.id}-{self._prefix}{number:02d}"),
+                provenance=self._material.describe_origin(statements),
+            )
+        )
+
+    def _find_problem(self, question: Question) -> str | None:
+        if not question.explanation.strip():
+            return "no reason"
+        options = [normalise_text_answer(option) for option in question.options]
+        if len(set(options)) < len(options):
+            return "the same option twice"
+        if normalise_text_answer(question.stem) in self._stems:
+            return "the same question twice"
+        hit = next(screen_question(question), None)
+        return f"{hit.screen}" if hit is not None else None
+
+
+def parse_letters(letters: Sequence[str], count: int) -> tuple[int, ...]:
+    """Return the sorted indices of options.
+
+    Args:
+        letters: letters such as "B"; case and surrounding spaces are ignored.
+        count: the number of options.
+
+    Raises:
+        InvalidValue: a letter is not that of an option, or occurs twice, or there is none.
+
+    >>> parse_letters(["c", "A"], 4)
+    (0, 2)
+    """
+    known = [option_letter(index) for index in range(count)]
+    names = [letter.strip().upper() for letter in letters]
+    if not names or len(set(names)) < len(names) or not set(names) <= set(known):
+        raise InvalidValue("answer", f"{', '.join(letters) or 'no letter'} is not of {', '.join(known)}")
+    return tuple(sorted(known.index(name) for name in names))

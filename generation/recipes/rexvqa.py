@@ -1,0 +1,212 @@
+"""ReXVQA's generation layer: report to bullets, bullets to multiple-choice questions.
+
+Source: section 3.3.1 of the paper, which prints no prompt. docs/generation.md has the reasons for ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+import msgspec
+
+from domain.errors import InvalidValue
+from domain.questions import Question, Source
+from domain.vocabulary import AnswerFormat, Difficulty, Task
+from generation.recipes.questions import Options, QuestionCollector, parse_letters
+from generation.recipes.stages import (
+    LeaveOut,
+    Material,
+    Recipe,
+    Stage,
+    Statement,
+    check_numbers,
+    decode_reply,
+    number_lines,
+)
+
+_NAME, _VERSION = "rexvqa", "1"
+#: The share of a sentence's content words that its bullets must contain, so that it counts as covered.
+LEAST_COVERAGE = 0.5
+#: A word and its inflections have the same beginning of this length.
+_STEM_LENGTH = 5
+_WORD = re.compile(r"[a-z0-9]+")
+_STOP_WORDS = frozenset(
+    [
+        "a", "an", "and", "are", "as", "at", "be", "been", "by", "for", "from", "has", "have", "in", "into",
+        "is", "it", "its", "of", "on", "or", "otherwise", "seen", "demonstrate", "demonstrated", "identified",
+        "noted", "that", "the", "there", "these", "this", "to", "was", "were", "which", "with", "within",
+        "evidence",
+    ]
+)  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------- bullets
+class _Bullet(msgspec.Struct):
+    finding: str
+    is_abnormal: bool
+    details: tuple[str, ...]
+    sentences: tuple[int, ...]
+
+
+class _Structure(msgspec.Struct):
+    structure: str
+    findings: list[_Bullet]
+
+
+class _Bullets(msgspec.Struct):
+    structures: list[_Structure]
+
+
+def _fill_bullets(material: Material, leave_out: LeaveOut) -> Mapping[str, str] | None:
+    if not material.sentences:
+        leave_out("no sentence in findings or impression")
+        return None
+    return {"report": number_lines(material.sentences)}
+
+
+def _read_bullets(material: Material, reply: str, leave_out: LeaveOut) -> Material:
+    decoded = decode_reply(reply, _Bullets, leave_out)
+    if decoded is None:
+        return material
+    statements: dict[str, Statement] = {}
+    for structure in decoded.structures:
+        for bullet in structure.findings:
+            text = _format_bullet(structure.structure, bullet)
+            if not text:
+                leave_out("empty bullet")
+                continue
+            kind = "number of a sentence that the report does not have"
+            numbers = check_numbers(
+                bullet.sentences, len(material.sentences), kind=kind, text=text, leave_out=leave_out
+            )
+            if numbers is None:
+                continue
+            if text.casefold() in statements:
+                leave_out("the same bullet twice", text)
+                continue
+            statements[text.casefold()] = Statement(
+                text=text, sentences=numbers, is_abnormal=bullet.is_abnormal
+            )
+    found = tuple(statements.values())
+    for sentence in find_uncovered(material.sentences, found):
+        leave_out("sentence that no bullet covers", sentence)
+    return replace(material, statements=found)
+
+
+def _format_bullet(structure: str, bullet: _Bullet) -> str:
+    """Return a bullet as one line: structure, finding, details; "" without a finding."""
+    if not bullet.finding.strip():
+        return ""
+    parts = [bullet.finding.strip(), *(detail.strip() for detail in bullet.details if detail.strip())]
+    heading = f"{structure.strip()}: " if structure.strip() else ""
+    return " ".join(f"{heading}{'; '.join(parts)}".split())
+
+
+def find_uncovered(sentences: tuple[str, ...], bullets: tuple[Statement, ...]) -> tuple[str, ...]:
+    """Return the sentences of a report that bullets do not cover.
+
+    A sentence is covered if at least half of its content words begin like a word of the bullets that name it.
+    A sentence without content words is covered.
+
+    >>> bullet = Statement(text="Pleura: no effusion", sentences=(1,))
+    >>> find_uncovered(("There is no effusion.", "The heart is enlarged."), (bullet,))
+    ('The heart is enlarged.',)
+    """
+    uncovered = []
+    for number, sentence in enumerate(sentences, start=1):
+        content = _list_stems(sentence)
+        covered: set[str] = set()
+        for bullet in bullets:
+            if number in bullet.sentences:
+                covered |= _list_stems(bullet.text)
+        if content and len(content & covered) < LEAST_COVERAGE * len(content):
+            uncovered.append(sentence)
+    return tuple(uncovered)
+
+
+def _list_stems(text: str) -> set[str]:
+    return {word[:_STEM_LENGTH] for word in _WORD.findall(text.casefold()) if word not in _STOP_WORDS}
+
+
+# ------------------------------------------------------------------------------------------------- questions
+class _Written(msgspec.Struct, kw_only=True):
+    question: str
+    options: Options
+    answer: str
+    explanation: str
+    task: Task
+    difficulty: Difficulty
+    class_: str = msgspec.field(name="class")
+    category: str
+    subcategory: str
+    bullets: tuple[int, ...]
+
+
+class _Questions(msgspec.Struct):
+    questions: list[_Written]
+
+
+def _fill_questions(material: Material, leave_out: LeaveOut) -> Mapping[str, str] | None:
+    if not material.statements:
+        leave_out("no bullet")
+        return None
+    bullets = tuple(
+        f"({'abnormal' if item.is_abnormal else 'normal'}) {item.text}" for item in material.statements
+    )
+    return {"bullets": number_lines(bullets)}
+
+
+def _read_questions(material: Material, reply: str, leave_out: LeaveOut) -> Material:
+    decoded = decode_reply(reply, _Questions, leave_out)
+    if decoded is None:
+        return material
+    if not decoded.questions:
+        leave_out("no question")
+    collector = QuestionCollector(material, prefix="r", leave_out=leave_out)
+    for entry in decoded.questions:
+        _add_question(entry, collector, material, leave_out)
+    return replace(material, questions=tuple(collector.questions))
+
+
+def _add_question(
+    entry: _Written, collector: QuestionCollector, material: Material, leave_out: LeaveOut
+) -> None:
+    kind = "number of a bullet that the exam does not have"
+    statements = check_numbers(
+        entry.bullets, len(material.statements), kind=kind, text=entry.question, leave_out=leave_out
+    )
+    if statements is None:
+        return
+    call = material.calls[-1]
+    try:
+        question = Question(
+            id="new",
+            exam_id=material.exam.id,
+            format=AnswerFormat.SINGLE,
+            stem=" ".join(entry.question.split()),
+            options=entry.options.list_texts(),
+            answer=parse_letters([entry.answer], count=4),
+            explanation=" ".join(entry.explanation.split()),
+            task=entry.task,
+            content_type=entry.class_.strip() or None,
+            category=entry.category.strip() or None,
+            subcategory=entry.subcategory.strip() or None,
+            difficulty=entry.difficulty,
+            source=Source(generator=call.model, version=f"{_NAME} {_VERSION}", prompt_version=call.prompt),
+        )
+    except InvalidValue as error:
+        leave_out(f"invalid {error.field}", f"{error.reason}: {entry.question}")
+        return
+    collector.add(question, statements=statements)
+
+
+REXVQA = Recipe(
+    name=_NAME,
+    version=_VERSION,
+    stages=(
+        Stage(name="rexvqa-bullets", title="Bullets", fill=_fill_bullets, read=_read_bullets),
+        Stage(name="rexvqa-questions", title="Questions", fill=_fill_questions, read=_read_questions),
+    ),
+)

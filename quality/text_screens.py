@@ -1,0 +1,124 @@
+"""Rule-based screens of question texts: content that GEMeX's rules 3 and 4 forbid (its Table 2).
+
+A screen errs towards reporting: it finds words, and a word may be used in another sense.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from domain.questions import Question
+
+
+class Screen(StrEnum):
+    """What a text contains that nobody can answer from the image itself."""
+
+    REFERS_TO_TEXT = "refers to the report"
+    COMPARISON = "compares with a prior exam"
+    NOTIFICATION = "is about the notification of staff"
+    VIEW = "is about the view"
+    OTHER_SCAN = "is about another scan"
+    SIZE = "needs a measurement"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenHit:
+    """A screen that a text did not pass: the field of the question and the words."""
+
+    screen: Screen
+    field: str
+    words: str
+
+
+def _compile(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(alternatives), re.IGNORECASE)
+
+
+_TEXT = r"(?:report|text|description|phrases?|sentences?|bullets?|bullet\s+points?|narrative)"
+#: Screen: its pattern, and whether the explanation is searched as well as stem, options and answer.
+_PATTERNS = {
+    Screen.REFERS_TO_TEXT: (
+        _compile(
+            rf"\b(?:the|this|provided|given|above|radiology|radiological)\s+{_TEXT}\b(?!\s+of\s+the\s+lung)",
+            rf"\b(?:according\s+to|based\s+on|as\s+per|from|in)\s+the\s+{_TEXT}\b",
+            r"\bas\s+(?:stated|described|mentioned|documented|reported|noted)\b",
+            r"\b(?:is|are|was|were)\s+(?:explicitly\s+|specifically\s+)?"
+            r"(?:stated|mentioned|documented|reported)\b",
+            r"\b(?:CXR|x-?ray|image|radiograph)\s+(?:specifies|states|mentions|reports)\b",
+        ),
+        True,
+    ),
+    Screen.COMPARISON: (
+        _compile(
+            r"\bcompar(?:ed|ing|ison)\b",
+            r"\b(?:prior|previous(?:ly)?|earlier)\b",
+            r"\b(?:since|from)\s+(?:the\s+)?(?:last|prior|previous|earlier)\b",
+            r"\binterval\s+(?:change|development|increase|decrease|improvement|worsening|removal|placement)\b",
+            r"\b(?:unchanged|worsen\w*|improv(?:ed|ing|ement)|progress(?:ed|ing|ion|ive)|resolv(?:ed|ing))\b",
+            r"\b(?:stable|newly|persistent|redemonstrat\w+)\b|\bnew\b",
+            r"\bha(?:s|ve)\s+(?:increased|decreased|changed|enlarged)\b",
+            r"\bchanges?\s+over\s+time\b",
+        ),
+        True,
+    ),
+    Screen.NOTIFICATION: (
+        _compile(
+            r"\b(?:notif(?:y|ied|ication)|inform(?:ed|ing)|page[dr]|telephoned?|phoned|communicat(?:ed|ion))\b",
+            r"\bdiscussed\s+with\b",
+            r"\bDr\.",
+        ),
+        True,
+    ),
+    Screen.VIEW: (
+        _compile(
+            r"\b(?:what|which)\b[^?.]*\b(?:views?|projections?|patient\s+position)\b",
+            r"^\s*(?:an?\s+|the\s+)?(?:PA|AP|lateral|frontal|postero-?anterior|antero-?posterior|oblique|"
+            r"decubitus|lordotic)(?:\s+(?:view|projection|radiograph|film))?\s*\.?\s*$",
+        ),
+        False,
+    ),
+    Screen.OTHER_SCAN: (
+        _compile(
+            r"\b(?-i:CT|CTA|MRI|MR|PET|PET-CT)\b",  # "pet" in lower case is no scan
+            r"\b(?:computed\s+tomography|magnetic\s+resonance|ultraso(?:und|nography)|echocardiogra\w+|"
+            r"scintigraphy|angiogra\w+|mammogra\w+)\b",
+            r"\bother\s+(?:scans?|imaging|studies)\b",
+        ),
+        False,
+    ),
+    Screen.SIZE: (
+        _compile(
+            r"\d\s*[- ]?\s*(?:cm|mm|centimet\w+|millimet\w+)\b",
+            r"\bhow\s+many\s+(?:centi|milli)met\w+",
+            r"\bwhat\s+(?:is|are)\s+the\s+(?:exact\s+|precise\s+)?(?:diameter|measurements?|dimensions?)\b",
+        ),
+        True,
+    ),
+}
+
+
+def screen_question(question: Question) -> Iterator[ScreenHit]:
+    """Yield the screens that a question does not pass, the first hit of each.
+
+    Args:
+        question: the question. Its stem, options and text of the answer are searched; its explanation only
+            for what may not be in a reason either.
+    """
+    asked = [("stem", question.stem), *(("options", option) for option in question.options)]
+    if isinstance(question.answer, str):
+        asked.append(("answer", question.answer))
+    for screen, (pattern, is_also_explained) in _PATTERNS.items():
+        texts = [*asked, ("explanation", question.explanation)] if is_also_explained else asked
+        hit = next(
+            (
+                ScreenHit(screen=screen, field=field, words=match[0].strip())
+                for field, text in texts
+                if (match := pattern.search(text)) is not None
+            ),
+            None,
+        )
+        if hit is not None:
+            yield hit
