@@ -68,8 +68,8 @@ def writing_files(*paths: Path, keep_same: bool = False) -> Iterator[tuple[Binar
             files = []
             for path in paths:
                 stack.enter_context(add_filename_to_errors(path))
-                handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-                parts.append(Path(part))
+                handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+                parts.append(Path(name))
                 files.append(stack.enter_context(os.fdopen(handle, "wb")))
             yield tuple(files)
         new = [
