@@ -91,7 +91,7 @@ WRITING_COMMANDS = {
     "user add", "user roles", "user mail", "user reset-second-factor", "user disable", "user enable",
     "user sign-out", "user first-admin",
     "user password", "import questions", "import predictions", "import readings",
-    "generate template", "check",
+    "generate template", "generate gemex", "generate rexvqa", "check",
     "patient-data texts", "patient-data rank", "patient-data decide", "apply undo", "apply back",
     "adjudicate settle",
     "study create", "study close", "study reopen", "study assign", "study remove", "study exclude",

@@ -108,6 +108,7 @@ def test_the_origin_of_a_question_names_sentences_phrases_prompts_and_calls(
     assert {call["key"] for call in origin["calls"]} <= {call.key for call in read_calls(workspace_engine)}
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("endpoint")
 def test_rexvqa_writes_questions_over_five_tasks(workspace_engine, source, tmp_path, capsys):
     out = tmp_path / "questions.jsonl"
@@ -134,6 +135,7 @@ def test_the_same_command_repeats_no_call_and_imports_nothing_twice(
     assert "Skipped 22 duplicates" in capsys.readouterr().out
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("endpoint")
 def test_a_source_that_has_changed_is_refused_before_a_call(workspace_engine, server, tmp_path, capsys):
     out = tmp_path / "questions.jsonl"
@@ -147,6 +149,7 @@ def test_a_source_that_has_changed_is_refused_before_a_call(workspace_engine, se
     assert "exists already" in capsys.readouterr().err  # the file of the first source is not replaced
 
 
+@pytest.mark.full
 def test_the_pilot_takes_20_exams_and_its_replies_are_not_paid_twice(
     endpoint, workspace_engine, server, tmp_path, capsys
 ):
@@ -226,6 +229,7 @@ def test_reports_go_to_local_endpoints_only_unless_their_licence_is_stated(
         assert models.list_runs(db, by=BY, now=NOW) == []
 
 
+@pytest.mark.full
 def test_an_existing_dataset_decides_where_reports_may_go(workspace_engine, server, source, tmp_path, capsys):
     add_endpoint(workspace_engine, server.url)
     out = tmp_path / "questions.jsonl"
@@ -242,6 +246,7 @@ def test_an_existing_dataset_decides_where_reports_may_go(workspace_engine, serv
     assert "dataset made permits local endpoints only" in capsys.readouterr().err
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("endpoint")
 def test_an_own_prompt_version_is_used_and_a_prompt_of_no_stage_is_refused(
     workspace_engine, source, tmp_path, capsys
@@ -261,6 +266,7 @@ def test_an_own_prompt_version_is_used_and_a_prompt_of_no_stage_is_refused(
     assert "mcq@1 is for no stage; the stages are gemex-regions, gemex-questions" in capsys.readouterr().err
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("endpoint")
 def test_the_budget_is_that_of_all_stages(server, source, tmp_path, capsys):
     out = tmp_path / "questions.jsonl"
@@ -273,6 +279,7 @@ def test_the_budget_is_that_of_all_stages(server, source, tmp_path, capsys):
     assert len(server.bodies) == 4
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("endpoint")
 def test_boxes_of_regions_are_those_of_the_scene_graph_of_the_image(tmp_path, capsys):
     text = "FINDINGS: The heart is enlarged. The trachea is midline. There is a left effusion."

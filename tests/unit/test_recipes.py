@@ -39,7 +39,7 @@ def make_exam(findings="The cardiomediastinal silhouette is normal. There is a l
 
 def read(stage, material, reply):
     """The material after a reply, and what was left out by kind."""
-    left_out = Counter()
+    left_out: Counter[str] = Counter()
     call = CallReference(stage=stage.name, prompt=f"{stage.name}@1", model="m-1")
     material = replace(material, calls=(*material.calls, call))
     text = reply if isinstance(reply, str) else json.dumps(reply)
@@ -75,7 +75,9 @@ def find_enums(schema):
 
 
 def test_the_closed_lists_of_the_prompts_are_those_of_the_code():
-    enums = {stage.name: set(find_enums(parse_prompt(stage.read_shipped_prompt()).schema)) for stage in STAGES}
+    enums = {
+        stage.name: set(find_enums(parse_prompt(stage.read_shipped_prompt()).schema)) for stage in STAGES
+    }
     assert frozenset(REGIONS) in enums["gemex-regions"] & enums["gemex-questions"]
     for name in ("gemex-questions", "rexvqa-questions"):
         assert {frozenset(Task), frozenset(Difficulty)} <= enums[name]
@@ -237,7 +239,11 @@ def test_bullets_keep_the_hierarchy_and_the_sentences_that_they_are_from():
     }
     material, left_out = read(BULLET_STAGE, make_exam(), reply)
     (bullet,) = material.statements
-    assert (bullet.text, bullet.sentences, bullet.is_abnormal) == ("Pleura: effusion; left; small", (2,), True)
+    assert (bullet.text, bullet.sentences, bullet.is_abnormal) == (
+        "Pleura: effusion; left; small",
+        (2,),
+        True,
+    )
     assert left_out == {"sentence that no bullet covers": 1}
     values = MCQ_STAGE.fill(material, lambda *_: None)
     assert values == {"bullets": "1. (abnormal) Pleura: effusion; left; small"}

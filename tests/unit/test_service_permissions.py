@@ -17,8 +17,8 @@ from domain.errors import NotAllowed
 from domain.people import ACTIONS_BY_ROLE, Action, Person, Role
 
 STAGE_PACKAGES = (
-    "accounts", "browsing", "intake", "jobs", "language_models", "notifications", "privacy", "quality",
-    "sampling", "review",
+    "accounts", "browsing", "generation", "intake", "jobs", "language_models", "notifications", "privacy",
+    "quality", "sampling", "review",
     "release", "reader_study",
 )  # fmt: skip
 #: Not part of ``accounts.service``, because few callers need it.
@@ -40,6 +40,8 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "accounts.reset_second_factor": Action.MANAGE_PEOPLE,
     "accounts.set_password": Action.MANAGE_PEOPLE,
     "accounts.sign_out_person": Action.MANAGE_PEOPLE,
+    "generation.prepare_stage": Action.RUN_MODELS,
+    "generation.write_recipe_questions": Action.RUN_MODELS,
     "intake.load_deidentification": Action.IMPORT_QUESTIONS,
     "language_models.cancel_run": Action.RUN_MODELS,
     "language_models.draw_example_source": Action.RUN_MODELS,
@@ -49,6 +51,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "language_models.remove_example": Action.RUN_MODELS,
     "language_models.save_example": Action.RUN_MODELS,
     "language_models.create_run": Action.RUN_MODELS,
+    "language_models.iterate_replies": Action.RUN_MODELS,
     "language_models.list_data_use": Action.RUN_MODELS,
     "language_models.list_prompts": Action.RUN_MODELS,
     "language_models.list_requests": Action.RUN_MODELS,
