@@ -19,6 +19,7 @@ COMMANDS = {
     "import": "import questions, predictions or readings",
     "generate": "generate questions from reports, scene graphs or label tables",
     "check": "run the checks on a dataset",
+    "duplicates": "find near-duplicate questions and contradicting keys",
     "deidentify": "de-identify image files",
     "workspace": "show or change the patient data rules of the workspace",
     "patient-data": "search texts and images of a dataset for patient data",

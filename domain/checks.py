@@ -16,6 +16,8 @@ class Check(Choice):
     TYPES = ("types", "Types")
     FORMAT = ("format", "Format")
     COMPLETENESS = ("completeness", "Completeness")
+    DUPLICATE = ("duplicate", "Near-duplicates")
+    CONTRADICTION = ("contradiction", "Contradicting keys")
 
 
 class CheckGroup(Choice):
@@ -100,6 +102,22 @@ CHECKS: Mapping[Check, CheckDeclaration] = {
         ),
         _structural(
             Check.COMPLETENESS, "Explanation, difficulty, category, task and box labels are present."
+        ),
+        CheckDeclaration(
+            check=Check.DUPLICATE,
+            version=1,
+            group=CheckGroup.DATASET,
+            severity=Severity.WARNING,
+            description="No other question of the exam asks the same and is kept instead.",
+            on_by_default=False,
+        ),
+        CheckDeclaration(
+            check=Check.CONTRADICTION,
+            version=1,
+            group=CheckGroup.DATASET,
+            severity=Severity.ERROR,
+            description="No other question of the exam asks the same with another answer key.",
+            on_by_default=False,
         ),
     )
 }

@@ -11,7 +11,14 @@ import multiprocessing
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -21,6 +28,8 @@ SETTING = "OVERREAD_WORKERS"
 #: Parts that are submitted ahead. More than workers, so that none waits; few, so that memory stays bounded.
 _AHEAD = 64
 _CONNECT_SECONDS = 10
+#: Fewer questions are compared in this process.
+_FEW = 20_000
 _NOTHING_STORED = "Nothing was stored. Run the computation again."
 _Part = TypeVar("_Part")
 _Result = TypeVar("_Result")
@@ -66,6 +75,22 @@ def map_in_order(
     finally:
         for future in pending:
             future.cancel()
+
+
+@contextmanager
+def open_executor_for(count: int) -> Iterator[Executor]:
+    """Open an executor for so many questions: this process if there are few, since others start slowly.
+
+    Raises:
+        InvalidValue: see :func:`open_executor`.
+        Refused: see :func:`open_executor`.
+    """
+    if count < _FEW:
+        with ThreadPoolExecutor(1) as executor:
+            yield executor
+    else:
+        with open_executor() as executor:
+            yield executor
 
 
 @contextmanager

@@ -1,5 +1,13 @@
 """Services for the checks of questions, for pages, commands and the stages that have checks of their own."""
 
+from quality.service.duplicates import (
+    ComparedPair,
+    DuplicateReport,
+    find_duplicates,
+    find_repeated_wordings,
+    load_pairs,
+    mark_duplicates,
+)
 from quality.service.reports import (
     CheckLine,
     CheckReport,
@@ -23,10 +31,14 @@ __all__ = [
     "CheckLine",
     "CheckReport",
     "CheckRun",
+    "ComparedPair",
     "DatasetProblems",
     "DatasetSummary",
+    "DuplicateReport",
     "ProblemCount",
     "ProblemExample",
+    "find_duplicates",
+    "find_repeated_wordings",
     "finish_run",
     "list_dataset_problems",
     "list_datasets",
@@ -34,7 +46,9 @@ __all__ = [
     "list_imported_files",
     "list_results",
     "load_check_report",
+    "load_pairs",
     "load_question_with_problem",
+    "mark_duplicates",
     "record_results",
     "reset_checks",
     "run_checks",

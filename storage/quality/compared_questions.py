@@ -1,4 +1,4 @@
-"""What the search for near-duplicates reads: questions by exam, and what two datasets have in common."""
+"""What the search for near-duplicates reads: the questions of a dataset, by exam."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlmodel import Session
 from domain.duplicates import ComparedQuestion
 from domain.vocabulary import AnswerFormat
 from records.values import answer_from_json, answers_from_json, from_json
-from storage.rows.datasets import ExamRow, QuestionRow, RadiographRow
+from storage.rows.datasets import ExamRow, QuestionRow
 
 _EXAMS_AT_ONCE = 400
 _COLUMNS = (
@@ -71,26 +71,6 @@ def count_groups(db: Session, *, dataset_id: int) -> dict[tuple[str, str], int]:
         .group_by(task, category)
     )
     return {(row[0], row[1]): row[2] for row in rows}
-
-
-def iterate_images(db: Session, *, dataset_id: int) -> Iterator[tuple[str, str]]:
-    """Yield (exam, SHA-256 of an image file) of a dataset."""
-    statement = (
-        select(ExamRow.key, RadiographRow.image_sha256)
-        .join(RadiographRow, RadiographRow.exam_id == ExamRow.id)
-        .where(ExamRow.dataset_id == dataset_id, RadiographRow.image_sha256.is_not(None))
-    )
-    for row in db.connection().execute(statement):
-        yield str(row[0]), str(row[1])
-
-
-def iterate_patients_and_reports(
-    db: Session, *, dataset_id: int
-) -> Iterator[tuple[str, str | None, str | None]]:
-    """Yield (exam, patient, report) of a dataset."""
-    statement = select(ExamRow.key, ExamRow.patient, ExamRow.report).where(ExamRow.dataset_id == dataset_id)
-    for row in db.connection().execute(statement):
-        yield row[0], row[1], row[2]
 
 
 def _list_exams(db: Session, *, dataset_id: int, after: int) -> list[int]:

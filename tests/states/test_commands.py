@@ -22,6 +22,8 @@ pytestmark = pytest.mark.slow
 READING_COMMANDS = {
     "user list": ["user list"],
     "patient-data next": ["patient-data next {dataset}"],
+    "duplicates find": ["duplicates find {dataset}"],
+    "duplicates wordings": ["duplicates wordings {dataset}"],
     "find": [
         "find {dataset}",
         "find {dataset} opacity --most 2",
@@ -91,7 +93,7 @@ WRITING_COMMANDS = {
     "user add", "user roles", "user mail", "user reset-second-factor", "user disable", "user enable",
     "user sign-out", "user first-admin",
     "user password", "import questions", "import predictions", "import readings",
-    "generate template", "generate gemex", "generate rexvqa", "check",
+    "generate template", "generate gemex", "generate rexvqa", "check", "duplicates mark",
     "patient-data texts", "patient-data rank", "patient-data decide", "apply undo", "apply back",
     "adjudicate settle",
     "study create", "study close", "study reopen", "study assign", "study remove", "study exclude",

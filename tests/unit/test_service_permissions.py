@@ -104,6 +104,8 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "quality.list_examples": Action.SEE_CHECKS,
     "quality.finish_run": Action.IMPORT_QUESTIONS,
     "quality.list_results": Action.SEE_CHECKS,
+    "quality.load_pairs": Action.SEE_CHECKS,
+    "quality.mark_duplicates": Action.IMPORT_QUESTIONS,
     "quality.record_results": Action.IMPORT_QUESTIONS,
     "quality.reset_checks": Action.IMPORT_QUESTIONS,
     "quality.set_minimum_explanation": Action.IMPORT_QUESTIONS,

@@ -1,0 +1,165 @@
+"""Near-duplicates in a workspace: found within exams, marked by a check, refused above a limit."""
+
+import pytest
+
+import cli
+from accounts.service import command_line_person
+from domain.checks import CHECKS, Check
+from domain.errors import NotAllowed, NotFound, Refused
+from domain.people import Person, Role
+from quality.service import (
+    find_duplicates,
+    find_repeated_wordings,
+    list_results,
+    load_check_report,
+    mark_duplicates,
+    write_problems_csv,
+)
+from storage.unit_of_work import read_only_session, unit_of_work
+from tests.storage.import_worlds import NOW, Importer, make_record, to_json_lines
+
+BY = command_line_person()
+STEM = "Is there a pleural effusion on the left side?"
+
+
+def closed(number, stem=STEM, answer="yes", *, exam=1, **fields):
+    radiographs = [{"id": "pa", "file": "pa.png", "view": "PA"}]
+    return make_record(
+        number,
+        exam={"id": f"e-{exam}", "radiographs": radiographs},
+        format="closed",
+        stem=stem,
+        options=...,
+        answer=answer,
+        **fields,
+    )
+
+
+@pytest.fixture
+def importer(engine, tmp_path):
+    return Importer(engine, tmp_path)
+
+
+def find(importer, **options):
+    return find_duplicates(
+        by=BY, dataset="d", read_session=lambda: read_only_session(importer.engine), **options
+    )
+
+
+def mark(importer, report, **options):
+    with unit_of_work(importer.engine) as db:
+        mark_duplicates(db, by=BY, report=report, now=NOW, **options)
+
+
+def load_problems(importer, check):
+    with read_only_session(importer.engine) as db:
+        return list(write_problems_csv(db, by=BY, dataset="d", check=check))[1:]
+
+
+@pytest.fixture
+def questions(importer):
+    importer(
+        to_json_lines(
+            closed(1, explanation="A short explanation of it."),
+            closed(2, STEM.upper(), explanation="A longer explanation of the same question."),
+            closed(3, STEM.replace("left", "right")),
+            closed(4, STEM.replace("a pleural", "no pleural"), answer="no"),
+            closed(5, exam=2),
+            closed(6, "Is there a pneumothorax?", exam=2),
+            closed(7, "Is there any pneumothorax?", answer="no", exam=2),
+        )
+    )
+    return importer
+
+
+def test_only_the_same_question_of_the_same_exam_is_marked(questions):
+    report = find(questions)
+    assert report.questions == 7
+    assert [share.marked for share in report.shares if share.kind == "all"] == [1]
+    mark(questions, report)
+    (line,) = load_problems(questions, Check.DUPLICATE)
+    assert "asks the same as question" in line
+    assert line.startswith("q-1,")  # question 2 stays: its explanation is longer
+
+
+def test_both_questions_of_a_contradiction_are_listed_and_none_is_marked_as_a_duplicate(questions):
+    mark(questions, find(questions))
+    lines = load_problems(questions, Check.CONTRADICTION)
+    assert len(lines) == 2
+    assert all("contradicts the answer key of the same question" in line for line in lines)
+
+
+def test_marking_switches_the_checks_on_and_covers_the_questions_of_the_search(questions):
+    report = find(questions)
+    questions(to_json_lines(closed(8, exam=3)))  # imported after the search
+    mark(questions, report)
+    with read_only_session(questions.engine) as db:
+        lines = {line.check: line for line in load_check_report(db, by=BY, dataset="d").lines}
+    line = lines[Check.DUPLICATE]
+    assert (line.state.is_on, line.with_problem, line.passed, line.not_run) == (True, 1, 6, 1)
+
+
+def test_marking_again_replaces_the_marks(questions):
+    mark(questions, find(questions))
+    mark(questions, find(questions))
+    assert len(load_problems(questions, Check.DUPLICATE)) == 1
+
+
+def test_nothing_is_stored_above_the_limit(importer):
+    importer(to_json_lines(*(closed(n, exam=n // 2) for n in range(1, 41))))
+    report = find(importer)
+    with pytest.raises(Refused, match="19 of 40 questions of the dataset would be marked"):
+        mark(importer, report)
+    assert load_problems(importer, Check.DUPLICATE) == []
+    mark(importer, report, limit=0.5)
+    assert len(load_problems(importer, Check.DUPLICATE)) == 19
+
+
+def test_no_duplicates_are_a_result(importer):
+    importer(to_json_lines(closed(1)))
+    report = find(importer)
+    assert (report.marks, report.contradictions) == ((), ())
+    mark(importer, report)
+    assert load_problems(importer, Check.DUPLICATE) == []
+
+
+def test_a_dataset_that_does_not_exist_is_named(importer):
+    importer(to_json_lines(closed(1)))
+    with pytest.raises(NotFound):
+        find_duplicates(by=BY, dataset="x", read_session=lambda: read_only_session(importer.engine))
+
+
+def test_a_reviewer_may_neither_search_nor_mark(questions):
+    reviewer = Person(id=9, name="r", display_name="R", roles=frozenset({Role.REVIEWER}))
+    report = find(questions)
+    with pytest.raises(NotAllowed):
+        find_duplicates(by=reviewer, dataset="d", read_session=lambda: read_only_session(questions.engine))
+    with unit_of_work(questions.engine) as db, pytest.raises(NotAllowed):
+        mark_duplicates(db, by=reviewer, report=report, now=NOW)
+
+
+def test_wordings_are_compared_across_exams(questions):
+    count, pairs = find_repeated_wordings(
+        by=BY, names=["d"], read_session=lambda: read_only_session(questions.engine)
+    )
+    assert count == 5  # the effusion left (three times), right and negated; two about the pneumothorax
+    assert pairs == []
+    with read_only_session(questions.engine) as db:
+        assert list_results(db, by=BY, question_number=1)
+    assert CHECKS[Check.DUPLICATE].on_by_default is False
+
+
+def test_the_command_shows_shares_and_marks(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "home"))
+    file = tmp_path / "q.jsonl"
+    file.write_bytes(to_json_lines(closed(1), closed(2), closed(3, answer="no")))
+    assert cli.main(["import", "questions", str(file), "--dataset", "d", "--without-images"]) == 0
+    assert cli.main(["duplicates", "find", "d"]) == 0
+    output = capsys.readouterr().out
+    assert "d: 3 questions compared within their exams." in output
+    assert "asks the same as" in output
+    assert "Contradicting keys: 2 pairs." in output
+    assert cli.main(["duplicates", "mark", "d"]) == 0
+    assert "1 question marked as near-duplicate, 2 pairs as contradicting." in capsys.readouterr().out
+    assert cli.main(["duplicates", "wordings", "d"]) == 0
+    assert "2 wordings, 0 pairs" in capsys.readouterr().out
