@@ -56,6 +56,11 @@ def provenance_to_record(provenance: Provenance) -> ProvenanceRecord:
     return msgspec.convert(provenance, ProvenanceRecord, from_attributes=True)
 
 
+def provenance_from_record(record: ProvenanceRecord) -> Provenance:
+    """Convert the record of an origin."""
+    return msgspec.convert(record, Provenance, from_attributes=True)
+
+
 def provenance_from_json(text: str) -> Provenance:
     """Convert the JSON of a record to an origin."""
     return _decoder.decode(text)

@@ -63,6 +63,13 @@ PAGES = (
         stage=Stage.DATA,
     ),
     Page(
+        file="pages/generate.py",
+        title="Generate",
+        icon=":material/edit_note:",
+        action=Action.IMPORT_QUESTIONS,
+        stage=Stage.DATA,
+    ),
+    Page(
         file="pages/checks.py",
         title="Checks",
         icon=":material/rule:",

@@ -64,3 +64,8 @@ def test_forbidden_imports_are_found(project):
         for path, line in forbidden_imports.items()
     }
     assert {link for link in expected_links if link not in report} == set()
+
+
+def test_no_package_of_ui_has_the_name_of_a_top_level_package(packages):
+    """Streamlit puts ui/ first on the path, so such a package would be imported instead of the other."""
+    assert not {path.stem for path in (ROOT / "ui").iterdir()} & set(packages)

@@ -20,6 +20,7 @@ P = TypeVar("P")
 #: The module and the constant of each kind of job. The module is imported when the kind is first needed.
 _KIND_LOCATIONS = {
     "import": "ui.imports.import_job:IMPORT",
+    "generation": "ui.question_generation.generation_job:GENERATION",
     "search index": "ui.search.index_job:INDEX",
     "checks": "ui.problems.check_job:CHECKS_JOB",
     "search texts": "ui.patients.search_jobs:SEARCH_TEXTS",

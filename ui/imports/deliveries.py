@@ -12,7 +12,7 @@ import shutil
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from domain.errors import InvalidValue, NotFound
 from domain.file_errors import add_filename_to_errors
@@ -22,6 +22,7 @@ from ui.context import current_workspace
 
 #: The setting with the folders from which files on the server may be imported, separated as in PATH.
 FOLDERS_SETTING = "OVERREAD_IMPORT_FROM"
+PathKind = Literal["file", "folder", "file or folder"]
 
 
 class Upload(Protocol):
@@ -99,12 +100,12 @@ def locate_server_files(file: str, images: str) -> Delivery:
         NotFound: the file or folder does not exist, or is outside the allowed folders. The message does not
         distinguish the two.
     """
-    path = _resolve_allowed_path(file, folder=False)
+    path = resolve_server_path(file, kind="file")
     return Delivery(
         id=secrets.token_urlsafe(9),
         path=path,
         name=path.name,
-        images=_resolve_allowed_path(images, folder=True) if images.strip() else None,
+        images=resolve_server_path(images, kind="folder") if images.strip() else None,
         uploaded=False,
     )
 
@@ -169,11 +170,21 @@ def _strip_wrapper_folder(folder: Path) -> Path:
     return entries[0] if len(entries) == 1 and entries[0].is_dir() else folder
 
 
-def _resolve_allowed_path(text: str, *, folder: bool) -> Path:
+def resolve_server_path(
+    text: str, *, kind: Literal["file", "folder", "file or folder"] = "file or folder"
+) -> Path:
+    """Return the path of a file or a folder on the server.
+
+    Raises:
+        NotFound: it does not exist, is of another kind, or is outside the allowed folders. The message does
+            not distinguish them.
+    """
     path = Path(text.strip()).expanduser().resolve()
     is_allowed = any(path.is_relative_to(allowed) for allowed in list_allowed_folders())
-    if not text.strip() or not is_allowed or not (path.is_dir() if folder else path.is_file()):
-        kind = "folder" if folder else "file"
+    exists = (
+        is_allowed and {"file": path.is_file, "folder": path.is_dir, "file or folder": path.exists}[kind]()
+    )
+    if not text.strip() or not exists:
         allowed_list = ", ".join(str(allowed) for allowed in list_allowed_folders())
         raise NotFound(
             f"The {kind} {text.strip()!r} was not found in an allowed folder. Enter a path in {allowed_list}."
