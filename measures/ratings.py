@@ -16,7 +16,8 @@ answer. A rater with answers in several other arms becomes one rater per arm, na
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,7 @@ OPTIONAL_COLUMNS = (
     "score", "probability", "selected",
 )  # fmt: skip
 KINDS = ("reader", "model", "reference")
+_NUMBER_OF_OPTIONS = re.compile(r"(?!0$|1$)[0-9]{1,4}")
 
 
 def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -68,31 +70,31 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
         table.index = pd.RangeIndex(2, 2 + len(table))
     _refuse_where(table["question_id"] == "", "question_id", "is empty", table)
     _refuse_where(table["rater"] == "", "rater", "is empty", table)
-    table["kind"] = table["kind"].str.lower()
+    table["kind"] = _map_distinct(table["kind"], str.lower)
     _refuse_where(~table["kind"].isin(["", *KINDS]), "kind", f"must be {', '.join(KINDS)} or empty", table)
     _refuse_where(table["task"] == ALL, "task", f'"{ALL}" is reserved for all tasks together', table)
-    options = table["n_options"].str.replace(r"\.0$", "", regex=True)
+    options = _map_distinct(table["n_options"], lambda text: text.removesuffix(".0"))
     table["n_options"] = options
-    is_whole = options.str.fullmatch(r"[0-9]{1,4}") & ~options.isin(["0", "1"])
+    is_whole = options.isin([text for text in options.unique() if _NUMBER_OF_OPTIONS.fullmatch(text)])
     _refuse_where(
         (options != "") & ~is_whole, "n_options", "must be an integer of 2 or more, or empty", table
     )
-    table["correct"] = table["correct"].str.lower()
+    table["correct"] = _map_distinct(table["correct"], str.lower)
     _refuse_where(
         ~table["correct"].isin(["", NOT_MARKED, *YES, *NO]),
         "correct",
         f"must be yes, no, “{NOT_MARKED}” or empty",
         table,
     )
-    table["answer"] = table["answer"].map(
-        {answer: canonical_answer(answer) for answer in table["answer"].unique()}
+    table["answer"] = _map_distinct(table["answer"], canonical_answer)
+    is_mixed = table["answer"].isin(
+        [text for text in table["answer"].unique() if "|" in text and UNDETERMINED in text.split("|")]
     )
-    is_mixed = table["answer"].map(lambda answer: "|" in answer and UNDETERMINED in answer.split("|"))
     _refuse_where(
         is_mixed, "answer", '"?" (cannot determine) cannot be ticked together with an answer', table
     )
     for name in ("set_reference", "selected"):
-        table[name] = table[name].str.lower()
+        table[name] = _map_distinct(table[name], str.lower)
         _refuse_where(~table[name].isin(["", *YES, *NO]), name, "must be yes, no or empty", table)
     _refuse_where(
         (table["answer"] == "") & ~table["correct"].isin(["", NOT_MARKED]),
@@ -211,6 +213,11 @@ def _to_text(column: pd.Series) -> pd.Series:
     codes, distinct = pd.factorize(column)
     texts = np.array([*(str(value).strip() for value in distinct), ""], dtype=object)
     return pd.Series(texts[codes], index=column.index, dtype=object)
+
+
+def _map_distinct(column: pd.Series, convert: Callable[[str], str]) -> pd.Series:
+    """Convert a column of texts. Each distinct text is converted once."""
+    return column.map({text: convert(text) for text in column.unique()}).astype(object)
 
 
 def _name_clusters(table: pd.DataFrame) -> pd.Series:

@@ -66,8 +66,10 @@ def compute_option_positions(data: ReportData, ratings: pd.DataFrame) -> tuple[O
     Positions are those of the displayed order for readers, and of the question's own order for models.
     ``accuracy`` is the accuracy on the questions whose key is at the position.
     """
-    single_choice_cases = {
-        case.question.id: case for case in data.cases if case.question.format is AnswerFormat.SINGLE
+    key_by_question = {
+        case.question.id: key
+        for case in data.cases
+        if case.question.format is AnswerFormat.SINGLE and isinstance(key := case.question.answer[0], int)
     }
     reader_ids = {reader.name: reader.id for reader in data.readers}
     question_id_by_case = {case.blind_case.id: case.question.id for case in data.cases}
@@ -78,34 +80,33 @@ def compute_option_positions(data: ReportData, ratings: pd.DataFrame) -> tuple[O
     }
     positions: list[OptionPosition] = []
     rows = select_counted_answers(ratings)
-    rows = rows[rows["question_id"].isin(single_choice_cases) & (rows["kind"] != "reference")]
+    rows = rows[rows["question_id"].isin(key_by_question) & (rows["kind"] != "reference")]
     for rater, rater_rows in rows.groupby("rater", sort=True):
         chosen: dict[int, int] = {}
         correct_by_position: dict[int, list[bool]] = {}
-        for row in rater_rows.itertuples():
-            case = single_choice_cases[str(row.question_id)]
-            # No reader has the id 0: models have no displayed order.
-            order = option_orders.get((reader_ids.get(str(rater), 0), case.question.id))
-            key = case.question.answer[0]
-            assert isinstance(key, int)  # noqa: S101  # a single-choice key is an index
+        reader_id = reader_ids.get(str(rater), 0)  # no reader has the id 0: models have no displayed order
+        columns = (rater_rows[name].tolist() for name in ("question_id", "answer", "correct"))
+        for question_id, answer, correct in zip(*columns, strict=True):
+            order = option_orders.get((reader_id, question_id))
+            key = key_by_question[question_id]
             position = order.index(key) if order else key
-            correct_by_position.setdefault(position, []).append(bool(row.correct == "yes"))
-            if len(str(row.answer)) == 1 and row.answer != UNDETERMINED:
-                option_index = ord(str(row.answer)) - ord(option_letter(0))
+            correct_by_position.setdefault(position, []).append(correct == "yes")
+            if len(answer) == 1 and answer != UNDETERMINED:
+                option_index = ord(answer) - ord(option_letter(0))
                 chosen_position = order.index(option_index) if order else option_index
                 chosen[chosen_position] = chosen.get(chosen_position, 0) + 1
         total = sum(chosen.values())
         for position in sorted({*chosen, *correct_by_position}):
-            correct = correct_by_position.get(position, [])
-            proportion = wilson(sum(correct), len(correct))
+            results = correct_by_position.get(position, [])
+            proportion = wilson(sum(results), len(results))
             positions.append(
                 OptionPosition(
                     rater=str(rater),
                     place=position + 1,
                     chosen=chosen.get(position, 0),
                     chosen_share=chosen.get(position, 0) / total if total else None,
-                    key_here=len(correct),
-                    key_share=len(correct) / len(rater_rows),
+                    key_here=len(results),
+                    key_share=len(results) / len(rater_rows),
                     n=len(rater_rows),
                     accuracy=proportion.estimate,
                     low=proportion.low,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
+import numpy as np
 import pandas as pd
 
 from domain.protocols import CannotDetermineRule
@@ -18,8 +19,6 @@ KEY_RATER = "the key"
 #: The answer of a prediction whose extraction failed. It is a separate category in agreement.
 FAILED_ANSWER = "no answer found"
 
-Row = dict[str, Any]
-
 
 def build_ratings(data: ReportData) -> pd.DataFrame:
     """Build the table of ratings, with additional columns (difficulty, position, seconds, kind).
@@ -31,8 +30,8 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
     open answer, "" for other questions.
     """
     excludes_cannot_determine = data.versions[-1].protocol.cannot_determine is CannotDetermineRule.EXCLUDED
-    rows: list[Row] = []
-    scoring = data.scoring
+    scorer = _Scorer(data.scoring)
+    columns = _Columns(data.cases)
     cases = {case.blind_case.id: case for case in data.cases}
     readers_by_id = {reader.id: reader for reader in data.readers}
     has_arms = len(data.study.design.arms) > 1
@@ -41,30 +40,26 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
         for case in data.cases
         if case.scored and not data.is_excluded(case_id=case.blind_case.id, reader_id=None)
     ]
-    rows += [
-        _build_row(case, KEY_RATER, "reference", _answer_to_text(case.question.answer), correct="yes")
-        for case in included_cases
-    ]
+    for case in included_cases:
+        columns.add(case, KEY_RATER, "reference", _answer_to_text(case.question.answer), correct="yes")
     for reading in data.readings:
         case, reader = cases[reading.key.case_id], readers_by_id[reading.key.reader_id]
         if data.is_excluded(case_id=case.blind_case.id, reader_id=reader.id):
             continue
-        scored = _score_answer(scoring, case, reading.answer)
+        scored = scorer.score(case, reading.answer)
         answer_text = UNDETERMINED if reading.cannot_determine else scored.text
         if reading.unanswered or (reading.cannot_determine and excludes_cannot_determine):
             answer_text = ""
         arm = reading.key.arm if has_arms else ""
-        rows.append(
-            _build_row(
-                case, reader.name, "reader", answer_text,
-                arm=TRAINING if not case.scored else REPEAT if reading.key.repeat else arm,
-                correct=scored.correct if answer_text or scored.correct == NOT_MARKED else "",
-                open_score=scored.open_score,
-                set_reference=_yes_or_no(reader.of_reference),
-                period=str(reading.period) if has_arms else "",
-                position=reading.position,
-                seconds=reading.seconds_looking,
-            )
+        columns.add(
+            case, reader.name, "reader", answer_text,
+            arm=TRAINING if not case.scored else REPEAT if reading.key.repeat else arm,
+            correct=scored.correct if answer_text or scored.correct == NOT_MARKED else "",
+            open_score=scored.open_score,
+            set_reference=_yes_or_no(reader.of_reference),
+            period=str(reading.period) if has_arms else "",
+            position=reading.position,
+            seconds=reading.seconds_looking,
         )  # fmt: skip
     used_names = {reader.name for reader in data.readers} | {KEY_RATER}
     for model in data.models:
@@ -73,18 +68,15 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
             prediction = model.predictions.get(case.blind_case.question_number)
             if prediction is None:
                 continue
-            scored = _score_answer(scoring, case, prediction.answer)
+            scored = scorer.score(case, prediction.answer)
             answer_text = FAILED_ANSWER if prediction.answer is None else scored.text
-            rows.append(
-                _build_row(
-                    case, name, "model", answer_text,
-                    correct=scored.correct,
-                    open_score=scored.open_score,
-                    seconds=prediction.seconds,
-                )
+            columns.add(
+                case, name, "model", answer_text,
+                correct=scored.correct,
+                open_score=scored.open_score,
+                seconds=prediction.seconds,
             )  # fmt: skip
-    columns = list(_build_row(data.cases[0], "", "", "")) if data.cases else []
-    return pd.DataFrame(rows, columns=columns)
+    return columns.to_table()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,57 +88,120 @@ class _ScoredAnswer:
     open_score: str = ""
 
 
-def _score_answer(scoring: AnswerScoring, case: Case, answer: Answer | None) -> _ScoredAnswer:
-    is_correct = scoring.is_correct(case, answer)
-    if not isinstance(answer, str) or not case.question.format.is_free_text:
-        return _ScoredAnswer(text=_answer_to_text(answer), correct=_yes_or_no(bool(is_correct)))
-    open_score = scoring.score_open(case, answer).value
-    if is_correct is None:
-        return _ScoredAnswer(text="", correct=NOT_MARKED, open_score=open_score)
-    means_key = open_score in (OpenAnswerScore.RIGHT, OpenAnswerScore.EQUAL_TO_KEY)
-    return _ScoredAnswer(
-        text=_answer_to_text(case.question.answer if means_key else answer),
-        correct=_yes_or_no(is_correct),
-        open_score=open_score,
-    )
+class _Scorer:
+    """Scores answers; equal answers to a case are scored once."""
+
+    def __init__(self, scoring: AnswerScoring) -> None:
+        self._scoring = scoring
+        self._scores: dict[tuple[int, Answer | None], _ScoredAnswer] = {}
+
+    def score(self, case: Case, answer: Answer | None) -> _ScoredAnswer:
+        key = (case.blind_case.id, answer)
+        if key not in self._scores:
+            self._scores[key] = self._compute_score(case, answer)
+        return self._scores[key]
+
+    def _compute_score(self, case: Case, answer: Answer | None) -> _ScoredAnswer:
+        is_correct = self._scoring.is_correct(case, answer)
+        if not isinstance(answer, str) or not case.question.format.is_free_text:
+            return _ScoredAnswer(text=_answer_to_text(answer), correct=_yes_or_no(bool(is_correct)))
+        open_score = self._scoring.score_open(case, answer).value
+        if is_correct is None:
+            return _ScoredAnswer(text="", correct=NOT_MARKED, open_score=open_score)
+        means_key = open_score in (OpenAnswerScore.RIGHT, OpenAnswerScore.EQUAL_TO_KEY)
+        return _ScoredAnswer(
+            text=_answer_to_text(case.question.answer if means_key else answer),
+            correct=_yes_or_no(is_correct),
+            open_score=open_score,
+        )
 
 
-def _build_row(
-    case: Case,
-    rater: str,
-    kind: str,
-    answer: str,
-    *,
-    correct: str = "",
-    open_score: str = "",
-    arm: str = "",
-    set_reference: str = "",
-    period: str = "",
-    position: int | None = None,
-    seconds: float | None = None,
-) -> Row:
-    question = case.question
-    options = len(question.format.fixed_answers or question.options)
-    return {
-        "question_id": question.id,
-        "rater": rater,
-        "answer": answer,
-        "kind": kind,
-        "task": str(question.task or ""),
-        "category": question.category or "",
-        "difficulty": str(question.difficulty or ""),
-        "exam": question.exam_id,
-        "patient": case.patient or "",
-        "n_options": str(options) if options else "",
-        "arm": arm,
-        "period": period,
-        "correct": correct,
-        "set_reference": set_reference,
-        "format": question.format.value,
-        "open_score": open_score,
-        "position": position,
-        "seconds": seconds,
-    }
+@dataclass(slots=True, kw_only=True)
+class _AnswerColumns:
+    """The columns that depend on the answer, and the place of its case."""
+
+    place: list[int] = field(default_factory=list)
+    rater: list[str] = field(default_factory=list)
+    answer: list[str] = field(default_factory=list)
+    kind: list[str] = field(default_factory=list)
+    arm: list[str] = field(default_factory=list)
+    period: list[str] = field(default_factory=list)
+    correct: list[str] = field(default_factory=list)
+    set_reference: list[str] = field(default_factory=list)
+    open_score: list[str] = field(default_factory=list)
+    position: list[int | None] = field(default_factory=list)
+    seconds: list[float | None] = field(default_factory=list)
+
+
+class _Columns:
+    """Collects the table by column. A dictionary for each answer would need several times the memory."""
+
+    def __init__(self, cases: Iterable[Case]) -> None:
+        self._cases = list(cases)
+        self._places = {case.blind_case.id: place for place, case in enumerate(self._cases)}
+        self._columns = _AnswerColumns()
+
+    def add(
+        self,
+        case: Case,
+        rater: str,
+        kind: str,
+        answer: str,
+        *,
+        correct: str = "",
+        open_score: str = "",
+        arm: str = "",
+        set_reference: str = "",
+        period: str = "",
+        position: int | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        columns = self._columns
+        columns.place.append(self._places[case.blind_case.id])
+        columns.rater.append(rater)
+        columns.answer.append(answer)
+        columns.kind.append(kind)
+        columns.arm.append(arm)
+        columns.period.append(period)
+        columns.correct.append(correct)
+        columns.set_reference.append(set_reference)
+        columns.open_score.append(open_score)
+        columns.position.append(position)
+        columns.seconds.append(seconds)
+
+    def to_table(self) -> pd.DataFrame:
+        columns, place = self._columns, np.array(self._columns.place, dtype=np.int64)
+
+        def by_case(values: Iterable[str]) -> pd.Series:
+            return pd.Series(np.array([*values], dtype=object)[place], dtype=object)
+
+        def by_answer(values: list[str]) -> pd.Series:
+            return pd.Series(values, dtype=object)
+
+        questions = [case.question for case in self._cases]
+        n_options = [len(question.format.fixed_answers or question.options) for question in questions]
+        return pd.DataFrame(
+            {
+                "question_id": by_case(question.id for question in questions),
+                "rater": by_answer(columns.rater),
+                "answer": by_answer(columns.answer),
+                "kind": by_answer(columns.kind),
+                "task": by_case(str(question.task or "") for question in questions),
+                "category": by_case(question.category or "" for question in questions),
+                "difficulty": by_case(str(question.difficulty or "") for question in questions),
+                "exam": by_case(question.exam_id for question in questions),
+                "patient": by_case(case.patient or "" for case in self._cases),
+                "n_options": by_case(str(n) if n else "" for n in n_options),
+                "arm": by_answer(columns.arm),
+                "period": by_answer(columns.period),
+                "correct": by_answer(columns.correct),
+                "set_reference": by_answer(columns.set_reference),
+                "format": by_case(question.format.value for question in questions),
+                "open_score": by_answer(columns.open_score),
+                "position": pd.Series(columns.position, dtype=float),
+                "seconds": pd.Series(columns.seconds, dtype=float),
+            }
+        )
 
 
 def _answer_to_text(answer: Answer | None) -> str:

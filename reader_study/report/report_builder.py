@@ -80,12 +80,15 @@ def build_report(
         for row in measures.agreement
     )
     paired = adjust_paired(measures.paired, family.pairs, settings.adjustment)
+    by_difficulty, by_format = supplementary_tables.compute_accuracy_by_columns(
+        ratings, settings, columns=("difficulty", "format")
+    )
     tables = ReportTables(
         raters=raters,
         accuracy=supplementary_tables.mark_best(measures.accuracy, paired),
         by_category=measures.by_category,
-        by_difficulty=supplementary_tables.compute_accuracy_by_column(ratings, settings, column="difficulty"),
-        by_format=supplementary_tables.compute_accuracy_by_column(ratings, settings, column="format"),
+        by_difficulty=by_difficulty,
+        by_format=by_format,
         overall=measures.overall,
         coverage=measures.coverage,
         groups=supplementary_tables.compute_level_accuracy(data, scored, protocol.confidence),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from measures.clusters import renumber_clusters
@@ -50,17 +52,24 @@ def list_raters(data: ReportData, scored: pd.DataFrame) -> tuple[RaterProfile, .
     return (*readers, *models)
 
 
-def compute_accuracy_by_column(
-    ratings: pd.DataFrame, settings: Settings, *, column: str
-) -> tuple[AccuracyResult, ...]:
-    """Compute accuracy by the values of a column, such as difficulty or answer format."""
-    table = ratings.assign(category=ratings[column])
-    return compute_category_accuracy(
-        encode_ratings(
-            check_ratings(table), reference=settings.reference, missing_answers=settings.missing_answers
-        ),
-        settings,
+def compute_accuracy_by_columns(
+    ratings: pd.DataFrame, settings: Settings, *, columns: Sequence[str]
+) -> tuple[tuple[AccuracyResult, ...], ...]:
+    """Compute accuracy by the values of each column, such as difficulty or answer format."""
+    matrix = encode_ratings(
+        check_ratings(ratings), reference=settings.reference, missing_answers=settings.missing_answers
     )
+    by_question = ratings.drop_duplicates("question_id").set_index("question_id").loc[list(matrix.questions)]
+    results = []
+    for column in columns:
+        values = by_question[column].to_numpy()
+        names = tuple(sorted(set(values) - {""}))
+        indices = {name: index for index, name in enumerate(names)}
+        category = np.array([indices.get(value, -1) for value in values], dtype=np.int64)
+        results.append(
+            compute_category_accuracy(replace(matrix, categories=names, category=category), settings)
+        )
+    return tuple(results)
 
 
 def compute_level_accuracy(
