@@ -20,6 +20,29 @@ class ProtocolVersionFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DesignFacts:
+    """The design of a study and its scored cases.
+
+    ``crossing`` is the design's name. ``arms`` is empty with a single arm. ``patients`` is None if the
+    patient of a case is not known. The readings of ``external_readers`` were imported from files.
+    """
+
+    crossing: str
+    arms: tuple[str, ...]
+    readers_per_case: int | None
+    washout_days: int
+    training: int
+    repeats: int
+    repeat_gap: int
+    seed: int
+    exams: int
+    patients: int | None
+    formats: tuple[str, ...]
+    excluded_cases: int
+    external_readers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StudyFacts:
     """The study at the time of the report.
 
@@ -34,6 +57,7 @@ class StudyFacts:
     source: str
     simulated: bool
     state: str
+    design: DesignFacts
     cases: int
     cases_analysed: int
     training_answers: int
@@ -60,13 +84,16 @@ def facts_from_plain(plain: dict[str, Any]) -> StudyFacts:
         KeyError: a key is missing.
         TypeError: a field is unknown or missing.
     """
-    settings = plain["settings"]
+    settings, design = plain["settings"], plain["design"]
     family = settings["family"]
     return StudyFacts(
         **plain
         | {
             "protocol_versions": tuple(
                 ProtocolVersionFacts(**version) for version in plain["protocol_versions"]
+            ),
+            "design": DesignFacts(
+                **design | {"arms": tuple(design["arms"]), "formats": tuple(design["formats"])}
             ),
             "models_without_answers": tuple(plain["models_without_answers"]),
             "settings": UsedSettings(

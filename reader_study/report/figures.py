@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from domain.count_texts import count_text
 from domain.errors import NotFound
 from measures.rating_values import ALL
 from reader_study.report import rows
 from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.rows import ForestRow, PlaceRow
 from reader_study.report.study_report import StudyReport
-from reader_study.report.svg import Axis, GridCell, draw_forest, draw_grid, draw_panels
-from reader_study.report.tables import ConfusionCell, StudyAgreement
+from reader_study.report.svg import Axis, GridCell, draw_flow, draw_forest, draw_grid, draw_panels
+from reader_study.report.tables import ConfusionCell, Participation, StudyAgreement
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -82,7 +83,7 @@ _Drawing = tuple["Sequence[DataclassInstance]", str]
 
 def _figure_makers(report: StudyReport) -> dict[str, Callable[[StudyReport], _Drawing]]:
     tasks = list(dict.fromkeys(row.group for row in report.tables.accuracy))
-    makers: dict[str, Callable[[StudyReport], _Drawing]] = {}
+    makers: dict[str, Callable[[StudyReport], _Drawing]] = {"flow": _draw_flow}
     for task in tasks:
         makers[make_figure_name("accuracy", task)] = partial(_draw_accuracy, task=task)
     if report.facts.model is not None:
@@ -121,7 +122,8 @@ def _draw_differences(report: StudyReport, *, task: str) -> _Drawing:
         title=f"Accuracy minus {report.facts.model} (percentage points): {_describe_task(task)}",
         caption=(
             f"{_describe_study(report)}Paired by case, with {_format_confidence(report)} intervals (Tango), "
-            "not adjusted for multiple comparisons."
+            "not adjusted for multiple comparisons. Mean of the readers: the comparison that the protocol "
+            "declares, with its own interval."
         ),
         axis=Axis(
             low=-axis_limit,
@@ -150,10 +152,11 @@ def _draw_kappa(report: StudyReport, *, task: str) -> _Drawing:
         _build_kappa_cells(figure_rows),
         title=f"Cohen's kappa: {_describe_task(task)}",
         caption=(
-            f"{_describe_study(report)}Kappa, {_format_confidence(report)} interval and n. Grey: not "
-            f"defined, or n below {report.facts.needed_cases}. Computed from the answers, not from their "
-            "correctness."
+            f"{_describe_study(report)}Kappa, {_format_confidence(report)} interval, percent agreement and "
+            f"n. Grey: not defined, or n below {report.facts.needed_cases}. Computed from the answers, not "
+            f"from their correctness.{_explain_model_as_rater(report)}"
         ),
+        legend=((0.0, "0 or less"), (0.2, "0.2"), (0.4, "0.4"), (0.6, "0.6"), (0.8, "0.8"), (1.0, "1")),
     )
     return figure_rows, svg
 
@@ -166,7 +169,8 @@ def _build_kappa_cells(figure_rows: Sequence[StudyAgreement]) -> dict[tuple[str,
         lines = [undefined if agreement.kappa is None else f"{agreement.kappa:.2f}"]
         if agreement.low is not None:
             lines.append(f"{agreement.low:.2f} to {agreement.high:.2f}")
-        lines.append(f"n {agreement.n:,}")
+        percent = "" if agreement.observed is None else f"{agreement.observed:.0%}, "
+        lines.append(f"{percent}n {agreement.n:,}")
         hint = (
             f"{agreement.a} and {agreement.b}:"
             f" {'; '.join(filter(None, (agreement.interval, agreement.note)))}"
@@ -182,6 +186,67 @@ def _order_raters(report: StudyReport, agreements: Sequence[StudyAgreement]) -> 
     rater_names = {name for agreement in agreements for name in (agreement.a, agreement.b)}
     known = [row.rater for row in report.tables.raters if row.rater in rater_names]
     return [*known, *sorted(rater_names - set(known))]
+
+
+def _explain_model_as_rater(report: StudyReport) -> str:
+    if not report.facts.models:
+        return ""
+    return (
+        " A model counts as one rater: its answers are compared with a reader's as those of another reader."
+    )
+
+
+def _draw_flow(report: StudyReport) -> _Drawing:
+    facts, participation = report.facts, report.tables.participation
+    training = count_text(facts.design.training, "training case")
+    top = [
+        [
+            count_text(facts.cases, "scored case"),
+            count_text(facts.design.exams, "exam"),
+            *([f"{training}, not scored"] if facts.design.training else []),
+        ],
+        [
+            f"{count_text(facts.cases_analysed, 'case')} analysed",
+            f"{count_text(facts.design.excluded_cases, 'case')} excluded for all raters",
+        ],
+    ]
+    columns = [top]
+    for kind, name in (("reader", "reader"), ("model", "model")):
+        rows_of_kind = [row for row in participation if row.kind == kind]
+        if rows_of_kind:
+            columns.append(_build_flow_boxes(rows_of_kind, name))
+    svg = draw_flow(
+        columns,
+        title="Flow of cases and answers",
+        caption=(
+            f"{_describe_study(report)}Answers to scored cases, without hidden repeats. “Cannot determine” "
+            "and replies without a recognised answer are analysed by the rules of the protocol."
+        ),
+    )
+    return participation, svg
+
+
+def _build_flow_boxes(participation: Sequence[Participation], name: str) -> list[list[str]]:
+    """Return the boxes of the readers or of the models: assigned, then analysed answers."""
+    total = {
+        field.name: sum(getattr(row, field.name) for row in participation)
+        for field in fields(Participation)
+        if field.name not in ("rater", "kind")
+    }
+    lost = [
+        f"{total['missing']:,} without an answer",
+        f"{total['excluded']:,} excluded",
+        *([f"{total['only_reported']:,} only reported as faulty"] if name == "reader" else []),
+    ]
+    return [
+        [count_text(len(participation), name), f"{total['assigned']:,} answers expected", *lost],
+        [
+            f"{total['analysed']:,} answers analysed",
+            f"“cannot determine”: {total['undetermined']:,}"
+            if name == "reader"
+            else f"without a recognised answer: {total['failed']:,}",
+        ],
+    ]
 
 
 def _draw_repeats(report: StudyReport) -> _Drawing:

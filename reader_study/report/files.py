@@ -1,4 +1,4 @@
-"""The files of a report: HTML, JSON, one CSV per table, and one SVG and one CSV per figure.
+"""The files of a report: HTML, JSON, one CSV and LaTeX file per table, one SVG and CSV per figure, and more.
 
 The same report gives the same bytes.
 """
@@ -12,8 +12,11 @@ from pathlib import Path
 from domain.errors import NotFound, Refused
 from domain.table_cells import escape_formula
 from measures.results import Record, to_records
+from reader_study.report.checklists import build_checklists
 from reader_study.report.figures import draw_figure, draw_figures
-from reader_study.report.html import render_html
+from reader_study.report.html import find_table_title, render_html
+from reader_study.report.latex import records_to_latex
+from reader_study.report.methods import render_methods
 from reader_study.report.study_report import StudyReport
 
 
@@ -22,8 +25,13 @@ def render_files(report: StudyReport) -> dict[str, str]:
     files = {
         "report.html": render_html(report),
         "report.json": report.to_json(),
-        **{f"tables/{name}.csv": records_to_csv(records) for name, records in report.to_records().items()},
+        "methods.txt": render_methods(report),
     }
+    for name, records in report.to_records().items():
+        files[f"tables/{name}.csv"] = records_to_csv(records)
+        files[f"tables/{name}.tex"] = records_to_latex(records, caption=find_table_title(name))
+    for name, items in build_checklists(report).items():
+        files[f"checklists/{name}.csv"] = records_to_csv(to_records(items))
     for figure in draw_figures(report):
         files[f"figures/{figure.name}.svg"] = figure.svg
         files[f"figures/{figure.name}.csv"] = records_to_csv(to_records(figure.rows))
@@ -42,8 +50,14 @@ def render_file(report: StudyReport, path: str) -> str:
         return render_html(report)
     if path == "report.json":
         return report.to_json()
-    if folder == "tables" and extension == "csv" and name in (records := report.to_records()):
-        return records_to_csv(records[name])
+    if path == "methods.txt":
+        return render_methods(report)
+    if folder == "tables" and extension in ("csv", "tex") and name in (records := report.to_records()):
+        if extension == "csv":
+            return records_to_csv(records[name])
+        return records_to_latex(records[name], caption=find_table_title(name))
+    if folder == "checklists" and extension == "csv" and name in (checklists := build_checklists(report)):
+        return records_to_csv(to_records(checklists[name]))
     if folder == "figures" and extension in ("svg", "csv"):
         figure = draw_figure(report, name)
         return figure.svg if extension == "svg" else records_to_csv(to_records(figure.rows))

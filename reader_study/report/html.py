@@ -10,8 +10,10 @@ from domain.count_texts import count_text
 from domain.protocols import canonical_json
 from measures.rating_values import ALL
 from measures.results import AccuracyResult, Record, to_records
+from reader_study.report.checklists import CHECKLIST_TITLES, build_checklists
 from reader_study.report.facts import StudyFacts
 from reader_study.report.figures import draw_figures
+from reader_study.report.methods import write_methods
 from reader_study.report.study_report import StudyReport
 from reader_study.report.svg import add_sticky_names
 from reader_study.report.tables import TaskAccuracy
@@ -37,6 +39,13 @@ code{font-size:12px;word-break:break-all}details{margin:.5rem 0}
 #: The title and note of each table, in the order of the report. Accuracies are shown above them as grids.
 _TABLES = {
     "raters": ("Readers and models", "n: answers in the analysis."),
+    "participation": (
+        "Participation and missing answers",
+        (
+            "Scored cases: assigned, without an answer, excluded, only reported as faulty, and analysed. "
+            "Failed replies are analysed as wrong."
+        ),
+    ),
     "overall": ("Overall", "Micro: each question counts once. Macro: mean of the tasks."),
     "coverage": (
         "Accuracy without “cannot determine”",
@@ -121,8 +130,16 @@ _TABLES = {
 #: Texts with more characters than this are wrapped.
 _WRAP_LENGTH = 28
 _COLLAPSED_TABLES = frozenset(
-    {"paired", "unpaired", "agreement", "open_answer_marks", "confusion", "positions", "coverage", "learning"}
-)
+    {
+        "paired", "unpaired", "agreement", "open_answer_marks", "confusion", "positions", "coverage",
+        "learning", *CHECKLIST_TITLES,
+    }
+)  # fmt: skip
+
+
+def find_table_title(name: str) -> str:
+    """Return the title of a table of the report; its name in words if it has none."""
+    return _TABLES[name][0] if name in _TABLES else name.replace("_", " ").capitalize()
 
 
 def render_html(report: StudyReport) -> str:
@@ -131,9 +148,11 @@ def render_html(report: StudyReport) -> str:
     parts = [
         f"<h1>{escape(facts.study)}</h1>",
         f'<p class="soft">{escape(_describe_study(facts))}</p>',
-        *(f"<p>{escape(sentence)}</p>" for sentence in report.words),
     ]
     tables = report.tables
+    parts += ["<h2>Figures</h2>", *_render_figures(report)]
+    parts += ["<h2>Results in words</h2>", *(f"<p>{escape(sentence)}</p>" for sentence in report.words)]
+    parts += ["<h2>Methods</h2>", *(f"<p>{escape(paragraph)}</p>" for paragraph in write_methods(report))]
     accuracies: tuple[tuple[str, Sequence[AccuracyResult]], ...] = (
         ("task", tables.accuracy),
         ("category", tables.by_category),
@@ -142,12 +161,15 @@ def render_html(report: StudyReport) -> str:
     )
     for title, results in accuracies:
         parts += [f"<h2>Accuracy by {title}</h2>", _render_grid(results, title)]
-    parts.append("<h2>Figures</h2>")
-    parts += _render_figures(report)
     records = report.to_records()
     for name, (title, note) in _TABLES.items():
         section_note = f"{note} {facts.family}" if name in ("paired", "mrmc") else note
         parts += _render_section(name, title, section_note, records[name])
+    for name, items in build_checklists(report).items():
+        parts += _render_section(
+            name, CHECKLIST_TITLES[name], "Filled from the protocol and the data; “author” is left open.",
+            to_records(items),
+        )  # fmt: skip
     parts += [
         "<h2>Protocol</h2>",
         f"<p>Version {facts.protocol_version}, SHA-256 <code>{facts.protocol_sha256}</code></p>",

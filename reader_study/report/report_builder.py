@@ -16,10 +16,11 @@ from measures.records.settings import Settings
 from measures.results import UsedSettings, to_record
 from reader_study.open_answers import OpenAnswerScore
 from reader_study.report import answer_tables, marking_tables, paper_tables, supplementary_tables
-from reader_study.report.facts import ProtocolVersionFacts, StudyFacts
+from reader_study.report.facts import DesignFacts, ProtocolVersionFacts, StudyFacts
 from reader_study.report.family import resolve_family
 from reader_study.report.minimum_cases import withhold_small_comparisons
 from reader_study.report.overlaps import compute_box_overlaps
+from reader_study.report.participation import count_participation
 from reader_study.report.ratings import KEY_RATER, build_ratings
 from reader_study.report.report_data import ReportData
 from reader_study.report.sentences import write_sentences
@@ -85,6 +86,7 @@ def build_report(
     )
     tables = ReportTables(
         raters=raters,
+        participation=count_participation(data),
         accuracy=supplementary_tables.mark_best(measures.accuracy, paired),
         by_category=measures.by_category,
         by_difficulty=by_difficulty,
@@ -139,6 +141,7 @@ def _build_facts(
         source=str(study.source),
         simulated=study.simulated,
         state=study.state.value,
+        design=_describe_design(data),
         cases=sum(case.scored for case in data.cases),
         cases_analysed=int((ratings["kind"] == "reference").sum()),
         training_answers=int((arm == TRAINING).sum()),
@@ -165,4 +168,24 @@ def _build_facts(
         settings=settings,
         family=family,
         audit_head=None if data.audit_head is None else str(data.audit_head),
+    )
+
+
+def _describe_design(data: ReportData) -> DesignFacts:
+    design, scored = data.study.design, [case for case in data.cases if case.scored]
+    patients = {case.patient for case in scored}
+    return DesignFacts(
+        crossing=design.crossing.label,
+        arms=tuple(arm.name for arm in design.arms) if len(design.arms) > 1 else (),
+        readers_per_case=design.readers_per_case,
+        washout_days=design.washout_days,
+        training=len(data.cases) - len(scored),
+        repeats=design.repeats,
+        repeat_gap=design.repeat_gap,
+        seed=design.plan.seed,
+        exams=len({case.question.exam_id for case in scored}),
+        patients=None if None in patients else len(patients),
+        formats=tuple(sorted({case.question.format.value for case in scored})),
+        excluded_cases=sum(data.is_excluded(case_id=case.blind_case.id, reader_id=None) for case in scored),
+        external_readers=sum(reader.is_external for reader in data.readers),
     )

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from domain.count_texts import count_text
+from domain.protocols import HelperRule, ReaderEffect, protocol_from_plain
 from measures.rating_values import ALL
 from measures.results import to_record
 from reader_study.report.minimum_cases import is_withheld
@@ -42,13 +44,13 @@ class DifferenceDetails:
     """The numbers of a difference.
 
     ``rater_only`` and ``model_only`` count the cases that only the rater, or only the model, answered
-    correctly.
+    correctly; None for the mean of the readers.
     """
 
     task: str
     n: int
-    rater_only: int
-    model_only: int
+    rater_only: int | None
+    model_only: int | None
     p_exact: float | None
     p_adjusted: float | None
 
@@ -96,7 +98,10 @@ def build_accuracy_rows(report: StudyReport, *, task: str = ALL) -> list[ForestR
 
 
 def build_difference_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[DifferenceDetails]]:
-    """Return the accuracy of each rater minus that of the chosen model, on the cases that both answered."""
+    """Return the accuracy of each rater minus that of the chosen model, on the cases that both answered.
+
+    The first row is the comparison of the readers' mean that the protocol declares, if there is one.
+    """
     model, kinds = report.facts.model, {overall.rater: overall.kind for overall in report.tables.overall}
     rows = []
     for difference in report.tables.paired:
@@ -126,7 +131,37 @@ def build_difference_rows(report: StudyReport, *, task: str = ALL) -> list[Fores
                 note=difference.note,
             )
         )
-    return _sort_descending(rows)
+    return [*_build_mean_rows(report, task), *_sort_descending(rows)]
+
+
+def _build_mean_rows(report: StudyReport, task: str) -> list[ForestRow[DifferenceDetails]]:
+    """Return the mean of the readers minus the model, with the reader effect and readers of the protocol."""
+    protocol = protocol_from_plain(report.facts.protocol)
+    comparisons = [
+        row
+        for row in report.tables.mrmc
+        if (row.model, row.task, row.arm, row.measure) == (report.facts.model, task, "", "accuracy")
+        and row.random_readers is (protocol.readers is ReaderEffect.RANDOM)
+    ]
+    includes_helpers = protocol.used_helpers is HelperRule.INCLUDED and any(
+        row.includes_helpers for row in comparisons
+    )
+    return [
+        _build_row(
+            "Mean of the readers",
+            "mean",
+            DifferenceDetails(
+                task=task, n=row.cases, rater_only=None, model_only=None, p_exact=row.p,
+                p_adjusted=row.p_adjusted,
+            ),
+            (row.difference, row.low, row.high),
+            format_value=format_signed_percent,
+            n=f"{count_text(row.readers, 'reader')}, n {row.cases:,}",
+            note=row.note,
+        )
+        for row in comparisons
+        if row.includes_helpers is includes_helpers
+    ]  # fmt: skip
 
 
 def list_kappa_rows(report: StudyReport, *, task: str = ALL) -> list[StudyAgreement]:
@@ -187,7 +222,7 @@ def format_percent(value: float) -> str:
 
 
 def format_signed_percent(value: float) -> str:
-    return f"{value * 100:+.2f}"
+    return f"{round(value * 100, 2) + 0.0:+.2f}"  # adding 0 turns -0 into 0
 
 
 def format_decimal(value: float) -> str:

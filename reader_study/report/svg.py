@@ -25,6 +25,7 @@ font-family:system-ui,sans-serif;font-size:12px}
 --reader:#f0a070;--paper:#14181d}}
 text{fill:var(--ink)}.soft{fill:var(--soft)}.axis{stroke:var(--line);fill:none}.zero{stroke:var(--soft);
 stroke-dasharray:3 3}.model{stroke:var(--bar);fill:var(--bar)}.reader{stroke:var(--reader);fill:var(--reader)}
+.mean{stroke:var(--ink);fill:var(--ink)}.box{stroke:var(--soft);fill:none}
 .line{stroke:var(--reader);fill:none;stroke-width:1.5}.paper{fill:var(--paper)}
 </style>"""
 _LIGHT, _DARK = (dict(re.findall(r"--(\w+):(#\w+)", part)) for part in _STYLE.split("@media"))
@@ -95,14 +96,18 @@ def draw_forest(rows: Sequence[ForestRow[Any]], *, title: str, caption: str, axi
         parts.append(f'<path class="zero" d="M{x(axis.zero):.1f} {_TOP - 8}V{bottom}"/>')
     for index, row in enumerate(rows):
         y = _TOP + _ROW * index + _ROW / 2 - 4
-        kind = "reader" if row.kind == "reader" else "model"
+        kind = row.kind if row.kind in ("reader", "mean") else "model"
         parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{_shorten(row.label)}</text>')
         if row.estimate is not None:
-            if row.low is not None and row.high is not None:
+            if kind == "mean" and row.low is not None and row.high is not None:
+                mean_path = _wide_diamond_path(x(row.low), x(row.estimate), x(row.high), y)
+                parts.append(f'<path class="mean" d="{mean_path}"/>')
+            elif row.low is not None and row.high is not None:
                 interval_path = f"M{x(row.low):.1f} {y:.1f}H{x(row.high):.1f}"
                 parts.append(f'<path class="{kind}" stroke-width="2" d="{interval_path}"/>')
-            mark = _diamond_path if kind == "reader" else _square_path
-            parts.append(f'<path class="{kind}" d="{mark(x(row.estimate), y)}"/>')
+            if kind != "mean" or row.low is None:
+                mark = _square_path if kind == "model" else _diamond_path
+                parts.append(f'<path class="{kind}" d="{mark(x(row.estimate), y)}"/>')
         parts.append(
             f'<text class="soft" x="{_LEFT + _PLOT + 10}" y="{y + 4:.1f}">{escape(row.words)}</text>'
         )
@@ -116,8 +121,18 @@ def draw_grid(
     *,
     title: str,
     caption: str,
+    legend: Sequence[tuple[float, str]] = (),
 ) -> str:
-    """Draw a grid of coloured cells with numbers. A missing cell is empty."""
+    """Draw a grid of coloured cells with numbers. A missing cell is empty.
+
+    Args:
+        rows: the names of the rows.
+        columns: the names of the columns.
+        cells: the cells by row and column.
+        title: the text above the grid.
+        caption: the text below the grid.
+        legend: shades with the values that they stand for, drawn below the grid.
+    """
     size, left, top = 76, 190, 54 + _header_height(columns)
     height = 58
     parts, names = [], []
@@ -137,7 +152,58 @@ def draw_grid(
     width = max(left + size * len(columns) + (130 if _header_height(columns) else 20), 620)
     bottom = top + height * len(rows)
     parts += [_NAMES.format(left=left - 2, top=top, bottom=bottom), *names, "</g>"]
+    for index, (shade, text) in enumerate(legend):
+        x = left + 60 * index
+        parts.append(
+            f'<rect fill="{cell_colour(shade)}" x="{x}" y="{bottom + 10}" width="60" height="12"/>'
+            f'<text class="soft" x="{x + 30}" y="{bottom + 36}" text-anchor="middle">{escape(text)}</text>'
+        )
+    bottom += 42 if legend else 0
     return _build_svg(parts, width=width, bottom=bottom, title=title, caption=caption)
+
+
+def draw_flow(columns: Sequence[Sequence[Sequence[str]]], *, title: str, caption: str) -> str:
+    """Draw a flow diagram: a column of boxes from top to bottom, beside the next column.
+
+    The first column is drawn above the others, and each of the others starts below its last box.
+
+    Args:
+        columns: the boxes of each column; a box is its lines of text, the first of them larger.
+        title: the text above the diagram.
+        caption: the text below the diagram.
+    """
+    box_width, gap, parts = 300, 26, []
+    below = [column for column in columns[1:] if column]
+    width = max(1, len(below)) * (box_width + 40) + 20
+    bottom = 40.0
+
+    def draw_column(
+        boxes: Sequence[Sequence[str]], x: float, top: float, start: tuple[float, float] | None
+    ) -> float:
+        for lines in boxes:
+            middle, height = x + box_width / 2, 16 + 16 * len(lines)
+            if start is not None:
+                path = f"M{start[0]:.1f} {start[1]:.1f}V{top - gap / 2:.1f}H{middle:.1f}V{top:.1f}"
+                parts.append(f'<path class="box" d="{path}"/>')
+            parts.append(
+                f'<rect class="box" x="{x:.1f}" y="{top:.1f}" width="{box_width}" height="{height}" rx="4"/>'
+            )
+            for index, line in enumerate(lines):
+                weight = ' font-weight="600"' if index == 0 else ' class="soft"'
+                parts.append(
+                    f'<text x="{x + 12:.1f}" y="{top + 20 + 16 * index:.1f}"{weight}>{escape(line)}</text>'
+                )
+            start, top = (middle, top + height), top + height + gap
+        return top
+
+    first_x = (width - box_width) / 2
+    top = draw_column(columns[0], first_x, bottom, None)
+    start = (width / 2, top - gap)
+    for index, boxes in enumerate(below):
+        bottom = max(bottom, draw_column(boxes, 20 + index * (box_width + 40), top, start))
+    return _build_svg(
+        parts, width=max(width, 620), bottom=max(bottom, top) - gap + 8, title=title, caption=caption
+    )
 
 
 def add_sticky_names(svg: str) -> str:
@@ -249,7 +315,7 @@ def _header_height(columns: Sequence[str]) -> int:
 
 
 def _build_svg(parts: list[str], *, width: float, bottom: float, title: str, caption: str) -> str:
-    lines = textwrap.wrap(caption, int((width - 16) / 5.6))
+    lines = textwrap.wrap(caption, int((width - 16) / 6.1))
     height = bottom + 14 + 15 * len(lines)
     caption_lines = [
         f'<text class="soft" x="8" y="{bottom + 14 + 15 * index:.0f}" font-size="11">{escape(line)}</text>'
@@ -268,6 +334,10 @@ def _build_svg(parts: list[str], *, width: float, bottom: float, title: str, cap
 
 def _shorten(name: str) -> str:
     return escape(name if len(name) <= 26 else name[:25] + "…")
+
+
+def _wide_diamond_path(low: float, middle: float, high: float, y: float) -> str:
+    return f"M{low:.1f} {y:.1f}L{middle:.1f} {y - 6:.1f}L{high:.1f} {y:.1f}L{middle:.1f} {y + 6:.1f}z"
 
 
 def _square_path(x: float, y: float) -> str:

@@ -42,6 +42,27 @@ class RaterProfile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Participation:
+    """The scored cases of a rater, from those assigned to those analysed.
+
+    ``assigned`` is the sum of ``missing`` (no answer), ``excluded``, ``only_reported`` (reported as faulty
+    without an answer), ``analysed``, and of ``undetermined`` ("cannot determine") if the protocol excludes
+    these; otherwise they are analysed. ``failed`` replies of models, without a recognised answer, are
+    analysed. A reader with two arms is assigned each case once in each.
+    """
+
+    rater: str
+    kind: str
+    assigned: int
+    missing: int
+    excluded: int
+    only_reported: int
+    undetermined: int
+    failed: int
+    analysed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskAccuracy(AccuracyResult):
     """Accuracy in a task; ``best`` is True if it is above every other rater by the paired interval."""
 
@@ -271,6 +292,7 @@ class ReportTables:
     """Every table of a report, in the order of its files."""
 
     raters: tuple[RaterProfile, ...]
+    participation: tuple[Participation, ...]
     accuracy: tuple[TaskAccuracy, ...] = field(metadata={"group": "task"})
     by_category: tuple[AccuracyResult, ...] = field(metadata={"group": "category"})
     by_difficulty: tuple[AccuracyResult, ...] = field(metadata={"group": "difficulty"})

@@ -168,7 +168,9 @@ def test_a_comparison_on_too_few_cases_has_no_estimate_in_page_report_and_export
     assert (agreement.n, agreement.kappa, agreement.ac1, agreement.note) == (3, None, None, NOTE)
     assert find_result(report.tables.accuracy, rater="m", group="all").n == 3  # a description, with its n
     assert f"Primary comparison (generalises to similar readers): {NOTE}." in report.words
-    assert {row.words for row in build_difference_rows(report)} == {f"{NOTE}, n 3"}
+    mean, *rows = build_difference_rows(report)
+    assert mean.words == f"{NOTE}, 2 readers, n 3"
+    assert {row.words for row in rows} == {f"{NOTE}, n 3"}
     assert NOTE in render_html(report)
     files = render_files(report)
     [row] = [

@@ -168,9 +168,9 @@ def _show_differences_from_models(view: ReportView) -> None:
             {
                 "Rater": row.label,
                 "Difference (points)": row.words,
-                "Only rater correct": row.details.rater_only,
-                "Only model correct": row.details.model_only,
-                "p (exact)": _format_p(row.details.p_exact),
+                "Only rater correct": "–" if row.details.rater_only is None else row.details.rater_only,
+                "Only model correct": "–" if row.details.model_only is None else row.details.model_only,
+                "p": _format_p(row.details.p_exact),
                 "p (adjusted)": _format_p(row.details.p_adjusted),
             }
             for row in build_difference_rows(view.filtered_report, task=view.task)

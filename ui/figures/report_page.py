@@ -10,6 +10,8 @@ from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.jobs import JobStatus
 from domain.people import Action, Person
+from reader_study.report.checklists import CHECKLIST_TITLES
+from reader_study.report.methods import write_methods
 from reader_study.report.study_report import StudyReport
 from reader_study.service import ReportState, StudySummary, load_report_state, load_stored_report
 from ui.background_jobs.job_status import show_job_message, show_job_progress
@@ -120,6 +122,10 @@ def _show_summary(view: ReportView) -> None:
     st.subheader("Results in words")
     for sentence in report.words:
         st.markdown(escape_markdown(sentence))
+    with st.expander("Methods paragraph"):
+        for paragraph in write_methods(report):
+            st.markdown(escape_markdown(paragraph))
+        st.caption("Written from the protocol and the design. Check it, and add what only the authors know.")
     facts = report.facts
     st.caption(
         escape_markdown(
@@ -130,5 +136,8 @@ def _show_summary(view: ReportView) -> None:
     )
     st.markdown(
         f"{view.format_link('All files (ZIP)', 'report.zip')} · {view.format_link('HTML', 'report.html')} · "
-        f"{view.format_link('JSON', 'report.json')}"
+        f"{view.format_link('JSON', 'report.json')} · {view.format_link('Methods', 'methods.txt')} · "
+        + " · ".join(
+            view.format_link(title, f"checklists/{name}.csv") for name, title in CHECKLIST_TITLES.items()
+        )
     )

@@ -27,6 +27,7 @@ from ui.tables import show_table
 def show_lists(view: ReportView) -> None:
     """Draw the raters, failed replies, reported questions, exclusions and protocol versions."""
     report = view.report
+    view.draw_figure("flow")
     st.markdown("**Readers and models**")
     show_table([_build_rater_row(profile) for profile in view.filtered_report.tables.raters])
     st.markdown("**Replies without an answer**")
@@ -61,6 +62,7 @@ def show_lists(view: ReportView) -> None:
     st.code(canonical_json(report.facts.protocol), language="json", wrap_lines=True)
     view.show_table_links(
         "raters",
+        "participation",
         "failed",
         "extraction",
         "open_answers",

@@ -45,8 +45,10 @@ class ReportView:
         )
 
     def show_table_links(self, *names: str) -> None:
-        """Draw links to the CSV files of the named tables."""
+        """Draw links to the CSV and LaTeX files of the named tables."""
         links = " · ".join(
-            self.format_link(f"{name.replace('_', ' ')}.csv", f"tables/{name}.csv") for name in names
+            self.format_link(f"{name.replace('_', ' ')}.csv", f"tables/{name}.csv")
+            + f" ({self.format_link('LaTeX', f'tables/{name}.tex')})"
+            for name in names
         )
         st.markdown(f":small[Tables: {links}]")

@@ -26,6 +26,8 @@ _MEDIA_TYPES = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
     "svg": "image/svg+xml",
+    "tex": "text/x-tex; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
 }
 
 

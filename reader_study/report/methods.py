@@ -1,0 +1,185 @@
+"""Writes the methods paragraphs of a report from the protocol, the design and the settings."""
+
+from __future__ import annotations
+
+from domain.count_texts import count_text
+from domain.protocols import (
+    CannotDetermineRule,
+    HelperRule,
+    Hypothesis,
+    MissingAnswers,
+    Protocol,
+    ReaderEffect,
+    protocol_from_plain,
+)
+from reader_study.report.study_report import StudyReport
+
+
+def render_methods(report: StudyReport) -> str:
+    """Return the methods as plain text, one paragraph per line with empty lines between them."""
+    return "\n\n".join(write_methods(report)) + "\n"
+
+
+def write_methods(report: StudyReport) -> tuple[str, ...]:
+    """Return the methods: cases and reading, scoring, and statistical analysis."""
+    protocol = protocol_from_plain(report.facts.protocol)
+    paragraphs = (
+        _write_cases(report),
+        _write_reading(report, protocol),
+        _write_scoring(report, protocol),
+        _write_analysis(report, protocol),
+    )
+    return tuple(" ".join(filter(None, sentences)) for sentences in paragraphs)
+
+
+def describe_cases(report: StudyReport) -> str:
+    """Return the scored and the analysed cases, and the rule that decides between them."""
+    facts, design = report.facts, report.facts.design
+    text = f"{facts.cases_analysed:,} of {count_text(facts.cases, 'scored case')} are analysed"
+    if not design.excluded_cases:
+        return f"{text}; no case is excluded."
+    return (
+        f"{text}; {count_text(design.excluded_cases, 'case')} "
+        f"{'is' if design.excluded_cases == 1 else 'are'} excluded for all raters, with the reasons in the "
+        "list of exclusions."
+    )
+
+
+def describe_missing_answers(protocol: Protocol) -> str:
+    """Return how answers count that are missing, failed, or "cannot determine"."""
+    undetermined = {
+        CannotDetermineRule.WRONG: "counts as wrong",
+        CannotDetermineRule.EXCLUDED: "counts as no answer",
+        CannotDetermineRule.CATEGORY: "counts as wrong, and is a category of its own in agreement",
+    }[protocol.cannot_determine]
+    missing = {
+        MissingAnswers.COMMON: "readers and model are compared on the cases that both answered",
+        MissingAnswers.WRONG: "a case without a prediction counts as wrong for the model",
+    }[protocol.used_missing_answers]
+    return (
+        f"“Cannot determine” {undetermined}. A reply of a model without a recognised answer counts as "
+        f"wrong, and is a category of its own in agreement; {missing}. A case that a reader only reported "
+        "as faulty counts as unanswered."
+    )
+
+
+def describe_agreement() -> str:
+    """Return the coefficients of agreement, their categories and their intervals."""
+    return (
+        "Agreement is Cohen's kappa of the answers (the letters of the options), not of their correctness; "
+        "over several answer formats it is the mean, weighted by the number of cases. Gwet's AC1, percent "
+        "agreement and, for groups, Fleiss' kappa and Krippendorff's alpha are reported as well. Intervals "
+        "are large-sample intervals where each category and the disagreements have 50 cases or more, and "
+        "quantiles of the posterior distribution otherwise."
+    )
+
+
+def _write_cases(report: StudyReport) -> list[str]:
+    facts, design = report.facts, report.facts.design
+    patients = "" if design.patients is None else f" of {count_text(design.patients, 'patient')}"
+    return [
+        (
+            f"{count_text(facts.cases, 'question')} about {count_text(design.exams, 'exam')}{patients} were "
+            f"drawn at random from {facts.source} (seed {design.seed}; answer formats: "
+            f"{', '.join(design.formats)})."
+        ),
+        describe_cases(report),
+        "Each comparison uses the cases that all compared raters answered.",
+    ]
+
+
+def _write_reading(report: StudyReport, protocol: Protocol) -> list[str]:
+    facts, design = report.facts, report.facts.design
+    arms = f" with the arms {' and '.join(design.arms)}" if design.arms else ""
+    part = f", {design.readers_per_case} per case" if design.readers_per_case else ""
+    washout = f" at least {count_text(design.washout_days, 'day')} apart" if design.washout_days else ""
+    lines = [
+        (
+            f"{count_text(facts.readers, 'reader')} and {count_text(facts.models, 'model')} took part; "
+            f"design: {design.crossing}{part}{arms}{f', two periods{washout}' if design.arms else ''}."
+        ),
+        _describe_conditions(facts.readers - design.external_readers, protocol),
+        (
+            f"The readings of {count_text(design.external_readers, 'reader')} were made elsewhere and "
+            "imported; the authors describe their conditions."
+        )
+        if design.external_readers
+        else "",
+    ]
+    if design.training:
+        lines.append(f"{count_text(design.training, 'training case')} came first and are not scored.")
+    if design.repeats:
+        lines.append(
+            f"{count_text(design.repeats, 'case')} per reader were repeated unannounced, at least "
+            f"{design.repeat_gap} cases later, for intra-reader agreement only."
+        )
+    return lines
+
+
+def _describe_conditions(readers: int, protocol: Protocol) -> str:
+    """Return the conditions of the readers who read in the app."""
+    if not readers:
+        return ""
+    conditions = [
+        "options in random order" if protocol.shuffle_options else "options in the order of the dataset",
+        "with a confidence from 1 to 5" if protocol.ask_confidence else "without a confidence",
+        "corrections of earlier answers allowed"
+        if protocol.going_back
+        else "without returning to earlier cases",
+    ]
+    return f"Readers answered independently and without the answer key, {', '.join(conditions)}."
+
+
+def _write_scoring(report: StudyReport, protocol: Protocol) -> list[str]:
+    helpers = any(profile.set_reference for profile in report.tables.raters)
+    rule = (
+        "are excluded from the primary comparison"
+        if protocol.used_helpers is HelperRule.EXCLUDED
+        else "are included in the primary comparison"
+    )
+    return [
+        "An answer is correct if it equals the answer key or an alternative correct answer.",
+        "Open answers that differ from the key were marked by an expert who did not see who answered."
+        if report.tables.open_answers and protocol.marks_open_answers
+        else "",
+        "Open answers are correct only if they equal the key."
+        if report.tables.open_answers and not protocol.marks_open_answers
+        else "",
+        describe_missing_answers(protocol),
+        f"Readers who contributed to the answer key {rule}." if helpers else "",
+    ]
+
+
+def _write_analysis(report: StudyReport, protocol: Protocol) -> list[str]:
+    facts, level = report.facts, f"{protocol.confidence:.0%}"
+    unit = "patient" if facts.design.patients is not None else "exam"
+    readers = (
+        "readers and cases as random effects (Obuchowski-Rockette with Hillis' degrees of freedom if every "
+        "reader read every case, otherwise U-statistics)"
+        if protocol.readers is ReaderEffect.RANDOM
+        else "cases as a random effect and readers as fixed"
+    )
+    hypothesis = (
+        f"non-inferiority with a margin of {protocol.margin * 100:g} percentage points"
+        if protocol.hypothesis is Hypothesis.NON_INFERIORITY
+        else "superiority"
+    )
+    primary = "" if facts.model is None else f" ({facts.model})"
+    return [
+        (
+            f"Primary comparison: {protocol.primary_comparison.strip().rstrip('.')}{primary}, for "
+            f"{hypothesis}, with {readers}."
+        ),
+        (
+            f"Accuracies have {level} Wilson intervals and paired differences Tango's, at the effective "
+            f"sample size if several cases belong to one {unit}; pairs are tested by McNemar's exact test."
+        ),
+        describe_agreement(),
+        f"p values are adjusted by {protocol.used_adjustment.label}. {facts.family}".rstrip(),
+        f"Comparisons on fewer than {facts.needed_cases} cases are not reported.",
+        (
+            f"Resampling used {facts.settings.bootstrap:,} draws and seed {facts.settings.seed}. The "
+            f"analysis was computed by Overread ({facts.settings.version}) from protocol version "
+            f"{facts.protocol_version}, SHA-256 {facts.protocol_sha256}."
+        ),
+    ]

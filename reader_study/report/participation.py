@@ -1,0 +1,77 @@
+"""Counts the answers of each rater from the cases that were assigned to those that are analysed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from domain.protocols import CannotDetermineRule
+from reader_study.report.report_data import ReportData
+from reader_study.report.tables import Participation
+
+
+def count_participation(data: ReportData) -> tuple[Participation, ...]:
+    """Count the scored cases of each rater: assigned, without an answer, excluded, and analysed.
+
+    A reader with imported readings is assigned all cases, once for each arm that the readings name.
+    """
+    return (*_count_readers(data), *_count_models(data))
+
+
+def _count_readers(data: ReportData) -> list[Participation]:
+    scored_cases = {case.blind_case.id for case in data.cases if case.scored}
+    leaves_undetermined_out = data.versions[-1].protocol.cannot_determine is CannotDetermineRule.EXCLUDED
+    assigned = Counter(
+        slot.reader_id for slot in data.slots if slot.case_id in scored_cases and not slot.repeat
+    )
+    rows = []
+    for reader in data.readers:
+        readings = [
+            reading
+            for reading in data.readings
+            if reading.key.reader_id == reader.id
+            and reading.key.case_id in scored_cases
+            and not reading.key.repeat
+        ]
+        arms = len({reading.key.arm for reading in readings}) or 1
+        expected = assigned[reader.id] or len(scored_cases) * arms
+        excluded = sum(
+            data.is_excluded(case_id=reading.key.case_id, reader_id=reader.id) for reading in readings
+        )
+        kept = [
+            reading
+            for reading in readings
+            if not data.is_excluded(case_id=reading.key.case_id, reader_id=reader.id)
+        ]
+        only_reported = sum(reading.unanswered for reading in kept)
+        undetermined = sum(reading.cannot_determine for reading in kept)
+        not_analysed = only_reported + (undetermined if leaves_undetermined_out else 0)
+        rows.append(
+            Participation(
+                rater=reader.name, kind="reader", assigned=expected, missing=expected - len(readings),
+                excluded=excluded, only_reported=only_reported, undetermined=undetermined, failed=0,
+                analysed=len(kept) - not_analysed,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _count_models(data: ReportData) -> list[Participation]:
+    scored = [case.blind_case for case in data.cases if case.scored]
+    rows = []
+    for model in data.models:
+        predictions = {
+            case.id: model.predictions[case.question_number]
+            for case in scored
+            if case.question_number in model.predictions
+        }
+        excluded = {case_id for case_id in predictions if data.is_excluded(case_id=case_id, reader_id=None)}
+        kept = [prediction for case_id, prediction in predictions.items() if case_id not in excluded]
+        rows.append(
+            Participation(
+                rater=model.name, kind="model", assigned=len(scored),
+                missing=len(scored) - len(predictions), excluded=len(excluded), only_reported=0,
+                undetermined=0,
+                failed=sum(prediction.failed for prediction in kept), analysed=len(kept),
+            )
+        )  # fmt: skip
+    return rows

@@ -1,0 +1,113 @@
+"""The parts of a study report for a publication: flow, primary row, legend, methods, checklists, LaTeX."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from benchmarks.study_report import Size, simulate_study
+from domain.studies import Exclusion
+from reader_study.report.checklists import AUTHOR, FILLED, build_checklists
+from reader_study.report.figures import draw_figure
+from reader_study.report.files import render_file, render_files
+from reader_study.report.methods import render_methods
+from reader_study.report.report_builder import build_report
+from reader_study.report.rows import build_difference_rows, list_kappa_rows
+from reader_study.report.study_report import StudyReport
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Three readers and two models with 40 cases; a reader has one answer less, and a case is excluded."""
+    complete = simulate_study(Size(readers=3, models=2, cases=40, target=1, before=None))
+    [version] = complete.versions
+    exclusion = Exclusion(
+        study_id=1, case_id=complete.cases[5].blind_case.id, reader_id=None, why="wrong side",
+        excluded_by=None, excluded_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )  # fmt: skip
+    protocol = replace(version.protocol, bootstrap=100)
+    return replace(
+        complete,
+        readings=complete.readings[1:],
+        exclusions=(exclusion,),
+        versions=(replace(version, protocol=protocol, sha256=protocol.sha256()),),
+    )
+
+
+@pytest.fixture(scope="module")
+def report(data):
+    return build_report(data)
+
+
+def test_the_flow_counts_each_expected_answer_once(report):
+    rows = {row.rater: row for row in report.tables.participation}
+    first = rows["reader 001"]
+    assert (first.assigned, first.missing, first.excluded, first.analysed) == (40, 1, 1, 38)
+    model = rows["model 01"]
+    assert (model.assigned, model.missing, model.excluded, model.analysed) == (40, 0, 1, 39)
+    svg = draw_figure(report, "flow").svg
+    for text in ("40 scored cases", "39 cases analysed", "120 answers expected", "116 answers analysed"):
+        assert text in svg
+    accuracy = {row.rater: row.n for row in report.tables.accuracy if row.group == "all"}
+    assert accuracy["reader 001"] == first.analysed
+
+
+def test_the_forest_plot_begins_with_the_declared_comparison(report):
+    figure = draw_figure(report, "differences-all")
+    declared = next(
+        row for row in report.tables.mrmc if (row.model, row.task, row.arm) == ("model 01", "all", "")
+    )
+    assert declared.random_readers
+    first, *others = build_difference_rows(report)
+    assert first.label == "Mean of the readers"
+    assert (first.estimate, first.low, first.high) == (declared.difference, declared.low, declared.high)
+    assert {row.label for row in others} == {"reader 001", "reader 002", "reader 003", "model 02"}
+    assert figure.svg.count('class="mean"') == 1
+
+
+def test_the_heat_map_has_a_legend_and_percent_agreement(report):
+    figure = draw_figure(report, "kappa-all")
+    row = list_kappa_rows(report)[0]
+    assert f"{row.observed:.0%}, n {row.n}" in figure.svg
+    assert ">0 or less<" in figure.svg
+    assert "A model counts as one rater" in figure.svg
+
+
+def test_the_methods_describe_conditions_of_readers_in_the_app_only(data, report):
+    assert "The readings of 3 readers were made elsewhere" in render_methods(report)
+    assert "options in random order" not in render_methods(report)
+    in_app = build_report(replace(data, readers=tuple(replace(r, person_id=r.id) for r in data.readers)))
+    methods = render_methods(in_app)
+    assert "Readers answered independently" in methods
+    assert "elsewhere" not in methods
+    assert "39 of 40 scored cases are analysed; 1 case is excluded" in methods
+
+
+def test_checklists_are_complete_and_leave_open_what_only_authors_know(report):
+    checklists = build_checklists(report)
+    assert {name: len(items) for name, items in checklists.items()} == {"grras": 15, "claim": 42}
+    for item in (item for items in checklists.values() for item in items):
+        assert bool(item.text) is (item.status != AUTHOR), item
+    statuses = {item.item: item.status for item in checklists["claim"]}
+    assert statuses["Funding"] == AUTHOR
+    assert statuses["Handling of missing data"] == FILLED
+
+
+def test_every_table_is_written_as_csv_and_latex(report):
+    files = render_files(report)
+    tables = [path for path in files if path.startswith("tables/")]
+    names = {path.removesuffix(".csv") for path in tables if path.endswith(".csv")}
+    assert names == {path.removesuffix(".tex") for path in tables if path.endswith(".tex")}
+    accuracy = files["tables/accuracy.tex"]
+    columns = accuracy.splitlines()[3].removeprefix(r"\begin{tabular}{").removesuffix("}")
+    rows = [line for line in accuracy.splitlines() if line.endswith(r"\\")]
+    assert len(rows) == len(report.tables.accuracy) + 1
+    assert {line.count(" & ") for line in rows} == {len(columns) - 1}
+
+
+def test_each_file_is_served_alone_and_the_report_is_restored(report):
+    for path, content in render_files(report).items():
+        assert render_file(report, path) == content
+    assert StudyReport.from_json(report.to_json()) == report
