@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -97,6 +98,82 @@ def compare_boxes(statistics: Sequence[DatasetStatistics]) -> tuple[ComparisonLi
     )
 
 
+def build_overview_rows(statistics: Sequence[DatasetStatistics]) -> list[dict[str, str]]:
+    """Return one row per dataset with size, formats and lengths, as GEMeX compares datasets (Table 1)."""
+    return [
+        {
+            "Dataset": dataset.dataset,
+            "Images": f"{dataset.images:,}",
+            "Questions": f"{dataset.questions:,}",
+            "Answer formats": ", ".join(line.name for line in dataset.formats[:-1]),
+            "With boxes": _format_share(dataset.formats[-1].with_boxes, dataset.questions),
+            "With explanation": _format_share(dataset.explanations.n, dataset.questions),
+            "Characters per question": _format_mean(dataset.stems.mean_characters),
+            "Words per question": _format_mean(dataset.stems.mean_words),
+            "Characters per explanation": _format_mean(dataset.explanations.mean_characters),
+            "Words per explanation": _format_mean(dataset.explanations.mean_words),
+        }
+        for dataset in statistics
+    ]
+
+
+def build_format_rows(statistics: Sequence[DatasetStatistics]) -> list[dict[str, str]]:
+    """Return questions / boxes by answer format, per dataset and of all, as in GEMeX (Table 3)."""
+    names = [
+        name
+        for name in _VALUE_ORDER["format"]
+        if any(line.name == name for dataset in statistics for line in dataset.formats)
+    ]
+    rows, totals = list[dict[str, str]](), Counter[tuple[str, str]]()
+    for dataset in statistics:
+        lines = {line.name: line for line in dataset.formats}
+        row = {"Dataset": dataset.dataset}
+        for name in (*names, ALL):
+            line = lines.get(name)
+            questions, boxes = (line.questions, line.boxes) if line else (0, 0)
+            totals[name, "questions"] += questions
+            totals[name, "boxes"] += boxes
+            row[f"{name}: questions / boxes"] = f"{questions:,} / {boxes:,}"
+        rows.append(row)
+    if len(rows) > 1:
+        cells = {
+            f"{name}: questions / boxes": f"{totals[name, 'questions']:,} / {totals[name, 'boxes']:,}"
+            for name in (*names, ALL)
+        }
+        rows.append({"Dataset": ALL, **cells})
+    return rows
+
+
+def compare_words(statistics: Sequence[DatasetStatistics], *, of_explanations: bool) -> list[dict[str, str]]:
+    """Return one row per frequent word of any dataset: percent of the texts of each dataset with the word.
+
+    Words are ordered by their highest percentage. The cell of a dataset in which the word is not among the
+    most frequent ones is empty.
+    """
+    lengths = [dataset.explanations if of_explanations else dataset.stems for dataset in statistics]
+    shares = [{word: count / texts.n for word, count in texts.words} for texts in lengths]
+    words = {word for share in shares for word in share}
+    order = sorted(words, key=lambda word: (-max(share.get(word, 0.0) for share in shares), word))
+    return [
+        {
+            "Word": word,
+            **{
+                dataset.dataset: f"{100 * share[word]:.1f}" if word in share else ""
+                for dataset, share in zip(statistics, shares, strict=True)
+            },
+        }
+        for word in order
+    ]
+
+
+def _format_share(count: int, total: int) -> str:
+    return f"{100 * count / total:.0f} %" if total else ""
+
+
+def _format_mean(mean: float | None) -> str:
+    return "" if mean is None else f"{mean:.1f}"
+
+
 def format_comparison_csv(statistics: Sequence[DatasetStatistics]) -> str:
     """Format all columns and the boxes as a CSV table, with count and percentage per dataset and the sum."""
     file = io.StringIO()
@@ -106,6 +183,13 @@ def format_comparison_csv(statistics: Sequence[DatasetStatistics]) -> str:
     ]
     writer.writerow(["table", "value", *header, ALL])
     writer.writerows(_iter_csv_rows(statistics))
+    overview = build_overview_rows(statistics)
+    for label in list(overview[0])[1:] if overview else ():
+        writer.writerow(["overview", label, *(cell for row in overview for cell in (row[label], "")), ""])
+    for name, of_explanations in (("question words", False), ("explanation words", True)):
+        for row in compare_words(statistics, of_explanations=of_explanations):
+            percentages = [cell for dataset in statistics for cell in ("", row[dataset.dataset])]
+            writer.writerow([name, escape_formula(row["Word"]), *percentages, ""])
     return file.getvalue()
 
 

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from browsing.text_counts import TextCounts, bin_lengths, mean_length
+from browsing.text_counts import QUESTION_WORDS, STOP_WORDS, TextCounts, bin_lengths, mean_length
 from domain.vocabulary import AnswerFormat
 
 _MAX_WORDS = 40
@@ -54,18 +54,20 @@ class DatasetStatistics:
     ``counts`` contains (value, questions) by column, the most frequent first, with tasks in their own order.
     The value "" stands for questions without a value. ``boxes`` contains (boxes per question, questions).
     ``observations`` contains the labels of boxes as (label, questions, boxes), the most frequent first.
-    ``splits`` contains the number of questions by (side, task) of the newest release; it is empty if there is
-    no release.
+    ``splits`` contains the numbers of questions of the newest release by (split, value), for the columns task
+    and content_type, and those with a box of a label, under "observations"; the counts are empty if there is
+    no release. ``images`` is the number of radiographs of the exams.
     """
 
     dataset: str
     questions: int
     exams: int
+    images: int
     counts: Mapping[str, tuple[tuple[str, int], ...]]
     formats: tuple[FormatLine, ...]
     boxes: tuple[tuple[int, int], ...]
     observations: tuple[tuple[str, int, int], ...]
-    splits: Mapping[tuple[str, str], int]
+    splits: Mapping[str, Mapping[tuple[str, str], int]]
     stems: Lengths
     explanations: Lengths
 
@@ -124,13 +126,17 @@ def count_formats(kinds: BoxCountsByKind, column_index: int) -> tuple[FormatLine
     return (*lines, total_line)
 
 
-def compute_lengths(text_counts: TextCounts) -> Lengths:
-    """Compute the means, histograms and frequent words of counted texts."""
+def compute_lengths(text_counts: TextCounts, *, are_questions: bool = False) -> Lengths:
+    """Compute the means, histograms and frequent words of counted texts.
+
+    ``are_questions`` includes the words that open questions in the frequent words.
+    """
+    stop_words = STOP_WORDS - QUESTION_WORDS if are_questions else STOP_WORDS
     return Lengths(
         n=text_counts.n,
         mean_characters=mean_length(text_counts.characters),
         mean_words=mean_length(text_counts.words),
         characters=tuple(bin_lengths(text_counts.characters, width=_CHARACTER_BIN)),
         in_words=tuple(bin_lengths(text_counts.words, width=_WORD_BIN)),
-        words=tuple(text_counts.list_most_frequent(_MAX_WORDS)),
+        words=tuple(text_counts.list_most_frequent(_MAX_WORDS, stop_words=stop_words)),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 
@@ -62,25 +63,27 @@ def iter_rows(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
 
 
 def _split_rows(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
-    splits = {side for side, _ in statistics.splits}
-    for split in sorted(splits):
-        total = sum(n for (other_split, _), n in statistics.splits.items() if other_split == split)
-        for (row_split, task), count in sorted(statistics.splits.items()):
-            if row_split == split:
-                yield (
-                    f"split {split}",
-                    escape_formula(task or "not stated"),
-                    "",
-                    count,
-                    _format_percent(count, total),
-                )
+    totals = Counter[str]()
+    for (split, _), count in statistics.splits["task"].items():
+        totals[split] += count
+    for column, counts in statistics.splits.items():
+        for (split, value), count in sorted(counts.items()):
+            yield (
+                f"split {split}" if column == "task" else f"split {split}, {column.replace('_', ' ')}",
+                escape_formula(value or "not stated"),
+                "",
+                count,
+                _format_percent(count, totals[split]),
+            )
 
 
 def format_json(statistics: DatasetStatistics) -> str:
     """Format all statistics as JSON."""
     values = asdict(statistics)
     values["splits"] = [
-        {"side": side, "task": task, "questions": n} for (side, task), n in statistics.splits.items()
+        {"side": split, column: value, "questions": n}
+        for column, counts in statistics.splits.items()
+        for (split, value), n in counts.items()
     ]
     return json.dumps(values, ensure_ascii=False, indent=2) + "\n"
 

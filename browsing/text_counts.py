@@ -9,11 +9,16 @@ from collections.abc import Iterable
 _WORD_PATTERN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _ASCII_WORD_PATTERN = re.compile(r"[a-z]+(?:['-][a-z]+)*")  # faster, for lower-case ASCII text only
 #: Common words that are not counted.
-_STOP_WORDS = frozenset(  # one string is easier to read than a list of words
+STOP_WORDS = frozenset(  # one string is easier to read than a list of words
     """a about above after all also an and any are as at be been below between both but by can could do does
     for from had has have how if in into is it its may more most no nor not of on one only or other out over
     per should shown so some such than that the their them then there these they this those through to under
     up was were what when where which while who why will with within would""".split()  # noqa: SIM905 - as above
+)
+
+#: Of these, the words that open questions: they are counted in questions, as in GEMeX (Figure 5).
+QUESTION_WORDS = frozenset(
+    {"what", "which", "where", "when", "who", "why", "how", "is", "are", "does", "do", "can", "was", "were"}
 )
 
 
@@ -44,9 +49,11 @@ class TextCounts:
         """The number of counted texts."""
         return self.characters.total()
 
-    def list_most_frequent(self, limit: int) -> list[tuple[str, int]]:
+    def list_most_frequent(
+        self, limit: int, *, stop_words: frozenset[str] = STOP_WORDS
+    ) -> list[tuple[str, int]]:
         """List the most frequent words as (word, number of texts) without stop words; ties alphabetically."""
-        word_counts = [(word, count) for word, count in self.frequencies.items() if word not in _STOP_WORDS]
+        word_counts = [(word, count) for word, count in self.frequencies.items() if word not in stop_words]
         return sorted(word_counts, key=lambda item: (-item[1], item[0]))[:limit]
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers, parse_checks
-from domain.batches import BatchSettings, FormScope, Mode, SamplingPlan, Stratum
+from domain.batches import BatchSettings, ExamBalance, FormScope, Mode, SamplingPlan, Stratum
 from domain.count_texts import count_text
 from domain.errors import InvalidValue
 from domain.vocabulary import Difficulty
@@ -54,6 +54,16 @@ def add_to(subparsers: Subparsers) -> None:
         default="",
         metavar="CHECKS",
         help="leave out questions with a problem of these checks, such as format,completeness",
+    )
+    parser.add_argument(
+        "--exams",
+        type=int,
+        metavar="N",
+        help="select N exams by the findings in their reports, evenly over the findings, and draw all their "
+        "questions; with --healthy",
+    )
+    parser.add_argument(
+        "--healthy", type=float, metavar="PERCENT", help="percent of healthy exams, such as 12.48"
     )
     parser.add_argument("--mode", choices=[mode.value for mode in Mode], default=Mode.JUDGE.value)
     parser.add_argument("--parts", choices=[scope.value for scope in FormScope], default=FormScope.ALL.value)
@@ -110,9 +120,15 @@ def _show_preview(args: argparse.Namespace, plan: SamplingPlan) -> int:
 
 
 def _build_plan(args: argparse.Namespace) -> SamplingPlan:
+    if (args.exams is None) != (args.healthy is None):
+        raise InvalidValue("exams", "--exams and --healthy belong together")
+    default = 100 if args.exams is None else 1000
     return SamplingPlan(
         seed=args.seed,
-        per_1000=None if args.n is not None else 100 if args.per_1000 is None else args.per_1000,
+        per_1000=None if args.n is not None else default if args.per_1000 is None else args.per_1000,
+        balance=None
+        if args.exams is None
+        else ExamBalance(exams=args.exams, healthy_share=args.healthy / 100),
         n=args.n,
         shares=_parse_shares(args.shares),
         strata=tuple(field.strip() for field in args.strata.split(",") if field.strip()),

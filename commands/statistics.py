@@ -9,7 +9,8 @@ from pathlib import Path
 from accounts.service import command_line_person
 from browsing.dataset_comparison import compare_boxes, compare_column, format_comparison_csv, list_columns
 from browsing.figures import render_figures
-from browsing.service import DatasetStatistics, compute_dataset_statistics
+from browsing.finding_counts import FindingCounts, build_finding_rows, format_findings_csv
+from browsing.service import DatasetStatistics, compute_dataset_statistics, count_report_findings
 from browsing.statistics_text import format_csv, format_json
 from commands.arguments import Subparsers
 from domain.count_texts import count_text
@@ -28,6 +29,11 @@ def add_to(subparsers: Subparsers) -> None:
     )
     parser.add_argument("datasets", nargs="+", metavar="DATASET")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the files")
+    parser.add_argument(
+        "--findings",
+        action="store_true",
+        help="also count the findings that the reports state, per exam; with --out, write findings.csv",
+    )
     parser.set_defaults(run=run)
 
 
@@ -39,7 +45,12 @@ def run(args: argparse.Namespace) -> int:
             compute_dataset_statistics(db, by=by, dataset=name, report_progress=_print_progress)
             for name in dict.fromkeys(args.datasets)
         ]
+        findings = {
+            name: count_report_findings(db, by=by, dataset=name, report_progress=_print_progress)
+            for name in (dict.fromkeys(args.datasets) if args.findings else ())
+        }
     if len(all_statistics) > 1:
+        _print_findings(findings, args.out)
         return _print_side_by_side(all_statistics, args.out)
     [statistics] = all_statistics
     if args.out is not None:
@@ -61,7 +72,20 @@ def run(args: argparse.Namespace) -> int:
         )
     for value, count in statistics.counts["task"]:
         print(f"  {value or 'no task':<28} {count:>10,}  {count / statistics.questions:.1%}")
+    _print_findings(findings, args.out)
     return 0
+
+
+def _print_findings(findings: dict[str, FindingCounts], out: Path | None) -> None:
+    for dataset, counts in findings.items():
+        print(f"{dataset}: reports of {counts.with_report:,} of {count_text(counts.exams, 'exam')}")
+        for row in build_finding_rows(counts):
+            print("  {:<36} {:>10}  {:>6} %  {:>6}".format(*row.values()))
+        if out is not None:
+            file = out / ("findings.csv" if len(findings) == 1 else f"findings-{dataset}.csv")
+            with add_filename_to_errors(file):
+                out.mkdir(parents=True, exist_ok=True)
+                file.write_text(format_findings_csv(counts), encoding="utf-8")
 
 
 def _print_side_by_side(all_statistics: list[DatasetStatistics], out: Path | None) -> int:

@@ -12,6 +12,32 @@ from domain.errors import InvalidValue
 from domain.ratings import RATING_IDS, RATINGS, Anchors
 from domain.vocabulary import Difficulty
 
+#: The maximum number of exams of a balanced selection.
+MAX_BALANCED_EXAMS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamBalance:
+    """A selection of ``exams`` exams: a share of healthy ones (0 to 1), the others evenly over findings.
+
+    Raises:
+        InvalidValue: a value is outside its range.
+    """
+
+    exams: int
+    healthy_share: float
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.exams <= MAX_BALANCED_EXAMS:
+            raise InvalidValue("exams", f"must be 1 to {MAX_BALANCED_EXAMS:,}, not {self.exams}")
+        if not 0 <= self.healthy_share <= 1:
+            raise InvalidValue("healthy", f"must be a share from 0 to 1, not {self.healthy_share}")
+
+    @property
+    def healthy_exams(self) -> int:
+        """The number of healthy exams, rounded half up."""
+        return math.floor(self.exams * self.healthy_share + 0.5)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplingPlan:
@@ -21,8 +47,9 @@ class SamplingPlan:
     without a tier. A tier that is missing has share 1. ``strata`` contains further fields to stratify by
     within a tier ("task", "category"). With ``not_drawn``, questions that are in another batch of the dataset
     are not part of the frame, and neither are questions with a problem of one of the ``checks``, as reported
-    at the time of the draw. The same plan and seed draw the same questions on each machine and for each order
-    of rows.
+    at the time of the draw. With ``balance``, only the questions of the selected exams are part of the frame,
+    and the batch is no random sample of the dataset. The same plan and seed draw the same questions on each
+    machine and for each order of rows.
 
     Raises:
         InvalidValue: a value is outside its range, or not exactly one of ``per_1000`` and ``n`` is set.
@@ -35,6 +62,7 @@ class SamplingPlan:
     strata: tuple[str, ...] = ()
     not_drawn: bool = False
     checks: tuple[Check, ...] = ()
+    balance: ExamBalance | None = None
 
     def __post_init__(self) -> None:
         if (self.per_1000 is None) == (self.n is None):

@@ -15,7 +15,14 @@ from domain.people import Action, Person
 from ui.context import read_only_session, require_page
 from ui.dataset_choice import choose_dataset
 from ui.search.comparison import choose_other_datasets, show_dataset_comparison
-from ui.search.dataset_statistics import show_boxes, show_counts, show_files, show_lengths, show_words
+from ui.search.dataset_statistics import (
+    show_boxes,
+    show_counts,
+    show_files,
+    show_lengths,
+    show_report_findings,
+    show_words,
+)
 from ui.widgets import screen, show_empty_state
 
 
@@ -57,6 +64,7 @@ def main() -> None:
         show_counts(statistics)
     with boxes_tab:
         show_boxes(statistics)
+        show_report_findings(dataset, person)
     with lengths_tab:
         show_lengths(statistics)
     with words_tab:

@@ -83,7 +83,7 @@ def _batch_to_json(drawn_batch: DrawnBatch) -> dict[str, Any]:
     settings = drawn_batch.batch.settings
     return {
         "name": drawn_batch.batch.name,
-        **({"random_sample": False} if drawn_batch.from_search else {}),
+        **({"random_sample": False} if drawn_batch.from_search or drawn_batch.plan.get("balance") else {}),
         "plan": drawn_batch.plan,
         "mode": settings.mode.value,
         "parts": settings.parts.value,

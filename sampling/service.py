@@ -13,11 +13,15 @@ from domain.batches import Batch, BatchSettings, BatchState, SamplingPlan, Strat
 from domain.count_texts import count_text
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
+from generation.templates.report_findings import read_report
+from generation.templates.vocabulary import load_findings
 from sampling.allocation import allocate
+from sampling.balance import BalancedSelection, ExamState, select_balanced_exams
 from sampling.draw import draw_questions, sort_by_hash
 from sampling.notes import write_draw_notes
 from storage.browsing import applied_rules
 from storage.quality import problems
+from storage.release.gold import iterate_exam_contents
 from storage.sampling import batches, draws, frames
 from storage.types import AnySelect
 
@@ -55,6 +59,7 @@ class _DrawFrame:
     """The frame of a draw (question ids above ``after`` up to ``through``), and the earlier draws.
 
     ``excluded`` selects the ids of questions that are not part of the frame, if the plan excludes any.
+    ``selection`` has the selected exams, if the plan has a balance.
     """
 
     dataset_id: int
@@ -64,6 +69,7 @@ class _DrawFrame:
     draw_count: int
     already_drawn: int
     excluded: AnySelect | None
+    selection: BalancedSelection | None
 
 
 def list_drawable_datasets(db: Session, *, by: Person) -> dict[str, int]:
@@ -214,7 +220,13 @@ def _load_draw_frame(
                 "it. Choose another name."
             )
         _check_same_plan(batch, dataset=dataset, dataset_id=dataset_id, plan=plan)
+        if plan.balance is not None:
+            raise Refused(
+                f"The batch {batch.name!r} has a balanced selection of exams, which is drawn once. Choose "
+                "another name."
+            )
         earlier_draws = draws.list_draws(db, batch_id=batch.id)
+    selection = _select_exams(db, dataset_id, plan)
     return _DrawFrame(
         dataset_id=dataset_id,
         batch=batch,
@@ -222,13 +234,40 @@ def _load_draw_frame(
         through=frames.load_last_question_number(db, dataset_id=dataset_id),
         draw_count=len(earlier_draws),
         already_drawn=sum(stratum.drawn for earlier_draw in earlier_draws for stratum in earlier_draw.strata),
-        excluded=_select_excluded(plan, dataset_id=dataset_id, batch_id=batch.id if batch else None),
+        excluded=_select_excluded(
+            plan, dataset_id=dataset_id, batch_id=batch.id if batch else None, selection=selection
+        ),
+        selection=selection,
     )
 
 
-def _select_excluded(plan: SamplingPlan, *, dataset_id: int, batch_id: int | None) -> AnySelect | None:
+def _select_exams(db: Session, dataset_id: int, plan: SamplingPlan) -> BalancedSelection | None:
+    """Select exams by the findings that their reports state; None without a balance."""
+    if plan.balance is None:
+        return None
+    taken = frames.list_exams_in_other_batches(db, dataset_id=dataset_id) if plan.not_drawn else set()
+    exams = []
+    for content in iterate_exam_contents(db, dataset_id=dataset_id):
+        if content.questions and content.number not in taken:
+            findings = read_report(content.report or "")
+            exams.append(
+                ExamState(
+                    number=content.number,
+                    exam=content.exam,
+                    findings=findings.stated,
+                    is_healthy=findings.is_healthy,
+                )
+            )
+    return select_balanced_exams(exams, plan.balance, seed=plan.seed)
+
+
+def _select_excluded(
+    plan: SamplingPlan, *, dataset_id: int, batch_id: int | None, selection: BalancedSelection | None
+) -> AnySelect | None:
     """Select the ids of the questions that the plan leaves out of the frame; None if it leaves out none."""
     parts: list[AnySelect] = []
+    if selection is not None:
+        parts.append(frames.select_outside_exams(dataset_id=dataset_id, exam_numbers=selection.numbers))
     if plan.not_drawn:
         parts.append(frames.select_in_other_batches(dataset_id=dataset_id, batch_id=batch_id))
     if plan.checks:
@@ -261,8 +300,12 @@ def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) ->
     )
     strata = allocate(counts, plan=plan, already_drawn=draw_frame.already_drawn)
     notes = write_draw_notes(strata, plan=plan, already_drawn=draw_frame.already_drawn)
+    if plan.balance is not None and plan.per_1000 == 1000:
+        notes = ()
     if plan.checks:
         notes = (*notes, _describe_left_out(db, draw_frame, plan))
+    if draw_frame.selection is not None:
+        notes = (*notes, _describe_selection(draw_frame.selection))
     rejected = applied_rules.count_rejected(db, dataset_id=draw_frame.dataset_id)
     if rejected:
         notes = (
@@ -331,6 +374,17 @@ def _select_questions(
         )
 
 
+def _describe_selection(selection: BalancedSelection) -> str:
+    findings = load_findings()
+    counts = ", ".join(f"{findings[name].noun} {count:,}" for name, count in selection.by_finding)
+    total = len(selection.numbers)
+    return (
+        f"{count_text(total, 'exam')} selected by the findings in their reports: {selection.healthy:,} "
+        f"healthy ({100 * selection.healthy / total:.2f} %), {counts or 'none with findings'}. "
+        "Dataset estimates leave this batch out."
+    )
+
+
 def _describe_left_out(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) -> str:
     left_out = problems.count_questions_with_problems(
         db, dataset_id=draw_frame.dataset_id, checks=plan.checks
@@ -351,6 +405,11 @@ def describe_plan(plan: SamplingPlan) -> str:
     exclusive = ", not in another batch" if plan.not_drawn else ""
     check_names = ", ".join(check.label.lower() for check in plan.checks)
     checks = f", without problems of {check_names}" if plan.checks else ""
+    if plan.balance is not None:
+        amount = (
+            f"{amount} of {plan.balance.exams:,} exams balanced by finding, "
+            f"{100 * plan.balance.healthy_share:g} % healthy"
+        )
     return f"{amount}, seed {plan.seed}{shares}{strata}{exclusive}{checks}"
 
 

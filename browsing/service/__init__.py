@@ -24,7 +24,11 @@ from browsing.service.search import (
     search_questions,
 )
 from browsing.service.search_index import index_questions, load_search_index_state
-from browsing.service.statistics import compute_dataset_statistics, load_statistics_version
+from browsing.service.statistics import (
+    compute_dataset_statistics,
+    count_report_findings,
+    load_statistics_version,
+)
 from storage.browsing.applied_rules import AppliedRule
 from storage.browsing.search_results import SearchResult
 
@@ -42,6 +46,7 @@ __all__ = [
     "SearchResult",
     "compute_dataset_statistics",
     "count_matches",
+    "count_report_findings",
     "describe_event",
     "describe_search",
     "find_last_imported_dataset",

@@ -38,7 +38,7 @@ class Mention:
 _SENTENCE_END = re.compile(r"(?<=[.;])\s+(?!\d+\s*(?:cm|mm))|\n+")
 _NUMBERING = re.compile(r"^\s*\d+\s*[.)]\s*")
 _NEGATION = re.compile(
-    r"\b(?:no|without|negative\s+for|free\s+of|clear\s+of|absence\s+of|absent|"
+    r"\b(?:no|neither|nor|without|negative\s+for|free\s+of|clear\s+of|absence\s+of|absent|"
     r"not\s+(?:see|show|demonstrate|have)\w*)\b",
     re.IGNORECASE,
 )
@@ -68,6 +68,7 @@ _NEGATED_AFTER = re.compile(
     r"demonstrated|appreciated)\b",
     re.IGNORECASE,
 )
+_NEGATED_WITHIN = re.compile(r"\b(?:not|no|without)\b", re.IGNORECASE)
 _DOUBT = re.compile(
     r"\b(?:may|might|could|can|possib\w+|probabl\w+|potential\w*|suggest\w*|question\w*|exclude\w*|versus|vs|likely|"
     r"suspicio\w+|suspect\w*|concern\w*|differential|rule|evaluat\w+|if|consider\w*|equivocal|appearance\s+of|"
@@ -115,6 +116,8 @@ def find_mentions(sentence: str, term: FindingTerm) -> Iterator[Mention]:
 
 def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
     before, after = sentence[:start], sentence[end:]
+    if _NEGATED_WITHIN.search(sentence[start:end]):  # "the mediastinum is not widened"
+        return Polarity.RESTRICTED if _DOUBT.search(sentence) else Polarity.NEGATED
     cue = None
     for match in _NEGATION.finditer(before):
         if not _SCOPE_END.search(before[match.end() :]):

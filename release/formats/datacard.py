@@ -205,6 +205,13 @@ def _draw_summary(drawn_batch: DrawnBatch) -> str:
         if settings.one_key_accept
         else ""
     )
+    if drawn_batch.batch.plan.balance is not None:
+        balance = drawn_batch.batch.plan.balance
+        return (
+            f"{number:,} questions on {balance.exams:,} exams selected by the findings in their reports with "
+            f"seed {drawn_batch.plan['seed']}, {100 * balance.healthy_share:g} % healthy, not a random "
+            f"sample, {judged}"
+        )
     if drawn_batch.from_search:
         return f"{number:,} questions selected by a search, not a random sample, {judged}"
     return f"{number:,} of {size:,} questions drawn with seed {drawn_batch.plan['seed']}, {judged}"

@@ -140,6 +140,8 @@ def explain_exclusion(batch: Batch, search_batches: set[int]) -> str:
     """
     if batch.id in search_batches:
         return "its questions were selected by a search, not drawn at random"
+    if batch.plan.balance is not None:
+        return "its exams were selected by their findings, not drawn at random"
     if batch.settings.parts is FormScope.IMAGE_ALIGNMENT:
         return "only image alignment was judged"
     return ""
@@ -220,13 +222,18 @@ class SampleCells:
 def _select_excluded(db: Session, dataset_id: int, batches: Sequence[Batch]) -> AnySelect | None:
     """Select the ids of the questions that were no part of the frames; None if there are none.
 
-    Questions of a search were no part of the frames of plans that leave out other batches. Questions with a
-    problem of a check that the plans name were none either, unless they had no problem when they were drawn.
+    Questions of a search or a balanced selection were no part of the frames of plans that leave out other
+    batches. Questions with a problem of a check that the plans name were none either, unless they had no
+    problem when they were drawn.
     """
     parts: list[AnySelect] = []
     if any(batch.plan.not_drawn for batch in batches):
-        search_batches = applied_rules.load_batches_from_search(db)
-        parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=search_batches))
+        not_random = applied_rules.load_batches_from_search(db) | {
+            batch.id
+            for batch in stored.list_batches(db, dataset_id=dataset_id)
+            if batch.plan.balance is not None
+        }
+        parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=not_random))
     checks = {check for batch in batches for check in batch.plan.checks}
     if checks:
         drawn = frames.select_in_batches(dataset_id=dataset_id, batch_ids=[batch.id for batch in batches])

@@ -13,13 +13,20 @@ COLUMNS = ("format", "task", "category", "subcategory", "content_type", "difficu
 _BLOCK = 20_000  # texts in memory at a time
 
 
-def count_questions(db: Session, *, dataset_id: int) -> tuple[int, int]:
-    """Return the number of questions and the number of exams with at least one question."""
+def count_questions(db: Session, *, dataset_id: int) -> tuple[int, int, int]:
+    """Return the numbers of questions, of exams with at least one question, and of their radiographs."""
     row = db.execute(
         text("SELECT count(*), count(DISTINCT exam_id) FROM question WHERE dataset_id = :d"),
         {"d": dataset_id},
     ).one()
-    return row[0], row[1]
+    images = db.execute(
+        text(
+            "SELECT count(*) FROM radiograph WHERE exam_id IN "
+            "(SELECT exam_id FROM question WHERE dataset_id = :d)"
+        ),
+        {"d": dataset_id},
+    ).scalar_one()
+    return row[0], row[1], images
 
 
 def count_kinds(db: Session, *, dataset_id: int) -> dict[tuple[str, ...], dict[int, int]]:
@@ -47,10 +54,7 @@ def count_kinds(db: Session, *, dataset_id: int) -> dict[tuple[str, ...], dict[i
 
 def count_observations(db: Session, *, dataset_id: int, limit: int) -> list[tuple[str, int, int]]:
     """Return (label, questions with such a box, boxes) for the most frequent box labels."""
-    if _is_sqlite(db):
-        label, boxes = "json_extract(b.value, '$.label')", "json_each(q.boxes) AS b"
-    else:
-        label, boxes = "b.value ->> 'label'", "json_array_elements(CAST(q.boxes AS json)) AS b(value)"
+    label, boxes = _get_label_sql(db)
     rows = db.execute(
         text(
             f"SELECT {label}, count(DISTINCT q.id), count(*) FROM question q, {boxes} "  # noqa: S608 - our own text
@@ -61,8 +65,29 @@ def count_observations(db: Session, *, dataset_id: int, limit: int) -> list[tupl
     return [(row[0], row[1], row[2]) for row in rows]
 
 
+def count_observations_by_split(db: Session, *, dataset_id: int) -> dict[tuple[str, str], int]:
+    """Count questions with a box of a label in the newest release, by split and label."""
+    label, boxes = _get_label_sql(db)
+    rows = db.execute(
+        text(
+            f"SELECT i.side, {label}, count(DISTINCT q.id) FROM release_item i "  # noqa: S608 - our own text
+            f"JOIN question q ON q.id = i.question_id, {boxes} WHERE q.boxes <> '[]' AND i.release_id = "
+            "(SELECT max(id) FROM release WHERE dataset_id = :d) GROUP BY 1, 2"
+        ),
+        {"d": dataset_id},
+    )
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
+def _get_label_sql(db: Session) -> tuple[str, str]:
+    """Return the SQL of a box's label, and of the join with the boxes of a question q."""
+    if _is_sqlite(db):
+        return "json_extract(b.value, '$.label')", "json_each(q.boxes) AS b"
+    return "b.value ->> 'label'", "json_array_elements(CAST(q.boxes AS json)) AS b(value)"
+
+
 def count_by_split(db: Session, *, dataset_id: int, column: str) -> dict[tuple[str, str], int]:
-    """Count questions of the newest release by side (public or private) and by a column's value.
+    """Count questions of the newest release by split and by a column's value.
 
     The result is empty if there is no release.
     """

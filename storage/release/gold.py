@@ -132,8 +132,9 @@ def load_exam_links(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamContent:
-    """The id of an exam, its patient, the SHA-256 of its image files, its report, and its questions."""
+    """An exam: ``exam`` is its id in the file, ``number`` in the database; ``images`` are SHA-256."""
 
+    number: int
     exam: str
     patient: str | None
     images: tuple[str, ...]
@@ -166,6 +167,7 @@ def iterate_exam_contents(db: Session, *, dataset_id: int) -> Iterator[ExamConte
     )
     for exam_id, key, patient, report in db.execute(exam_rows):
         yield ExamContent(
+            number=exam_id,
             exam=key,
             patient=patient,
             images=tuple(images[exam_id]),

@@ -16,6 +16,7 @@ from domain.batches import (
     Batch,
     BatchSettings,
     BatchState,
+    ExamBalance,
     FormScope,
     Mode,
     SamplingPlan,
@@ -198,6 +199,11 @@ def plan_to_plain(plan: SamplingPlan) -> dict[str, Any]:
         "strata": list(plan.strata),
         **({"not_drawn": True} if plan.not_drawn else {}),
         **({"checks": sorted(check.value for check in plan.checks)} if plan.checks else {}),
+        **(
+            {"balance": {"exams": plan.balance.exams, "healthy_share": plan.balance.healthy_share}}
+            if plan.balance
+            else {}
+        ),
     }
 
 
@@ -212,6 +218,7 @@ def plan_from_plain(plain: dict[str, Any]) -> SamplingPlan:
         strata=tuple(plain["strata"]),
         not_drawn=plain.get("not_drawn", False),
         checks=tuple(Check(check) for check in plain.get("checks", ())),
+        balance=ExamBalance(**plain["balance"]) if "balance" in plain else None,
     )
 
 

@@ -163,6 +163,19 @@ def select_in_other_batches(*, dataset_id: int, batch_id: int | None) -> AnySele
     )
 
 
+def select_outside_exams(*, dataset_id: int, exam_numbers: Sequence[int]) -> AnySelect:
+    """Select the ids of the dataset's questions on other exams."""
+    return select(QuestionRow.id.label("question_id")).where(
+        QuestionRow.dataset_id == dataset_id, QuestionRow.exam_id.not_in(exam_numbers)
+    )
+
+
+def list_exams_in_other_batches(db: Session, *, dataset_id: int) -> set[int]:
+    """Return the ids of the dataset's exams with a question in any batch."""
+    drawn = select_in_other_batches(dataset_id=dataset_id, batch_id=None)
+    return set(db.execute(select(QuestionRow.exam_id).where(QuestionRow.id.in_(drawn))).scalars())
+
+
 def unite_selects(parts: Sequence[AnySelect]) -> AnySelect | None:
     """Select the ids that any of the parts selects; None if there are no parts."""
     if len(parts) < 2:

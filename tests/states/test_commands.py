@@ -55,7 +55,7 @@ READING_COMMANDS = {
         "estimate {dataset} --by task",
         "estimate {dataset} --by prompt_version --csv",
     ],
-    "statistics": ["statistics {dataset}", "statistics {dataset} --out {out}/statistics"],
+    "statistics": ["statistics {dataset}", "statistics {dataset} --findings --out {out}/statistics"],
     "leaks": ["leaks {dataset} --pixels"],
     "release create": [
         "release create {dataset} --name v2 --dry-run",

@@ -13,13 +13,21 @@ import pytest
 from sqlalchemy import Engine, update
 
 from accounts.service import command_line_person
-from browsing.dataset_comparison import format_comparison_csv
+from browsing.dataset_comparison import (
+    build_format_rows,
+    build_overview_rows,
+    compare_words,
+    format_comparison_csv,
+)
+from browsing.dataset_statistics import DatasetStatistics, FormatLine, compute_lengths
 from browsing.figures import render_figures
+from browsing.finding_counts import build_finding_rows, count_findings, format_findings_csv
 from browsing.service import compute_dataset_statistics, load_statistics_version
+from browsing.statistics_text import format_csv
 from browsing.text_counts import TextCounts, bin_lengths, mean_length
 from cli import main
 from storage.rows.datasets import QuestionRow
-from storage.rows.releases import ReleaseRow
+from storage.rows.releases import ReleaseItemRow, ReleaseRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW, make_world
 
@@ -84,7 +92,9 @@ def test_lengths_are_histograms_in_characters_and_words(engine: Engine) -> None:
     assert statistics.stems.mean_words == 5
     assert sum(count for _, _, count in statistics.stems.characters) == 12
     assert ("radiograph", 12) in statistics.stems.words
-    assert "which" not in dict(statistics.stems.words)
+    assert dict(statistics.stems.words)["which"] == 12  # a word that opens questions
+    assert "on" not in dict(statistics.stems.words)
+    assert "is" not in dict(statistics.explanations.words)
 
 
 def test_a_dataset_without_questions_has_empty_tables(engine: Engine) -> None:
@@ -174,3 +184,103 @@ def test_comparison_has_counts_and_percentages_of_each_dataset(engine: Engine) -
     assert other_rows[-1]["all"] == "16"
     [single, total] = [row for row in rows if row["table"] == "boxes"]
     assert (single["value"], total["'=other"], total["demo, %"]) == ("single", "2", "")
+
+
+def make_statistics(name: str, counts: dict[str, tuple[int, int]], **changes) -> DatasetStatistics:
+    """Statistics with (questions, boxes) by answer format, and no texts."""
+    empty = compute_lengths(TextCounts())
+    lines = [
+        FormatLine(name=value, questions=questions, with_boxes=boxes, boxes=boxes)
+        for value, (questions, boxes) in counts.items()
+    ]
+    total = FormatLine(
+        name="all",
+        questions=sum(line.questions for line in lines),
+        with_boxes=sum(line.with_boxes for line in lines),
+        boxes=sum(line.boxes for line in lines),
+    )
+    values = {
+        "images": 0, "exams": 0, "counts": {}, "boxes": (), "observations": (), "splits": {}, "stems": empty,
+        "explanations": empty, **changes,
+    }  # fmt: skip
+    return DatasetStatistics(dataset=name, questions=total.questions, formats=(*lines, total), **values)
+
+
+def test_questions_and_boxes_by_format_give_the_totals_of_gemex_table_3() -> None:
+    """Liu et al., GEMeX, Table 3: total open 446,139 / 471,618, closed 275,011 / 279,985 and so on."""
+    published = {
+        "train": {"open": (441471, 466725), "closed": (272323, 277249), "single": (441114, 448810),
+                  "multiple": (434067, 861635)},
+        "valid": {"open": (3524, 3704), "closed": (2145, 2184), "single": (3520, 3599),
+                  "multiple": (3451, 6955)},
+        "test": {"open": (1144, 1189), "closed": (543, 552), "single": (1300, 1310), "multiple": (973, 1870)},
+    }  # fmt: skip
+    *_, total = build_format_rows([make_statistics(name, counts) for name, counts in published.items()])
+    assert total == {
+        "Dataset": "all",
+        "closed: questions / boxes": "275,011 / 279,985",
+        "single: questions / boxes": "445,934 / 453,719",
+        "multiple: questions / boxes": "438,491 / 870,460",
+        "open: questions / boxes": "446,139 / 471,618",
+        "all: questions / boxes": "1,605,575 / 2,075,782",
+    }
+
+
+def test_datasets_are_compared_by_size_content_lengths_and_words() -> None:
+    stems = TextCounts()
+    stems.add_texts(["What is it?", "Is it air?"])
+    rich = make_statistics(
+        "rich", {"single": (2, 1)}, images=3, stems=compute_lengths(stems, are_questions=True)
+    )
+    bare = make_statistics("bare", {"open": (4, 0)}, images=1)
+    first, second = build_overview_rows([rich, bare])
+    assert first == {
+        "Dataset": "rich", "Images": "3", "Questions": "2", "Answer formats": "single", "With boxes": "50 %",
+        "With explanation": "0 %", "Characters per question": "10.5", "Words per question": "3.0",
+        "Characters per explanation": "", "Words per explanation": "",
+    }  # fmt: skip
+    assert (second["Questions"], second["With boxes"], second["Words per question"]) == ("4", "0 %", "")
+    words = compare_words([rich, bare], of_explanations=False)
+    assert words == [
+        {"Word": "is", "rich": "100.0", "bare": ""},
+        {"Word": "air", "rich": "50.0", "bare": ""},
+        {"Word": "what", "rich": "50.0", "bare": ""},
+    ]
+
+
+def test_content_types_and_regions_are_counted_by_split_of_the_newest_release(engine: Engine) -> None:
+    make_world(engine)
+    with unit_of_work(engine) as db:
+        db.execute(update(QuestionRow).values(content_type="location"))
+        db.add(
+            ReleaseRow(dataset_id=1, name="v1", rule="", items=3, manifest_sha256="", folder="", made_at=NOW)
+        )
+        db.flush()
+        for question_id, split in ((1, "train"), (2, "train"), (3, "test")):
+            db.add(ReleaseItemRow(release_id=1, question_id=question_id, side=split))
+    statistics = compute_statistics(engine)
+    assert statistics.splits["content_type"] == {("train", "location"): 2, ("test", "location"): 1}
+    assert statistics.splits["observations"] == {("train", "SECRET-label"): 2, ("test", "SECRET-label"): 1}
+    rows = format_csv(statistics).splitlines()
+    assert '"split train, content type",location,,2,100.0' in rows
+    assert '"split test, observations",SECRET-label,,1,100.0' in rows
+
+
+def test_findings_of_reports_are_counted_per_exam_and_shares_sum_to_100() -> None:
+    counts = count_findings(
+        [
+            "FINDINGS: Moderate left pleural effusion. Mild cardiomegaly.\nIMPRESSION: Pleural effusion.",
+            "Small pleural effusion.",
+            "FINDINGS: The lungs are clear. Heart size is normal.\nIMPRESSION: No acute disease.",
+            "Possible pneumonia. The heart is normal.",
+            "XXXX",
+            None,
+            " ",
+        ]
+    )
+    assert (counts.exams, counts.with_report, counts.healthy, counts.unknown) == (7, 5, 1, 2)
+    assert counts.findings == (("Pleural effusion", 2), ("Cardiomegaly", 1))
+    rows = build_finding_rows(counts)
+    assert [row["% of observations"] for row in rows] == ["50.00", "25.00", "25.00", ""]
+    assert format_findings_csv(counts).splitlines()[1] == "Pleural effusion,2,40.0,50.00"
+    assert count_findings([]).observations == 0

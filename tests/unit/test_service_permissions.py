@@ -82,6 +82,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "browsing.load_filter_choices": Action.BROWSE,
     "browsing.count_matches": Action.BROWSE,
     "browsing.compute_dataset_statistics": Action.BROWSE,
+    "browsing.count_report_findings": Action.BROWSE,
     "browsing.load_statistics_version": Action.BROWSE,
     "release.find_dataset_leaks": Action.BROWSE,
     "browsing.search_questions": Action.BROWSE,

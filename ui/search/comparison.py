@@ -7,7 +7,15 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from browsing.dataset_comparison import ComparisonLine, compare_boxes, compare_column, list_columns
+from browsing.dataset_comparison import (
+    ComparisonLine,
+    build_format_rows,
+    build_overview_rows,
+    compare_boxes,
+    compare_column,
+    compare_words,
+    list_columns,
+)
 from browsing.service import DatasetStatistics
 from release.leak_report import LeakReport, build_rows, describe_content
 from release.service import find_dataset_leaks
@@ -27,6 +35,7 @@ def choose_other_datasets(statistics: DatasetStatistics, other_datasets: Sequenc
 def show_dataset_comparison(datasets: Sequence[DatasetStatistics]) -> None:
     """Draw the questions by one column, the boxes by answer format, and a link to the CSV file."""
     names = [statistics.dataset for statistics in datasets]
+    show_table(build_overview_rows(datasets))
     columns = list_columns(datasets)
     chosen_column = st.segmented_control(
         "Questions by",
@@ -40,8 +49,12 @@ def show_dataset_comparison(datasets: Sequence[DatasetStatistics]) -> None:
     )
     st.caption("Number of questions, and percent of the dataset.")
     if any(line.counts for line in compare_boxes(datasets) if sum(line.counts)):
-        st.markdown("**Boxes by answer format**")
-        show_table([_build_comparison_row(line, names) for line in compare_boxes(datasets)])
+        st.markdown("**Questions and boxes by answer format**")
+        show_table(build_format_rows(datasets))
+    with st.expander("Frequent words, percent of the texts"):
+        for heading, of_explanations in (("Questions", False), ("Explanations", True)):
+            st.markdown(f"**{heading}**")
+            show_table(compare_words(datasets, of_explanations=of_explanations))
     if len(names) > 1:
         _show_leak_check(names)
     query = urlencode([("dataset", name) for name in names])

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from browsing.figures import render_figures
-from browsing.service import DatasetStatistics
+from browsing.finding_counts import FindingCounts, build_finding_rows
+from browsing.service import DatasetStatistics, count_report_findings
+from domain.people import Person
+from ui import state
 from ui.chart import show_chart
+from ui.context import read_only_session
 from ui.layout import responsive_columns
 from ui.search.charts import build_histogram, build_ranked_bar_chart
 from ui.tables import show_table
@@ -48,32 +54,32 @@ def show_counts(statistics: DatasetStatistics) -> None:
         )
     if len(counts) > _MAX_VALUES:
         st.caption(f"The chart shows the {_MAX_VALUES} most frequent of {len(counts):,}.")
-    if statistics.splits and chosen_column == "task":
-        st.markdown("**Newest release, by split**")
-        show_table(_build_split_rows(statistics))
+    column = chosen_column or names[0]
+    if statistics.splits.get(column):
+        _show_splits(statistics, column, [value for value, _ in statistics.counts[column]])
 
 
-def _build_split_rows(statistics: DatasetStatistics) -> list[dict[str, object]]:
-    """Return one row per task, with one column per part of the split: questions, and percent of the part."""
-    parts = sorted({part for part, _ in statistics.splits})
-    part_totals = {
-        part: sum(n for (other_part, _), n in statistics.splits.items() if other_part == part)
-        for part in parts
-    }
-    tasks = [
-        task
-        for task, _ in statistics.counts["task"]
-        if any((part, task) in statistics.splits for part in parts)
-    ]
+def _show_splits(statistics: DatasetStatistics, column: str, values: Sequence[str]) -> None:
+    """Draw the newest release: one row per value, and one column per split with questions and percent."""
+    counts = statistics.splits[column]
+    totals = Counter[str]()
+    for (split, _), n in statistics.splits["task"].items():
+        totals[split] += n
+    heading = _COLUMN_LABELS.get(column, column.capitalize())
 
-    def format_cell(part: str, task: str) -> str:
-        n = statistics.splits.get((part, task), 0)
-        return f"{n:,} ({100 * n / part_totals[part]:.1f})"
+    def format_cell(split: str, value: str) -> str:
+        n = counts.get((split, value), 0)
+        return f"{n:,} ({100 * n / totals[split]:.1f})"
 
     lines: list[dict[str, object]] = [
-        {"Task": task or "not stated", **{part: format_cell(part, task) for part in parts}} for task in tasks
+        {heading: value or "not stated", **{split: format_cell(split, value) for split in sorted(totals)}}
+        for value in values
+        if any((split, value) in counts for split in totals)
     ]
-    return [*lines, {"Task": "all", **{part: f"{part_totals[part]:,}" for part in parts}}]
+    total_line = {heading: "all", **{split: f"{totals[split]:,}" for split in sorted(totals)}}
+    st.markdown("**Newest release, by split**")
+    show_table([*lines, total_line])
+    st.caption("Number of questions, and percent of the split.")
 
 
 def show_boxes(statistics: DatasetStatistics) -> None:
@@ -117,6 +123,30 @@ def show_boxes(statistics: DatasetStatistics) -> None:
         )
         if len(statistics.observations) > _MAX_VALUES:
             st.caption(f"The {_MAX_VALUES} most frequent; the files list all.")
+    if statistics.splits["observations"]:
+        labels = [label for label, _, _ in statistics.observations[:_MAX_VALUES]]
+        _show_splits(statistics, "observations", labels)
+
+
+def show_report_findings(dataset: str, person: Person) -> None:
+    """Draw the button that counts the findings in reports, and the result below it."""
+    st.markdown("**Findings in reports**")
+    result_key = f"findings-{dataset}"
+    if st.button("Count findings in reports", key=result_key):
+        with st.spinner("Reading reports …"), read_only_session() as db:
+            state.set_selection(result_key, count_report_findings(db, by=person, dataset=dataset))
+    counts = state.get_selection(result_key)
+    if not isinstance(counts, FindingCounts):
+        return
+    st.caption(f"n = {counts.with_report:,} exams with a report, of {counts.exams:,}")
+    if not counts.with_report:
+        st.caption("No exam has a report.")
+        return
+    show_table(build_finding_rows(counts))
+    st.caption(
+        "A finding counts if the report states it without doubt. Healthy: the report states and suspects "
+        "none. An exam may have several findings."
+    )
 
 
 def show_lengths(statistics: DatasetStatistics) -> None:
@@ -143,7 +173,10 @@ def show_lengths(statistics: DatasetStatistics) -> None:
 
 def show_words(statistics: DatasetStatistics) -> None:
     """Draw the most frequent words of questions and explanations."""
-    st.caption("Number of texts that contain each word. Common English words are excluded.")
+    st.caption(
+        "Number of texts that contain each word. Common English words are excluded, except words that open "
+        "questions, such as what and is."
+    )
     for column, name, texts in zip(
         responsive_columns(1, 1, name="words"),
         ("Questions", "Explanations"),

@@ -1,0 +1,65 @@
+"""Reads from a report which findings an exam has, or that it is healthy.
+
+Less strict than :func:`generation.templates.exam_facts.collect_facts`, which confirms codes: here, a plain
+statement of a finding suffices. Use it for counts and for the selection of exams, not for answer keys.
+
+Of 583 reports of Open-i, it reads 192 of the 200 coded as normal as healthy, and 30 of the 383 others:
+most of them have a device or a foreign body only, or no codes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from generation.source_exams import ReportSections
+from generation.sources.sections import split_report
+from generation.templates.report_mentions import Polarity, find_mentions, split_sentences
+from generation.templates.vocabulary import load_findings
+
+_NORMAL = re.compile(
+    r"\b(?:normal|unremarkable|clear|no\s+(?:radiographic\s+)?(?:evidence\s+of\s+)?(?:an?\s+)?"
+    r"(?:acute|active|significant)?\s*(?:\w+\s+)?(?:disease|process|abnormalit\w+|findings?))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFindings:
+    """What a report says about an exam.
+
+    ``stated`` has the ids of the findings (`findings.toml`) that the report states without doubt.
+    ``is_healthy`` is True if it states or suspects none, and states that something is normal or
+    clear. An exam that is neither has no known state.
+    """
+
+    stated: frozenset[str]
+    is_healthy: bool
+
+
+def read_report(report: str) -> ReportFindings:
+    """Read findings and impression of a report; without headings, the whole text."""
+    sections = split_report(report)
+    if sections.is_empty:
+        sections = ReportSections(findings=report)
+    sentences = split_sentences(sections)
+    stated, possible = set[str](), False
+    for sentence in sentences:
+        for finding, is_stated in _read_sentence(sentence):
+            possible = True
+            if is_stated:
+                stated.add(finding)
+    is_healthy = not possible and any(_NORMAL.search(sentence) for sentence in sentences)
+    return ReportFindings(stated=frozenset(stated), is_healthy=is_healthy)
+
+
+@lru_cache(maxsize=100_000)  # reports repeat their sentences
+def _read_sentence(sentence: str) -> tuple[tuple[str, bool], ...]:
+    """Return the findings that a sentence does not negate, and whether it states each without doubt."""
+    return tuple(
+        (mention.finding, mention.polarity is Polarity.STATED and mention.exact)
+        for term in load_findings().values()
+        for mention in find_mentions(sentence, term)
+        if mention.polarity in {Polarity.STATED, Polarity.UNCERTAIN}
+    )

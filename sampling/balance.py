@@ -1,0 +1,98 @@
+"""Selects exams for a test set: a set share of healthy ones, and the others evenly over their findings.
+
+GEMeX selected its test set by disease and kept 12.48 % healthy exams (Liu et al., appendix 7.4). An exam with
+several findings counts for the one that is rarest in the dataset, so that rare findings are not used up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from domain.batches import ExamBalance
+from domain.count_texts import count_text
+from domain.errors import Refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamState:
+    """An exam with its findings; healthy, or with findings, or neither if its report does not tell."""
+
+    number: int
+    exam: str
+    findings: frozenset[str]
+    is_healthy: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BalancedSelection:
+    """The selected exams by their ids in the database, and their numbers by finding and of healthy ones."""
+
+    numbers: tuple[int, ...]
+    healthy: int
+    by_finding: tuple[tuple[str, int], ...]
+
+
+def select_balanced_exams(
+    exams: Sequence[ExamState], balance: ExamBalance, *, seed: int
+) -> BalancedSelection:
+    """Select exams. The result depends on the seed, the exams and their findings, not on their order.
+
+    Args:
+        exams: the exams that may be selected.
+        balance: the number of exams and the share of healthy ones.
+        seed: the seed.
+
+    Raises:
+        Refused: there are too few healthy exams, or too few with findings.
+    """
+    healthy = [exam for exam in exams if exam.is_healthy]
+    with_findings = [exam for exam in exams if exam.findings]
+    wanted = balance.exams - balance.healthy_exams
+    if len(healthy) < balance.healthy_exams or len(with_findings) < wanted:
+        raise Refused(
+            f"The selection needs {count_text(balance.healthy_exams, 'healthy exam')} and "
+            f"{wanted:,} with findings, but the reports state {count_text(len(healthy), 'healthy exam')} and "
+            f"{len(with_findings):,} with findings (of {count_text(len(exams), 'exam')}). Choose fewer exams "
+            "or another share."
+        )
+    frequency = Counter(finding for exam in with_findings for finding in exam.findings)
+    strata = defaultdict[str, list[ExamState]](list)
+    for exam in with_findings:
+        strata[min(exam.findings, key=lambda finding: (frequency[finding], finding))].append(exam)
+    counts = allocate_evenly(wanted, sizes={name: len(members) for name, members in strata.items()})
+    chosen = _take_lowest(healthy, balance.healthy_exams, seed=seed)
+    for name, members in strata.items():
+        chosen += _take_lowest(members, counts[name], seed=seed)
+    return BalancedSelection(
+        numbers=tuple(sorted(exam.number for exam in chosen)),
+        healthy=balance.healthy_exams,
+        by_finding=tuple(
+            sorted(((name, count) for name, count in counts.items() if count), key=lambda x: (-x[1], x[0]))
+        ),
+    )
+
+
+def allocate_evenly(n: int, *, sizes: dict[str, int]) -> dict[str, int]:
+    """Divide ``n`` among strata as evenly as their sizes allow; the larger strata get the remainder.
+
+    >>> allocate_evenly(10, sizes={"a": 1, "b": 9, "c": 20})
+    {'a': 1, 'b': 4, 'c': 5}
+    """
+    counts, remaining = dict[str, int](), n
+    by_size = sorted(sizes, key=lambda name: (sizes[name], name))
+    for index, name in enumerate(by_size):
+        counts[name] = min(sizes[name], remaining // (len(by_size) - index))
+        remaining -= counts[name]
+    return {name: counts[name] for name in sizes}
+
+
+def _take_lowest(exams: Sequence[ExamState], n: int, *, seed: int) -> list[ExamState]:
+    """Take the exams with the lowest hashes of seed and id."""
+
+    def hash_exam(exam: ExamState) -> bytes:
+        return hashlib.sha256(f"overread.balance/1\0{seed}\0{exam.exam}".encode()).digest()
+
+    return sorted(exams, key=hash_exam)[:n]
