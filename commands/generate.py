@@ -16,16 +16,16 @@ from commands.model_calls import add_budget, make_worker_name, read_budget, stop
 from commands.output import ProgressPrinter, print_refusals
 from domain.count_texts import count_text
 from domain.errors import InvalidValue
-from domain.language_models import Budget, DataUse, format_cost
+from domain.language_models import Budget, DataUse
 from domain.vocabulary import AnswerFormat, Task
 from generation.recipes import RECIPES
 from generation.regions import ComposedBox, MissingPart, RegionSettings
 from generation.service import (
     PILOT_EXAMS,
     GenerationPlan,
-    GenerationResult,
     RecipeCounts,
     choose_pilot_exams,
+    describe_forecast,
     left_out_path,
     run_recipe,
 )
@@ -250,7 +250,7 @@ def run_with_model(args: argparse.Namespace) -> int:
         return 1
     _print_recipe_counts(result.counts, path, content)
     if args.pilot:
-        print(_describe_forecast(result, exams=len(exams)))
+        print(describe_forecast(result, exams=len(exams)))
         return 0
     if not args.dataset:
         return 0
@@ -274,23 +274,6 @@ def _print_recipe_counts(counts: RecipeCounts, path: Path, content: SourceConten
         for (stage, kind), number in counts.left_out.most_common():
             print(f"  {number:,}  {stage}: {kind}")
     _print_reasons("Left out of the source", Counter(content.ignored))
-
-
-def _describe_forecast(result: GenerationResult, *, exams: int) -> str:
-    """Estimate the whole run from the pilot."""
-    counts, runs = result.counts, result.runs
-    if counts is None:
-        raise ValueError("the pilot is not finished")
-    factor = exams / counts.exams
-    calls = sum(progress.run.calls for progress in runs)
-    tokens = sum(progress.run.prompt_tokens + progress.run.completion_tokens for progress in runs)
-    is_priced = not any(progress.run.unpriced_calls for progress in runs)
-    cost = sum(progress.run.cost_nanos for progress in runs)
-    cost_text = format_cost(round(cost * factor)) if is_priced else "unknown"
-    return (
-        f"Estimate for all {count_text(exams, 'exam')} from {counts.exams:,}: {calls * factor:,.0f} calls, "
-        f"{tokens * factor:,.0f} tokens, cost {cost_text}, {counts.questions * factor:,.0f} questions."
-    )
 
 
 def _print_counts(counts: GenerationCounts, out: Path, content: SourceContent) -> None:

@@ -21,6 +21,7 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 
 from accounts.service.audit import record
+from domain.count_texts import count_text
 from domain.errors import AlreadyThere, InvalidValue, Refused
 from domain.language_models import (
     DEFAULT_DATA_USE,
@@ -30,6 +31,7 @@ from domain.language_models import (
     ModelRun,
     RunProgress,
     describe_permitted,
+    format_cost,
 )
 from domain.people import Action, Person, require
 from domain.provenance import CallReference
@@ -53,6 +55,7 @@ __all__ = [
     "RecipeCounts",
     "StageRun",
     "choose_pilot_exams",
+    "describe_forecast",
     "left_out_path",
     "prepare_stage",
     "run_recipe",
@@ -150,6 +153,23 @@ def choose_pilot_exams(exams: Sequence[SourceExam]) -> list[SourceExam]:
         return list(exams)
     chosen = sorted(random.Random(_PILOT_SEED).sample(range(len(exams)), PILOT_EXAMS))  # noqa: S311 - no secret
     return [exams[index] for index in chosen]
+
+
+def describe_forecast(result: GenerationResult, *, exams: int) -> str:
+    """Estimate the whole run from a finished pilot, in one sentence."""
+    counts, runs = result.counts, result.runs
+    if counts is None:
+        raise ValueError("the pilot is not finished")
+    factor = exams / counts.exams
+    calls = sum(progress.run.calls for progress in runs)
+    tokens = sum(progress.run.prompt_tokens + progress.run.completion_tokens for progress in runs)
+    is_priced = not any(progress.run.unpriced_calls for progress in runs)
+    cost = sum(progress.run.cost_nanos for progress in runs)
+    cost_text = format_cost(round(cost * factor)) if is_priced else "unknown"
+    return (
+        f"Estimate for all {count_text(exams, 'exam')} from {counts.exams:,}: {calls * factor:,.0f} calls, "
+        f"{tokens * factor:,.0f} tokens, cost {cost_text}, {counts.questions * factor:,.0f} questions."
+    )
 
 
 def left_out_path(path: Path) -> Path:
@@ -424,8 +444,8 @@ def _check_data_use(db: Session, by: Person, plan: GenerationPlan, endpoint: End
             f"Not sent: endpoint {endpoint.name} is {endpoint.data_use.value}, and the reports of a source "
             f"may go to local endpoints only, unless --data-use states what their licence permits."
             if plan.data_use is None
-            else f"Not sent: endpoint {endpoint.name} is {endpoint.data_use.value}, and --data-use permits "
-            f"{describe_permitted(permitted)}."
+            else f"Not sent: endpoint {endpoint.name} is {endpoint.data_use.value}, and the stated "
+            f"licence permits {describe_permitted(permitted)}."
         )
     return None
 

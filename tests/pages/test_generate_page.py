@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import func, select
 
 from domain.jobs import JobStatus
+from domain.language_models import DataUse
 from domain.people import Role
 from generation.service import PILOT_EXAMS
 from jobs.service import list_jobs
@@ -12,6 +13,9 @@ from storage.unit_of_work import read_only_session
 from storage.workspace import current_workspace
 from tests.golden.question_files import write_image
 from tests.pages.conftest import COMMAND_LINE, get_text, wait_for_jobs
+from tests.storage.model_server import running_model_server
+from tests.storage.recipe_replies import answer
+from tests.storage.test_model_runs import add_endpoint
 from tests.unit.generation_sources import write_openi
 from ui.imports import deliveries, import_job
 from ui.question_generation import generation_job
@@ -46,8 +50,8 @@ def click(page, label):
 
 
 def generate(page, folder, label, *, images=""):
-    page.text_input[0].set_value(str(folder))
-    page.text_input[1].set_value(str(images))
+    find_input(page, "File or folder on the server").set_value(str(folder))
+    find_input(page, "Image folder on the server").set_value(str(images))
     click(page, label)
     wait_for_jobs()
     return page.run()
@@ -149,3 +153,64 @@ def test_an_attempt_that_was_killed_leaves_nothing_behind(page, folder):
     file.write_bytes(b"half")
     generate(page, folder / "openi", "Generate a pilot of 20")
     assert generation_job.find_generated_file(list_generations()[0]).path.read_bytes() == content
+
+
+# ------------------------------------------------------------------------------------------- language models
+@pytest.fixture
+def server():
+    with running_model_server(answer=answer) as running:
+        yield running
+
+
+def choose_gemex(page):
+    page.segmented_control[0].set_value("gemex").run()
+    assert not page.exception
+    return page
+
+
+def find_input(page, label):
+    return next(element for element in page.text_input if element.label == label)
+
+
+@pytest.mark.full
+def test_a_recipe_with_a_model_shows_each_question_with_its_calls(page, folder, workspace_engine, server):
+    add_endpoint(workspace_engine, server.url)
+    choose_gemex(page)
+    generate(page, folder / "openi", "Generate a pilot of 20")
+    text = get_text(page).replace("\u2060", "")  # which keeps names from becoming links
+    outcome = generation_job.decode_outcome(list_generations()[0])
+    assert (outcome.exams, outcome.questions) == (PILOT_EXAMS, 11 * PILOT_EXAMS)
+    assert "220 questions generated for 20 of 20 exams. Estimate for all 25 exams" in text
+    assert "gemex-questions, prompt gemex-questions@1, model" in text
+    assert "/model_runs?run=gemex+pilot+gemex-questions&request=CXR" in text
+    calls = len(server.bodies)
+    click(page, "Discard")
+    choose_gemex(page)
+    generate(page, folder / "openi", "Generate a pilot of 20")
+    assert generation_job.decode_outcome(list_generations()[0]).questions == outcome.questions
+    assert len(server.bodies) == calls  # everything is answered from the ledger
+
+
+def test_without_an_endpoint_the_page_states_who_adds_one(page):
+    choose_gemex(page)
+    assert "An admin adds the endpoint of a language model" in get_text(page)
+    assert not [button for button in page.button if button.label.startswith("Generate")]
+
+
+def test_reports_are_not_sent_to_an_endpoint_that_their_licence_does_not_permit(
+    page, folder, workspace_engine
+):
+    add_endpoint(
+        workspace_engine, "https://models.example/v1", data_use=DataUse.REMOTE, price_input=1, price_output=1
+    )
+    choose_gemex(page)
+    generate(page, folder / "openi", "Generate all exams")
+    assert "Not sent: endpoint local is remote" in get_text(page)
+
+
+def test_a_name_of_the_runs_is_required(page, folder, workspace_engine, server):
+    add_endpoint(workspace_engine, server.url)
+    choose_gemex(page)
+    find_input(page, "Name of the runs").set_value("")
+    generate(page, folder / "openi", "Generate all exams")
+    assert "Enter a name for the runs." in page.error[0].value

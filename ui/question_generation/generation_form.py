@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
+from domain.errors import Refused
+from domain.language_models import DataUse
 from domain.people import Person
+from generation.recipes import RECIPES
 from generation.service import PILOT_EXAMS
 from generation.sources import SOURCES
+from language_models import service as models
 from ui import state
+from ui.context import read_only_session
 from ui.imports.deliveries import list_allowed_folders, resolve_server_path
-from ui.question_generation.generation_job import GenerationRequest, start_generation
-from ui.widgets import escape_markdown, run_action, show_notice
+from ui.question_generation.generation_job import TEMPLATE, GenerationRequest, start_generation
+from ui.widgets import escape_markdown, run_action, show_empty_state, show_notice
 
 #: What each source is, and an example of its path.
 _SOURCE_LABELS = {
@@ -24,31 +31,46 @@ _SOURCE_LABELS = {
 }
 
 
+#: What each recipe does.
+_RECIPE_LABELS = {
+    TEMPLATE: ("Templates", "Questions follow from coded findings and reports, without a language model."),
+    "gemex": (
+        "GEMeX",
+        "A model splits each report into sentences with regions, then writes 11 questions.",
+    ),
+    "rexvqa": ("ReXVQA", "A model makes bullets of each report, then single choice questions on five tasks."),
+}
+
+
 def show_generation_form(person: Person) -> None:
-    """Draw the source, the options, and the buttons for a pilot and for all exams."""
-    st.markdown(
-        "Questions are written from coded findings and reports by templates, without a language model. A "
-        "question that the record does not allow is not built."
-    )
+    """Draw the recipe, the source, the options, and the buttons for a pilot and for all exams."""
     form_key = state.form_key("generation")
-    keys = {name: f"{form_key}-{name}" for name in ("source", "path", "images", "seed", "comparison", "skip")}
-    source_column, path_column, images_column = st.columns([1, 1.5, 1.5])
-    source = source_column.selectbox(
-        "Source", list(SOURCES), format_func=lambda name: _SOURCE_LABELS[name][0], key=keys["source"]
+    keys = {
+        name: f"{form_key}-{name}"
+        for name in (
+            "recipe", "source", "path", "images", "seed", "comparison", "skip", "name", "endpoint", "prompts",
+            "data_use", "max_cost",
+        )
+    }  # fmt: skip
+    recipe = (
+        st.segmented_control(
+            "Recipe",
+            [TEMPLATE, *RECIPES],
+            format_func=lambda name: _RECIPE_LABELS[name][0],
+            default=TEMPLATE,
+            key=keys["recipe"],
+        )
+        or TEMPLATE
     )
-    path_column.text_input(
-        "File or folder on the server", key=keys["path"], placeholder=_SOURCE_LABELS[source][1]
-    )
-    images_column.text_input(
-        "Image folder on the server", key=keys["images"], placeholder="/data/images (optional)"
-    )
-    st.caption(
-        escape_markdown(f"Allowed folders: {', '.join(str(folder) for folder in list_allowed_folders())}.")
-    )
+    st.caption(f"{_RECIPE_LABELS[recipe][1]} Nothing is imported before you start the import.")
+    _show_source(keys)
+    if recipe != TEMPLATE and not _show_model_options(keys, recipe, person):
+        return
     seed_column, options_column = st.columns([1, 3])
-    seed_column.number_input(
-        "Seed", min_value=0, value=1, key=keys["seed"], help="determines distractors, selection and order"
-    )
+    if recipe == TEMPLATE:
+        seed_column.number_input(
+            "Seed", min_value=0, value=1, key=keys["seed"], help="determines distractors, selection and order"
+        )
     options_column.checkbox("Leave comparisons with prior exams out of the reports", key=keys["comparison"])
     options_column.checkbox("Skip invalid records", key=keys["skip"])
     pilot_column, all_column, _ = st.columns([1, 1, 2])
@@ -68,18 +90,89 @@ def show_generation_form(person: Person) -> None:
     show_notice("generation")
 
 
+def _show_source(keys: dict[str, str]) -> None:
+    source_column, path_column, images_column = st.columns([1, 1.5, 1.5])
+    source = source_column.selectbox(
+        "Source", list(SOURCES), format_func=lambda name: _SOURCE_LABELS[name][0], key=keys["source"]
+    )
+    path_column.text_input(
+        "File or folder on the server", key=keys["path"], placeholder=_SOURCE_LABELS[source][1]
+    )
+    images_column.text_input(
+        "Image folder on the server", key=keys["images"], placeholder="/data/images (optional)"
+    )
+    st.caption(
+        escape_markdown(f"Allowed folders: {', '.join(str(folder) for folder in list_allowed_folders())}.")
+    )
+
+
+def _show_model_options(keys: dict[str, str], recipe: str, person: Person) -> bool:
+    """Draw endpoint, prompt versions, licence and budget. Returns whether there is an endpoint."""
+    with read_only_session() as db:
+        endpoints = [item.endpoint for item in models.list_endpoints(db, by=person)]
+        versions = models.list_prompts(db, by=person)
+    if not endpoints:
+        show_empty_state(
+            "No endpoint yet", "An admin adds the endpoint of a language model, on the page Language models."
+        )
+        return False
+    uses = {endpoint.name: f"{endpoint.name} ({endpoint.data_use.value})" for endpoint in endpoints}
+    endpoint_column, name_column, licence_column, cost_column = st.columns([1.2, 1.2, 1, 1])
+    endpoint_column.selectbox("Endpoint", list(uses), format_func=uses.__getitem__, key=keys["endpoint"])
+    name_column.text_input(
+        "Name of the runs",
+        value=recipe,
+        key=f"{keys['name']}-{recipe}",
+        help="begins the names of the model runs, one per stage",
+    )
+    licence_column.selectbox(
+        "The licence of the reports permits",
+        [use.value for use in DataUse],
+        key=keys["data_use"],
+        help="to which endpoints the reports may be sent",
+    )
+    cost_column.number_input(
+        "Most dollars", min_value=0.0, value=None, key=keys["max_cost"], placeholder="no limit",
+        help="pauses the runs before this is exceeded; for a pilot and for all exams alike",
+    )  # fmt: skip
+    stages = {stage.name for stage in RECIPES[recipe].stages}
+    st.multiselect(
+        "Prompt versions",
+        [version.label for version in versions if version.name in stages],
+        key=f"{keys['prompts']}-{recipe}",
+        placeholder="the shipped prompts",
+        help="at most one for each stage; a stage without one uses the shipped prompt",
+    )
+    return True
+
+
 def _start(person: Person, keys: dict[str, str], is_pilot: bool) -> None:
     values = {name: state.get_widget_value(key) for name, key in keys.items()}
-    images = str(values["images"] or "")
-    start_generation(
-        GenerationRequest(
-            source=str(values["source"]),
-            path=resolve_server_path(str(values["path"] or "")),
-            images=resolve_server_path(images, kind="folder") if images.strip() else None,
-            seed=int(str(values["seed"])),
-            comparison=not values["comparison"],
-            skip_bad=bool(values["skip"]),
-            is_pilot=is_pilot,
-        ),
-        person,
+    recipe, images = str(values["recipe"] or TEMPLATE), str(values["images"] or "")
+    request = GenerationRequest(
+        source=str(values["source"]),
+        path=resolve_server_path(str(values["path"] or "")),
+        images=resolve_server_path(images, kind="folder") if images.strip() else None,
+        seed=int(str(values["seed"])) if values["seed"] is not None else 1,
+        comparison=not values["comparison"],
+        skip_bad=bool(values["skip"]),
+        is_pilot=is_pilot,
     )
+    if recipe != TEMPLATE:
+        prompts = state.get_widget_value(f"{keys['prompts']}-{recipe}")
+        labels = tuple(str(label) for label in prompts) if isinstance(prompts, list) else ()
+        if len({label.partition("@")[0] for label in labels}) < len(labels):
+            raise Refused("Choose at most one version of each prompt.")
+        cost = values["max_cost"]
+        request = replace(
+            request,
+            recipe=recipe,
+            name=str(state.get_widget_value(f"{keys['name']}-{recipe}") or "").strip(),
+            endpoint=str(values["endpoint"]),
+            prompts=labels,
+            data_use=DataUse(str(values["data_use"])),
+            max_cost=float(cost) if isinstance(cost, int | float) else None,
+        )
+        if not request.name:
+            raise Refused("Enter a name for the runs.")
+    start_generation(request, person)

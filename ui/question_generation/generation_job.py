@@ -4,31 +4,48 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from domain.count_texts import count_text
 from domain.errors import InvalidValue
-from domain.jobs import Job
+from domain.jobs import Job, JobProgress
+from domain.language_models import DEFAULT_DATA_USE, Budget, DataUse
 from domain.people import Action, Person
-from generation.service import choose_pilot_exams
-from generation.source_exams import SourceContent
+from generation.recipes import RECIPES
+from generation.service import (
+    GenerationPlan,
+    RecipeCounts,
+    choose_pilot_exams,
+    describe_forecast,
+    run_recipe,
+)
+from generation.source_exams import SourceContent, SourceExam
 from generation.sources import load_source
 from generation.templates.question_file import GenerationCounts, write_question_file
 from jobs.encoding import from_json
 from jobs.service import JobFailed, JobKind, JobRun
+from language_models.service import describe_progress
 from ui.background_jobs import job_control
 from ui.context import current_workspace
 from ui.imports.deliveries import Delivery
 
 #: The maximum number of refused records that are stored with the job.
 MAX_REFUSALS_STORED = 200
+#: The recipe without a model.
+TEMPLATE = "template"
 _FILE_NAME = "questions.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationRequest:
-    """The parameters of a generation. ``images`` is None for questions without images."""
+    """The parameters of a generation. ``images`` is None for questions without images.
+
+    ``recipe`` is :data:`TEMPLATE` or one of :data:`generation.recipes.RECIPES`. The fields from ``name`` on
+    are for recipes: the beginning of the names of the runs, the endpoint, prompt versions other than the
+    shipped ones, what the licence of the reports permits, and the most dollars of all runs.
+    """
 
     source: str
     path: Path
@@ -37,6 +54,12 @@ class GenerationRequest:
     comparison: bool
     skip_bad: bool
     is_pilot: bool
+    recipe: str = TEMPLATE
+    name: str = ""
+    endpoint: str = ""
+    prompts: tuple[str, ...] = ()
+    data_use: DataUse = DEFAULT_DATA_USE
+    max_cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +77,7 @@ class GenerationOutcome:
     """The counts of a generation, by label or by reason.
 
     ``exams`` were used of ``available``; ``complete`` have the full number of each format. ``refused`` counts
-    all refused records; ``refusals`` contains the first ones.
+    all refused records; ``refusals`` contains the first ones. ``runs`` are the model runs.
     """
 
     available: int
@@ -69,6 +92,7 @@ class GenerationOutcome:
     not_built: dict[str, int]
     unused: dict[str, int]
     ignored: dict[str, int]
+    runs: tuple[str, ...] = ()
 
 
 def start_generation(request: GenerationRequest, person: Person) -> Job:
@@ -124,27 +148,91 @@ def _run(job: JobRun[GenerationRequest]) -> None:
     exams = choose_pilot_exams(content.exams) if request.is_pilot else content.exams
     shutil.rmtree(folder, ignore_errors=True)  # of an interrupted attempt
     folder.mkdir(parents=True)
+    if request.recipe == TEMPLATE:
+        message, outcome = _write_from_templates(job, content, exams, folder / _FILE_NAME)
+    else:
+        message, outcome = _write_with_model(job, content, exams, folder / _FILE_NAME)
+    with job.transaction() as db:
+        job.finish(db, message, outcome)
+
+
+def _write_from_templates(
+    job: JobRun[GenerationRequest], content: SourceContent, exams: Sequence[SourceExam], path: Path
+) -> tuple[str, GenerationOutcome]:
+    request = job.parameters
     counts = write_question_file(
-        folder / _FILE_NAME,
+        path,
         exams,
         seed=request.seed,
         source=request.source,
         comparison=request.comparison,
         report_progress=lambda done: job.report_progress(done, len(exams), "exams"),
     )
-    with job.transaction() as db:
-        job.finish(db, _describe(counts), _summarise(content, counts))
-
-
-def _describe(counts: GenerationCounts) -> str:
     with_questions = counts.exams - counts.without_questions
-    return (
+    message = (
         f"{count_text(counts.questions, 'question')} generated: {with_questions:,} of "
         f"{count_text(counts.exams, 'exam')} allow questions."
     )
+    return message, _summarise(content, counts)
 
 
-def _summarise(content: SourceContent, counts: GenerationCounts) -> GenerationOutcome:
+def _write_with_model(
+    job: JobRun[GenerationRequest], content: SourceContent, exams: Sequence[SourceExam], path: Path
+) -> tuple[str, GenerationOutcome]:
+    """Run the stages of a recipe. An attempt after a restart continues with the stored replies."""
+    request = job.parameters
+    max_cost_nanos = None if request.max_cost is None else round(request.max_cost * 1_000_000_000)
+    plan = GenerationPlan(
+        name=request.name,
+        recipe=RECIPES[request.recipe],
+        source=request.source,
+        endpoint=request.endpoint,
+        prompts=request.prompts,
+        data_use=None if request.data_use is DEFAULT_DATA_USE else request.data_use,
+        comparison=request.comparison,
+        budget=Budget(max_cost_nanos=max_cost_nanos),
+        is_pilot=request.is_pilot,
+    )
+
+    def report(title: str, done: int, total: int) -> None:
+        job.progress = JobProgress(done=done, total=total, note=title)
+
+    result = run_recipe(
+        by=job.owner,
+        plan=plan,
+        exams=exams,
+        path=path,
+        worker=f"generation {job.job.number} {job.job.attempts}",
+        clock=job.now,
+        report=report,
+        should_stop=lambda: job.cancelled.is_set() or job.lease_lost.is_set(),
+    )
+    job.raise_if_cancelled()
+    runs = tuple(progress.run.name for progress in result.runs)
+    if result.counts is None:
+        raise JobFailed(
+            f"Not finished. {describe_progress(result.runs[-1])} Run again to continue.",
+            replace(_summarise(content, GenerationCounts()), runs=runs),
+        )
+    counts = result.counts
+    message = (
+        f"{count_text(counts.questions, 'question')} generated for {counts.with_questions:,} of "
+        f"{count_text(counts.exams, 'exam')}."
+    )
+    if request.is_pilot and counts.exams:
+        message += f" {describe_forecast(result, exams=len(content.exams))}"
+    return message, _summarise(content, counts, runs=runs)
+
+
+def _summarise(
+    content: SourceContent, counts: GenerationCounts | RecipeCounts, *, runs: tuple[str, ...] = ()
+) -> GenerationOutcome:
+    if isinstance(counts, RecipeCounts):
+        left_out = {f"{stage}: {kind}": count for (stage, kind), count in counts.left_out.most_common()}
+        with_questions, unused = counts.with_questions, Counter[str]()
+    else:
+        left_out = dict(counts.not_built.most_common())
+        with_questions, unused = counts.exams - counts.without_questions, counts.unused
     return GenerationOutcome(
         available=len(content.exams),
         refused=len(content.refusals),
@@ -155,14 +243,15 @@ def _summarise(content: SourceContent, counts: GenerationCounts) -> GenerationOu
             for refusal in content.refusals[:MAX_REFUSALS_STORED]
         ),
         exams=counts.exams,
-        with_questions=counts.exams - counts.without_questions,
+        with_questions=with_questions,
         complete=counts.complete,
         questions=counts.questions,
         formats={format_.label: count for format_, count in counts.formats.items()},
         tasks={task.label: count for task, count in counts.tasks.most_common()},
-        not_built=dict(counts.not_built.most_common()),
-        unused=dict(counts.unused.most_common()),
+        not_built=left_out,
+        unused=dict(unused.most_common()),
         ignored=dict(Counter(content.ignored).most_common()),
+        runs=runs,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -35,11 +36,18 @@ def show_generation_outcome(job: Job, person: Person) -> None:
     is_there = job.status is JobStatus.DONE and delivery.path.exists()
     if job.status is JobStatus.DONE and not is_there:
         st.info("The file was imported or discarded.")
+    if outcome is not None and outcome.runs:
+        links = [
+            f"[{escape_markdown(name)}](/model_runs?{urlencode({'run': name})})" for name in outcome.runs
+        ]
+        st.caption(f"Model runs: {', '.join(links)}")
     if is_there and outcome is not None:
         _show_buttons(job, request, delivery, person, questions=outcome.questions)
     else:
+        if job.status in {JobStatus.FAILED, JobStatus.INTERRUPTED, JobStatus.CANCELLED}:
+            _show_again_button(job)
         _show_new_button(job, delivery)
-        if job.status is JobStatus.FAILED and outcome is not None and outcome.available:
+        if job.status is JobStatus.FAILED and outcome is not None and outcome.refusals and outcome.available:
             st.button(
                 "Generate without invalid records",
                 key=f"rest-{job.number}",
@@ -95,6 +103,16 @@ def _show_new_button(job: Job, delivery: Delivery) -> None:
         args=(_discard, job),
         kwargs={"notice_key": "generation"},
         width="stretch",
+    )
+
+
+def _show_again_button(job: Job) -> None:
+    st.button(
+        "Run again",
+        key=f"again-{job.number}",
+        on_click=run_action,
+        args=(job_control.restart_job, job.number),
+        kwargs={"notice_key": "generated"},
     )
 
 
