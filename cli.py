@@ -44,6 +44,7 @@ COMMANDS = {
     "model": "add, test and list endpoints of language models; data use of datasets",
     "prompt": "versions of prompts for language models",
     "run": "runs of requests to a language model",
+    "evaluate": "evaluate models on a release, with control conditions",
     "job": "list, show or cancel background jobs",
     "audit": "verify or export the audit trail, or take a checkpoint",
     "measure": "compute accuracy, agreement and comparisons from a file of ratings",

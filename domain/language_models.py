@@ -91,6 +91,17 @@ class Endpoint:
     accepts_images: bool = False
     retired_at: datetime | None = None
 
+    @property
+    def is_test_model(self) -> bool:
+        """Whether this is the small model of the tests; see :data:`TEST_MODEL_NOTE`."""
+        return any(TEST_MODEL in (name or "").lower() for name in (self.model, self.reported_model))
+
+
+#: Part of the names of the small model with which the path to a model is tested, in lower case.
+TEST_MODEL = "smollm2-135m"
+#: Every page and report with results of that model states this.
+TEST_MODEL_NOTE = "path tested, quality not measured"
+
 
 def require_data_use(*, dataset: str, permitted: DataUse, endpoint: Endpoint) -> None:
     """Check that a dataset may be sent to an endpoint. Callers check this before anything is sent.

@@ -20,7 +20,7 @@ from domain.language_models import PAUSING_FAILURES, RETRIED_FAILURES, Call, Fai
 from language_models.client import CallFailed, ModelClient
 from language_models.concurrency import ConcurrencyLimit
 from language_models.replies import Reply, read_reply
-from language_models.requests import Body, add_repair, build_wire_body, find_schema
+from language_models.requests import Body, ImageReference, add_repair, build_wire_body, find_schema
 
 _LOG = logging.getLogger(__name__)
 #: Attempts of a call that the way to the model fails; a call that times out is expensive and has fewer.
@@ -88,7 +88,7 @@ class WorkQueue(Protocol):
     def cost_nanos(self, usage: Usage) -> tuple[int | None, str]:
         """The cost of a call, and where the price is from."""
 
-    def find_image(self, sha256: str) -> str:
+    def find_image(self, image: ImageReference) -> str:
         """The data address of a radiograph."""
 
 

@@ -1,7 +1,8 @@
 """One request to a model: its checks, its key in the ledger, and its body on the wire.
 
 A body is the JSON of OpenAI's chat completions without ``model``, which the endpoint sets. A radiograph in it
-has the address ``sha256:<hash of the image file>``; its pixels are added when the request is sent.
+has the address ``sha256:<hash of the image file>``; its pixels are added when the request is sent, as JPEG.
+With ``/png`` or ``/quarter-png`` after the hash they are sent as PNG.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
@@ -18,17 +20,46 @@ import msgspec
 from domain.errors import InvalidValue
 
 IMAGE_PREFIX = "sha256:"
+
+
+class ImageFormat(StrEnum):
+    """How a radiograph is sent: JPEG of at most 1,024 pixels, PNG, or PNG with a quarter of each side."""
+
+    JPEG = "jpeg"
+    PNG = "png"
+    QUARTER_PNG = "quarter-png"
+
+
 #: Tokens that a budget reserves for a radiograph. Providers count 85 to 2,500 for one of 1,024 pixels.
-IMAGE_TOKENS = 3_000
+#: Qwen2.5-VL reduces larger ones to 16,384 patches.
+IMAGE_TOKENS = {ImageFormat.JPEG: 3_000, ImageFormat.PNG: 16_384, ImageFormat.QUARTER_PNG: 3_000}
 #: Tokens that a budget reserves for each message, for its role and separators.
 _MESSAGE_TOKENS = 16
 _ROLES = ("system", "developer", "user", "assistant")
 #: Fields that would change how a call is answered, so that its reply could not be read.
 _REFUSED_FIELDS = {"model": "the endpoint sets it", "stream": "replies are read whole", "n": "ask once more"}
-_IMAGE_ADDRESS = re.compile(rf"{IMAGE_PREFIX}[0-9a-f]{{64}}")
+_IMAGE_ADDRESS = re.compile(rf"{IMAGE_PREFIX}([0-9a-f]{{64}})(?:/(png|quarter-png))?")
 _encoder = msgspec.json.Encoder(order="sorted")
 
 Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageReference:
+    """A radiograph in a request: the SHA-256 of its file, and the format in which it is sent."""
+
+    sha256: str
+    format: ImageFormat = ImageFormat.JPEG
+
+    @property
+    def address(self) -> str:
+        """The address in the body.
+
+        >>> ImageReference(sha256="ab", format=ImageFormat.PNG).address
+        'sha256:ab/png'
+        """
+        suffix = "" if self.format is ImageFormat.JPEG else f"/{self.format.value}"
+        return f"{IMAGE_PREFIX}{self.sha256}{suffix}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +93,7 @@ class ModelRequest:
     @property
     def images(self) -> list[str]:
         """The SHA-256 of the radiographs, in order."""
-        return list(_list_images(self.body))
+        return [image.sha256 for image in _list_images(self.body)]
 
     def compute_key(self, *, stage: str, model: str, prompt_sha256: str | None) -> str:
         """Compute the key of the request in the ledger: equal keys have equal replies."""
@@ -78,7 +109,8 @@ class ModelRequest:
         schema = len(_encoder.encode(self.schema)) if self.schema is not None else 0
         messages = _MESSAGE_TOKENS * len(self.body["messages"])
         reply = self.body.get("max_completion_tokens") or self.body.get("max_tokens") or 0
-        return texts + schema + messages + IMAGE_TOKENS * len(self.images), reply
+        images = sum(IMAGE_TOKENS[image.format] for image in _list_images(self.body))
+        return texts + schema + messages + images, reply
 
 
 def encode_body(body: Body) -> str:
@@ -92,11 +124,11 @@ def decode_body(text: str) -> Body:
     return body
 
 
-def build_wire_body(body: Body, *, model: str, find_image: Callable[[str], str]) -> Body:
+def build_wire_body(body: Body, *, model: str, find_image: Callable[[ImageReference], str]) -> Body:
     """Build the body that is sent: with the model, and radiographs as data addresses.
 
     Args:
-        find_image: returns the data address ("data:image/jpeg;base64,…") of the image with that SHA-256.
+        find_image: returns the data address ("data:image/jpeg;base64,…") of an image.
     """
     return {
         **body,
@@ -218,7 +250,7 @@ def _check_message(message: object, path: str) -> None:
             raise InvalidValue(f"{path} content", "must have parts of the type text or image_url")
         if part["type"] == "text" and not isinstance(part.get("text"), str):
             raise InvalidValue(f"{path} content", "has a part of the type text without text")
-        if part["type"] == "image_url" and not _IMAGE_ADDRESS.fullmatch(_image_address(part)):
+        if part["type"] == "image_url" and _read_image(part) is None:
             raise InvalidValue(
                 f"{path} content",
                 f"must name a radiograph of the workspace as {IMAGE_PREFIX}<hash of the file>, and no other "
@@ -226,10 +258,13 @@ def _check_message(message: object, path: str) -> None:
             )
 
 
-def _image_address(part: Mapping[str, Any]) -> str:
+def _read_image(part: Mapping[str, Any]) -> ImageReference | None:
     image = part.get("image_url")
     address = image.get("url") if isinstance(image, dict) else None
-    return address if isinstance(address, str) else ""
+    match = _IMAGE_ADDRESS.fullmatch(address) if isinstance(address, str) else None
+    return (
+        ImageReference(sha256=match[1], format=ImageFormat(match[2] or ImageFormat.JPEG)) if match else None
+    )
 
 
 def _parts(body: Body) -> Iterator[Mapping[str, Any]]:
@@ -242,15 +277,13 @@ def _list_texts(body: Body) -> Iterator[str]:
     return (part["text"] for part in _parts(body) if part["type"] == "text")
 
 
-def _list_images(body: Body) -> Iterator[str]:
-    return (
-        _image_address(part).removeprefix(IMAGE_PREFIX)
-        for part in _parts(body)
-        if part["type"] == "image_url"
-    )
+def _list_images(body: Body) -> Iterator[ImageReference]:
+    return (image for part in _parts(body) if (image := _read_image(part)) is not None)
 
 
-def _with_images(message: Mapping[str, Any], find_image: Callable[[str], str]) -> Mapping[str, Any]:
+def _with_images(
+    message: Mapping[str, Any], find_image: Callable[[ImageReference], str]
+) -> Mapping[str, Any]:
     content: str | Sequence[Mapping[str, Any]] = message["content"]
     if isinstance(content, str):
         return message
@@ -258,14 +291,8 @@ def _with_images(message: Mapping[str, Any], find_image: Callable[[str], str]) -
         **message,
         "content": [
             part
-            if part["type"] == "text"
-            else {
-                **part,
-                "image_url": {
-                    **part["image_url"],
-                    "url": find_image(_image_address(part).removeprefix(IMAGE_PREFIX)),
-                },
-            }
+            if (image := _read_image(part)) is None
+            else {**part, "image_url": {**part["image_url"], "url": find_image(image)}}
             for part in content
         ],
     }

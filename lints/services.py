@@ -7,8 +7,8 @@ from lints.source import SourceFile, Violation
 
 SERVICE_PACKAGES = {
     "accounts", "browsing", "domain", "imaging", "intake", "jobs", "language_models", "measures",
-    "notifications", "parallel", "privacy", "quality", "reader_study", "records", "release", "review",
-    "sampling", "storage",
+    "evaluation", "notifications", "parallel", "privacy", "quality", "reader_study", "records", "release",
+    "review", "sampling", "storage",
 }  # fmt: skip
 CLOCKS = {
     "datetime.now", "datetime.utcnow", "datetime.today", "datetime.datetime.now", "datetime.datetime.utcnow",

@@ -16,13 +16,13 @@ _BATCH_SIZE = 500
 
 
 def read_predictions_in_process(
-    path: Path, *, model: str, file: str
+    path: Path, *, model: str | None, file: str
 ) -> Iterator[tuple[PredictionRecord | Refusal, int]]:
     """Run :func:`reader_study.predictions_file.read_predictions` in a separate process.
 
     Args:
         path: the path of the file.
-        model: the name of the model.
+        model: the name of the model; None for any name.
         file: the user's name of the file, used in refusals.
 
     Raises:

@@ -18,12 +18,15 @@ from release.verify import read_manifest
 GOLD = "gold.jsonl"
 
 
-def load_keys(release: Path, *, keys: Path | None = None) -> dict[str, KeyedQuestion]:
-    """Load all questions of a release with their keys.
+def load_keys(
+    release: Path, *, keys: Path | None = None, split: Split | None = None
+) -> dict[str, KeyedQuestion]:
+    """Load the questions of a release with their keys.
 
     Args:
         release: the folder of the release.
         keys: the folder of the private keys; None for ``<release>-keys``.
+        split: load the questions of this split only; None for all.
 
     Returns:
         The questions by id.
@@ -35,15 +38,21 @@ def load_keys(release: Path, *, keys: Path | None = None) -> dict[str, KeyedQues
     release = release.resolve()
     manifest = read_manifest(release)
     sha256_by_path = {entry["path"]: entry["sha256"] for entry in manifest["files"]}
-    questions = _load_questions(release / GOLD, sha256=sha256_by_path.get(GOLD), split=Split.PUBLIC)
-    if SPLIT_TABLE in sha256_by_path:
+    questions: dict[str, KeyedQuestion] = {}
+    if split is not Split.PRIVATE:
+        questions = _load_questions(release / GOLD, sha256=sha256_by_path.get(GOLD), split=Split.PUBLIC)
+    if questions and SPLIT_TABLE in sha256_by_path:
         split_by_id = _load_splits(release / SPLIT_TABLE, sha256=sha256_by_path[SPLIT_TABLE])
         questions = {
             question_id: replace(keyed, side=split_by_id[question_id])
             for question_id, keyed in questions.items()
         }
+    if split is not None:
+        questions = {
+            question_id: keyed for question_id, keyed in questions.items() if keyed.side == split.value
+        }
     private = (manifest.get("splits") or {}).get("private") or {}
-    if not private.get("questions"):
+    if split not in (None, Split.PRIVATE) or not private.get("questions"):
         return questions
     path = (keys or keys_folder_of(release)) / KEYS
     if not path.is_file():

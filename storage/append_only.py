@@ -28,6 +28,9 @@ APPEND_ONLY = (
     "answer_mark",
     "extraction_mark",
     "question_provenance",
+    "evaluation",
+    "evaluation_run",
+    "evaluation_case",
 )
 
 

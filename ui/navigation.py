@@ -185,6 +185,13 @@ PAGES = (
         stage=Stage.STUDIES,
     ),
     Page(
+        file="pages/evaluations.py",
+        title="Evaluations",
+        icon=":material/leaderboard:",
+        action=Action.RUN_MODELS,
+        stage=Stage.MODELS,
+    ),
+    Page(
         file="pages/model_runs.py",
         title="Model runs",
         icon=":material/conversion_path:",

@@ -28,7 +28,7 @@ from imaging.guarded_decoder import GuardedDecoder
 from language_models.http_driver import Claim, ClaimedRequest, FinishedCall
 from language_models.prices import find_price
 from language_models.replies import read_reply
-from language_models.requests import decode_body
+from language_models.requests import ImageFormat, ImageReference, decode_body
 from language_models.service.data_use import check_data_use, list_sent_datasets
 from storage.images.files import get_image_store
 from storage.language_models import calls as ledger
@@ -82,7 +82,8 @@ class RunQueue:
         self._engine, self._lease = engine, lease
         self._price = find_price(run.endpoint)
         self._decoder: GuardedDecoder | None = None
-        self.find_image = lru_cache(maxsize=64)(self._render_image)
+        # Questions of one exam follow each other. A PNG of all pixels has several megabytes.
+        self.find_image = lru_cache(maxsize=16)(self._render_image)
 
     def close(self) -> None:
         """End the processes that decode radiographs."""
@@ -191,13 +192,20 @@ class RunQueue:
         faulty = ledger.load_faulty_replies(db, run_id=self.run_id, positions=positions) if positions else {}
         return tuple(_to_claimed(request, faulty.get(request.position)) for request in claimed)
 
-    def _render_image(self, sha256: str) -> str:
+    def _render_image(self, image: ImageReference) -> str:
         if self._decoder is None:
             self._decoder = GuardedDecoder(workers=1)
             self._decoder.start()
-        with get_image_store(self._workspace).local_file(sha256) as path:
-            jpeg = self._decoder.render_jpeg(path, name=sha256[:12], longest_side=IMAGE_SIDE)
-        return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}"
+        name, is_jpeg = image.sha256[:12], image.format is ImageFormat.JPEG
+        is_quarter = image.format is ImageFormat.QUARTER_PNG
+        with get_image_store(self._workspace).local_file(image.sha256) as path:
+            if is_jpeg:
+                content = self._decoder.render_jpeg(path, name=name, longest_side=IMAGE_SIDE)
+            else:
+                pngs = self._decoder.render_png(path, name=name, quarter=is_quarter)
+                content = pngs.quarter or pngs.full
+        media_type = "image/jpeg" if is_jpeg else "image/png"
+        return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
 
 
 def _to_claimed(request: StoredRequest, faulty: Call | None) -> ClaimedRequest:

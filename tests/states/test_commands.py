@@ -81,6 +81,7 @@ READING_COMMANDS = {
     "prompt list": ["prompt list"],
     "prompt examples": ["prompt examples mcq"],
     "run list": ["run list"],
+    "evaluate list": ["evaluate list"],
     "job list": ["job list", "job list --active"],
     "job show": ["job show 1"],
     "audit verify": ["audit verify"],
@@ -103,6 +104,7 @@ WRITING_COMMANDS = {
     "run write-batch", "run read-batch",
     "run resume", "run pause", "run cancel", "run replay",
     "study mark",
+    "evaluate plan", "evaluate run", "evaluate pause", "evaluate import", "evaluate show", "evaluate report",
     "job cancel", "comment write", "restore", "demo", "audit checkpoint",
 }  # fmt: skip
 #: Commands that show nothing of the workspace: they read files, count, or export.

@@ -21,6 +21,7 @@ from accounts import service as accounts
 from browsing import service as browsing
 from domain.adjudications import Adjudication, AdjudicationRules
 from domain.batches import BatchSettings, Mode, SamplingPlan
+from domain.evaluations import AnsweredBy, Condition, EvaluationCase, ImageSize
 from domain.hidden import HiddenPlan, PlantedFault
 from domain.image_display import ImageDisplay
 from domain.jobs import JobProgress, JobStatus
@@ -43,9 +44,11 @@ from reader_study.marking_sheet import MarkingSheet
 from release.service import record_release
 from review import service as review
 from sampling.service import draw_batch
+from storage.evaluation.evaluations import add_evaluation, add_run
 from storage.jobs import jobs as stored_jobs
 from storage.language_models.calls import append_calls
 from storage.reader_study.cases import list_blind_cases
+from storage.reader_study.predictions import get_or_add_model
 from storage.review.assignments import find_assignment
 from storage.rows.all_tables import metadata
 from storage.sampling.batches import iterate_batch_questions
@@ -90,7 +93,9 @@ def fill_every_table(engine: Engine, home: Path) -> Workspace:
     _ask_models(study_world)
     written_release = write_test_release(study_world.world, home / "releases" / "demo-v1")
     with unit_of_work(engine) as db:
-        record_release(db, by=BY, release=written_release, now=NOW)
+        release = record_release(db, by=BY, release=written_release, now=NOW)
+    _plan_evaluation(study_world, release.id)
+    with unit_of_work(engine) as db:
         browsing.index_questions(db)
     return workspace
 
@@ -478,6 +483,21 @@ def _ask_models(study_world: StudyWorld) -> None:
             called_at=NOW,
         )  # fmt: skip
         append_calls(db, calls=[call])
+
+
+def _plan_evaluation(study_world: StudyWorld, release_id: int) -> None:
+    """Store an evaluation with one run, as a plan does."""
+    with unit_of_work(study_world.engine) as db:
+        evaluation_id = add_evaluation(
+            db, name="größer", release_id=release_id, split="public", answered_by=AnsweredBy.FILE, model="m",
+            is_test_model=False, prompt_id=None, image_size=ImageSize.FULL, seed=1, by=None, now=NOW,
+        )  # fmt: skip
+        model_id = get_or_add_model(db, dataset_id=1, name="größer (options shuffled)", now=NOW)
+        case = EvaluationCase(question_number=1, permutation=(2, 0, 1), other_exam=2, stem="Größer?")
+        add_run(
+            db, evaluation_id=evaluation_id, condition=Condition.SHUFFLED, model_id=model_id,
+            model_run_id=None, cases=[case], excluded={"no other patient": 1},
+        )  # fmt: skip
 
 
 def _run_jobs(study_world: StudyWorld) -> None:

@@ -41,7 +41,7 @@ def test_a_coordinator_sees_the_stages_in_workflow_order():
         "Review": ["Draw a batch", "Batches", "Progress"],
         "Results": ["Agreement", "Attention", "Dataset estimates", "Releases"],
         "Studies": ["Reader studies"],
-        "Models": ["Model runs", "Prompts"],
+        "Models": ["Evaluations", "Model runs", "Prompts"],
         "Administration": ["Audit trail"],
     }
 

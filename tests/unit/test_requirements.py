@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = (
     "accounts", "browsing", "commands", "demo", "domain", "generation", "imaging", "intake", "jobs",
+    "evaluation",
     "language_models",
     "measures", "notifications", "pages", "parallel", "privacy", "quality", "reader_study", "records",
     "release", "review", "sampling", "storage", "ui", "web",

@@ -17,8 +17,8 @@ from domain.errors import NotAllowed
 from domain.people import ACTIONS_BY_ROLE, Action, Person, Role
 
 STAGE_PACKAGES = (
-    "accounts", "browsing", "generation", "intake", "jobs", "language_models", "notifications", "privacy",
-    "quality", "sampling", "review",
+    "accounts", "browsing", "evaluation", "generation", "intake", "jobs", "language_models", "notifications",
+    "privacy", "quality", "sampling", "review",
     "release", "reader_study",
 )  # fmt: skip
 #: Not part of ``accounts.service``, because few callers need it.
@@ -42,6 +42,18 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "accounts.sign_out_person": Action.MANAGE_PEOPLE,
     "generation.prepare_stage": Action.RUN_MODELS,
     "generation.write_recipe_questions": Action.RUN_MODELS,
+    "evaluation.import_answers": Action.RUN_MODELS,
+    "evaluation.list_evaluations": Action.RUN_MODELS,
+    "evaluation.load_answers": Action.RUN_MODELS,
+    "evaluation.load_evaluation": Action.RUN_MODELS,
+    "evaluation.load_progress": Action.RUN_MODELS,
+    "evaluation.open_evaluation": Action.RUN_MODELS,
+    "evaluation.open_results": Action.RUN_MODELS,
+    "evaluation.pause_evaluation": Action.RUN_MODELS,
+    "evaluation.plan_with_endpoint": Action.RUN_MODELS,
+    "evaluation.plan_without_endpoint": Action.RUN_MODELS,
+    "evaluation.store_records": Action.RUN_MODELS,
+    "evaluation.store_replies": Action.RUN_MODELS,
     "intake.load_deidentification": Action.IMPORT_QUESTIONS,
     "language_models.cancel_run": Action.RUN_MODELS,
     "language_models.draw_example_source": Action.RUN_MODELS,

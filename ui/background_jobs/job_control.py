@@ -31,6 +31,7 @@ _KIND_LOCATIONS = {
     "readings": "ui.studies.external_readings:READINGS",
     "mail": "notifications.service:MAIL",
     "checkpoint": "ui.background_jobs.checkpoint_job:CHECKPOINT",
+    "evaluation": "evaluation.service:EVALUATION",
     "model run": "language_models.service:MODEL_RUN",
 }
 #: Seconds that a click waits for its job. A job that ends within this time shows no progress.

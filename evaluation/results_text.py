@@ -1,0 +1,145 @@
+"""The results of an evaluation as rows of tables and lines of text, for the page and the command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from domain.evaluations import Condition
+from evaluation.results import CONFIDENCE, EvaluationResults, PositionBias
+
+Row = Mapping[str, object]
+_INTERVAL = f"{CONFIDENCE:.0%} interval".replace("%", " %")
+
+
+def list_accuracy_rows(results: EvaluationResults) -> list[Row]:
+    """Return one row per condition: accuracy beside the floors of chance and of the text alone."""
+    return [
+        {
+            "Condition": item.condition.value,
+            "Accuracy": _percent(item.estimate),
+            _INTERVAL: _interval(item.low, item.high),
+            "Chance": _percent(item.chance),
+            "Text only": "not run" if item.text_only is None else _percent(item.text_only),
+            "n": item.n,
+            "Correct": item.correct,
+            "No answer extracted": item.failed,
+            "No reply": item.missing,
+        }
+        for item in results.accuracies
+    ]
+
+
+def list_contrast_rows(results: EvaluationResults) -> list[Row]:
+    """Return one row per condition that is compared with "as given"."""
+    return [
+        {
+            "Measure": item.name,
+            "As given": _percent(item.as_given),
+            "Compared": f"{_percent(item.other)} {item.condition.value}",
+            "Difference": _points(item.difference),
+            _INTERVAL: _interval(item.low, item.high, points=True),
+            "p": "" if item.p is None else ("< 0.001" if item.p < 0.001 else f"{item.p:.3f}"),
+            "n": item.n,
+        }
+        for item in results.contrasts
+    ]
+
+
+def list_consistency_rows(results: EvaluationResults) -> list[Row]:
+    """Return one row per condition whose answers are compared with those as given."""
+    return [
+        {
+            "Compared": item.condition.value,
+            "Same answer": _percent(item.estimate),
+            _INTERVAL: _interval(item.low, item.high),
+            "Same": item.same,
+            "n": item.n,
+        }
+        for item in results.consistencies
+    ]
+
+
+def list_position_rows(bias: PositionBias) -> list[Row]:
+    """Return one row per position of the options."""
+    return [
+        {
+            "Position": item.letter,
+            "Answers here": _percent(item.chosen / item.n),
+            "Keys here": _percent(item.keys / item.n),
+            "Recall": _percent(item.recall),
+            "n": item.n,
+        }
+        for item in bias.positions
+    ]
+
+
+def describe_exclusions(results: EvaluationResults) -> list[str]:
+    """Return a sentence per condition with questions that were not asked or are not scored."""
+    sentences = []
+    for item in results.accuracies:
+        parts = [f"{count:,} not asked: {reason}" for reason, count in item.excluded.items()]
+        if item.open_questions:
+            parts.append(f"{item.open_questions:,} open, not scored here")
+        if parts:
+            sentences.append(f"{item.condition.value}: {'; '.join(parts)}.")
+    return sentences
+
+
+def describe_bias(bias: PositionBias) -> str:
+    """Describe the spread of the recalls of the positions."""
+    spread = "not defined" if bias.recall_sd is None else f"{100 * bias.recall_sd:.1f} points"
+    return f"Standard deviation of the recalls, {bias.condition.value}: {spread} (0 without position bias)."
+
+
+def format_results(results: EvaluationResults) -> Iterator[str]:
+    """Yield the results as lines of text."""
+    yield f"{results.questions:,} questions, intervals clustered by {results.clusters:,} patients"
+    sections: list[tuple[str, Sequence[Row]]] = [
+        ("Accuracy", list_accuracy_rows(results)),
+        ("Differences from as given, paired", list_contrast_rows(results)),
+        ("Consistency", list_consistency_rows(results)),
+        *(
+            (f"Position bias, {bias.condition.value}", list_position_rows(bias))
+            for bias in results.biases
+            if bias.positions
+        ),
+    ]
+    for title, rows in sections:
+        if rows:
+            yield ""
+            yield title
+            yield from _format_table(rows)
+    for bias in results.biases:
+        if bias.positions:
+            yield describe_bias(bias)
+    yield from describe_exclusions(results)
+    if not any(item.condition is Condition.NO_IMAGE for item in results.accuracies):
+        yield "The text-only floor is unknown, because the condition “no image” was not run."
+
+
+def _format_table(rows: Sequence[Row]) -> Iterator[str]:
+    names = list(rows[0])
+    cells = [names, *([_to_text(row[name]) for name in names] for row in rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
+    for line in cells:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+
+
+def _to_text(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _percent(value: float | None) -> str:
+    return "not defined" if value is None else f"{100 * value:.1f} %"
+
+
+def _points(value: float | None) -> str:
+    return "not defined" if value is None else f"{100 * value:+.1f} points"
+
+
+def _interval(low: float | None, high: float | None, *, points: bool = False) -> str:
+    if low is None or high is None:
+        return ""
+    if points:
+        return f"{100 * low:+.1f} to {100 * high:+.1f}"
+    return f"{100 * low:.1f} to {100 * high:.1f} %"

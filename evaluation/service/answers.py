@@ -1,0 +1,277 @@
+"""Services that store the answers of an evaluation as predictions, in the options of the release."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.errors import InvalidValue, NotFound, Refused
+from domain.evaluations import AnsweredBy, Condition, Evaluation, EvaluationCase, EvaluationRun
+from domain.people import Action, Person, require
+from domain.problems import Refusal
+from domain.questions import Question
+from domain.readings import Prediction
+from evaluation.cases import EvaluatedQuestion
+from evaluation.requests import list_shown_options
+from evaluation.service.plans import load_evaluated_questions
+from language_models import service as models
+from reader_study.predictions_file import PredictionRecord, Refusals, resolve_answer
+from reader_study.predictions_process import read_predictions_in_process
+from storage.evaluation import evaluations as stored
+from storage.reader_study import predictions as stored_predictions
+
+_CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAnswers:
+    """What was stored: new answers, how many of them could not be extracted, and refused records.
+
+    If there are ``refusals``, nothing was stored. ``refused`` counts all of them.
+    """
+
+    added: int
+    failed: int
+    refusals: tuple[Refusal, ...] = ()
+    refused: int = 0
+
+
+def store_replies(
+    db: Session, *, by: Person, name: str, condition: Condition, now: datetime
+) -> StoredAnswers:
+    """Extract the answers from the replies of an endpoint so far, and store those that are new.
+
+    A request without a usable reply has no answer; it is stored when the request is called again.
+
+    Raises:
+        NotFound: there is no such evaluation or condition.
+        Refused: the condition is not answered by an endpoint.
+    """
+    require(by, Action.RUN_MODELS)
+    evaluation, run = load_condition(db, name=name, condition=condition)
+    if run.model_run is None:
+        raise Refused(
+            f"The answers of {name} come from a {evaluation.answered_by.value}, not from an endpoint."
+        )
+    stored.lock_run(db, run_id=run.id)
+    known = stored_predictions.load_predicted_questions(db, model_id=run.model_id)
+    if len(known) == run.cases:
+        return StoredAnswers(added=0, failed=0)
+    records = (
+        _reply_to_record(line, int(custom_id), reply)
+        for line, (custom_id, reply, _) in enumerate(
+            models.replay_run(db, by=by, name=run.model_run), start=1
+        )
+        if reply is not None and int(custom_id) not in known
+    )
+    by_number = {str(item.number): item for item in load_evaluated_questions(db, evaluation)}
+    return _store(
+        db, by=by, evaluation=evaluation, run=run, records=records, questions=by_number,
+        source=f"replies of {run.model_run}", now=now,
+    )  # fmt: skip
+
+
+def store_records(
+    db: Session,
+    *,
+    by: Person,
+    name: str,
+    condition: Condition,
+    records: Iterable[PredictionRecord],
+    source: str,
+    now: datetime,
+) -> StoredAnswers:
+    """Store answers of a command or a file. A question that has an answer already is refused.
+
+    Args:
+        db: a session that can write.
+        by: the acting person.
+        name: the evaluation.
+        condition: the condition.
+        records: the answers; they refer to the options in the order shown.
+        source: where they are from, for the audit trail.
+        now: the current time.
+
+    Raises:
+        NotFound: there is no such evaluation or condition.
+        Refused: the condition is answered by an endpoint.
+    """
+    require(by, Action.RUN_MODELS)
+    evaluation, run = load_condition(db, name=name, condition=condition)
+    if evaluation.answered_by is AnsweredBy.ENDPOINT:
+        raise Refused(
+            f"The answers of {name} come from an endpoint. Start it with `cli.py evaluate run {name}`."
+        )
+    stored.lock_run(db, run_id=run.id)
+    questions = {item.question.id: item for item in load_evaluated_questions(db, evaluation)}
+    return _store(
+        db,
+        by=by,
+        evaluation=evaluation,
+        run=run,
+        records=records,
+        questions=questions,
+        source=source,
+        now=now,
+    )
+
+
+def import_answers(
+    db: Session,
+    *,
+    by: Person,
+    name: str,
+    condition: Condition,
+    path: Path,
+    file_name: str = "",
+    now: datetime,
+) -> StoredAnswers:
+    """Store the answers of a file; it is complete or has no effect.
+
+    Args:
+        db: a session that can write.
+        by: the acting person.
+        name: the evaluation.
+        condition: the condition.
+        path: a file in a format that :mod:`reader_study.predictions_file` reads.
+        file_name: the user's name of the file; "" for the name in ``path``.
+        now: the current time.
+
+    Raises:
+        NotFound: there is no such evaluation or condition.
+        Refused: the condition is answered by an endpoint.
+    """
+    require(by, Action.RUN_MODELS)
+    file = file_name or path.name
+    refusals = Refusals(file=file)
+    records = []
+    for item, _ in read_predictions_in_process(path, model=None, file=file):
+        if isinstance(item, Refusal):
+            refusals.add(item.record, item.field, item.reason)
+        else:
+            records.append(item)
+    if not records and not refusals.count:
+        refusals.add("1", "", "contains no predictions")
+    if refusals.count:
+        return StoredAnswers(added=0, failed=0, refusals=refusals.sorted_by_line, refused=refusals.count)
+    with path.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    return store_records(
+        db, by=by, name=name, condition=condition, records=records, source=f"{file} {digest}", now=now
+    )
+
+
+def load_condition(db: Session, *, name: str, condition: Condition) -> tuple[Evaluation, EvaluationRun]:
+    """Return an evaluation and its run of a condition. Callers check permissions.
+
+    Raises:
+        NotFound: there is no such evaluation, or it does not have the condition.
+    """
+    evaluation = stored.load_evaluation(db, name=name)
+    for run in stored.list_runs(db, evaluation_id=evaluation.id):
+        if run.condition is condition:
+            return evaluation, run
+    raise NotFound(f"Evaluation {name} does not have the condition “{condition.value}”.")
+
+
+def build_prediction(
+    record: PredictionRecord, question: Question, case: EvaluationCase, *, model_id: int
+) -> Prediction:
+    """Extract the answer from what the model wrote, and convert it to the options of the release.
+
+    Raises:
+        InvalidValue: the field ``answer`` does not fit the question.
+    """
+    options = list_shown_options(question, case)
+    extraction = resolve_answer(record, format_=question.format, options=options)
+    return Prediction(
+        model_id=model_id,
+        question_number=case.question_number,
+        answer=case.to_release_order(extraction.answer),
+        raw=record.raw,
+        rule=extraction.rule,
+        explanation=record.explanation,
+        boxes=record.boxes,
+        seconds=record.seconds,
+    )
+
+
+def _reply_to_record(line: int, number: int, reply: str) -> PredictionRecord:
+    return PredictionRecord(
+        line=line, question_id=str(number), answer=None, raw=reply, explanation="", boxes=(), seconds=None
+    )
+
+
+def _store(
+    db: Session,
+    *,
+    by: Person,
+    evaluation: Evaluation,
+    run: EvaluationRun,
+    records: Iterable[PredictionRecord],
+    questions: dict[str, EvaluatedQuestion],
+    source: str,
+    now: datetime,
+) -> StoredAnswers:
+    """Store predictions. ``questions`` are the questions by the id that the records use."""
+    cases = stored.load_cases(db, run_id=run.id)
+    known = stored_predictions.load_predicted_questions(db, model_id=run.model_id)
+    refusals = Refusals(file=source)
+    predictions = []
+    for item in records:
+        evaluated = questions.get(item.question_id)
+        case = None if evaluated is None else cases.get(evaluated.number)
+        try:
+            if evaluated is None or case is None:
+                raise InvalidValue(
+                    "question_id",
+                    f"{item.question_id!r} is not a question of {evaluation.name} in the condition "
+                    f"“{run.condition.value}”",
+                )
+            if evaluated.number in known:
+                raise InvalidValue("question_id", f"{item.question_id!r} has an answer already")
+            predictions.append(build_prediction(item, evaluated.question, case, model_id=run.model_id))
+        except InvalidValue as error:
+            refusals.add(str(item.line), error.field, error.reason)
+    if refusals.count:
+        return StoredAnswers(added=0, failed=0, refusals=refusals.sorted_by_line, refused=refusals.count)
+    failed = sum(prediction.failed for prediction in predictions)
+    if predictions:
+        digest = hashlib.sha256()
+        for prediction in predictions:
+            digest.update(f"{prediction.question_number}\n{prediction.raw}\n".encode())
+        run_id = stored_predictions.add_run(
+            db,
+            model_id=run.model_id,
+            file_name=source,
+            file_sha256=digest.hexdigest(),
+            predictions=len(predictions),
+            failed=failed,
+            refused=0,
+            by=by.id or None,
+            now=now,
+        )
+        for start in range(0, len(predictions), _CHUNK):
+            stored_predictions.add_predictions(
+                db, run_id=run_id, predictions=predictions[start : start + _CHUNK]
+            )
+        record(
+            db,
+            by=by,
+            what="store answers of evaluation",
+            subject=f"evaluation {evaluation.id}",
+            new={
+                "condition": run.condition.value,
+                "source": source,
+                "answers": len(predictions),
+                "without an answer": failed,
+            },
+            now=now,
+        )
+    return StoredAnswers(added=len(predictions), failed=failed)

@@ -1,0 +1,435 @@
+"""Services that plan evaluations: they choose the cases, store them, and create the runs of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused
+from domain.evaluations import (
+    AnsweredBy,
+    Condition,
+    EvaluatedExam,
+    Evaluation,
+    EvaluationRun,
+    ImageSize,
+)
+from domain.language_models import TEST_MODEL_NOTE, Budget
+from domain.people import Action, Person, require
+from evaluation.cases import ConditionCases, EvaluatedQuestion, choose_cases
+from evaluation.requests import DEFAULT_PROMPT, build_request, check_prompt
+from language_models import service as models
+from language_models.prompts import Prompt, parse_prompt
+from language_models.requests import ModelRequest
+from reader_study.release_keys import load_keys
+from release.folder import MANIFEST, hash_file
+from release.splits import Split
+from storage.evaluation import evaluations as stored
+from storage.evaluation import exams as stored_exams
+from storage.intake.datasets import load_dataset
+from storage.privacy.patient_data import load_removed_images
+from storage.reader_study import predictions as stored_predictions
+from storage.release import releases
+from storage.release.releases import ReleaseRecord
+
+#: What the replies are for; part of the key of each call.
+STAGE = "evaluation"
+#: Longest name, so that the names of its runs have at most 100 characters.
+MAX_NAME_LENGTH = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSettings:
+    """What a person chooses for a plan, except who answers.
+
+    Attributes:
+        name: the name of the evaluation.
+        dataset: the dataset of the release.
+        release: the name of the release.
+        split: the split of the release.
+        conditions: the conditions; order and repeats do not matter.
+        image_size: the size of the radiographs.
+        seed: determines the other patients and the orders of options, 0 to 2**31 - 1.
+    """
+
+    name: str
+    dataset: str
+    release: str
+    split: Split
+    conditions: tuple[Condition, ...]
+    image_size: ImageSize = ImageSize.QUARTER
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        name = self.name.strip()
+        if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable() or name != self.name:
+            raise InvalidValue(
+                "name", f"must have 1 to {MAX_NAME_LENGTH} printable characters, without space at its ends"
+            )
+        if not self.conditions:
+            raise InvalidValue("conditions", "choose at least one")
+        if not 0 <= self.seed < 2**31:
+            raise InvalidValue("seed", f"must be 0 to {2**31 - 1:,}, not {self.seed}")
+
+
+def plan_with_endpoint(
+    db: Session,
+    *,
+    by: Person,
+    settings: PlanSettings,
+    endpoint: str,
+    prompt: str | None = None,
+    budget: Budget | None = None,
+    now: datetime,
+) -> Evaluation:
+    """Plan an evaluation whose questions are sent to an endpoint. Nothing is sent yet.
+
+    A second plan with the same name and choices changes nothing.
+
+    Args:
+        db: a session that can write.
+        by: the acting person.
+        settings: the choices.
+        endpoint: the name of the endpoint.
+        prompt: a version such as "evaluation@2"; None for the prompt that comes with the software.
+        budget: limits of each condition.
+        now: the current time.
+
+    Raises:
+        AlreadyThere: an evaluation of that name with other choices exists, or a model of that name.
+        NotFound: the release, the endpoint or the prompt does not exist.
+        Refused: the dataset does not permit the endpoint, the endpoint does not accept images, or no question
+            has a case.
+        InvalidValue: the prompt, the release or the budget is not valid.
+    """
+    require(by, Action.RUN_MODELS)
+    loaded_endpoint = models.load_endpoint(db, by=by, name=endpoint)
+    if not loaded_endpoint.accepts_images and any(item.shows_images for item in settings.conditions):
+        raise Refused(
+            f"Endpoint {endpoint} does not accept images. Choose only the condition "
+            f"“{Condition.NO_IMAGE.value}”, "
+            "or an endpoint that accepts images."
+        )
+    version = (
+        models.load_prompt(db, by=by, label=prompt) if prompt else _save_default_prompt(db, by=by, now=now)
+    )
+    parsed = parse_prompt(version.content)
+    check_prompt(parsed)
+    model = loaded_endpoint.reported_model or loaded_endpoint.model
+    existing = _find_same(db, settings, answered_by=AnsweredBy.ENDPOINT, model=model, prompt=version.label)
+    if existing is not None:
+        return existing
+    release, questions = _load_split(db, settings)
+    exams = {item.exam.number: item.exam for item in questions}
+    chosen = _choose_all(db, settings, questions)
+    evaluation_id = _add_evaluation(
+        db,
+        by=by,
+        settings=settings,
+        release=release,
+        answered_by=AnsweredBy.ENDPOINT,
+        model=model,
+        is_test_model=loaded_endpoint.is_test_model,
+        prompt_id=version.id,
+        now=now,
+    )
+    for condition, cases in chosen.items():
+        run, _ = models.create_run(
+            db,
+            by=by,
+            name=name_model_run(settings.name, condition),
+            stage=STAGE,
+            endpoint=loaded_endpoint,
+            dataset=settings.dataset,
+            requests=_build_requests(
+                questions, cases, condition=condition, prompt=parsed, size=settings.image_size, exams=exams
+            ),
+            prompt=version,
+            budget=budget,
+            now=now,
+        )
+        _add_run(db, settings, evaluation_id, condition, cases, model_run_id=run.id, now=now)
+    return stored.load_evaluation(db, name=settings.name)
+
+
+def plan_without_endpoint(
+    db: Session, *, by: Person, settings: PlanSettings, answered_by: AnsweredBy, model: str, now: datetime
+) -> Evaluation:
+    """Plan an evaluation that a command answers, or whose answers come as files.
+
+    A second plan with the same name and choices changes nothing.
+
+    Args:
+        db: a session that can write.
+        by: the acting person.
+        settings: the choices.
+        answered_by: command or file.
+        model: the name of the model, as tables show it.
+        now: the current time.
+
+    Raises:
+        AlreadyThere: an evaluation of that name with other choices exists, or a model of that name.
+        NotFound: the release does not exist.
+        Refused: no question has a case.
+        InvalidValue: the release or the name of the model is not valid.
+    """
+    require(by, Action.RUN_MODELS)
+    if answered_by is AnsweredBy.ENDPOINT:
+        raise ValueError("use plan_with_endpoint")
+    model = model.strip()
+    if not model or len(model) > 200:
+        raise InvalidValue("model", "must have 1 to 200 characters")
+    existing = _find_same(db, settings, answered_by=answered_by, model=model, prompt=None)
+    if existing is not None:
+        return existing
+    release, questions = _load_split(db, settings)
+    chosen = _choose_all(db, settings, questions)
+    evaluation_id = _add_evaluation(
+        db,
+        by=by,
+        settings=settings,
+        release=release,
+        answered_by=answered_by,
+        model=model,
+        is_test_model=False,
+        prompt_id=None,
+        now=now,
+    )
+    for condition, cases in chosen.items():
+        _add_run(db, settings, evaluation_id, condition, cases, model_run_id=None, now=now)
+    return stored.load_evaluation(db, name=settings.name)
+
+
+def list_evaluations(db: Session, *, by: Person) -> list[Evaluation]:
+    """Return all evaluations, the newest first."""
+    require(by, Action.RUN_MODELS)
+    return stored.list_evaluations(db)
+
+
+def load_evaluation(db: Session, *, by: Person, name: str) -> tuple[Evaluation, list[EvaluationRun]]:
+    """Return an evaluation and its runs.
+
+    Raises:
+        NotFound: there is no such evaluation.
+    """
+    require(by, Action.RUN_MODELS)
+    evaluation = stored.load_evaluation(db, name=name)
+    return evaluation, stored.list_runs(db, evaluation_id=evaluation.id)
+
+
+def load_evaluated_questions(db: Session, evaluation: Evaluation) -> list[EvaluatedQuestion]:
+    """Return the questions of an evaluation's split with their keys and exams. Callers check permissions.
+
+    Raises:
+        InvalidValue: the folder of the release was changed.
+        Refused: the keys of the private split are missing.
+    """
+    release = releases.load_release(db, release_id=evaluation.release_id)
+    return _load_questions(db, release, Split(evaluation.split))
+
+
+def describe_model(evaluation: Evaluation) -> str:
+    """Return the name of the model; of the small model of the tests, with what its results are worth."""
+    return f"{evaluation.model} ({TEST_MODEL_NOTE})" if evaluation.is_test_model else evaluation.model
+
+
+def name_model_run(evaluation: str, condition: Condition) -> str:
+    """Return the name of the run of requests of a condition.
+
+    >>> name_model_run("qwen", Condition.NO_IMAGE)
+    'qwen/no-image'
+    """
+    return f"{evaluation}/{condition.value.replace(' ', '-')}"
+
+
+def name_model(evaluation: str, condition: Condition) -> str:
+    """Return the name under which the answers of a condition are stored.
+
+    >>> name_model("qwen", Condition.AS_GIVEN), name_model("qwen", Condition.NO_IMAGE)
+    ('qwen', 'qwen (no image)')
+    """
+    return evaluation if condition is Condition.AS_GIVEN else f"{evaluation} ({condition.value})"
+
+
+def _save_default_prompt(db: Session, *, by: Person, now: datetime) -> models.PromptVersion:
+    """Store the prompt of the software as a version, unless that version is stored already."""
+    content = DEFAULT_PROMPT.read_text(encoding="utf-8")
+    return models.save_prompt(db, by=by, content=content, note="Comes with the software.", now=now)[0]
+
+
+def _find_same(
+    db: Session, settings: PlanSettings, *, answered_by: AnsweredBy, model: str, prompt: str | None
+) -> Evaluation | None:
+    """Return the evaluation of that name if it has the same choices; None if the name is free.
+
+    Raises:
+        AlreadyThere: the name belongs to another evaluation or model.
+    """
+    existing = stored.find_evaluation(db, name=settings.name)
+    if existing is not None:
+        conditions = {run.condition for run in stored.list_runs(db, evaluation_id=existing.id)}
+        if (
+            (existing.dataset, existing.release, existing.split)
+            == (settings.dataset, settings.release, settings.split)
+            and (existing.answered_by, existing.model, existing.prompt) == (answered_by, model, prompt)
+            and (existing.image_size, existing.seed) == (settings.image_size, settings.seed)
+            and conditions == set(settings.conditions)
+        ):
+            return existing
+        raise AlreadyThere(
+            f"There is already an evaluation {settings.name!r} with other choices. Choose another name."
+        )
+    dataset_id = load_dataset(db, name=settings.dataset).id
+    known = {known_model.name for known_model in stored_predictions.list_models(db, dataset_id=dataset_id)}
+    for condition in settings.conditions:
+        if name_model(settings.name, condition) in known:
+            raise AlreadyThere(
+                f"There is already a model {name_model(settings.name, condition)!r} with predictions. Choose "
+                "another name."
+            )
+    return None
+
+
+def _load_split(db: Session, settings: PlanSettings) -> tuple[ReleaseRecord, list[EvaluatedQuestion]]:
+    dataset_id = load_dataset(db, name=settings.dataset).id
+    release = releases.find_release(db, dataset_id=dataset_id, name=settings.release)
+    if release is None:
+        raise NotFound(
+            f"Dataset {settings.dataset} has no release {settings.release!r}. `cli.py release list` shows "
+            f"all."
+        )
+    questions = _load_questions(db, release, settings.split)
+    if not questions:
+        raise Refused(f"Release {settings.release} has no questions on its {settings.split.value} split.")
+    return release, questions
+
+
+def _load_questions(db: Session, release: ReleaseRecord, split: Split) -> list[EvaluatedQuestion]:
+    manifest = release.folder / MANIFEST
+    if not manifest.is_file():
+        raise NotFound(
+            f"The release {release.name!r} is no longer in {release.folder}. Move it back, or create it "
+            f"there "
+            "again."
+        )
+    if hash_file(manifest)[0] != release.manifest_sha256:
+        raise Refused(
+            f"The manifest of the release {release.name!r} was changed after its creation. Restore it from a "
+            "backup."
+        )
+    numbers = stored_exams.load_release_questions(db, release_id=release.id, split=split.value)
+    keyed = load_keys(release.folder, split=split)
+    exams = stored_exams.load_evaluated_exams(db, numbers={exam for _, exam in numbers.values()})
+    return [
+        EvaluatedQuestion(number=number, question=keyed[key].question, exam=exams[exam])
+        for key, (number, exam) in numbers.items()
+    ]
+
+
+def _choose_all(
+    db: Session, settings: PlanSettings, questions: Sequence[EvaluatedQuestion]
+) -> dict[Condition, ConditionCases]:
+    removed = load_removed_images(db)
+    chosen = {
+        condition: choose_cases(questions, condition, seed=settings.seed, removed_images=removed)
+        for condition in Condition
+        if condition in settings.conditions
+    }
+    for condition, cases in chosen.items():
+        if not cases.cases:
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in cases.excluded.items())
+            raise Refused(f"No question can be asked in the condition “{condition.value}”: {reasons}.")
+    return chosen
+
+
+def _build_requests(
+    questions: Sequence[EvaluatedQuestion],
+    cases: ConditionCases,
+    *,
+    condition: Condition,
+    prompt: Prompt,
+    size: ImageSize,
+    exams: Mapping[int, EvaluatedExam],
+) -> Iterator[ModelRequest]:
+    by_number = {item.number: item for item in questions}
+    for case in cases.cases:
+        yield build_request(
+            by_number[case.question_number],
+            case,
+            condition=condition,
+            prompt=prompt,
+            image_size=size,
+            exams=exams,
+        )
+
+
+def _add_evaluation(
+    db: Session,
+    *,
+    by: Person,
+    settings: PlanSettings,
+    release: ReleaseRecord,
+    answered_by: AnsweredBy,
+    model: str,
+    is_test_model: bool,
+    prompt_id: int | None,
+    now: datetime,
+) -> int:
+    evaluation_id = stored.add_evaluation(
+        db,
+        name=settings.name,
+        release_id=release.id,
+        split=settings.split.value,
+        answered_by=answered_by,
+        model=model,
+        is_test_model=is_test_model,
+        prompt_id=prompt_id,
+        image_size=settings.image_size,
+        seed=settings.seed,
+        by=by.id or None,
+        now=now,
+    )
+    record(
+        db,
+        by=by,
+        what="plan evaluation",
+        subject=f"evaluation {evaluation_id}",
+        new={
+            "name": settings.name,
+            "release": release.name,
+            "split": settings.split.value,
+            "model": model,
+            "conditions": [condition.value for condition in Condition if condition in settings.conditions],
+        },
+        now=now,
+    )
+    return evaluation_id
+
+
+def _add_run(
+    db: Session,
+    settings: PlanSettings,
+    evaluation_id: int,
+    condition: Condition,
+    cases: ConditionCases,
+    *,
+    model_run_id: int | None,
+    now: datetime,
+) -> None:
+    dataset_id = load_dataset(db, name=settings.dataset).id
+    model_id = stored_predictions.get_or_add_model(
+        db, dataset_id=dataset_id, name=name_model(settings.name, condition), now=now
+    )
+    stored.add_run(
+        db,
+        evaluation_id=evaluation_id,
+        condition=condition,
+        model_id=model_id,
+        model_run_id=model_run_id,
+        cases=cases.cases,
+        excluded=cases.excluded,
+    )

@@ -1,0 +1,253 @@
+"""Runs an evaluation with an endpoint, as a command or a job of the app, one condition after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Engine
+from sqlmodel import Session
+
+from domain.count_texts import count_text
+from domain.errors import Refused
+from domain.evaluations import AnsweredBy, Condition, Evaluation, EvaluationRun
+from domain.jobs import JobProgress
+from domain.language_models import RunProgress, format_cost
+from domain.people import Action, Person, require
+from evaluation.service.answers import store_replies
+from evaluation.service.plans import load_evaluation
+from jobs.service import JobKind, JobRun
+from language_models import service as models
+from storage.unit_of_work import read_only_session, unit_of_work
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionProgress:
+    """A condition with its run of requests; None if the answers come from a command or a file."""
+
+    run: EvaluationRun
+    requests: RunProgress | None
+
+    @property
+    def cost_nanos(self) -> int:
+        """Nano-dollars so far."""
+        return self.requests.run.cost_nanos if self.requests else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationProgress:
+    """An evaluation with the progress of each condition."""
+
+    evaluation: Evaluation
+    conditions: tuple[ConditionProgress, ...]
+
+    @property
+    def cases(self) -> int:
+        """The number of questions to be answered, over all conditions."""
+        return sum(item.run.cases for item in self.conditions)
+
+    @property
+    def answers(self) -> int:
+        """The number of stored answers."""
+        return sum(item.run.predictions for item in self.conditions)
+
+    @property
+    def ended(self) -> int:
+        """The number of requests that are done or failed, or of stored answers without an endpoint."""
+        return sum(item.requests.ended if item.requests else item.run.predictions for item in self.conditions)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left to be asked or stored."""
+        return all(
+            item.run.is_finished if item.requests is None else item.requests.is_finished
+            for item in self.conditions
+        )
+
+    @property
+    def cost_nanos(self) -> int:
+        """Nano-dollars so far."""
+        return sum(item.cost_nanos for item in self.conditions)
+
+
+def load_progress(db: Session, *, by: Person, name: str, now: datetime) -> EvaluationProgress:
+    """Return an evaluation with the progress of its conditions.
+
+    Raises:
+        NotFound: there is no such evaluation.
+    """
+    require(by, Action.RUN_MODELS)
+    evaluation, runs = load_evaluation(db, by=by, name=name)
+    return EvaluationProgress(
+        evaluation=evaluation,
+        conditions=tuple(
+            ConditionProgress(
+                run=run,
+                requests=models.load_progress(db, by=by, name=run.model_run, now=now)
+                if run.model_run
+                else None,
+            )
+            for run in runs
+        ),
+    )
+
+
+def open_evaluation(
+    db: Session, *, by: Person, name: str, retry_failed: bool = False, now: datetime
+) -> EvaluationProgress:
+    """Let the unfinished runs of an evaluation continue. The caller then starts a process that works on it.
+
+    Raises:
+        NotFound: there is no such evaluation.
+        Refused: a command or files answer it, or the dataset does not permit the endpoint any more.
+    """
+    require(by, Action.RUN_MODELS)
+    progress = load_progress(db, by=by, name=name, now=now)
+    _require_endpoint(progress.evaluation)
+    for item in progress.conditions:
+        if item.requests and (retry_failed or not item.requests.is_finished):
+            models.open_run(db, by=by, name=item.requests.run.name, retry_failed=retry_failed, now=now)
+    return load_progress(db, by=by, name=name, now=now)
+
+
+def pause_evaluation(db: Session, *, by: Person, name: str, now: datetime) -> None:
+    """Pause the unfinished runs of an evaluation. Calls under way are finished and stored.
+
+    Raises:
+        NotFound: there is no such evaluation.
+        Refused: a command or files answer it.
+    """
+    require(by, Action.RUN_MODELS)
+    progress = load_progress(db, by=by, name=name, now=now)
+    _require_endpoint(progress.evaluation)
+    for item in progress.conditions:
+        if item.requests and not item.requests.is_finished:
+            models.pause_run(db, by=by, name=item.requests.run.name)
+
+
+def work_on_evaluation(
+    *,
+    by: Person,
+    name: str,
+    worker: str,
+    clock: Callable[[], datetime],
+    report: Callable[[int], None] = lambda _: None,
+    should_stop: Callable[[], bool] = lambda: False,
+    engine: Engine | None = None,
+) -> EvaluationProgress:
+    """Make the calls of all conditions, store the answers, and return the progress.
+
+    It stops at the first condition that is paused. Replies of that condition are stored as answers too.
+
+    Args:
+        by: the acting person.
+        name: the evaluation.
+        worker: a name that is unique among all processes.
+        clock: returns the current time.
+        report: called often with the number of requests that have ended, over all conditions.
+        should_stop: whether to stop.
+        engine: the database; None for that of the environment.
+
+    Raises:
+        NotFound: there is no such evaluation.
+        Refused: a command or files answer it, or a run is paused.
+    """
+    with read_only_session(engine) as db:
+        progress = load_progress(db, by=by, name=name, now=clock())
+    _require_endpoint(progress.evaluation)
+    ended = progress.ended
+    for item in progress.conditions:
+        if should_stop():
+            break
+        if item.requests is None:
+            raise ValueError("an evaluation with an endpoint has a run of requests for each condition")
+        before = item.requests.ended
+
+        def report_calls(calls: int, earlier: int = ended) -> None:
+            report(earlier + calls)
+
+        result = models.work_on_run(
+            by=by,
+            name=item.requests.run.name,
+            worker=worker,
+            clock=clock,
+            report=report_calls,
+            should_stop=should_stop,
+            engine=engine,
+        )
+        ended += result.ended - before
+        _store(by=by, name=name, condition=item.run.condition, now=clock(), engine=engine)
+        if not result.is_finished:
+            break
+    with read_only_session(engine) as db:
+        return load_progress(db, by=by, name=name, now=clock())
+
+
+def describe_progress(progress: EvaluationProgress) -> str:
+    """Describe how far an evaluation is, in one or two sentences."""
+    failed = sum(sum(item.requests.failures.values()) for item in progress.conditions if item.requests)
+    text = f"{progress.answers:,} of {count_text(progress.cases, 'answer')} stored"
+    if failed:
+        text += f", {failed:,} without a usable reply"
+    text += f". {format_cost(progress.cost_nanos)}."
+    reasons = dict.fromkeys(
+        item.requests.run.reason
+        for item in progress.conditions
+        if item.requests and item.requests.run.reason and not item.requests.is_finished
+    )
+    return " ".join([text, *reasons])
+
+
+def _store(*, by: Person, name: str, condition: Condition, now: datetime, engine: Engine | None) -> None:
+    with unit_of_work(engine) as db:
+        outcome = store_replies(db, by=by, name=name, condition=condition, now=now)
+        if outcome.refusals:  # a reply is free text, for which extraction never refuses
+            raise ValueError(f"replies were refused: {outcome.refusals[0]}")
+
+
+def _require_endpoint(evaluation: Evaluation) -> None:
+    if evaluation.answered_by is not AnsweredBy.ENDPOINT:
+        raise Refused(
+            f"The answers of {evaluation.name} come from a {evaluation.answered_by.value}, so it is not "
+            f"started here. "
+            "See `cli.py evaluate --help`."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationParameters:
+    """The parameters of the job: the name of the evaluation."""
+
+    name: str
+
+
+def _run(job: JobRun[EvaluationParameters]) -> None:
+    name = job.parameters.name
+    with job.read_session() as db:
+        total = load_progress(db, by=job.owner, name=name, now=job.now()).cases
+
+    def report(ended: int) -> None:
+        job.progress = JobProgress(done=min(total, ended), total=total, unit="requests")
+
+    result = work_on_evaluation(
+        by=job.owner,
+        name=name,
+        worker=f"job {job.job.number} {job.job.attempts}",
+        clock=job.now,
+        report=report,
+        should_stop=lambda: job.cancelled.is_set() or job.lease_lost.is_set(),
+    )
+    job.raise_if_cancelled()
+    with job.transaction() as db:
+        job.finish(db, describe_progress(result))
+
+
+EVALUATION = JobKind(
+    name="evaluation",
+    title="Evaluation of a model",
+    action=Action.RUN_MODELS,
+    parameters=EvaluationParameters,
+    run=_run,
+    failure_prefix="The evaluation stopped.",
+)

@@ -1,0 +1,72 @@
+"""Evaluations: models answer the questions of a release, with control conditions beside."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.language_models import format_cost
+from domain.people import Action
+from evaluation import service as evaluations
+from ui.context import clock, read_only_session, require_page
+from ui.evaluations.plan_form import show_plan_form
+from ui.evaluations.progress import show_progress
+from ui.evaluations.results import show_results
+from ui.tables import show_table
+from ui.widgets import escape_markdown, screen, show_empty_state
+
+
+@screen
+def main() -> None:
+    """Show the page in one fragment, so that a click cannot interrupt what it starts."""
+    person = require_page(Action.RUN_MODELS)
+    st.title("Evaluations")
+    with read_only_session() as db:
+        progresses = [
+            evaluations.load_progress(db, by=person, name=item.name, now=clock())
+            for item in evaluations.list_evaluations(db, by=person)
+        ]
+    if progresses:
+        show_table([_evaluation_row(progress) for progress in progresses], visible_rows=8)
+        name = st.selectbox(
+            "Evaluation",
+            [progress.evaluation.name for progress in progresses],
+            key=f"evaluation-of-{len(progresses)}",
+            width=420,
+        )
+        progress = next(item for item in progresses if item.evaluation.name == name)
+        evaluation = progress.evaluation
+        st.caption(
+            escape_markdown(
+                f"{evaluations.describe_model(evaluation)} · dataset {evaluation.dataset}, release "
+                f"{evaluation.release}, {evaluation.split} split · prompt {evaluation.prompt or 'none'} · "
+                f"PNG, {evaluation.image_size.value} size · seed {evaluation.seed}"
+            )
+        )
+        show_progress(name)
+        show_results(progress)
+    else:
+        show_empty_state(
+            "No evaluation yet",
+            "An evaluation asks a model the questions of a release: as given, and in control conditions such "
+            "as "
+            "without image.",
+        )
+    show_plan_form(person, is_open=not progresses)
+
+
+def _evaluation_row(progress: evaluations.EvaluationProgress) -> dict[str, object]:
+    evaluation = progress.evaluation
+    return {
+        "Evaluation": evaluation.name,
+        "Release": f"{evaluation.dataset} {evaluation.release}",
+        "Split": evaluation.split,
+        "Model": evaluations.describe_model(evaluation),
+        "Conditions": len(progress.conditions),
+        "Answers": progress.answers,
+        "Questions": progress.cases,
+        "Cost": format_cost(progress.cost_nanos),
+        "Planned": f"{evaluation.created_at:%Y-%m-%d %H:%M} UTC",
+    }
+
+
+main()

@@ -1,0 +1,53 @@
+"""The questions of a release with the radiographs of their exams. Reports are never loaded here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy import select
+from sqlmodel import Session
+
+from domain.evaluations import EvaluatedExam
+from domain.exams import Radiograph
+from storage.intake.exams import RADIOGRAPH_COLUMNS, radiograph_from_row
+from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
+from storage.rows.releases import ReleaseItemRow
+
+_CHUNK = 500
+
+
+def load_release_questions(db: Session, *, release_id: int, split: str) -> dict[str, tuple[int, int]]:
+    """Return (question, exam) of each question of a split of a release, as ids in the database.
+
+    The keys are the ids of the questions in the imported file.
+    """
+    statement = (
+        select(QuestionRow.key, QuestionRow.id, QuestionRow.exam_id)
+        .join(ReleaseItemRow, ReleaseItemRow.question_id == QuestionRow.id)
+        .where(ReleaseItemRow.release_id == release_id, ReleaseItemRow.side == split)
+        .order_by(QuestionRow.id)
+    )
+    return {row.key: (row.id, row.exam_id) for row in db.execute(statement)}
+
+
+def load_evaluated_exams(db: Session, *, numbers: Collection[int]) -> dict[int, EvaluatedExam]:
+    """Return exams by their id in the database."""
+    sorted_numbers = sorted(set(numbers))
+    exams: dict[int, EvaluatedExam] = {}
+    for start in range(0, len(sorted_numbers), _CHUNK):
+        chunk = sorted_numbers[start : start + _CHUNK]
+        radiographs: dict[int, list[Radiograph]] = {number: [] for number in chunk}
+        statement = (
+            select(RadiographRow.exam_id, *RADIOGRAPH_COLUMNS)
+            .outerjoin(ImageRow, ImageRow.sha256 == RadiographRow.image_sha256)
+            .where(RadiographRow.exam_id.in_(chunk))
+            .order_by(RadiographRow.exam_id, RadiographRow.position)
+        )
+        for row in db.execute(statement):
+            radiographs[row.exam_id].append(radiograph_from_row(row))
+        columns = select(ExamRow.id, ExamRow.key, ExamRow.patient).where(ExamRow.id.in_(chunk))
+        for row in db.execute(columns):
+            exams[row.id] = EvaluatedExam(
+                number=row.id, id=row.key, patient=row.patient, radiographs=tuple(radiographs[row.id])
+            )
+    return exams

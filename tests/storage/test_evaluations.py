@@ -1,0 +1,376 @@
+"""Evaluations with an endpoint: what arrives at the model, what is stored, and the results."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import Engine, select, text, update
+
+from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused
+from domain.evaluations import Condition, ImageSize
+from domain.language_models import Budget, DataUse
+from evaluation import service as evaluations
+from evaluation.service.answers import load_condition
+from language_models import service as models
+from release.splits import Split
+from storage.engine import make_engine
+from storage.evaluation.evaluations import load_cases
+from storage.rows.audit import AuditRow
+from storage.rows.datasets import ExamRow
+from storage.unit_of_work import read_only_session, unit_of_work
+from tests.storage.evaluation_worlds import (
+    BY,
+    add_vision_endpoint,
+    copy_evaluation_world,
+    key_of_exam,
+    load_results,
+    make_evaluation_world,
+    make_settings,
+    plan,
+)
+from tests.storage.local_model import LOCAL_MODEL
+from tests.storage.vision_server import VisionServer, running_vision_server
+from tests.storage.worlds import NOW, SECRETS
+
+pytestmark = pytest.mark.full
+
+
+def clock() -> datetime:
+    return datetime.now(UTC)
+
+
+@pytest.fixture(scope="module")
+def template(sqlite_template, tmp_path_factory):
+    """A released dataset, which tests copy."""
+    folder = tmp_path_factory.mktemp("template")
+    shutil.copyfile(sqlite_template, folder / "overread.sqlite")
+    engine = make_engine(f"sqlite:///{folder / 'overread.sqlite'}")
+    yield make_evaluation_world(engine, folder / "home")
+    engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def private_template(sqlite_template, tmp_path_factory):
+    """A released dataset with a private split."""
+    folder = tmp_path_factory.mktemp("private")
+    shutil.copyfile(sqlite_template, folder / "overread.sqlite")
+    engine = make_engine(f"sqlite:///{folder / 'overread.sqlite'}")
+    yield make_evaluation_world(engine, folder / "home", private=0.5)
+    engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def finished(template, tmp_path_factory):
+    """An evaluation in four conditions that is finished, and what the server got."""
+    world = copy_evaluation_world(template, tmp_path_factory.mktemp("finished") / "home")
+    with running_vision_server() as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OVERREAD_HOME", str(world.home))
+        add_vision_endpoint(world.engine, server.url)
+        plan(world.engine)
+        progress = work(world.engine)
+    yield Finished(engine=world.engine, server=server, progress=progress)
+    world.engine.dispose()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    engine: Engine
+    server: VisionServer
+    progress: evaluations.EvaluationProgress
+
+
+@pytest.fixture(scope="module")
+def shared_server():
+    with running_vision_server() as running:
+        yield running
+
+
+@pytest.fixture
+def server(shared_server):
+    for received in (shared_server.raw, shared_server.images, shared_server.texts):
+        received.clear()
+    return shared_server
+
+
+def open_copy(made, tmp_path, monkeypatch, server):
+    world = copy_evaluation_world(made, tmp_path / "home")
+    monkeypatch.setenv("OVERREAD_HOME", str(world.home))
+    add_vision_endpoint(world.engine, server.url)
+    return world
+
+
+@pytest.fixture
+def world(template, tmp_path, monkeypatch, server):
+    made = open_copy(template, tmp_path, monkeypatch, server)
+    yield made
+    made.engine.dispose()
+
+
+@pytest.fixture
+def private_world(private_template, tmp_path, monkeypatch, server):
+    made = open_copy(private_template, tmp_path, monkeypatch, server)
+    yield made
+    made.engine.dispose()
+
+
+def work(engine, name="qwen", **values):
+    return evaluations.work_on_evaluation(by=BY, name=name, worker="w", clock=clock, engine=engine, **values)
+
+
+def cases_of(engine, condition):
+    with read_only_session(engine) as db:
+        _, run = load_condition(db, name="qwen", condition=condition)
+        return load_cases(db, run_id=run.id)
+
+
+def exam_of(question: int) -> int:
+    return (question - 1) // 2 + 1
+
+
+def test_an_endpoint_gets_the_images_in_order_and_their_views(finished):
+    progress, seen = finished.progress, finished.server.images
+    assert (progress.cases, progress.answers, progress.is_finished) == (48, 48, True)
+    with_images = [images for images in seen if images]
+    assert (len(seen), len(with_images)) == (48, 36)
+    for images in with_images:
+        assert [image.view for image in images] == ["PA", "LATERAL"]
+        assert [image.announced for image in images] == ["PA", "LATERAL"]
+        assert [image.place for image in images] == [(1, 2), (2, 2)]
+        assert {image.exam for image in images} == {images[0].exam}
+        assert {image.size for image in images} == {(64, 24)}
+
+
+def test_results_are_those_of_a_model_that_only_looks_at_the_images(finished):
+    results = load_results(finished.engine)
+    accuracy = {item.condition: item for item in results.accuracies}
+    other_cases = cases_of(finished.engine, Condition.OTHER_IMAGE)
+    lucky = sum(key_of_exam(case.other_exam) == key_of_exam(exam_of(n)) for n, case in other_cases.items())
+    answer_a = sum(key_of_exam(exam_of(number)) == 0 for number in range(1, 13))
+    assert {condition: item.correct for condition, item in accuracy.items()} == {
+        Condition.AS_GIVEN: 12,
+        Condition.NO_IMAGE: answer_a,
+        Condition.OTHER_IMAGE: lucky,
+        Condition.SHUFFLED: 12,
+    }
+    assert {(item.n, item.failed, item.missing) for item in accuracy.values()} == {(12, 0, 0)}
+    assert {item.text_only for item in accuracy.values()} == {answer_a / 12}
+    assert accuracy[Condition.AS_GIVEN].chance == pytest.approx(1 / 3)
+    reliance = results.contrasts[0]
+    assert (reliance.name, reliance.difference) == ("image reliance", pytest.approx(1 - answer_a / 12))
+    assert (results.consistencies[0].same, results.consistencies[0].n) == (12, 12)
+    assert results.clusters == 6
+
+
+def test_another_patients_images_arrive_in_that_condition_only(finished):
+    cases = cases_of(finished.engine, Condition.OTHER_IMAGE)
+    assert all(case.other_exam != exam_of(number) for number, case in cases.items())
+    own_exams = [exam_of(number) for number in range(1, 13)]
+    shown = [*own_exams, *own_exams, *(case.other_exam for case in cases.values())]
+    assert Counter(images[0].exam for images in finished.server.images if images) == Counter(shown)
+
+
+def test_the_report_the_key_and_the_patient_never_reach_the_model(finished):
+    wire = b"\n".join(finished.server.raw)
+    for secret in [*SECRETS.values(), "Cough for two weeks", "061Y", 'P1"', 'E1"', 'Q1"']:
+        assert secret.encode() not in wire, secret
+
+
+def test_full_size_sends_every_pixel(world, server):
+    plan(world.engine, conditions=(Condition.AS_GIVEN,), image_size=ImageSize.FULL)
+    work(world.engine)
+    assert {image.size for images in server.images for image in images} == {(256, 96)}
+
+
+def test_a_shuffled_order_is_recorded_and_undone(finished):
+    cases = cases_of(finished.engine, Condition.SHUFFLED)
+    assert all(case.permutation not in (None, (0, 1, 2)) for case in cases.values())
+    first_options = Counter(text.split("A. ")[1].split("\n")[0] for text in finished.server.texts)
+    first_shuffled = Counter(
+        ("Nodule", "Effusion", "Pneumothorax")[case.permutation[0]] for case in cases.values()
+    )
+    assert first_options == first_shuffled + Counter({"Nodule": 36})
+    [as_given, shuffled] = load_results(finished.engine).biases
+    assert [position.keys for position in as_given.positions] == [4, 4, 4]
+    assert sum(position.chosen for position in shuffled.positions) == 12
+    assert (as_given.recall_sd, shuffled.recall_sd) == (0, 0)
+
+
+def test_a_stopped_evaluation_continues_without_repeating_a_call(world, server):
+    plan(world.engine, conditions=(Condition.AS_GIVEN, Condition.NO_IMAGE))
+    first = work(world.engine, should_stop=lambda: len(server.raw) >= 4)
+    assert 4 <= len(server.raw) < 24
+    assert not first.is_finished
+    second = work(world.engine)
+    assert (second.is_finished, second.answers, len(server.raw)) == (True, 24, 24)
+    assert work(world.engine).answers == 24  # a third time changes nothing
+    assert len(server.raw) == 24
+
+
+def test_a_budget_pauses_and_the_replies_so_far_are_answers(world):
+    with unit_of_work(world.engine) as db:
+        evaluations.plan_with_endpoint(
+            db, by=BY, settings=make_settings(conditions=(Condition.AS_GIVEN,)), endpoint="vision",
+            budget=Budget(max_calls=10), now=NOW,
+        )  # fmt: skip
+    progress = work(world.engine)
+    assert (progress.answers, progress.is_finished) == (10, False)
+    assert "The budget is reached: 10 calls." in evaluations.describe_progress(progress)
+    [item] = load_results(world.engine).accuracies
+    assert (item.n, item.correct, item.missing) == (12, 10, 2)
+
+
+def test_pause_and_open(world):
+    plan(world.engine, conditions=(Condition.NO_IMAGE,))
+    with unit_of_work(world.engine) as db:
+        evaluations.pause_evaluation(db, by=BY, name="qwen", now=NOW)
+    with pytest.raises(Refused, match="is paused"):
+        work(world.engine)
+    with unit_of_work(world.engine) as db:
+        evaluations.open_evaluation(db, by=BY, name="qwen", now=NOW)
+    assert work(world.engine).is_finished
+
+
+def test_the_same_seed_gives_the_same_cases(world):
+    plan(world.engine)
+    plan(world.engine, name="again")
+    plan(world.engine, name="other seed", seed=4)
+
+    def load(name):
+        with read_only_session(world.engine) as db:
+            _, runs = evaluations.load_evaluation(db, by=BY, name=name)
+            return [load_cases(db, run_id=run.id) for run in runs]
+
+    assert load("qwen") == load("again")
+    assert load("qwen") != load("other seed")
+
+
+def test_a_dataset_whose_patient_is_the_same_has_no_other_patient(world):
+    with unit_of_work(world.engine) as db:
+        db.execute(update(ExamRow).values(patient="P1"))
+    with pytest.raises(Refused, match="12 no other patient with the same views"):
+        plan(world.engine)
+
+
+def test_an_image_that_is_missing_excludes_its_questions(world):
+    with unit_of_work(world.engine) as db:
+        db.execute(text("UPDATE radiograph SET image_sha256 = NULL WHERE exam_id = 1 AND key = 'lateral'"))
+    plan(world.engine)
+    with read_only_session(world.engine) as db:
+        _, runs = evaluations.load_evaluation(db, by=BY, name="qwen")
+    assert {run.condition: (run.cases, run.excluded) for run in runs} == {
+        Condition.AS_GIVEN: (10, {"a radiograph is not in the workspace": 2}),
+        Condition.NO_IMAGE: (12, {}),
+        Condition.OTHER_IMAGE: (10, {"a radiograph is not in the workspace": 2}),
+        Condition.SHUFFLED: (10, {"a radiograph is not in the workspace": 2}),
+    }
+
+
+def test_a_private_side_is_recorded_whenever_its_results_are_opened(private_world):
+    engine = private_world.engine
+    plan(engine, split=Split.PRIVATE, conditions=(Condition.NO_IMAGE,))
+    work(engine)
+    for _ in range(2):
+        with unit_of_work(engine) as db:
+            _, results = evaluations.open_results(db, by=BY, name="qwen", now=NOW)
+    assert 0 < results.questions < 12
+    with read_only_session(engine) as db:
+        entries = db.execute(select(AuditRow.what)).scalars().all()
+    assert entries.count("open results of private split") == 2
+
+
+def test_other_patients_are_drawn_on_the_same_side_only(private_world):
+    plan(private_world.engine, conditions=(Condition.OTHER_IMAGE,))
+    cases = cases_of(private_world.engine, Condition.OTHER_IMAGE)
+    public = {exam_of(number) for number in cases}
+    assert {case.other_exam for case in cases.values()} <= public
+    assert len(public) < 6
+
+
+REFUSED: dict[str, tuple[dict, type[Exception], str]] = {
+    "another plan of that name": (
+        {"seed": 9},
+        AlreadyThere,
+        "already an evaluation 'qwen' with other choices",
+    ),
+    "no such release": ({"name": "x", "release": "v9"}, NotFound, "no release 'v9'"),
+    "an empty split": ({"name": "x", "split": Split.PRIVATE}, Refused, "no questions on its private split"),
+}
+
+
+def test_the_same_plan_twice_is_one(world):
+    assert plan(world.engine) == plan(world.engine)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_plan_is_refused_with_its_reason(world, name):
+    changes, error, match = REFUSED[name]
+    plan(world.engine)
+    with pytest.raises(error, match=match):
+        plan(world.engine, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [({"name": " x"}, "name"), ({"conditions": ()}, "conditions"), ({"seed": -1}, "seed")],
+)
+def test_settings_name_the_wrong_field(changes, field):
+    with pytest.raises(InvalidValue) as caught:
+        make_settings(**changes)
+    assert caught.value.field == field
+
+
+def test_a_text_endpoint_takes_the_condition_without_image_only(world, server):
+    add_vision_endpoint(world.engine, server.url, accepts_images=False)
+    with pytest.raises(Refused, match=r"does not accept images\. Choose only the condition “no image”"):
+        plan(world.engine)
+    plan(world.engine, conditions=(Condition.NO_IMAGE,))
+    assert work(world.engine).is_finished
+
+
+def test_a_dataset_that_does_not_permit_the_endpoint_is_not_planned(world, server):
+    with unit_of_work(world.engine) as db:
+        endpoint = models.load_endpoint(db, by=BY, name="vision")
+        models.save_endpoint(
+            db, by=BY, endpoint=replace(endpoint, url="https://a.org/v1", data_use=DataUse.REMOTE), now=NOW
+        )
+    with pytest.raises(Refused, match="permits local endpoints only"):
+        plan(world.engine)
+    with read_only_session(world.engine) as db:
+        assert evaluations.list_evaluations(db, by=BY) == []
+
+
+def test_a_release_that_was_changed_is_refused(world):
+    plan(world.engine)
+    with (world.home / "releases" / "v1" / "gold.jsonl").open("ab") as file:
+        file.write(b"\n")
+    with pytest.raises(InvalidValue, match="does not match its SHA-256"):
+        load_results(world.engine)
+
+
+def test_a_prompt_without_the_options_is_refused(world):
+    content = 'name = "bare"\nuser = "${question}"\n'
+    with unit_of_work(world.engine) as db:
+        models.save_prompt(db, by=BY, content=content, note="bare", now=NOW)
+        with pytest.raises(InvalidValue, match="does not use the variable options"):
+            evaluations.plan_with_endpoint(
+                db, by=BY, settings=make_settings(), endpoint="vision", prompt="bare", now=NOW
+            )
+
+
+def test_results_of_the_small_model_of_the_tests_say_what_they_are_worth(world, server):
+    add_vision_endpoint(world.engine, server.url, model=LOCAL_MODEL)
+    evaluation = plan(world.engine)
+    assert evaluations.describe_model(evaluation) == f"{LOCAL_MODEL} (path tested, quality not measured)"
+
+
+def test_answers_are_stored_on_postgresql(postgres_engine, tmp_path, monkeypatch, server):
+    monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "home"))
+    make_evaluation_world(postgres_engine, tmp_path / "home", questions=4)
+    add_vision_endpoint(postgres_engine, server.url)
+    plan(postgres_engine, conditions=(Condition.NO_IMAGE, Condition.SHUFFLED))
+    assert work(postgres_engine).answers == 8
+    assert [item.n for item in load_results(postgres_engine).accuracies] == [4, 4]

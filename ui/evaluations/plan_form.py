@@ -1,0 +1,146 @@
+"""Evaluations: the form that plans an evaluation with an endpoint."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.errors import InvalidValue
+from domain.evaluations import Condition, ImageSize
+from domain.language_models import Budget, Endpoint
+from domain.people import Person
+from evaluation import service as evaluations
+from language_models import service as models
+from release import service as releases
+from release.splits import Split
+from ui import state
+from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.widgets import run_action, show_empty_state, show_notice
+
+_DEFAULT_PROMPT = "evaluation (comes with the software)"
+_SIZE_LABELS = {ImageSize.QUARTER: "A quarter of each side", ImageSize.FULL: "All pixels"}
+_CONDITION_HELP = (
+    "**As given**: the question with the radiographs of its exam. **No image**: the text alone. **Other "
+    "image**: the "
+    "radiographs of another patient, with the same views. **Options shuffled**: another order of the options."
+)
+
+
+def show_plan_form(person: Person, *, is_open: bool) -> None:
+    """Draw the form, or what has to exist before it."""
+    with read_only_session() as db:
+        release_list = releases.list_releases(db, by=person)
+        endpoints = [item.endpoint for item in models.list_endpoints(db, by=person)]
+        prompts = [version.label for version in models.list_prompts(db, by=person)]
+    with st.expander("Plan an evaluation", expanded=is_open):
+        if not release_list:
+            show_empty_state(
+                "No release yet",
+                "Models answer the questions of a release.",
+                "pages/releases.py",
+                "Open Releases",
+            )
+        elif not endpoints:
+            show_empty_state(
+                "No endpoint yet",
+                "An admin adds endpoints on the page Language models. Programs and files are used with "
+                "cli.py evaluate plan.",
+            )
+        else:
+            labels = {f"{item.dataset} {item.name}": (item.dataset, item.name) for item in release_list}
+            _draw_form(labels, endpoints, prompts)
+    show_notice("plan-evaluation")
+
+
+def _draw_form(
+    release_names: dict[str, tuple[str, str]], endpoints: list[Endpoint], prompts: list[str]
+) -> None:
+    form_key = state.form_key("evaluation")
+    with st.form(form_key, border=False):
+        left, right = st.columns(2)
+        left.text_input("Name", key=f"{form_key}-name", placeholder="qwen3-vl quarter size")
+        right.selectbox("Release", list(release_names), key=f"{form_key}-release")
+        left.selectbox(
+            "Endpoint",
+            [endpoint.name for endpoint in endpoints],
+            key=f"{form_key}-endpoint",
+            format_func=lambda name: _describe_endpoint(name, endpoints),
+        )
+        right.selectbox("Split", list(Split), key=f"{form_key}-split", format_func=lambda split: split.value)
+        planned = [condition for condition in Condition if condition is not Condition.PARAPHRASED]
+        st.multiselect(
+            "Conditions",
+            planned,
+            default=planned,
+            key=f"{form_key}-conditions",
+            format_func=lambda condition: condition.value,
+            help=_CONDITION_HELP,
+        )
+        left, right = st.columns(2)
+        left.selectbox(
+            "Radiographs",
+            list(_SIZE_LABELS),
+            key=f"{form_key}-size",
+            format_func=lambda size: _SIZE_LABELS[size],
+            help="Sent as PNG, all radiographs of the exam, each with its view.",
+        )
+        right.selectbox("Prompt", [_DEFAULT_PROMPT, *prompts], key=f"{form_key}-prompt")
+        left.number_input(
+            "Seed",
+            0,
+            2**31 - 1,
+            1,
+            key=f"{form_key}-seed",
+            help="Determines the other patients and the orders of options.",
+        )
+        right.number_input(
+            "Most calls per condition",
+            0,
+            None,
+            0,
+            key=f"{form_key}-calls",
+            help="0 for no limit. The evaluation pauses there.",
+        )
+        st.form_submit_button(
+            "Plan evaluation",
+            type="primary",
+            on_click=run_action,
+            args=(_plan, form_key, release_names),
+            kwargs={"notice_key": "plan-evaluation"},
+        )
+
+
+def _describe_endpoint(name: str, endpoints: list[Endpoint]) -> str:
+    endpoint = next(item for item in endpoints if item.name == name)
+    return f"{name}: {endpoint.model}{'' if endpoint.accepts_images else ' (no images)'}"
+
+
+def _plan(form_key: str, release_names: dict[str, tuple[str, str]]) -> str:
+    name = str(state.get_widget_value(f"{form_key}-name") or "").strip()
+    prompt = str(state.get_widget_value(f"{form_key}-prompt"))
+    conditions = state.get_widget_value(f"{form_key}-conditions")
+    calls = state.get_widget_value(f"{form_key}-calls")
+    seed = state.get_widget_value(f"{form_key}-seed")
+    if not isinstance(conditions, list) or not isinstance(calls, int) or not isinstance(seed, int):
+        raise InvalidValue("conditions", "the form is not complete; load the page again")
+    dataset, release = release_names[str(state.get_widget_value(f"{form_key}-release"))]
+    settings = evaluations.PlanSettings(
+        name=name,
+        dataset=dataset,
+        release=release,
+        split=Split(str(state.get_widget_value(f"{form_key}-split"))),
+        conditions=tuple(Condition(condition) for condition in conditions),
+        image_size=ImageSize(str(state.get_widget_value(f"{form_key}-size"))),
+        seed=seed,
+    )
+    with unit_of_work() as db:
+        evaluations.plan_with_endpoint(
+            db,
+            by=current_person(),
+            settings=settings,
+            endpoint=str(state.get_widget_value(f"{form_key}-endpoint")),
+            prompt=None if prompt == _DEFAULT_PROMPT else prompt,
+            budget=Budget(max_calls=calls) if calls else None,
+            now=clock(),
+        )
+    state.clear_form("evaluation")
+    return f"Planned {name}. Nothing was sent yet; start it above."

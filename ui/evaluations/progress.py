@@ -1,0 +1,170 @@
+"""Evaluations: the progress of one evaluation, its costs, and the buttons that start and pause it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import streamlit as st
+
+from domain.count_texts import count_text
+from domain.errors import DomainError
+from domain.evaluations import AnsweredBy
+from domain.jobs import JobStatus
+from domain.language_models import RequestStatus, RunStatus, format_cost
+from evaluation import service as evaluations
+from evaluation.service import ConditionProgress, EvaluationProgress
+from ui.background_jobs import job_control
+from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.layout import show_metrics
+from ui.tables import show_table
+from ui.widgets import escape_markdown, run_action, show_notice
+
+_POLL_INTERVAL = timedelta(seconds=2)
+
+
+def show_progress(name: str) -> None:
+    """Draw the progress. While the evaluation runs, the figures are refreshed by themselves."""
+    if _is_queued(name):
+        _poll(name)
+    else:
+        _draw(_load(name), is_active=False)
+    show_notice(f"evaluation-{name}")
+
+
+@st.fragment(
+    run_every=_POLL_INTERVAL
+)  # allow fragment-without-screen: shows itself that the database is away
+def _poll(name: str) -> None:
+    try:
+        progress, is_active = _load(name), _is_queued(name)
+    except DomainError as error:
+        st.caption(escape_markdown(str(error)))
+        return
+    if not is_active:
+        st.rerun()
+    _draw(progress, is_active=is_active)
+
+
+def _draw(progress: EvaluationProgress, *, is_active: bool) -> None:
+    state_text = "finished" if progress.is_finished else "in progress" if is_active else "not running"
+    text = f"{progress.ended:,} of {count_text(progress.cases, 'question')} · {state_text}"
+    st.progress(progress.ended / progress.cases, text=text)
+    for reason in dict.fromkeys(_list_reasons(progress)):
+        st.warning(escape_markdown(reason))
+    show_metrics(
+        ("Cost so far", format_cost(progress.cost_nanos), "Of all conditions."),
+        ("Expected cost", _describe_expected_cost(progress), "Of all requests, from the calls so far."),
+        ("Answers", f"{progress.answers:,}", "Stored when a condition ends or pauses."),
+    )
+    show_table([_condition_row(item) for item in progress.conditions])
+    for item in progress.conditions:
+        for reason, count in item.run.excluded.items():
+            st.caption(
+                escape_markdown(
+                    f"{item.run.condition.value}: {count_text(count, 'question')} not asked: {reason}."
+                )
+            )
+    if progress.evaluation.answered_by is AnsweredBy.ENDPOINT:
+        _draw_buttons(progress, is_active=is_active)
+
+
+def _draw_buttons(progress: EvaluationProgress, *, is_active: bool) -> None:
+    name = progress.evaluation.name
+    failed = sum(item.requests.count(RequestStatus.FAILED) for item in progress.conditions if item.requests)
+    with st.container(horizontal=True):
+        if is_active:
+            _button("Pause", _pause, name, help_text="Calls under way are stored.")
+        elif not progress.is_finished:
+            _button("Resume" if progress.ended else "Start", _start, name, is_primary=True)
+        if failed and not is_active:
+            _button("Call failed requests again", _retry, name)
+
+
+def _button(
+    label: str, action: object, name: str, *, is_primary: bool = False, help_text: str | None = None
+) -> None:
+    st.button(
+        label,
+        key=f"{label}-evaluation-{name}",
+        type="primary" if is_primary else "secondary",
+        help=help_text,
+        on_click=run_action,
+        args=(action, name),
+        kwargs={"notice_key": f"evaluation-{name}"},
+    )
+
+
+def _condition_row(item: ConditionProgress) -> dict[str, object]:
+    requests = item.requests
+    return {
+        "Condition": item.run.condition.value,
+        "State": _describe_state(item),
+        "Ended": requests.ended if requests else item.run.predictions,
+        "Questions": item.run.cases,
+        "Answers": item.run.predictions,
+        "Failed": sum(requests.failures.values()) if requests else 0,
+        "Cost": format_cost(item.cost_nanos),
+        "Model run": item.run.model_run or "",
+    }
+
+
+def _describe_state(item: ConditionProgress) -> str:
+    if item.requests is None:
+        return "finished" if item.run.is_finished else "waiting for answers"
+    return item.requests.state
+
+
+def _describe_expected_cost(progress: EvaluationProgress) -> str:
+    """Return the expected cost; conditions without a call so far have the mean cost of those with one."""
+    if not progress.ended:
+        return "unknown"
+    return format_cost(round(progress.cost_nanos / progress.ended * progress.cases))
+
+
+def _list_reasons(progress: EvaluationProgress) -> list[str]:
+    return [
+        item.requests.run.reason
+        for item in progress.conditions
+        if item.requests
+        and item.requests.run.reason
+        and item.requests.run.status is not RunStatus.OPEN
+        and not item.requests.is_finished
+    ]
+
+
+def _load(name: str) -> EvaluationProgress:
+    with read_only_session() as db:
+        return evaluations.load_progress(db, by=current_person(), name=name, now=clock())
+
+
+def _is_queued(name: str) -> bool:
+    """Whether a job of the app works on the evaluation, or is about to."""
+    job = job_control.load_latest_job(
+        evaluations.EVALUATION, by=current_person(), subject=f"evaluation {name}"
+    )
+    return job is not None and job.status in (JobStatus.QUEUED, JobStatus.RUNNING)
+
+
+def _start(name: str) -> None:
+    _open(name, retry_failed=False)
+
+
+def _retry(name: str) -> None:
+    _open(name, retry_failed=True)
+
+
+def _open(name: str, *, retry_failed: bool) -> None:
+    person = current_person()
+    with unit_of_work() as db:
+        evaluations.open_evaluation(db, by=person, name=name, retry_failed=retry_failed, now=clock())
+    job_control.start_job(
+        evaluations.EVALUATION,
+        evaluations.EvaluationParameters(name=name),
+        by=person,
+        subject=f"evaluation {name}",
+    )
+
+
+def _pause(name: str) -> None:
+    with unit_of_work() as db:
+        evaluations.pause_evaluation(db, by=current_person(), name=name, now=clock())
