@@ -12,7 +12,14 @@ from pathlib import Path
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from commands.import_ import import_file
-from commands.model_calls import add_budget, make_worker_name, read_budget, stopping_on_signals
+from commands.model_calls import (
+    add_budget,
+    add_lease,
+    make_worker_name,
+    read_budget,
+    read_lease,
+    stopping_on_signals,
+)
 from commands.output import ProgressPrinter, print_refusals
 from domain.count_texts import count_text
 from domain.errors import InvalidValue
@@ -151,6 +158,7 @@ def _add_model_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="Chest ImaGenome's scene graphs of the images, for the boxes of regions",
     )
+    add_lease(parser)
     add_budget(parser)
 
 
@@ -242,6 +250,7 @@ def run_with_model(args: argparse.Namespace) -> int:
             report=printer,
             should_stop=should_stop,
             retry_failed=args.retry_failed,
+            lease=read_lease(args),
         )
     for progress in result.runs:
         print(f"{progress.run.name}: {describe_progress(progress)}")

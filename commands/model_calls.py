@@ -10,9 +10,11 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from types import FrameType
 
+from domain.errors import InvalidValue
 from domain.language_models import Budget
 
 
@@ -27,6 +29,28 @@ def read_budget(args: argparse.Namespace) -> Budget | None:
     """Return the limits that were given; None without any."""
     budget = Budget(max_calls=args.max_calls, max_tokens=args.max_tokens, max_cost_nanos=args.max_cost)
     return None if budget == Budget() else budget
+
+
+def add_lease(parser: argparse.ArgumentParser) -> None:
+    """Add the argument for the time that this process holds requests."""
+    parser.add_argument(
+        "--lease",
+        type=int,
+        default=60,
+        metavar="SECONDS",
+        help="after which other processes call the requests of a process that was killed (default 60)",
+    )
+
+
+def read_lease(args: argparse.Namespace) -> timedelta:
+    """Return the time that this process holds requests.
+
+    Raises:
+        InvalidValue: it is less than a second.
+    """
+    if args.lease < 1:
+        raise InvalidValue("--lease", "must be at least 1 second")
+    return timedelta(seconds=args.lease)
 
 
 def make_worker_name() -> str:

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,14 @@ import msgspec
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from commands.model_calls import add_budget, make_worker_name, read_budget, stopping_on_signals
+from commands.model_calls import (
+    add_budget,
+    add_lease,
+    make_worker_name,
+    read_budget,
+    read_lease,
+    stopping_on_signals,
+)
 from commands.output import ProgressPrinter
 from domain.errors import InvalidValue
 from domain.language_models import Budget, RunProgress, format_cost
@@ -55,13 +62,7 @@ def add_to(subparsers: Subparsers) -> None:
         "--take-back-batch", action="store_true", help="also call requests whose batch results will not come"
     )
     resume.add_argument("--no-budget", action="store_true", help="remove the limits of the run")
-    resume.add_argument(
-        "--lease",
-        type=int,
-        default=60,
-        metavar="SECONDS",
-        help="after which other processes call the requests of a process that was killed (default 60)",
-    )
+    add_lease(resume)
     add_budget(resume)
     resume.set_defaults(run=run_resume)
     for verb, purpose, function in (
@@ -273,8 +274,7 @@ def _request_to_json(details: models.RequestDetails) -> dict[str, Any]:
 def run_resume(args: argparse.Namespace) -> int:
     """Work on the run in this process; the exit code is 1 if requests are left."""
     by, printer = command_line_person(), ProgressPrinter()
-    if args.lease < 1:
-        raise InvalidValue("--lease", "must be at least 1 second")
+    lease = read_lease(args)
     with unit_of_work() as db:
         run = models.open_run(
             db,
@@ -294,7 +294,7 @@ def run_resume(args: argparse.Namespace) -> int:
             report=lambda calls: printer("calls of this process", calls, run.requests),
             should_stop=should_stop,
             most=_PILOT_CALLS if args.pilot else None,
-            lease=timedelta(seconds=args.lease),
+            lease=lease,
         )
     print(models.describe_progress(progress))
     if args.pilot and not progress.is_finished:

@@ -10,7 +10,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
@@ -192,6 +192,7 @@ def run_recipe(
     report: Callable[[str, int, int], None] = lambda _title, _done, _total: None,
     should_stop: Callable[[], bool] = lambda: False,
     retry_failed: bool = False,
+    lease: timedelta = models.LEASE,
     engine: Engine | None = None,
 ) -> GenerationResult:
     """Run all stages and write the question file, or stop when asked to and continue at the next call.
@@ -206,6 +207,7 @@ def run_recipe(
         report: called often with the title of the stage, and the requests ended so far and in all.
         should_stop: whether to stop.
         retry_failed: whether failed requests are called again.
+        lease: how long requests are held without a sign of life of this process.
         engine: the database; None for that of the environment.
 
     Raises:
@@ -220,7 +222,14 @@ def run_recipe(
     for stage in plan.recipe.stages:
         with unit_of_work(engine) as db:
             prepared = prepare_stage(
-                db, by=by, plan=plan, exams=exams, earlier=done, retry_failed=retry_failed, now=clock()
+                db,
+                by=by,
+                plan=plan,
+                exams=exams,
+                earlier=done,
+                retry_failed=retry_failed,
+                report=partial(_report_exams, report, f"{stage.title}, requests", len(exams)),
+                now=clock(),
             )
         if prepared is None:
             break
@@ -235,6 +244,7 @@ def run_recipe(
             clock=clock,
             report=partial(_report_calls, report, stage.title, ended, total),
             should_stop=should_stop,
+            lease=lease,
             engine=engine,
         )
         progresses.append(progress)
@@ -248,7 +258,7 @@ def run_recipe(
             exams=exams,
             stages=done,
             path=path,
-            report=lambda number: report("Questions", number, len(exams)),
+            report=partial(_report_exams, report, "Exams with questions", len(exams)),
         )
     return GenerationResult(runs=tuple(progresses), counts=counts)
 
@@ -261,6 +271,7 @@ def prepare_stage(
     exams: Sequence[SourceExam],
     earlier: Sequence[StageRun],
     retry_failed: bool = False,
+    report: Callable[[int], None] = lambda _: None,
     now: datetime,
 ) -> StageRun | None:
     """Create the run of the next stage, or open the one that exists. Nothing is sent yet.
@@ -274,6 +285,7 @@ def prepare_stage(
         exams: the exams of the source.
         earlier: the finished stages.
         retry_failed: whether failed requests are called again.
+        report: called with the number of requests that are prepared.
         now: the current time.
 
     Returns:
@@ -293,9 +305,12 @@ def prepare_stage(
     parsed = parse_prompt(prompt.content)
 
     def build_requests() -> Iterator[ModelRequest]:
+        prepared = 0
         for material in _iterate_materials(db, by=by, plan=plan, exams=exams, stages=earlier):
             values = stage.fill(material, _ignore)
             if values is not None:
+                prepared += 1
+                report(prepared)
                 yield parsed.build_request(custom_id=material.exam.id, values=values)
 
     requests = build_requests()
@@ -522,6 +537,10 @@ def _record_start(db: Session, by: Person, plan: GenerationPlan, run: ModelRun, 
         },
         now=now,
     )
+
+
+def _report_exams(report: Callable[[str, int, int], None], title: str, total: int, done: int) -> None:
+    report(title, done, total)
 
 
 def _report_calls(

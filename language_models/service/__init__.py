@@ -43,8 +43,10 @@ from language_models.service.runs import (
     pause_run,
     replay_run,
 )
+from language_models.service.work_queue import LEASE
 
 __all__ = [
+    "LEASE",
     "MODEL_RUN",
     "BatchFormat",
     "BatchReading",
