@@ -34,9 +34,10 @@ from storage.unit_of_work import read_only_session, unit_of_work
 ROOT = Path(__file__).resolve().parent.parent
 _BY = command_line_person()
 _SERVER = """
-import sys, time
+import sys
 from tests.storage.model_server import running_model_server
-with running_model_server() as server:
+from tests.storage.recipe_replies import answer
+with running_model_server(answer=answer if "recipes" in sys.argv else None) as server:
     server.keeps_requests = False
     print(server.url, flush=True)
     sys.stdin.read()
@@ -48,9 +49,14 @@ def _now() -> datetime:
 
 
 @contextmanager
-def _running_server() -> Iterator[str]:
+def running_server(*arguments: str) -> Iterator[str]:
+    """Run the echo server and yield its address; with "recipes" it writes valid replies for all recipes."""
     with subprocess.Popen(  # noqa: S603 - our own server
-        [sys.executable, "-c", _SERVER], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _SERVER, *arguments],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as server:
         if server.stdout is None:
             raise RuntimeError("the server has no output")
@@ -88,7 +94,7 @@ def measure_calls(folder: Path, count: int) -> None:
     """One process, its ledger on SQLite."""
     engine = make_engine(f"sqlite:///{folder / 'calls.sqlite'}")
     upgrade(engine)
-    with _running_server() as url:
+    with running_server() as url:
         _create_run(engine, url, count)
         started, cpu_started = time.perf_counter(), time.process_time()
         models.work_on_run(by=_BY, name="run", worker="w", clock=_now, engine=engine)
@@ -132,7 +138,7 @@ def measure_sharing(folder: Path, count: int) -> None:
     database = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
     engine = make_engine(database)
     upgrade(engine)
-    with _running_server() as url:
+    with running_server() as url:
         _create_run(engine, url, count)
         started = time.perf_counter()
         processes = [_start_process(database, folder / f"home-{number}") for number in range(2)]
@@ -154,14 +160,14 @@ def measure_memory(folder: Path, count: int) -> None:
     database = f"sqlite:///{folder / 'long.sqlite'}"
     engine = make_engine(database)
     upgrade(engine)
-    with _running_server() as url:
+    with running_server() as url:
         _create_run(engine, url, count)
         started = time.perf_counter()
         peaks = []
         for is_killed in (True, False):
             process, peak = _start_process(database, folder / "home"), 0.0
             while process.poll() is None and (not is_killed or _count_calls(engine) < count // 2):
-                peak = max(peak, _read_peak_memory(process.pid))
+                peak = max(peak, read_peak_memory(process.pid))
                 time.sleep(1)
             process.kill()
             process.wait()
@@ -175,7 +181,7 @@ def measure_memory(folder: Path, count: int) -> None:
     engine.dispose()
 
 
-def _read_peak_memory(pid: int) -> float:
+def read_peak_memory(pid: int) -> float:
     """Return the largest resident memory of a process so far in MB (Linux); 0 if it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")

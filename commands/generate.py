@@ -257,7 +257,7 @@ def run_with_model(args: argparse.Namespace) -> int:
     if result.counts is None:
         print("Not finished. The same command continues.", file=sys.stderr)
         return 1
-    _print_recipe_counts(result.counts, path, content)
+    _print_recipe_counts(result.counts, path, content, recipe=args.recipe)
     if args.pilot:
         print(describe_forecast(result, exams=len(exams)))
         return 0
@@ -269,14 +269,15 @@ def run_with_model(args: argparse.Namespace) -> int:
     return import_file(path, dataset=args.dataset, images=args.images, file_format="native", skip_known=True)
 
 
-def _print_recipe_counts(counts: RecipeCounts, path: Path, content: SourceContent) -> None:
+def _print_recipe_counts(counts: RecipeCounts, path: Path, content: SourceContent, *, recipe: str) -> None:
     print(
         f"{count_text(counts.questions, 'question')} written to {path}, for {counts.with_questions:,} of "
         f"{count_text(counts.exams, 'exam')}."
     )
     _print_skipped(content)
-    print(f"Exams with {_FULL_SET}: {_format_share(counts.complete, counts.exams)}")
-    print("By format: " + _join_counts((format_, counts.formats[format_]) for format_ in PER_EXAM))
+    if recipe == "gemex":
+        print(f"Exams with {_FULL_SET}: {_format_share(counts.complete, counts.exams)}")
+    print("By format: " + _join_counts(counts.formats.most_common()))
     print("By task: " + _join_counts(counts.tasks.most_common()))
     if counts.left_out:
         print(f"Left out, listed in {left_out_path(path)}:")

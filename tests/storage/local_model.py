@@ -14,18 +14,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 LOCAL_MODEL = "SmolLM2-135M-Instruct"
-#: Tokens of prompt and reply together.
+#: Tokens of prompt and reply together, unless a test needs more.
 CONTEXT = 1024
 _START_SECONDS = 120
 
 
 @contextmanager
-def running_local_model(folder: Path) -> Iterator[str]:
+def running_local_model(folder: Path, *, context: int = CONTEXT) -> Iterator[str]:
     """Start the server and yield its base address."""
     log = folder / "local_model.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, __file__],
+            [sys.executable, __file__, str(context)],
             stdout=subprocess.PIPE,
             stderr=output,
             stdin=subprocess.PIPE,
@@ -52,7 +52,7 @@ def _serve() -> None:
     params = xllamacpp.CommonParams()
     params.model.path = str(next(Path(package).glob("*.gguf")))
     params.model_alias = {LOCAL_MODEL}
-    params.n_ctx, params.n_parallel = CONTEXT, 1
+    params.n_ctx, params.n_parallel = int(sys.argv[1]), 1
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)
     sys.stdout.write(f"\n{server.listening_address}\n")

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
 
 import cli
-from language_models import service as models
 from storage.rows.datasets import QuestionRow
 from storage.rows.language_models import ModelCallRow
-from storage.unit_of_work import read_only_session, unit_of_work
-from tests.golden.question_files import write_image
-from tests.storage.local_model import LOCAL_MODEL, running_local_model
+from storage.unit_of_work import read_only_session
 from tests.storage.model_server import ModelServer, running_model_server
 from tests.storage.recipe_replies import answer
-from tests.storage.test_model_runs import BY, add_endpoint
-from tests.storage.worlds import NOW
+from tests.storage.test_model_runs import add_endpoint
 from tests.unit.generation_sources import write_openi
 
 ROOT = Path(__file__).resolve().parents[2]

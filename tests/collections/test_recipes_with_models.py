@@ -1,0 +1,145 @@
+"""Recipes on Open-i reports: with a real local model, and with a scripted one whose replies are valid.
+
+Path tested, quality not measured. The images are phantoms, named so; they show no finding of the reports.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+
+import pytest
+from PIL import Image
+from sqlalchemy import func, select
+
+import cli
+from demo.phantom.render import render_exam
+from domain.language_models import RequestStatus
+from generation.recipes import RECIPES
+from language_models import service as models
+from storage.rows.datasets import ImageRow, QuestionRow
+from storage.unit_of_work import read_only_session, unit_of_work
+from tests.collections.folder import COLLECTIONS
+from tests.storage.local_model import LOCAL_MODEL, running_local_model
+from tests.storage.model_server import running_model_server
+from tests.storage.recipe_replies import answer
+from tests.storage.test_model_runs import BY, add_endpoint, read_calls
+from tests.storage.worlds import NOW
+from tests.unit.generation_sources import write_csv
+
+OPENI = COLLECTIONS / "openi-iu-xray"
+#: Tokens of prompt and reply: the shipped prompts need about 1,000.
+CONTEXT = 4096
+
+
+@pytest.fixture(scope="module")
+def local_model(tmp_path_factory):
+    with running_local_model(tmp_path_factory.mktemp("model"), context=CONTEXT) as url:
+        yield url
+
+
+def write_source(folder, count):
+    """The first records of Open-i, with phantoms as their images."""
+    folder.mkdir()
+    with (OPENI / "indiana_reports.csv").open(encoding="utf-8", newline="") as file:
+        reports = [row for _, row in zip(range(count), csv.DictReader(file), strict=False)]
+    write_csv(folder / "indiana_reports.csv", reports)
+    images = []
+    for number, report in enumerate(reports):
+        exam = render_exam(number, rows=160, columns=128)
+        for name, image in zip(("Frontal", "Lateral"), exam.images, strict=True):
+            file_name = f"phantom-{report['uid']}-{name.casefold()}.png"
+            Image.fromarray((image.pixels >> 4).astype("uint8")).save(folder / file_name)
+            images.append({"uid": report["uid"], "filename": file_name, "projection": name})
+    write_csv(folder / "indiana_projections.csv", images)
+    return folder
+
+
+def generate(recipe, source, out, *arguments):
+    return cli.main(
+        ["generate", recipe, "openi-csv", str(source), "--out", str(out), "--endpoint", "local", *arguments]
+    )
+
+
+def store_short_prompts(engine, tokens):
+    """Store the shipped prompts as next versions that end the small model's endless replies earlier."""
+    labels = []
+    with unit_of_work(engine) as db:
+        for prompt in models.list_prompts(db, by=BY):
+            content = re.sub(r"max_tokens = \d+", f"max_tokens = {tokens}", prompt.content)
+            version, _ = models.save_prompt(db, by=BY, content=content, note="Short replies", now=NOW)
+            labels += ["--prompt", version.label]
+    return labels
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("reports", "tokens"), [(1, 160), pytest.param(10, 300, marks=pytest.mark.soak)])
+def test_a_real_model_answers_and_each_reply_is_used_or_counted(
+    workspace_engine, local_model, tmp_path, reports, tokens
+):
+    add_endpoint(
+        workspace_engine, local_model, model=LOCAL_MODEL, max_parallel=1, timeout_seconds=300, name="local"
+    )
+    source = write_source(tmp_path / "source", reports)
+    with unit_of_work(workspace_engine) as db:
+        for recipe in RECIPES.values():
+            for stage in recipe.stages:
+                models.save_prompt(db, by=BY, content=stage.read_shipped_prompt(), note="Shipped", now=NOW)
+    short = store_short_prompts(workspace_engine, tokens)
+    for recipe in ("gemex", "rexvqa"):
+        prompts = [
+            part
+            for name, label in zip(short[::2], short[1::2], strict=True)
+            if label.startswith(recipe)
+            for part in (name, label)
+        ]
+        out = tmp_path / f"{recipe}.jsonl"
+        assert generate(recipe, source, out, *prompts) == 0
+        left_out = [
+            json.loads(line)
+            for line in out.with_name(f"{recipe}.left-out.jsonl").read_text(encoding="utf-8").splitlines()
+        ]
+        questions = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+        with read_only_session(workspace_engine) as db:
+            runs = [
+                progress.run
+                for progress in models.list_runs(db, by=BY, now=NOW)
+                if progress.run.name.startswith(recipe)
+            ]
+            failed = {
+                run.stage: len(models.list_requests(db, by=BY, name=run.name, status=RequestStatus.FAILED))
+                for run in runs
+            }
+        unusable = Counter(line["stage"] for line in left_out if line["kind"].startswith("no usable reply"))
+        assert {stage: count for stage, count in failed.items() if count} == unusable
+        assert runs[-1].requests == reports
+        assert {question["source"]["generator"] for question in questions} <= {LOCAL_MODEL}
+        exams = {question["exam"]["id"] for question in questions} | {line["exam"] for line in left_out}
+        assert len(exams) == reports  # no exam disappears
+        calls, content = len(read_calls(workspace_engine)), out.read_bytes()
+        assert generate(recipe, source, out, *prompts) == 0
+        assert (len(read_calls(workspace_engine)), out.read_bytes()) == (calls, content)
+    assert {call.model for call in read_calls(workspace_engine)} <= {LOCAL_MODEL, None}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("recipe", ["gemex", "rexvqa"])
+def test_valid_replies_on_ten_reports_become_questions_with_phantoms(
+    workspace_engine, tmp_path, recipe, capsys
+):
+    source = write_source(tmp_path / "source", 10)
+    out = tmp_path / "questions.jsonl"
+    with running_model_server(answer=answer) as server:
+        add_endpoint(workspace_engine, server.url)
+        assert generate(recipe, source, out, "--dataset", "made", "--images", str(source)) == 0
+    with read_only_session(workspace_engine) as db:
+        questions = db.execute(select(func.count()).select_from(QuestionRow)).scalar_one()
+        images = db.execute(select(func.count()).select_from(ImageRow)).scalar_one()
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert questions == len(lines) > 40
+    assert images == 2 * len({line["exam"]["id"] for line in lines})
+    files = {image["file"] for line in lines for image in line["exam"]["radiographs"]}
+    assert all(file.startswith("phantom-") for file in files)
+    assert "Structural checks: no problems" in capsys.readouterr().out
