@@ -84,8 +84,8 @@ def test_a_real_model_answers_and_each_reply_is_used_or_counted(
     )
     source = write_source(tmp_path / "source", reports)
     with unit_of_work(workspace_engine) as db:
-        for recipe in RECIPES.values():
-            for stage in recipe.stages:
+        for known in RECIPES.values():
+            for stage in known.stages:
                 models.save_prompt(db, by=BY, content=stage.read_shipped_prompt(), note="Shipped", now=NOW)
     short = store_short_prompts(workspace_engine, tokens)
     for recipe in ("gemex", "rexvqa"):
