@@ -23,6 +23,9 @@ from release.service import (
     verify_release,
     write_release,
 )
+from release.splits import Split
+from release.training.box_forms import BoxForm
+from release.training.conversations import TrainingLibrary
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
 
@@ -30,7 +33,7 @@ from storage.workspace import current_workspace
 def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser("release")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="create | verify | compare | list")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="create | verify | compare | list | training")
     create = verbs.add_parser(
         "create",
         help="create a release from the accepted and corrected questions",
@@ -109,6 +112,30 @@ def add_to(subparsers: Subparsers) -> None:
     compare.set_defaults(run=_compare_folders)
     list_parser = verbs.add_parser("list", help="list all releases")
     list_parser.set_defaults(run=_list_releases)
+    training = verbs.add_parser(
+        "training",
+        help="write the training split of a release for TRL, LLaMA-Factory or ms-swift",
+        description="Write train.jsonl, the images of all views and the settings of a full fine-tune. Only the "
+        "split train is exported; see docs/training.md.",
+    )
+    training.add_argument("release", type=Path, metavar="DIR", help="folder of a release with images")
+    training.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
+    training.add_argument(
+        "--for", dest="library", required=True, choices=[library.value for library in TrainingLibrary]
+    )
+    training.add_argument(
+        "--boxes",
+        choices=[form.value for form in BoxForm],
+        default=BoxForm.GEMEX.value,
+        help="form of the boxes (default gemex: the grid of 224 x 224); ms-swift converts them itself",
+    )
+    training.add_argument(
+        "--split",
+        choices=[split.value for split in Split],
+        default=Split.TRAIN.value,
+        help="train (default), or public for a release without the splits train, valid and test",
+    )
+    training.set_defaults(run=_export_training_data)
 
 
 def _create(args: argparse.Namespace) -> int:
@@ -208,6 +235,26 @@ def _compare_folders(args: argparse.Namespace) -> int:
     return 0
 
 
+def _export_training_data(args: argparse.Namespace) -> int:
+    # Pillow and the decoder are not needed by the other commands.
+    from release.training.export import export_training_data  # noqa: PLC0415 - see above
+
+    export = export_training_data(
+        args.release,
+        args.out,
+        library=TrainingLibrary(args.library),
+        form=BoxForm(args.boxes),
+        split=Split(args.split),
+        progress=_print_question_progress,
+    )
+    print(
+        f"{count_text(export.questions, 'question')} with {count_text(export.images, 'image')}: {export.folder}"
+    )
+    for reason, count in export.left_out.items():
+        print(f"{count:,} {reason}")
+    return 0
+
+
 def _list_releases(args: argparse.Namespace) -> int:  # noqa: ARG001 - all commands have this signature
     with read_only_session() as db:
         releases = list_releases(db, by=command_line_person())
@@ -224,6 +271,11 @@ def _list_releases(args: argparse.Namespace) -> int:  # noqa: ARG001 - all comma
 def _print_progress(count: int) -> None:
     if count % 5_000 == 0:
         print(f"{count:,} judged questions", file=sys.stderr, flush=True)
+
+
+def _print_question_progress(count: int) -> None:
+    if count % 500 == 0:
+        print(f"{count_text(count, 'question')} read", file=sys.stderr, flush=True)
 
 
 def _print_tally(tally: Tally) -> None:

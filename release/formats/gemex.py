@@ -73,18 +73,18 @@ class GemexWriter(FormatWriter):
         image, locations, limitation = _locate(gold)
         if question.also_right:
             limitation = FormatLimitation.SEVERAL_RIGHT
-        elif limitation is None and _is_ambiguous(question):
+        elif limitation is None and is_ambiguous(question):
             limitation = FormatLimitation.NOT_WRITABLE
         if limitation is not None:
             self.limitations[limitation] += 1
             return
         path = self._paths.get(image.sha256 or "", image.file)
-        answer = _format_answer(question)
+        answer = format_key(question)
         report = gold.judged.exam.report if self._with_report else None
         name = TYPES[question.format]
         record = {
             "question": question.stem,
-            **({"choices": _format_choices(question)} if question.options else {}),
+            **({"choices": format_choices(question)} if question.options else {}),
             "type": _content_type(question),
             "answer": answer,
             "reason": question.explanation,
@@ -98,7 +98,7 @@ class GemexWriter(FormatWriter):
         self._files[f"gemex/{name}.jsonl"].write_json_line(record)
         if question.boxes:
             self.limitations[FormatLimitation.LABELS] += 1
-        turns = _assistant_turns(question, answer, [_round_location(location) for location in locations])
+        turns = assistant_turns(question, answer, [round_location(location) for location in locations])
         for array, space, target in zip(self._conversation_arrays, ("", " "), turns, strict=True):
             array.add(self._encode_conversation(question, path, space=space, target=target))
         self._row_id += 1
@@ -109,7 +109,7 @@ class GemexWriter(FormatWriter):
 
     def _encode_conversation(self, question: Question, path: str, *, space: str, target: str) -> bytes:
         """``space`` stands before the question: GEMeX's files have none, the paper has one."""
-        choices = f" <choices>: [{', '.join(_format_choices(question))}]" if question.options else ""
+        choices = f" <choices>: [{', '.join(format_choices(question))}]" if question.options else ""
         return msgspec.json.encode(
             {
                 "conversations": [
@@ -144,7 +144,7 @@ def _locate(gold: GoldItem) -> tuple[Any, list[list[float]], FormatLimitation | 
     return image, locations, None
 
 
-def _format_answer(question: Question) -> str | list[str]:
+def format_key(question: Question) -> str | list[str]:
     if isinstance(question.answer, str):
         return (
             f"{question.answer.capitalize()}." if question.format is AnswerFormat.CLOSED else question.answer
@@ -160,11 +160,11 @@ def _content_type(question: Question) -> str:
     return TYPES[question.format] if names_a_format or not content_type else content_type
 
 
-def _format_choices(question: Question) -> list[str]:
+def format_choices(question: Question) -> list[str]:
     return [f"{option_letter(index)}: {text}" for index, text in enumerate(question.options)]
 
 
-def _round_location(location: list[float]) -> list[int]:
+def round_location(location: list[float]) -> list[int]:
     """Round a location to whole pixels of the grid. A box below half a pixel keeps an area of one pixel."""
     rounded = [round(value) for value in location]
     for low, high in ((0, 2), (1, 3)):
@@ -174,7 +174,7 @@ def _round_location(location: list[float]) -> list[int]:
     return rounded
 
 
-def _assistant_turns(
+def assistant_turns(
     question: Question, answer: str | list[str], locations: list[list[int]]
 ) -> tuple[str, str]:
     """Return the assistant's turn as written in GEMeX's files, and as written in the paper."""
@@ -186,7 +186,7 @@ def _assistant_turns(
     return f"{file_variant} <location> {locations}", f"{paper_variant} <location>{locations}"
 
 
-def _is_ambiguous(question: Question) -> bool:
+def is_ambiguous(question: Question) -> bool:
     """Whether a text contains markup of the format or would change when it is imported again."""
     texts = [question.stem, question.explanation, *question.options]
     if isinstance(question.answer, str):
