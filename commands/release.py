@@ -33,7 +33,9 @@ from storage.workspace import current_workspace
 def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser("release")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="create | verify | compare | list | training")
+    verbs = parser.add_subparsers(
+        dest="verb", required=True, metavar="create | verify | compare | list | training"
+    )
     create = verbs.add_parser(
         "create",
         help="create a release from the accepted and corrected questions",
@@ -115,8 +117,8 @@ def add_to(subparsers: Subparsers) -> None:
     training = verbs.add_parser(
         "training",
         help="write the training split of a release for TRL, LLaMA-Factory or ms-swift",
-        description="Write train.jsonl, the images of all views and the settings of a full fine-tune. Only the "
-        "split train is exported; see docs/training.md.",
+        description="Write train.jsonl, the images of all views and the settings of a full fine-tune. Only "
+        "the split train is exported; see docs/training.md.",
     )
     training.add_argument("release", type=Path, metavar="DIR", help="folder of a release with images")
     training.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
@@ -247,9 +249,8 @@ def _export_training_data(args: argparse.Namespace) -> int:
         split=Split(args.split),
         progress=_print_question_progress,
     )
-    print(
-        f"{count_text(export.questions, 'question')} with {count_text(export.images, 'image')}: {export.folder}"
-    )
+    questions, images = count_text(export.questions, "question"), count_text(export.images, "image")
+    print(f"{questions} with {images}: {export.folder}")
     for reason, count in export.left_out.items():
         print(f"{count:,} {reason}")
     return 0

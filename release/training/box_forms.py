@@ -1,8 +1,9 @@
 """The coordinates of boxes as families of models read and write them.
 
-Sources: Qwen2-VL (arXiv:2409.12191, section 2.2): corners from 0 to 999 between special tokens. Qwen2.5-VL
-(arXiv:2502.13923, section 2.1): corners in pixels of the resized image, as JSON with ``bbox_2d``. Qwen3-VL
-(arXiv:2511.21631): JSON with corners from 0 to 1000. GEMeX: corners on a letterboxed grid of 224 x 224 pixels.
+Sources: Qwen2-VL (arXiv:2409.12191): corners from 0 to 999 between special tokens. Qwen2.5-VL
+(arXiv:2502.13923): corners in pixels of the resized image, as JSON with ``bbox_2d``. Qwen3-VL
+(arXiv:2511.21631): JSON with corners from 0 to 1000. GEMeX: corners on a letterboxed grid of 224 x 224
+pixels.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ def resize_for(form: BoxForm, size: ImageSize) -> ImageSize:
         raise InvalidValue(
             "image", f"of {size.rows} x {size.columns} pixels is too narrow: Qwen2.5-VL refuses over 200 : 1"
         )
-    rows, columns = (max(_TOKEN_SIDE, round(side / _TOKEN_SIDE) * _TOKEN_SIDE) for side in (size.rows, size.columns))
+    rows, columns = (
+        max(_TOKEN_SIDE, round(side / _TOKEN_SIDE) * _TOKEN_SIDE) for side in (size.rows, size.columns)
+    )
     area = size.rows * size.columns
     if rows * columns > MAX_PIXELS:
         scale = math.sqrt(MAX_PIXELS / area)
@@ -106,7 +109,9 @@ def convert_box(box: Box, form: BoxForm, size: ImageSize) -> list[int]:
     """
     box = box.clip_to_matrix(rows=size.rows, columns=size.columns)
     if form is BoxForm.GEMEX:
-        return round_location(list(box_to_grid(box, grid=GRID, rows=size.rows, columns=size.columns).as_tuple()))
+        return round_location(
+            list(box_to_grid(box, grid=GRID, rows=size.rows, columns=size.columns).as_tuple())
+        )
     scaled = ImageSize(rows=1_000, columns=1_000)
     if form in (BoxForm.PIXELS, BoxForm.QWEN25_VL):
         scaled = resize_for(form, size)

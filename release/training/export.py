@@ -144,7 +144,10 @@ class _Exporter:
 
     def describe_left_out(self) -> str:
         """Return the reasons with their counts."""
-        return "; ".join(f"{count:,} {reason}" for reason, count in self.left_out.items()) or "the split is empty"
+        return (
+            "; ".join(f"{count:,} {reason}" for reason, count in self.left_out.items())
+            or "the split is empty"
+        )
 
     def _find_obstacle(self, record: QuestionRecord, question: Question) -> str | None:
         if question.also_right:
@@ -203,8 +206,8 @@ def _select_questions(release: Path, split: Split) -> set[str] | None:
     if not table.is_file():
         if split is Split.TRAIN:
             raise Refused(
-                f"{release} has no split train. Create a release with shares for valid and test, or export all "
-                "its public questions with --split public; they are then no test set any more."
+                f"{release} has no split train. Create a release with shares for valid and test, or export "
+                "all its public questions with --split public; they are then no test set any more."
             )
         return None
     if split is Split.PUBLIC:

@@ -1,4 +1,4 @@
-"""Writes the images of training data: 8-bit PNG or JPEG files that every library decodes to the same pixels."""
+"""Writes the images of training data as 8-bit files that every library decodes to the same pixels."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The settings of a full fine-tune, written beside the training data.
 
-They are those of GEMeX (section 5.1 of the paper and its training script): projection and language model, three
-epochs, 64 questions per step on four GPUs (4 x 2 x 8), AdamW, a learning rate of 2e-5 with a cosine schedule
-and a warm-up of 3 %, bf16. The paper writes "0.03 epochs" of warm-up, its script a ratio of .03; the ratio is
-used here.
+They are those of GEMeX (section 4.1 of the paper and its training script): projection and language model,
+three epochs, 64 questions per step on four GPUs (4 x 2 x 8), AdamW, a learning rate of 2e-5 with a cosine
+schedule and a warm-up of 3 %, bf16. The paper writes "0.03 epochs" of warm-up, its script a ratio of .03; the
+ratio is used here.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ train = load_dataset("json", data_files="train.jsonl", split="train", features=f
 model = AutoModelForImageTextToText.from_pretrained(MODEL, dtype=torch.bfloat16)
 for name, parameter in model.named_parameters():
     # The projection and the language model are trained, the vision tower is not.
-    parameter.requires_grad = not any(part in name for part in ("vision_tower", "visual.blocks", "visual.patch_embed"))
+    in_vision_tower = any(part in name for part in ("vision_tower", "visual.blocks", "visual.patch_embed"))
+    parameter.requires_grad = not in_vision_tower
 
 trainer = SFTTrainer(
     model=model,
