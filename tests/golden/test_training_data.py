@@ -33,7 +33,7 @@ BOX = [25, 60, 125, 150]
 
 def make_records(images: Path) -> list[dict[str, Any]]:
     """Twelve exams of two views, of which the first is DICOM, with questions of three formats."""
-    records = []
+    records: list[dict[str, Any]] = []
     for number in range(12):
         (images / f"{number}.dcm").write_bytes(
             dicom(ramp(ROWS, COLUMNS) + number, SOPInstanceUID=f"2.25.{number + 1}", PatientID=f"P{number}")
@@ -47,7 +47,7 @@ def make_records(images: Path) -> list[dict[str, Any]]:
                 {"id": "side", "file": f"{number}.png", "view": "LATERAL"},
             ],
         }
-        fields = {"exam": exam, "explanation": "It is dense."}
+        fields: dict[str, Any] = {"exam": exam, "explanation": "It is dense."}
         box = {"radiograph": "front", "label": "left lung", "box": BOX}
         records += [
             {

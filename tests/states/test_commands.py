@@ -108,7 +108,9 @@ WRITING_COMMANDS = {
     "job cancel", "comment write", "restore", "demo", "audit checkpoint",
 }  # fmt: skip
 #: Commands that show nothing of the workspace: they read files, count, or export.
-FILE_COMMANDS = {"deidentify", "study power", "measure", "counts", "score", "image render", "backup"}
+FILE_COMMANDS = {
+    "backup", "counts", "deidentify", "image render", "measure", "release training", "score", "study power",
+}  # fmt: skip
 
 TESTED_STATES = (
     *(State(name=name) for name in STATES),
