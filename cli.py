@@ -45,6 +45,7 @@ COMMANDS = {
     "prompt": "versions of prompts for language models",
     "run": "runs of requests to a language model",
     "evaluate": "evaluate models on a release, with control conditions",
+    "bench": "compare versions of a prompt by the scores of experts",
     "job": "list, show or cancel background jobs",
     "audit": "verify or export the audit trail, or take a checkpoint",
     "measure": "compute accuracy, agreement and comparisons from a file of ratings",

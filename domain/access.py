@@ -38,6 +38,7 @@ class Action(StrEnum):
     MANAGE_MODELS = "manage language models"
     RUN_MODELS = "run language models"
     MARK_ANSWERS = "mark open answers"
+    SCORE_OUTPUTS = "score outputs of models"
 
 
 #: The roles that may do each action.
@@ -59,6 +60,7 @@ ROLES_BY_ACTION: dict[Action, frozenset[Role]] = {
     Action.MANAGE_MODELS: frozenset({Role.ADMIN}),
     Action.RUN_MODELS: frozenset({Role.COORDINATOR}),
     Action.MARK_ANSWERS: frozenset({Role.REVIEWER}),
+    Action.SCORE_OUTPUTS: frozenset({Role.REVIEWER}),
 }
 
 #: Roles whose sign-ins expire earlier, because they can see or change data that others must not.

@@ -18,7 +18,8 @@ class NoticeKind(StrEnum):
 
     ASSIGNED: questions of a batch were assigned to the person. SHARED: the person joined the shared queue of
     a batch. COMMENT: a comment was written to the person. STUDY: a reader study was opened for the person.
-    MARKING: the person was assigned to mark the open answers of a study.
+    MARKING: the person was assigned to mark the open answers of a study. SCORING: the person was assigned to
+    score the outputs of a prompt bench.
     """
 
     ASSIGNED = "assigned"
@@ -26,6 +27,7 @@ class NoticeKind(StrEnum):
     COMMENT = "comment"
     STUDY = "study"
     MARKING = "marking"
+    SCORING = "scoring"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,3 +90,5 @@ def _describe_notice(kind: NoticeKind, name: str, count: int) -> str:
             return f"Reader study {name}: open for you"
         case NoticeKind.MARKING:
             return f"Reader study {name}: you can mark open answers"
+        case NoticeKind.SCORING:
+            return f"Prompt bench {name}: you can score outputs"

@@ -11,6 +11,7 @@ from ui.home.accounts import show_accounts
 from ui.home.coordination import show_coordination
 from ui.home.own_batches import show_own_batches
 from ui.marking.own_marking import show_own_marking
+from ui.prompt_bench.own_scoring import show_own_scoring
 from ui.studies.own_studies import show_own_studies
 
 
@@ -22,6 +23,8 @@ def main(person: Person) -> None:
         show_own_batches(person)
     if person.may(Action.MARK_ANSWERS):
         show_own_marking(person)
+    if person.may(Action.SCORE_OUTPUTS):
+        show_own_scoring(person)
     if person.may(Action.READ):
         show_own_studies(person)
     if person.may(Action.SEE_PROGRESS):

@@ -11,7 +11,7 @@ from domain.people import Person
 
 ROOT = Path(__file__).resolve().parent.parent
 #: The maximum number of pages in a navigation without headings.
-_PAGES_WITHOUT_HEADINGS = 5
+_PAGES_WITHOUT_HEADINGS = 6
 
 
 class Stage(StrEnum):
@@ -203,6 +203,20 @@ PAGES = (
         title="Prompts",
         icon=":material/edit_note:",
         action=Action.RUN_MODELS,
+        stage=Stage.MODELS,
+    ),
+    Page(
+        file="pages/prompt_bench.py",
+        title="Prompt bench",
+        icon=":material/balance:",
+        action=Action.RUN_MODELS,
+        stage=Stage.MODELS,
+    ),
+    Page(
+        file="pages/score_outputs.py",
+        title="Score outputs",
+        icon=":material/star_rate:",
+        action=Action.SCORE_OUTPUTS,
         stage=Stage.MODELS,
     ),
     Page(

@@ -13,7 +13,16 @@ import web.review.routes
 import web.sign_in.routes
 from domain.access import Action
 from web import connected, health, metrics
-from web.files import audit, downloads, estimates, input_preferences, problems, statistics, study_reports
+from web.files import (
+    audit,
+    downloads,
+    estimates,
+    input_preferences,
+    problems,
+    prompt_bench,
+    statistics,
+    study_reports,
+)
 from web.forms import routes as form_routes
 from web.images import pixels, radiographs
 from web.sign_in import first_admin, second_factor
@@ -54,6 +63,7 @@ ROUTE_GROUPS = (
     RouteGroup(action=Action.MAKE_RELEASE, routes=downloads.RELEASE_ROUTES),
     RouteGroup(action=Action.SEE_AUDIT, routes=audit.ROUTES),
     RouteGroup(action=Action.RUN_STUDY, routes=study_reports.ROUTES),
+    RouteGroup(action=Action.RUN_MODELS, routes=prompt_bench.ROUTES),
     RouteGroup(action=Action.JUDGE, routes=web.review.routes.ROUTES),
     RouteGroup(action=Action.ADJUDICATE, routes=web.adjudication.routes.ROUTES),
     RouteGroup(action=Action.READ, routes=web.reading.routes.ROUTES),

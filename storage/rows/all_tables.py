@@ -18,6 +18,7 @@ from storage.rows import (  # noqa: F401 - importing a group adds its tables to 
     marks,
     patient_data,
     people,
+    prompt_bench,
     releases,
     second_factors,
     sign_in_security,

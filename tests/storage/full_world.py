@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pyotp
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, select, text
+from sqlmodel import Session
 
 from accounts import service as accounts
 from browsing import service as browsing
@@ -35,6 +36,7 @@ from domain.vocabulary import AnswerFormat, Difficulty
 from intake.service import import_questions
 from jobs import service as jobs
 from language_models import service as language_models
+from language_models.bench_sheet import BenchSheet
 from language_models.prompts import parse_prompt
 from notifications import service as notifications
 from privacy import service as privacy
@@ -51,6 +53,7 @@ from storage.reader_study.cases import list_blind_cases
 from storage.reader_study.predictions import get_or_add_model
 from storage.review.assignments import find_assignment
 from storage.rows.all_tables import metadata
+from storage.rows.language_models import ModelRequestRow
 from storage.sampling.batches import iterate_batch_questions
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
@@ -59,6 +62,7 @@ from tests.storage.backup_worlds import BY, add_images, make_png
 from tests.storage.import_worlds import make_record, to_json_lines
 from tests.storage.job_kinds import COUNT, Count
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
+from tests.storage.model_server import make_completion
 from tests.storage.study_worlds import (
     SOURCE,
     StudyWorld,
@@ -483,6 +487,28 @@ def _ask_models(study_world: StudyWorld) -> None:
             called_at=NOW,
         )  # fmt: skip
         append_calls(db, calls=[call])
+        _score_outputs(db, study_world, call)
+
+
+def _score_outputs(db: Session, study_world: StudyWorld, call: Call) -> None:
+    """Make a prompt bench with one output, and score it."""
+    language_models.save_prompt(
+        db, by=BY, content='name = "mcq"\nuser = "Größer: ${report}"\n', note="The second.", now=NOW
+    )
+    bench = language_models.create_bench(
+        db, by=BY, name="May", dataset="demo", endpoint="local", prompts=["mcq@1", "mcq@2"], reports=2,
+        seed=7, now=NOW,
+    )  # fmt: skip
+    language_models.assign_experts(db, by=BY, bench="May", to=["ruth"], now=NOW)
+    key = db.execute(
+        select(ModelRequestRow.key).where(ModelRequestRow.custom_id == "1").limit(1)
+    ).scalar_one()
+    append_calls(db, calls=[replace(call, key=key, run_id=None, raw=make_completion("Größer?", model="m"))])
+    expert: dict[str, Any] = {"person": study_world.people["ruth"], "bench_id": bench.id}
+    sheet = language_models.open_output(db, **expert)
+    assert isinstance(sheet, BenchSheet)
+    for revision, score in ((1, 2), (2, None), (3, 4)):
+        language_models.score_output(db, **expert, cell=sheet.cell, revision=revision, score=score, now=NOW)
 
 
 def _plan_evaluation(study_world: StudyWorld, release_id: int) -> None:

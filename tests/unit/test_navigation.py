@@ -30,7 +30,7 @@ def test_a_reader_sees_home_and_read():
 
 def test_a_reviewer_sees_home_review_and_the_disputes():
     titles = [page.title for page in list_permitted_pages(make_person(Role.REVIEWER))]
-    assert titles == ["Home", "Review", "Adjudicate", "Mark answers", "My account"]
+    assert titles == ["Home", "Review", "Adjudicate", "Mark answers", "Score outputs", "My account"]
 
 
 def test_a_coordinator_sees_the_stages_in_workflow_order():
@@ -41,7 +41,7 @@ def test_a_coordinator_sees_the_stages_in_workflow_order():
         "Review": ["Draw a batch", "Batches", "Progress"],
         "Results": ["Agreement", "Attention", "Dataset estimates", "Releases"],
         "Studies": ["Reader studies"],
-        "Models": ["Evaluations", "Model runs", "Prompts"],
+        "Models": ["Evaluations", "Model runs", "Prompts", "Prompt bench"],
         "Administration": ["Audit trail"],
     }
 

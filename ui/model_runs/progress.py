@@ -23,7 +23,7 @@ _POLL_INTERVAL = timedelta(seconds=2)
 def show_run(name: str) -> None:
     """Draw a run. While it is in progress, the figures are refreshed by themselves."""
     progress = _load(name)
-    if progress.state == "in progress" or _is_queued(name):
+    if progress.state == "in progress" or is_queued(name):
         _poll_run(name)
     else:
         _draw(progress)
@@ -39,7 +39,7 @@ def _poll_run(name: str) -> None:
     except DomainError as error:
         st.caption(escape_markdown(str(error)))
         return
-    if progress.state != "in progress" and not _is_queued(name):
+    if progress.state != "in progress" and not is_queued(name):
         st.rerun()
     _draw(progress)
 
@@ -80,7 +80,7 @@ def _draw_buttons(progress: RunProgress) -> None:
     run = progress.run
     if run.status is RunStatus.CANCELLED:
         return
-    is_active = progress.state == "in progress" or _is_queued(run.name)
+    is_active = progress.state == "in progress" or is_queued(run.name)
     failed = progress.count(RequestStatus.FAILED)
     with st.container(horizontal=True):
         if is_active and run.status is RunStatus.OPEN:
@@ -113,7 +113,7 @@ def _load(name: str) -> RunProgress:
         return models.load_progress(db, by=current_person(), name=name, now=clock())
 
 
-def _is_queued(name: str) -> bool:
+def is_queued(name: str) -> bool:
     """Whether a job of the app works on the run, or is about to."""
     job = job_control.load_latest_job(models.MODEL_RUN, by=current_person(), subject=f"run {name}")
     return job is not None and job.status in (JobStatus.QUEUED, JobStatus.RUNNING)

@@ -18,7 +18,7 @@ from ui import state
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.dataset_choice import choose_dataset
 from ui.layout import responsive_columns
-from ui.prompts.radiographs import show_radiographs
+from ui.questions.radiographs import show_radiographs
 from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, show_empty_state, show_notice
 

@@ -27,6 +27,7 @@ from domain.people import Person
 from imaging.cache import DiskCache, open_disk_cache, picture_cache_name
 from imaging.guarded_decoder import GuardedDecoder
 from imaging.radiograph import Window
+from language_models.service import find_bench_image
 from reader_study.service import load_marking_image, load_reading_image
 from review.service import load_radiograph_file
 from review.sheet import StoredImage
@@ -80,19 +81,20 @@ async def serve_radiograph(request: Request) -> Response:
 def find_permitted_image(person: Person, exam_number: int, key: str) -> StoredImage:
     """Return the file of a radiograph, for a person who may see it.
 
-    It may be part of a review, of a reading, or of an open answer to be marked.
+    It may be part of a review, of a reading, of an open answer to be marked, or of outputs to be scored.
 
     Raises:
         NotAllowed: the person may not see the radiograph.
         NotFound: the exam has no such radiograph, or its image was not imported.
     """
     with read_only_session() as db:
-        for load_image in (load_radiograph_file, load_reading_image):
+        for load_image in (load_radiograph_file, load_reading_image, load_marking_image):
             try:
                 return load_image(db, person=person, exam_number=exam_number, radiograph_key=key)
             except NotAllowed:
                 continue
-        return load_marking_image(db, person=person, exam_number=exam_number, radiograph_key=key)
+        sha256, media_type = find_bench_image(db, person=person, exam_number=exam_number, radiograph_key=key)
+        return StoredImage(sha256=sha256, media_type=media_type)
 
 
 def matches_etag(request: Request, etag: str) -> bool:

@@ -1,0 +1,82 @@
+"""The data that an expert of a prompt bench sees: a report and its outputs, without their versions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from domain.exams import Exam
+from domain.language_models import RunProgress
+from domain.prompt_bench import BenchCell, BenchExpert, BenchScale, PromptBench
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchTask:
+    """A bench of an expert: ``done`` of ``total`` scores are given; ``last`` is the latest one.
+
+    ``waiting`` is the number of outputs that models have not given yet.
+    """
+
+    bench_id: int
+    name: str
+    total: int
+    done: int
+    waiting: int
+    last: BenchCell | None
+    last_revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchOutput:
+    """An output as it is shown: its letter, its text, and the scores so far."""
+
+    letter: str
+    text: str
+    scores: dict[BenchScale, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchSheet:
+    """One report with its outputs, and the score to give.
+
+    Attributes:
+        task: the bench.
+        number: the place of the report in the expert's order, from 1, of ``reports``.
+        exam_number: the exam's id in the database.
+        exam: the exam with its report.
+        outputs: in the expert's order.
+        cell: the score to give; its version is not shown.
+        letter: the output of ``cell``.
+        score: the present score of ``cell``; None if it has none.
+        revision: that of the latest score of ``cell``; 0 if there is none.
+        previous: the score before ``cell`` in the order; None if it is the first.
+        next: the score after ``cell``; None if it is the last.
+        next_unscored: the next other score that is not given; None if there is none.
+    """
+
+    task: BenchTask
+    number: int
+    reports: int
+    exam_number: int
+    exam: Exam
+    outputs: tuple[BenchOutput, ...]
+    cell: BenchCell
+    letter: str
+    score: int | None
+    revision: int
+    previous: BenchCell | None
+    next: BenchCell | None
+    next_unscored: BenchCell | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchOverview:
+    """A bench for the coordinator: the progress of its runs, and how many scores each expert has given.
+
+    ``done`` is by the expert's id, of ``total`` scores each. ``total`` includes those of waiting outputs.
+    """
+
+    bench: PromptBench
+    runs: tuple[RunProgress, ...]
+    experts: tuple[BenchExpert, ...]
+    total: int
+    done: dict[int, int]

@@ -1,0 +1,54 @@
+"""Prompt bench: versions of a prompt on the same reports, the experts who score them, and the report."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.people import Action
+from language_models import service as models
+from ui import state
+from ui.context import clock, read_only_session, require_page
+from ui.prompt_bench.bench_form import show_bench_form
+from ui.prompt_bench.bench_report import show_report
+from ui.prompt_bench.bench_view import show_experts, show_runs
+from ui.widgets import screen, show_empty_state
+
+_NEW = "New prompt bench"
+
+
+@screen
+def main() -> None:
+    """Show one bench, in one fragment, so that a click cannot interrupt a save."""
+    person = require_page(Action.RUN_MODELS)
+    st.title("Prompt bench")
+    with read_only_session() as db:
+        names = [bench.name for bench in models.list_benches(db, by=person)]
+    if not names:
+        show_empty_state(
+            "No prompt bench yet",
+            "A bench sends the same reports to several versions of a prompt. Experts score the outputs "
+            "without knowing the version, and the report compares the versions.",
+        )
+        show_bench_form(person)
+        return
+    last_name = state.get_selection("bench")
+    name = st.selectbox(
+        "Prompt bench",
+        [*names, _NEW],
+        index=names.index(last_name) if last_name in names else 0,
+        key=f"bench-of-{len(names)}",
+        width=420,
+    )
+    if name == _NEW:
+        show_bench_form(person)
+        return
+    state.set_selection("bench", name)
+    with read_only_session() as db:
+        overview = models.load_bench(db, by=person, name=name, now=clock())
+    show_runs(overview)
+    show_experts(overview)
+    show_report(overview)
+
+
+require_page(Action.RUN_MODELS)
+main()
