@@ -506,11 +506,11 @@ def _load_outputs(db: Session, bench: PromptBench) -> _Outputs:
         run = runs.find_run(db, name=version.run)
         if run is None:
             raise NotFound(f"The run {version.run} of prompt bench {bench.name} is missing.")
-        for custom_id, raw, failure in ledger.iterate_replies(db, run_id=run.id):
-            text = read_output(raw, run.endpoint) if raw is not None else None
+        for reply in ledger.iterate_replies(db, run_id=run.id):
+            text = read_output(reply.raw, run.endpoint) if reply.raw is not None else None
             if text is not None:
-                texts[int(custom_id), version.position] = text
-            elif failure:
+                texts[int(reply.custom_id), version.position] = text
+            elif reply.failure:
                 failed[version.position] = failed.get(version.position, 0) + 1
             else:
                 waiting += 1
