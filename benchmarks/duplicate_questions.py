@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from domain.duplicates import ComparedQuestion
 from domain.questions import Answer
 from domain.vocabulary import AnswerFormat
-from generation.templates.vocabulary import load_findings
+from terminology.findings import load_findings
 
 DUPLICATES = ("exact", "edited", "paraphrased")
 TWINS = ("laterality", "negation", "size", "region", "finding")

@@ -16,6 +16,12 @@ class Check(Choice):
     TYPES = ("types", "Types")
     FORMAT = ("format", "Format")
     COMPLETENESS = ("completeness", "Completeness")
+    COMPARISON = ("comparison", "Comparison with a prior")
+    REPORT_REFERENCE = ("reference to the report", "Reference to the report")
+    SEVERAL_RIGHT = ("several right answers", "Several right answers")
+    NOT_IN_REPORT = ("not in the report", "Not in the report")
+    SIDE = ("side or height", "Side or height")
+    ANSWER_REVEALED = ("answer revealed", "Answer revealed")
     DUPLICATE = ("duplicate", "Near-duplicates")
     CONTRADICTION = ("contradiction", "Contradicting keys")
 
@@ -89,6 +95,20 @@ def _structural(check: Check, description: str) -> CheckDeclaration:
     )
 
 
+def _screen(
+    check: Check, description: str, *error_kinds: ErrorKind, needs: tuple[Need, ...] = ()
+) -> CheckDeclaration:
+    return CheckDeclaration(
+        check=check,
+        version=1,
+        group=CheckGroup.WORDING,
+        severity=Severity.WARNING,
+        description=description,
+        needs=needs,
+        error_kinds=frozenset(error_kinds),
+    )
+
+
 #: The declarations of all checks, in the order of :class:`Check`.
 CHECKS: Mapping[Check, CheckDeclaration] = {
     declaration.check: declaration
@@ -102,6 +122,43 @@ CHECKS: Mapping[Check, CheckDeclaration] = {
         ),
         _structural(
             Check.COMPLETENESS, "Explanation, difficulty, category, task and box labels are present."
+        ),
+        _screen(
+            Check.COMPARISON,
+            "The question does not compare with an earlier exam, which is not shown.",
+            ErrorKind.COMPARISON,
+        ),
+        _screen(
+            Check.REPORT_REFERENCE,
+            "The question does not refer to the text of the report (GEMeX, rule 3).",
+            ErrorKind.WORDING,
+            ErrorKind.NOT_ANSWERABLE,
+        ),
+        _screen(
+            Check.SEVERAL_RIGHT,
+            "No other option follows from the key or is supported by the report as well.",
+            ErrorKind.SEVERAL_CORRECT,
+            needs=(Need.OPTIONS,),
+        ),
+        _screen(
+            Check.NOT_IN_REPORT,
+            "The report names the findings that the question takes as present, and does not negate them.",
+            ErrorKind.NOT_IN_REPORT,
+            ErrorKind.WRONG_KEY,
+            ErrorKind.EXAM_MISMATCH,
+            needs=(Need.REPORT,),
+        ),
+        _screen(
+            Check.SIDE,
+            "Stem, key, explanation, labels and boxes agree on side and height.",
+            ErrorKind.WRONG_LOCATION,
+            ErrorKind.BOX_WRONG,
+            ErrorKind.EXPLANATION,
+        ),
+        _screen(
+            Check.ANSWER_REVEALED,
+            "The stem does not contain the words by which the key differs from the other options.",
+            ErrorKind.ANSWER_REVEALED,
         ),
         CheckDeclaration(
             check=Check.DUPLICATE,

@@ -8,7 +8,7 @@ from lints.source import SourceFile, Violation
 SERVICE_PACKAGES = {
     "accounts", "browsing", "domain", "imaging", "intake", "jobs", "language_models", "measures",
     "evaluation", "notifications", "parallel", "privacy", "quality", "reader_study", "records", "release",
-    "review", "sampling", "storage",
+    "review", "sampling", "storage", "terminology",
 }  # fmt: skip
 CLOCKS = {
     "datetime.now", "datetime.utcnow", "datetime.today", "datetime.datetime.now", "datetime.datetime.utcnow",

@@ -6,6 +6,7 @@ A check that needs several questions or a language model has its own run and sto
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,17 +15,29 @@ from typing import Any
 from domain.checks import CHECKS, Check, CheckResult, Need, Problem, Settings
 from domain.expectations import Expectations
 from domain.questions import Question
+from quality.content_screens import (
+    ImageWidth,
+    screen_answer_revealed,
+    screen_not_in_report,
+    screen_several_right,
+    screen_side,
+)
 from quality.structural_checks import check_completeness, check_format, check_schema, check_types
+from quality.text_screens import Screen, find_hit
 from records.questions import question_from_columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedQuestion:
-    """A question with what checks compare it with: the format of its file, and the report of its exam."""
+    """A question with what checks compare it with: the format of its file, and the exam.
+
+    ``radiographs`` are those of the exam if it has a question with boxes.
+    """
 
     question: Question
     expected: Expectations
     report: str | None = None
+    radiographs: tuple[ImageWidth, ...] = ()
 
     def find_missing_need(self, needs: Sequence[Need]) -> Need | None:
         """Return the first of the needs that the question does not have; None if it has all."""
@@ -42,6 +55,30 @@ class CheckedQuestion:
                 return True
 
 
+#: Words around a hit of a screen that make it harmless: what a report would say, what would be stable.
+_HARMLESS = {
+    Screen.REFERS_TO_TEXT: re.compile(
+        r"\b(?:stand|belongs?|sentence|add|write|put|dictate)\b[^.?]*\bin\s+(?:the|a)\s+report\b|"
+        r"\bwhen\b[^.?]*\bis\s+reported\b",
+        re.IGNORECASE,
+    ),
+    Screen.COMPARISON: re.compile(
+        r"\b(?:if|whether|unless|until|should|can|known|shown)\b[^.?]*\b(?:stable|unchanged)\b", re.IGNORECASE
+    ),
+}
+
+
+def _report_words(check: Check, checked: CheckedQuestion, screen: Screen) -> Problem | None:
+    question = checked.question
+    hit = find_hit(question, screen)
+    if hit is None:
+        return None
+    text = question.explanation if hit.field == "explanation" else question.stem
+    if _HARMLESS[screen].search(text):
+        return None
+    return Problem(check=check, field=hit.field, reason=f"contains {hit.words!r}")
+
+
 QuestionCheck = Callable[[CheckedQuestion, Settings], Problem | None]
 
 #: The checks that judge one question at a time, in the order of their declarations.
@@ -52,6 +89,14 @@ QUESTION_CHECKS: Mapping[Check, QuestionCheck] = {
         checked.question, minimum_explanation=int(settings["minimum_explanation"])
     ),
     Check.COMPLETENESS: lambda checked, _: check_completeness(checked.question, expected=checked.expected),
+    Check.COMPARISON: lambda checked, _: _report_words(Check.COMPARISON, checked, Screen.COMPARISON),
+    Check.REPORT_REFERENCE: lambda checked, _: _report_words(
+        Check.REPORT_REFERENCE, checked, Screen.REFERS_TO_TEXT
+    ),
+    Check.SEVERAL_RIGHT: lambda checked, _: screen_several_right(checked.question, checked.report),
+    Check.NOT_IN_REPORT: lambda checked, _: screen_not_in_report(checked.question, checked.report or ""),
+    Check.SIDE: lambda checked, _: screen_side(checked.question, checked.radiographs, checked.report),
+    Check.ANSWER_REVEALED: lambda checked, _: screen_answer_revealed(checked.question),
 }
 
 
@@ -78,11 +123,13 @@ class QuestionBlock:
     """Questions to check, with plain values, so that another process can check them.
 
     ``rows`` contains (question id, import id, exam key, report, values of ``QUESTION_COLUMNS``) by ascending
-    id. ``expected`` has the expectations of each import.
+    id. ``expected`` has the expectations of each import. ``radiographs`` has those of exams with boxes,
+    by the key of the exam.
     """
 
     rows: Sequence[tuple[Any, ...]]
     expected: Mapping[int, Expectations]
+    radiographs: Mapping[str, tuple[ImageWidth, ...]] = field(default_factory=dict)
     due: tuple[DueCheck, ...]
 
 
@@ -106,7 +153,7 @@ def check_block(block: QuestionBlock) -> BlockResult:
     missing: dict[Check, Counter[Need]] = {due.check: Counter() for due in block.due}
     for row in block.rows:
         number = row[0]
-        checked = row_to_checked_question(row, block.expected)
+        checked = row_to_checked_question(row, block.expected, block.radiographs)
         for due in block.due:
             if number <= due.after:
                 continue
@@ -120,9 +167,16 @@ def check_block(block: QuestionBlock) -> BlockResult:
     )
 
 
-def row_to_checked_question(row: Sequence[Any], expected: Mapping[int, Expectations]) -> CheckedQuestion:
+def row_to_checked_question(
+    row: Sequence[Any],
+    expected: Mapping[int, Expectations],
+    radiographs: Mapping[str, tuple[ImageWidth, ...]],
+) -> CheckedQuestion:
     """Convert a row of a block."""
     _, import_id, exam_key, report, *values = row
     return CheckedQuestion(
-        question=question_from_columns(exam_key, values), expected=expected[import_id], report=report
+        question=question_from_columns(exam_key, values),
+        expected=expected[import_id],
+        report=report,
+        radiographs=radiographs.get(exam_key, ()),
     )

@@ -107,18 +107,22 @@ def screen_question(question: Question) -> Iterator[ScreenHit]:
         question: the question. Its stem, options and text of the answer are searched; its explanation only
             for what may not be in a reason either.
     """
-    asked = [("stem", question.stem), *(("options", option) for option in question.options)]
-    if isinstance(question.answer, str):
-        asked.append(("answer", question.answer))
-    for screen, (pattern, is_also_explained) in _PATTERNS.items():
-        texts = [*asked, ("explanation", question.explanation)] if is_also_explained else asked
-        hit = next(
-            (
-                ScreenHit(screen=screen, field=field, words=match[0].strip())
-                for field, text in texts
-                if (match := pattern.search(text)) is not None
-            ),
-            None,
-        )
+    for screen in _PATTERNS:
+        hit = find_hit(question, screen)
         if hit is not None:
             yield hit
+
+
+def find_hit(question: Question, screen: Screen) -> ScreenHit | None:
+    """Return the first hit of one screen in a question, searched as by :func:`screen_question`."""
+    pattern, is_also_explained = _PATTERNS[screen]
+    texts = [("stem", question.stem), *(("options", option) for option in question.options)]
+    if isinstance(question.answer, str):
+        texts.append(("answer", question.answer))
+    if is_also_explained:
+        texts.append(("explanation", question.explanation))
+    for field, text in texts:
+        match = pattern.search(text)
+        if match is not None:
+            return ScreenHit(screen=screen, field=field, words=match[0].strip())
+    return None

@@ -12,7 +12,7 @@ import msgspec
 from domain.provenance import CallReference, Evidence, EvidenceKind, Provenance
 from generation.generated_questions import GeneratedQuestion
 from generation.source_exams import SourceExam
-from generation.templates.report_mentions import split_sentences
+from terminology.mentions import split_sentences
 
 _PROMPTS = Path(__file__).parent / "prompts"
 
@@ -111,7 +111,7 @@ def make_material(exam: SourceExam, *, source: str) -> Material:
     The sentences are those of the report. A source without reports, such as scene graphs, has the sentences
     of its codes.
     """
-    sentences = split_sentences(exam.report) or list(
+    sentences = split_sentences(exam.report.findings, exam.report.impression) or list(
         dict.fromkeys(code.sentence.strip() for code in exam.codes if code.sentence.strip())
     )
     return Material(source=source, exam=exam, sentences=tuple(sentences))

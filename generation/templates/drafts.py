@@ -12,7 +12,7 @@ from domain.provenance import Evidence
 from domain.questions import Answer
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from generation.templates.exam_facts import ExamFacts, PresentFinding
-from generation.templates.vocabulary import FindingTerm, load_findings
+from terminology.findings import FindingTerm, load_findings
 
 #: The number of options of a choice question, as in ReXVQA.
 OPTION_COUNT = 4

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from domain.boxes import LabelledBox
 from domain.provenance import Evidence, EvidenceKind
 from generation.source_exams import CodedFinding, CodeSystem, SourceExam
-from generation.templates.report_mentions import Mention, Polarity, find_mentions, split_sentences
-from generation.templates.vocabulary import Exclusion, FindingTerm, load_exclusions, load_findings
+from generation.templates.exclusions import Exclusion, is_coded_by, load_exclusions
+from terminology.findings import FindingTerm, load_findings
+from terminology.mentions import Mention, Polarity, find_mentions, split_sentences
+from terminology.sides import BOTH, LEFT, RIGHT
 
-_RIGHT, _LEFT = re.compile(r"\bright\b", re.IGNORECASE), re.compile(r"\bleft\b", re.IGNORECASE)
-_BOTH = re.compile(r"\b(?:bilateral\w*|both|bibasilar|bibasal|biapical)\b", re.IGNORECASE)
 _EXCEPTION = re.compile(r"\b(?:otherwise|except|apart|aside|other than)\b", re.IGNORECASE)
 _NO_ACUTE_DISEASE = re.compile(
     r"^(?:no|negative\s+for|no\s+(?:radiographic\s+)?evidence\s+(?:of|for))\s+(?:acute|active)"
@@ -69,7 +69,7 @@ def collect_facts(exam: SourceExam) -> ExamFacts:
     may be there.
     """
     terms = load_findings()
-    sentences = split_sentences(exam.report)
+    sentences = split_sentences(exam.report.findings, exam.report.impression)
     mentions = [
         mention
         for sentence in sentences
@@ -79,7 +79,7 @@ def collect_facts(exam: SourceExam) -> ExamFacts:
     by_finding: dict[str, list[Mention]] = defaultdict(list)
     for mention in mentions:
         by_finding[mention.finding].append(mention)
-    codes = {name: [code for code in exam.codes if term.is_coded_by(code)] for name, term in terms.items()}
+    codes = {name: [code for code in exam.codes if is_coded_by(term, code)] for name, term in terms.items()}
     unused: Counter[str] = Counter()
     present = {}
     for name, term in terms.items():
@@ -289,7 +289,7 @@ def _contradicts(side: str, sentences: list[str]) -> bool:
     text = " ".join(sentences)
     if not text:
         return False
-    right, left, both = _RIGHT.search(text), _LEFT.search(text), _BOTH.search(text)
+    right, left, both = RIGHT.search(text), LEFT.search(text), BOTH.search(text)
     if side == "both":
         return not both and not (right and left)
     return bool(both or (left if side == "right" else right))

@@ -13,7 +13,7 @@ from domain.provenance import Evidence, EvidenceKind
 from domain.vocabulary import AnswerFormat, Task
 from generation.templates.drafts import OPTION_COUNT, Draft, DraftWriter
 from generation.templates.exam_facts import PresentFinding
-from generation.templates.vocabulary import FindingTerm, load_findings
+from terminology.findings import FindingTerm, load_findings
 
 CLOSED, OPEN = AnswerFormat.CLOSED, AnswerFormat.OPEN
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from sqlmodel import Session
 
 from accounts.service.audit import record
-from domain.checks import Check
+from domain.checks import CHECKS_ON_IMPORT
 from domain.errors import InvalidValue
 from domain.people import Action, Person, require
 from imaging.guarded_decoder import GuardedDecoder
@@ -330,7 +330,7 @@ def _build_report(
         images=image_importer.new_count if image_importer else 0,
         refusals=tuple(refusals.first_refusals),
         refusals_file=refusals_path if refusals.count else None,
-        problems={check: writer.problems.get(check, 0) for check in Check} if writer else {},
+        problems={check: writer.problems.get(check, 0) for check in CHECKS_ON_IMPORT} if writer else {},
     )
 
 

@@ -163,7 +163,7 @@ def list_results(db: Session, *, by: Person, question_number: int) -> list[Check
     require(by, Action.SEE_CHECKS)
     load_question(db, question_id=question_number)
     dataset_id, row = question_blocks.load_question_row(db, question_id=question_number)
-    checked = row_to_checked_question(row, datasets.load_expectations(db, dataset_id=dataset_id))
+    checked = row_to_checked_question(row, datasets.load_expectations(db, dataset_id=dataset_id), {})
     first_problems: dict[Check, Problem] = {}
     for problem in problems.list_problems_of_question(db, question_id=question_number):
         first_problems.setdefault(problem.check, problem)

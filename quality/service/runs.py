@@ -8,9 +8,9 @@ again from the first question.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,6 +22,9 @@ from domain.checks import CHECKS, CHECKS_ON_IMPORT, Check, Need, Problem, Settin
 from domain.count_texts import count_text
 from domain.expectations import Expectations
 from domain.people import Action, Person, require
+from domain.vocabulary import View
+from parallel.executors import map_in_order, open_executor
+from quality.content_screens import ImageWidth
 from quality.question_checks import QUESTION_CHECKS, BlockResult, DueCheck, QuestionBlock, check_block
 from quality.service.settings import current_settings
 from storage.intake import datasets
@@ -29,9 +32,9 @@ from storage.quality import check_states, problems, question_blocks
 from storage.quality.check_states import CheckState
 from storage.unit_of_work import read_only_session, unit_of_work
 
-BLOCK_SIZE = 5_000
-#: Blocks that are read before the first of them is finished, if an executor checks them.
-_BLOCKS_AHEAD = 6
+BLOCK_SIZE = 2_000
+#: Fewer questions are checked in this process, because starting others takes some seconds.
+_FEW_QUESTIONS = 40_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +79,7 @@ def run_checks(
         checks: the checks to run; None for all that are switched on and judge one question at a time.
         clock: returns the current time.
         progress: a function that is called with the number of checked questions and the number of questions.
-        executor: checks several blocks at a time; None to check them here. The results are the same.
+        executor: checks several blocks at a time; None to choose by the number of questions.
         read_session: opens a read-only session.
         transaction: opens a session that is committed at the end.
 
@@ -98,7 +101,7 @@ def run_checks(
     found = dict.fromkeys(chosen, 0)
     done = 0
     blocks = _read_blocks(read_session, summary.id, after=after, expected=expected, due=due) if total else ()
-    for result in _check_blocks(blocks, executor):
+    for result in _check_blocks(blocks, executor, questions=total):
         for check, counts in result.missing.items():
             missing[check].update(counts)
             found[check] += len(result.problems[check])
@@ -204,29 +207,53 @@ def _read_blocks(
     while True:
         with read_session() as db:
             rows = question_blocks.load_block(db, dataset_id=dataset_id, after=after, count=BLOCK_SIZE)
+            radiographs = load_radiographs(
+                db, dataset_id=dataset_id, after=after, through=rows[-1][0] if rows else 0
+            )
         if not rows:
             return
         # A file that is being imported at the same time is left to the next run.
         known = [row for row in rows if row[1] in expected]
         if known:
-            yield QuestionBlock(rows=known, expected=expected, due=due)
+            yield QuestionBlock(rows=known, expected=expected, radiographs=radiographs, due=due)
         if len(known) < len(rows):
             return
         after = rows[-1][0]
 
 
-def _check_blocks(blocks: Iterable[QuestionBlock], executor: Executor | None) -> Iterator[BlockResult]:
-    """Check blocks and yield the results in order; with an executor, some blocks at a time."""
-    if executor is None:
+def load_radiographs(
+    db: Session, *, dataset_id: int, after: int, through: int
+) -> dict[str, tuple[ImageWidth, ...]]:
+    """Load the radiographs of exams with boxes by the key of the exam, for the questions of a range of ids.
+
+    The function checks no permission.
+
+    Args:
+        db: a read-only session.
+        dataset_id: the id of the dataset.
+        after: the range begins above this question id.
+        through: the last question id of the range.
+    """
+    widths = question_blocks.load_image_widths(db, dataset_id=dataset_id, after=after, through=through)
+    return {
+        exam: tuple(
+            ImageWidth(radiograph=key, view=View(view), columns=columns) for key, view, columns in images
+        )
+        for exam, images in widths.items()
+    }
+
+
+def _check_blocks(
+    blocks: Iterable[QuestionBlock], executor: Executor | None, *, questions: int
+) -> Iterator[BlockResult]:
+    """Check blocks and yield the results in order; large runs use several processes."""
+    if executor is not None:
+        yield from map_in_order(executor, check_block, blocks)
+    elif questions < _FEW_QUESTIONS:
         yield from map(check_block, blocks)
-        return
-    under_way: deque[Future[BlockResult]] = deque()
-    for block in blocks:
-        under_way.append(executor.submit(check_block, block))
-        if len(under_way) >= _BLOCKS_AHEAD:
-            yield under_way.popleft().result()
-    while under_way:
-        yield under_way.popleft().result()
+    else:
+        with open_executor() as processes:
+            yield from map_in_order(processes, check_block, blocks)
 
 
 def _store_block(

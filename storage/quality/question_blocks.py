@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from sqlmodel import Session
 
 from records.questions import QUESTION_COLUMNS
-from storage.rows.datasets import ExamRow, QuestionRow
+from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
 
 _QUESTION, _EXAM = QuestionRow.__table__.c, ExamRow.__table__.c
 #: (question id, import id, exam key, report, the values of QUESTION_COLUMNS in order)
@@ -32,6 +32,31 @@ def load_block(db: Session, *, dataset_id: int, after: int, count: int) -> list[
     )
     # On the connection: with this many rows the session's bookkeeping takes longer than the database.
     return [tuple(row) for row in db.connection().execute(statement)]
+
+
+def load_image_widths(
+    db: Session, *, dataset_id: int, after: int, through: int
+) -> dict[str, list[tuple[str, str, int | None]]]:
+    """Return (radiograph key, view, columns) by exam key, for exams whose questions in that range have boxes.
+
+    The range contains the question ids above ``after``, up to ``through``.
+    """
+    with_boxes = select(_QUESTION.exam_id).where(
+        _QUESTION.id > after,
+        _QUESTION.id <= through,
+        _QUESTION.dataset_id == dataset_id,
+        _QUESTION.boxes != "[]",
+    )
+    statement = (
+        select(ExamRow.key, RadiographRow.key, RadiographRow.view, ImageRow.columns)
+        .join(RadiographRow, RadiographRow.exam_id == ExamRow.id)
+        .outerjoin(ImageRow, ImageRow.sha256 == RadiographRow.image_sha256)
+        .where(ExamRow.id.in_(with_boxes))
+    )
+    widths: dict[str, list[tuple[str, str, int | None]]] = {}
+    for exam, radiograph, view, columns in db.connection().execute(statement):
+        widths.setdefault(exam, []).append((radiograph, view, columns))
+    return widths
 
 
 def load_question_row(db: Session, *, question_id: int) -> tuple[int, BlockRow]:

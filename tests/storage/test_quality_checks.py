@@ -231,7 +231,8 @@ def test_a_run_is_in_the_audit_trail(dataset_importer):
         entry = db.execute(
             text("SELECT new FROM audit_entry WHERE what = 'check questions' ORDER BY number DESC")
         ).scalar()
-    assert json.loads(entry)["problems"] == {"schema": 1, "types": 0, "format": 1, "completeness": 1}
+    problems = {check: count for check, count in json.loads(entry)["problems"].items() if count}
+    assert problems == {"schema": 1, "format": 1, "completeness": 1}
 
 
 def test_an_empty_dataset_has_nothing_to_check(engine, tmp_path):

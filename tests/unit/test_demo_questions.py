@@ -15,10 +15,12 @@ from demo.questions import write_questions
 from demo.reports import write_report
 from demo.simulated_reviewers import simulate_verdict
 from demo.terms import TERMS
+from domain.checks import Check
 from domain.corrections import apply_correction
 from domain.expectations import COMPLETE
 from domain.verdicts import Decision, ErrorKind, check_decision
 from domain.vocabulary import AnswerFormat, Difficulty, Task
+from quality.question_checks import CheckedQuestion, apply_check
 from quality.structural_checks import check_question
 
 pytestmark = pytest.mark.full
@@ -241,3 +243,41 @@ def test_tube_tips_are_at_plausible_distances(exams):
     assert tips
     assert all(20 < tip < 70 for tip in tips)
     assert DEVICES
+
+
+#: Kind of planted error: the screen that is meant for it, and how many of the planted it finds here.
+SCREENED = {
+    ErrorKind.COMPARISON: Check.COMPARISON,
+    ErrorKind.WRONG_LOCATION: Check.SIDE,
+    ErrorKind.NOT_IN_REPORT: Check.NOT_IN_REPORT,
+    ErrorKind.SEVERAL_CORRECT: Check.SEVERAL_RIGHT,
+    ErrorKind.ANSWER_REVEALED: Check.ANSWER_REVEALED,
+}
+
+
+def screen_planted(planted, exams):
+    """The kinds of planted errors (None: correct) of the questions that each screen reports."""
+    reports = {exam.exam_id: write_report(exam, seed=1) for exam in exams}
+    reported = {check: Counter() for check in SCREENED.values()}
+    for question in planted.questions:
+        error = planted.planted.get(question.id)
+        checked = CheckedQuestion(question=question, expected=COMPLETE, report=reports[question.exam_id])
+        for check, counts in reported.items():
+            if apply_check(check, checked, {}).problem is not None:
+                counts[error.kind if error else None] += 1
+    return reported
+
+
+def test_the_screens_report_planted_errors_and_hardly_any_correct_question(planted, exams):
+    reported = screen_planted(planted, exams)
+    found = {kind.value: reported[check][kind] for kind, check in SCREENED.items()}
+    assert found == {
+        "comparison with a prior": 8,
+        "wrong side or place": 6,
+        "finding not in the report": 3,
+        "more than one right answer": 1,
+        "stem gives the answer away": 7,
+    }
+    assert {check.value: counts[None] for check, counts in reported.items() if counts[None]} == {
+        "not in the report": 1  # "free air in the pleural space" is read as free air under the diaphragm
+    }

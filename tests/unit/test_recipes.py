@@ -15,8 +15,8 @@ from generation.recipes.rexvqa import find_uncovered
 from generation.recipes.stages import Statement, make_material
 from generation.regions import REGIONS
 from generation.source_exams import ReportSections, SourceExam, SourceImage
-from generation.templates.vocabulary import load_findings
 from language_models.prompts import parse_prompt
+from terminology.findings import load_findings
 from tests.storage.recipe_replies import write_bullets, write_gemex_questions, write_rexvqa_questions
 
 REGION_STAGE, QUESTION_STAGE = RECIPES["gemex"].stages

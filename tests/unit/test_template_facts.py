@@ -5,8 +5,9 @@ import pytest
 from domain.boxes import Box, BoxFit, BoxGrid, LabelledBox
 from generation.source_exams import CodedFinding, CodeSystem, ReportSections, SourceExam, SourceImage
 from generation.templates.exam_facts import collect_facts
-from generation.templates.report_mentions import find_mentions
-from generation.templates.vocabulary import load_exclusions, load_findings
+from generation.templates.exclusions import load_exclusions
+from terminology.findings import load_findings
+from terminology.mentions import find_mentions
 
 
 def make_exam(findings="", impression="", *, mesh=(), codes=(), searched=()):

@@ -22,8 +22,8 @@ from generation.templates.question_file import (
 )
 from generation.templates.questions import draft_questions
 from generation.templates.selection import PER_EXAM
-from generation.templates.vocabulary import load_findings
 from quality.structural_checks import check_question
+from terminology.findings import load_findings
 from tests.unit.generation_sources import make_region, write_openi, write_scene_graph
 
 #: Labels that state one finding each, with the finding.

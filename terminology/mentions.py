@@ -1,4 +1,4 @@
-"""Reads which findings a report states, negates or leaves uncertain, sentence by sentence.
+"""Reads which findings a text states, negates or leaves uncertain, sentence by sentence.
 
 The reader errs towards uncertain: only a plain statement counts as present, and only a plain negation as
 absent.
@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
-from generation.source_exams import ReportSections
-from generation.templates.vocabulary import FindingTerm
+from terminology.findings import FindingTerm, load_findings
 
 
 class Polarity(StrEnum):
@@ -85,10 +85,10 @@ _ALTERNATIVE = re.compile(r"^[^.;]{0,30}\b(?:or|and/or)\b|^\s*/", re.IGNORECASE)
 _ALTERNATIVE_BEFORE = re.compile(r"\b(?:or|and/or)\s+(?:\w+\s+){0,2}$|/\s*$", re.IGNORECASE)
 
 
-def split_sentences(report: ReportSections) -> list[str]:
-    """Split findings and impression into sentences, without numbering."""
+def split_sentences(*texts: str) -> list[str]:
+    """Split texts, such as the sections of a report, into sentences without numbering."""
     sentences = []
-    for section in (report.findings, report.impression):
+    for section in texts:
         for part in _SENTENCE_END.split(section):
             sentence = _NUMBERING.sub("", part).strip()
             if sentence:
@@ -146,3 +146,16 @@ def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
     ):
         return Polarity.UNCERTAIN
     return Polarity.STATED
+
+
+@lru_cache(maxsize=20_000)
+def read_mentions(text: str) -> tuple[Mention, ...]:
+    """Return all mentions of all findings in a text, sentence by sentence. Options and reports recur."""
+    terms = load_findings().values()
+    mentions: list[Mention] = []
+    for sentence in split_sentences(text):
+        folded = sentence.casefold()
+        for term in terms:
+            if not term.triggers or any(trigger in folded for trigger in term.triggers):
+                mentions.extend(find_mentions(sentence, term))
+    return tuple(mentions)

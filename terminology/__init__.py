@@ -1,0 +1,1 @@
+"""Terms of chest radiology in texts: findings, their negation, sides and regions."""

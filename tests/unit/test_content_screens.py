@@ -1,0 +1,272 @@
+"""The rule-based screens: what each reports, and what looks similar and passes."""
+
+import pytest
+
+from domain.boxes import Box, BoxFit, BoxGrid, LabelledBox
+from domain.questions import Question
+from domain.vocabulary import AnswerFormat, Task, View
+from quality.content_screens import (
+    ImageWidth,
+    entails,
+    screen_answer_revealed,
+    screen_not_in_report,
+    screen_several_right,
+    screen_side,
+)
+from terminology.findings import load_findings
+from terminology.mentions import find_mentions, read_mentions, split_sentences
+
+PRESENT = "Which of the following is present on this radiograph?"
+REPORT = (
+    "Small left pleural effusion. Mild cardiomegaly. No pneumothorax. There is neither fracture nor "
+    "consolidation."
+)
+
+
+def choose(stem=PRESENT, options=("Effusion", "Pneumothorax", "Fracture", "Emphysema"), **fields):
+    return Question(
+        id="q", exam_id="e", format=AnswerFormat.SINGLE, stem=stem, options=options, answer=(0,), **fields
+    )
+
+
+def ask(stem, answer, **fields):
+    closed = answer in ("yes", "no")
+    format_ = AnswerFormat.CLOSED if closed else AnswerFormat.OPEN
+    return Question(id="q", exam_id="e", format=format_, stem=stem, options=(), answer=answer, **fields)
+
+
+def reason_of(problem):
+    return None if problem is None else f"{problem.field} {problem.reason}"
+
+
+# ------------------------------------------------------------------------------------ several right answers
+@pytest.mark.parametrize(
+    ("specific", "general"),
+    [
+        ("Left pleural effusion", "Pleural effusion"),
+        ("Large right-sided pneumothorax", "Pneumothorax"),
+        ("Bilateral effusions", "Right effusion"),
+        ("Cardiomegaly", "Enlarged heart"),
+        ("Left lower lung zone", "Left lung"),
+        ("Pneumothorax", "pneumothorax"),
+    ],
+)
+def test_a_more_specific_option_entails_the_general_one(specific, general):
+    assert entails(specific, general)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Pleural effusion", "Left pleural effusion"),
+        ("Pleural effusion", "No pleural effusion"),
+        ("Left pleural effusion", "Right pleural effusion"),
+        ("Left upper lobe", "Left lower lobe"),
+        ("Calcified granuloma", "Calcified aorta"),
+        ("Normal heart size", "Heart size"),
+        ("", "Effusion"),
+    ],
+)
+def test_other_options_do_not_follow(one, other):
+    assert not entails(one, other)
+
+
+def test_an_option_that_follows_from_the_key_is_right_as_well():
+    question = choose(options=("Left pleural effusion", "Fracture", "Pleural effusion", "Mass"))
+    assert reason_of(screen_several_right(question, None)) == (
+        "options C 'Pleural effusion' follows from the key 'Left pleural effusion'"
+    )
+
+
+def test_an_option_that_the_report_states_is_right_as_well():
+    question = choose(options=("Pleural effusion", "Cardiomegaly", "Mass", "Emphysema"))
+    assert reason_of(screen_several_right(question, REPORT)) == (
+        "options B 'Cardiomegaly' is stated in the report, too"
+    )
+    assert screen_several_right(choose(), REPORT) is None
+
+
+@pytest.mark.parametrize(
+    "stem",
+    [
+        "Which finding is NOT present on this radiograph?",
+        "Which of these is absent?",
+        "All are seen except which?",
+    ],
+)
+def test_a_finding_that_the_report_does_not_mention_is_absent_as_well(stem):
+    """ReXVQA's most frequent error: questions about absence with findings that no report names."""
+    question = choose(stem, ("Pneumothorax", "Pleural effusion", "Cardiomegaly", "Emphysema"))
+    assert reason_of(screen_several_right(question, REPORT)) == (
+        "options D 'Emphysema' is absent as well: the report does not mention it"
+    )
+
+
+def test_a_finding_that_the_report_negates_is_absent_as_well():
+    question = choose(
+        "Which is not seen?",
+        ("Pneumothorax", "Pleural effusion", "Cardiomegaly", "Rib fracture"),
+        task=Task.NEGATION,
+    )
+    assert reason_of(screen_several_right(question, REPORT)) == (
+        "options D 'Rib fracture' is absent as well: the report negates it"
+    )
+
+
+def test_a_question_about_absence_with_present_distractors_passes():
+    question = choose(
+        "Which is not seen?", ("Pneumothorax", "Pleural effusion", "Cardiomegaly", "Heart failure")
+    )
+    question_with_two = choose(
+        "Which is not seen?", ("Pneumothorax", "Left pleural effusion", "Cardiomegaly")
+    )
+    assert screen_several_right(question_with_two, REPORT) is None
+    assert (
+        screen_several_right(question, "Pleural effusion, cardiomegaly and congestive heart failure.") is None
+    )
+
+
+def test_all_of_the_above_is_no_second_answer():
+    question = choose(options=("All of the above", "Effusion", "Cardiomegaly", "Mass"))
+    assert screen_several_right(question, REPORT) is None
+
+
+# ------------------------------------------------------------------------------------- what the report says
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        (ask("Is there a pneumothorax?", "yes"), "stem names pneumothorax, which the report negates"),
+        (
+            ask("Is there emphysema?", "yes"),
+            "stem names pulmonary emphysema, which the report does not mention",
+        ),
+        (ask("Where is the pneumothorax?", "apex"), "stem names pneumothorax, which the report negates"),
+        (
+            choose(options=("Emphysema", "Mass")),
+            "options names pulmonary emphysema, which the report does not mention",
+        ),
+        (
+            choose(explanation="There is emphysema as well as an effusion."),
+            "explanation names pulmonary emphysema, which the report does not mention",
+        ),
+        (ask("Is there a pneumothorax?", "no"), None),
+        (ask("Is there a pneumothorax?", "No, none is seen"), None),
+        (ask("Is there no pneumothorax?", "yes"), None),
+        (ask("Is there a pleural effusion?", "yes"), None),
+        (ask("What can cause a pleural effusion?", "Heart failure"), None),
+        (ask("Which finding is absent?", "Emphysema"), None),
+    ],
+)
+def test_findings_taken_as_present_are_in_the_report(question, reason):
+    assert reason_of(screen_not_in_report(question, REPORT)) == reason
+
+
+def test_neither_negates_both_findings():
+    """Before, the reader of reports took "neither fracture nor consolidation" as stated."""
+    polarities = {
+        m.finding: m.polarity for m in read_mentions("There is neither pneumothorax nor pleural effusion.")
+    }
+    assert {str(polarity) for polarity in polarities.values()} == {"negated"}
+
+
+# ---------------------------------------------------------------------------------------------------- sides
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        (
+            ask("Where is the mass?", "Left lung", explanation="A mass is seen in the right upper lobe."),
+            "explanation names the right side, the answer the left side",
+        ),
+        (
+            ask("Where in the right lung is the mass?", "Left upper lobe"),
+            "answer names the left side, the stem the right side",
+        ),
+        (
+            ask("Where is it?", "Left upper lobe", explanation="In the left lower lobe."),
+            "explanation names the lower part, the answer the upper part",
+        ),
+        (
+            ask("Is the mass on the left?", "yes", explanation="A mass on the right."),
+            "explanation names the right side, the stem the left side",
+        ),
+        (ask("Is the mass on the left?", "no", explanation="The mass is on the right."), None),
+        (ask("Is it on the left or on the right?", "Left", explanation="On the left."), None),
+        (ask("Where is it?", "Left lung", explanation="Both lungs are affected."), None),
+        (ask("What is enlarged?", "Left atrium", explanation="The right heart border is double."), None),
+        (ask("Where is the trachea?", "Deviated to the right", explanation="A left pneumothorax."), None),
+    ],
+)
+def test_parts_of_a_question_agree_on_the_side(question, reason):
+    assert reason_of(screen_side(question)) == reason
+
+
+def test_the_side_of_the_report_counts_for_the_same_finding():
+    question = ask("Name the side of the pleural effusion.", "Right")
+    assert (
+        reason_of(screen_side(question, (), REPORT))
+        == "answer names the right side, the report the left side"
+    )
+    assert screen_side(ask("Name the side of the mass.", "Right"), (), REPORT) is None
+
+
+FRONTAL = ImageWidth(radiograph="pa", view=View.PA, columns=200)
+
+
+def draw_box(x_min, x_max, *, label="left lung", grid=None):
+    box = Box(x_min=x_min, y_min=10, x_max=x_max, y_max=50)
+    return LabelledBox(radiograph="pa", label=label, box=box, grid=grid)
+
+
+@pytest.mark.parametrize(
+    ("box", "image", "reason"),
+    [
+        (draw_box(10, 60), FRONTAL, "boxes lies on the patient's right, its label or key is left"),
+        (draw_box(120, 180), FRONTAL, None),
+        (draw_box(10, 150), FRONTAL, None),  # it reaches across the middle
+        (draw_box(10, 60), ImageWidth(radiograph="pa", view=View.LATERAL, columns=200), None),
+        (draw_box(10, 60), ImageWidth(radiograph="pa", view=View.PA, columns=None), None),
+        (draw_box(10, 60, label="bilateral lung"), FRONTAL, None),
+        (
+            draw_box(130, 180, label="right lung", grid=BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)),
+            ImageWidth(radiograph="pa", view=View.AP, columns=None),
+            "boxes lies on the patient's left, its label or key is right",
+        ),
+    ],
+)
+def test_a_box_lies_on_the_side_of_its_label(box, image, reason):
+    question = ask("What is seen?", "Opacity", boxes=(box,))
+    assert reason_of(screen_side(question, (image,))) == reason
+
+
+# ------------------------------------------------------------------------------------------ answer revealed
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        (
+            choose("Which finding shows the meniscus of an effusion?"),
+            "stem contains what only the key has: effusion",
+        ),
+        (ask("Is the heart enlarged? - Yes", "yes"), "stem ends with an answer"),
+        (choose("Is it an effusion or a pneumothorax?"), None),
+        (choose("Effusion, pneumothorax, fracture: which is seen?"), None),
+        (choose(), None),
+        (ask("Is there an effusion?", "yes"), None),
+    ],
+)
+def test_a_stem_does_not_contain_its_answer(question, reason):
+    assert reason_of(screen_answer_revealed(question)) == reason
+
+
+def test_the_fast_reader_finds_what_each_pattern_finds():
+    text = " ".join(
+        f"There is {term.with_article}. No {term.noun} is seen. {term.sign}"
+        for term in load_findings().values()
+    )
+    slow = [
+        mention
+        for sentence in split_sentences(text)
+        for term in load_findings().values()
+        for mention in find_mentions(sentence, term)
+    ]
+    assert list(read_mentions(text)) == slow
+    assert len({mention.finding for mention in slow}) == len(load_findings())
