@@ -1,6 +1,6 @@
 """Questions with planted duplicates and twins, for the search of near-duplicates.
 
-The findings and their names come from the question templates (`generation/templates/findings.toml`), the
+The findings and their names come from the question templates (`terminology/findings.toml`), the
 sentences around them from this module. Each exam has questions on different findings. Some of them have a
 duplicate (exact, edited or paraphrased), a contradiction, or a twin that differs in side, negation, size,
 region or finding only.

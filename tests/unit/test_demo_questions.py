@@ -258,7 +258,7 @@ SCREENED = {
 def screen_planted(planted, exams):
     """The kinds of planted errors (None: correct) of the questions that each screen reports."""
     reports = {exam.exam_id: write_report(exam, seed=1) for exam in exams}
-    reported = {check: Counter() for check in SCREENED.values()}
+    reported: dict[Check, Counter[ErrorKind | None]] = {check: Counter() for check in SCREENED.values()}
     for question in planted.questions:
         error = planted.planted.get(question.id)
         checked = CheckedQuestion(question=question, expected=COMPLETE, report=reports[question.exam_id])
