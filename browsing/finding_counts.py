@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from generation.templates.report_findings import read_report
-from generation.templates.vocabulary import capitalise, load_findings
+from terminology.findings import capitalise, load_findings
 
 HEALTHY, UNKNOWN = "Healthy", "Not known"
 

@@ -86,7 +86,7 @@ def screen_several_right(question: Question, report: str | None) -> Problem | No
         return None
     if _asks_for_absence(question):
         return _screen_absent_options(key, others, report)
-    if _WHICH_IS_PRESENT.search(question.stem) and not read_mentions(question.stem):
+    if _WHICH_IS_PRESENT.search(question.stem) and not read_mentions(_as_statement(question.stem)):
         for index, option in others:
             stated = _stated_findings(option)
             if stated and all(_is_stated(name, report) for name in stated) and _agree(option, report):
@@ -348,8 +348,8 @@ def _compare_with_report(
     field, side = ("answer", parts[0][2].side) if parts[0][2].side else ("stem", parts[1][2].side)
     if not side or len(parts[1][2].sides) == 2:
         return None
-    text = f"{parts[0][1]}. {_as_statement(question.stem)}"
-    related = frozenset().union(*(_related_findings(m.finding) for m in read_mentions(text) if m.exact))
+    mentions = (*read_mentions(parts[0][1]), *read_mentions(_as_statement(question.stem)))
+    related = frozenset().union(*(_related_findings(m.finding) for m in mentions if m.exact))
     sides = frozenset().union(
         *(
             read_place(m.sentence).sides

@@ -146,7 +146,7 @@ def _parse_term(name: str, table: dict[str, Any]) -> FindingTerm:
         noun=noun,
         article=article,
         mention=compile_pattern(mention),
-        name=compile_pattern(own_name),
+        name=compile_pattern(own_name),  # the same object as the mention if the patterns are equal
         group=table["group"],
         mesh=tuple(compile_pattern(pattern) for pattern in table["mesh"]),
         labels=frozenset(table["labels"]),

@@ -8,10 +8,10 @@ absent.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from terminology.findings import FindingTerm, load_findings
 
@@ -99,25 +99,36 @@ def split_sentences(*texts: str) -> list[str]:
 def find_mentions(sentence: str, term: FindingTerm) -> Iterator[Mention]:
     """Yield the mentions of a finding in a sentence, with what is stated about each."""
     names = [match.span() for match in term.name.finditer(sentence)]
-    for match in term.mention.finditer(sentence):
-        exact = any(start < match.end() and match.start() < end for start, end in names)
+    mentions = (
+        names if term.mention is term.name else [match.span() for match in term.mention.finditer(sentence)]
+    )
+    for start, end in mentions:
         yield Mention(
             finding=term.id,
-            polarity=_judge(sentence, match.start(), match.end(), term),
-            exact=exact,
+            polarity=_judge(sentence, start, end, term),
+            exact=_overlaps_any(start, end, names),
             sentence=sentence,
         )
     for start, end in names:
-        if not any(m.start() < end and start < m.end() for m in term.mention.finditer(sentence)):
+        if not _overlaps_any(start, end, mentions):
             yield Mention(
                 finding=term.id, polarity=_judge(sentence, start, end, term), exact=True, sentence=sentence
             )
 
 
+def _overlaps_any(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(other_start < end and start < other_end for other_start, other_end in spans)
+
+
+@lru_cache(maxsize=1_000)
+def _has_doubt(sentence: str) -> bool:
+    return _DOUBT.search(sentence) is not None
+
+
 def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
     before, after = sentence[:start], sentence[end:]
     if _NEGATED_WITHIN.search(sentence[start:end]):  # "the mediastinum is not widened"
-        return Polarity.RESTRICTED if _DOUBT.search(sentence) else Polarity.NEGATED
+        return Polarity.RESTRICTED if _has_doubt(sentence) else Polarity.NEGATED
     cue = None
     for match in _NEGATION.finditer(before):
         if not _SCOPE_END.search(before[match.end() :]):
@@ -131,14 +142,14 @@ def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
             _RESTRICTING.search(nearest)
             or term.restricted_by & words
             or _RESTRICTED_PLACE.search(after)
-            or _DOUBT.search(sentence)
+            or _has_doubt(sentence)
         ):
             return Polarity.RESTRICTED
         return Polarity.NEGATED
     if _NEGATED_AFTER.search(after):
-        return Polarity.RESTRICTED if _DOUBT.search(sentence) else Polarity.NEGATED
+        return Polarity.RESTRICTED if _has_doubt(sentence) else Polarity.NEGATED
     if (
-        _DOUBT.search(sentence)
+        _has_doubt(sentence)
         or _ALTERNATIVE.search(after)
         or _ALTERNATIVE_BEFORE.search(before)
         or _HIDDEN_WORD.search(before)
@@ -151,11 +162,27 @@ def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
 @lru_cache(maxsize=20_000)
 def read_mentions(text: str) -> tuple[Mention, ...]:
     """Return all mentions of all findings in a text, sentence by sentence. Options and reports recur."""
-    terms = load_findings().values()
-    mentions: list[Mention] = []
-    for sentence in split_sentences(text):
-        folded = sentence.casefold()
-        for term in terms:
-            if not term.triggers or any(trigger in folded for trigger in term.triggers):
-                mentions.extend(find_mentions(sentence, term))
-    return tuple(mentions)
+    return tuple(mention for sentence in split_sentences(text) for mention in _read_sentence(sentence))
+
+
+@lru_cache(maxsize=20_000)
+def _read_sentence(sentence: str) -> tuple[Mention, ...]:
+    terms, terms_by_trigger, always = _index_triggers()
+    folded = sentence.casefold()
+    # Each trigger is searched once, because most sentences have few of them.
+    candidates = set(always)
+    for trigger, indices in terms_by_trigger:
+        if trigger in folded:
+            candidates.update(indices)
+    return tuple(mention for index in sorted(candidates) for mention in find_mentions(sentence, terms[index]))
+
+
+@cache
+def _index_triggers() -> tuple[list[FindingTerm], list[tuple[str, list[int]]], list[int]]:
+    """Return the findings, the indices of findings by trigger, and the indices of those without triggers."""
+    terms = list(load_findings().values())
+    by_trigger: dict[str, list[int]] = {}
+    for index, term in enumerate(terms):
+        for trigger in term.triggers:
+            by_trigger.setdefault(trigger, []).append(index)
+    return terms, list(by_trigger.items()), [index for index, term in enumerate(terms) if not term.triggers]

@@ -15,8 +15,8 @@ from functools import lru_cache
 
 from generation.source_exams import ReportSections
 from generation.sources.sections import split_report
-from generation.templates.report_mentions import Polarity, find_mentions, split_sentences
-from generation.templates.vocabulary import load_findings
+from terminology.findings import load_findings
+from terminology.mentions import Polarity, find_mentions, split_sentences
 
 _NORMAL = re.compile(
     r"\b(?:normal|unremarkable|clear|no\s+(?:radiographic\s+)?(?:evidence\s+of\s+)?(?:an?\s+)?"
@@ -43,7 +43,7 @@ def read_report(report: str) -> ReportFindings:
     sections = split_report(report)
     if sections.is_empty:
         sections = ReportSections(findings=report)
-    sentences = split_sentences(sections)
+    sentences = split_sentences(sections.findings, sections.impression)
     stated, possible = set[str](), False
     for sentence in sentences:
         for finding, is_stated in _read_sentence(sentence):
