@@ -14,7 +14,6 @@ from domain.count_texts import count_text
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
 from generation.templates.report_findings import read_report
-from generation.templates.vocabulary import load_findings
 from sampling.allocation import allocate
 from sampling.balance import BalancedSelection, ExamState, select_balanced_exams
 from sampling.draw import draw_questions, sort_by_hash
@@ -24,6 +23,7 @@ from storage.quality import problems
 from storage.release.gold import iterate_exam_contents
 from storage.sampling import batches, draws, frames
 from storage.types import AnySelect
+from terminology.findings import load_findings
 
 #: Maximum length of the name of a batch, in characters.
 MAX_NAME_LENGTH = 80
