@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from domain.errors import InvalidValue
 from domain.file_errors import describe_file_error
 from language_models import service as models
 from language_models.prompts import compare_prompts, read_exam_variables
+from release import service as release
 from storage.unit_of_work import read_only_session, unit_of_work
 
 
@@ -59,6 +61,15 @@ def _add_example_commands(verbs: Subparsers) -> None:
     add.add_argument("--set", action="append", default=[], metavar="VARIABLE=TEXT", dest="values")
     add.add_argument("--radiograph", action="append", default=[], metavar="ID", dest="radiographs")
     add.set_defaults(run=run_add_example)
+    corrected = verbs.add_parser(
+        "add-corrected",
+        help="write examples from replies whose questions experts corrected",
+        description="An example is a reply of this version with the accepted questions as experts corrected "
+        "them. Rejected questions and those that nobody judged are left out of it.",
+    )
+    corrected.add_argument("prompt", metavar="NAME@VERSION")
+    corrected.add_argument("dataset", metavar="DATASET")
+    corrected.set_defaults(run=run_add_corrected)
     remove = verbs.add_parser("remove-example", help="remove an example; versions with it do not change")
     remove.add_argument("example", type=int, metavar="NUMBER")
     remove.set_defaults(run=run_remove_example)
@@ -148,6 +159,22 @@ def run_add_example(args: argparse.Namespace) -> int:
         )
     print(f"Added example {number}. `cli.py prompt export-examples` makes it part of the next version.")
     return 0
+
+
+def run_add_corrected(args: argparse.Namespace) -> int:
+    """Store the examples. Returns 0, or 1 after printing the replies that cannot be used."""
+    with unit_of_work() as db:
+        result = release.add_corrected_examples(
+            db, by=command_line_person(), prompt=args.prompt, dataset=args.dataset, now=datetime.now(UTC)
+        )
+    for reason in result.unusable:
+        print(reason, file=sys.stderr)
+    print(
+        f"Added {count_text(result.added, 'example')} from {result.prompt}, {result.known:,} known already."
+    )
+    if result.added:
+        print("`cli.py prompt export-examples` makes them part of the next version.")
+    return 1 if result.unusable else 0
 
 
 def run_remove_example(args: argparse.Namespace) -> int:

@@ -54,6 +54,7 @@ from language_models.service.runs import (
     load_run,
     open_run,
     pause_run,
+    read_output,
     replay_run,
 )
 from language_models.service.work_queue import LEASE
@@ -104,6 +105,7 @@ __all__ = [
     "open_run",
     "pause_run",
     "read_batch_file",
+    "read_output",
     "record_test",
     "remove_example",
     "replay_run",

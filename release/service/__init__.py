@@ -9,6 +9,7 @@ from release.compare import Comparison, compare_releases
 from release.formats.format_writer import FormatName
 from release.leak_report import LeakReport
 from release.names import ReviewerNaming
+from release.service.corrected_examples import CorrectedExamples, add_corrected_examples
 from release.service.inputs import list_releasable_batches
 from release.service.leak_check import find_dataset_leaks
 from release.service.preview import preview_release, preview_version
@@ -29,6 +30,7 @@ from storage.release.releases import ReleaseRecord
 
 __all__ = [
     "Comparison",
+    "CorrectedExamples",
     "FormatName",
     "LeakReport",
     "ReleaseFile",
@@ -39,6 +41,7 @@ __all__ = [
     "Tally",
     "VerifyReport",
     "WrittenRelease",
+    "add_corrected_examples",
     "compare_releases",
     "default_release_folder",
     "find_dataset_leaks",

@@ -184,6 +184,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "reader_study.load_or_compute_report": Action.RUN_STUDY,
     "reader_study.load_study_summary": Action.RUN_STUDY,
     "release.list_releases": Action.MAKE_RELEASE,
+    "release.add_corrected_examples": Action.RUN_MODELS,
     "release.preview_release": Action.MAKE_RELEASE,
     "release.preview_version": Action.MAKE_RELEASE,
     "release.record_release": Action.MAKE_RELEASE,

@@ -18,7 +18,7 @@ from ui.estimates.sample import load_cached_sample
 from ui.tables import show_table
 from ui.widgets import escape_markdown
 
-_GROUP_LABELS = {"prompt_version": "Prompt version", BATCH_GROUP: "Batch"}
+_GROUP_LABELS = {"prompt_version": "Prompt version", "generator": "Model or generator", BATCH_GROUP: "Batch"}
 _MAX_GROUPS = 12  # groups in the chart and the table
 
 

@@ -66,8 +66,9 @@ def show_generation_form(person: Person) -> None:
     _show_source(keys)
     if recipe != TEMPLATE and not _show_model_options(keys, recipe, person):
         return
-    seed_column, options_column = st.columns([1, 3])
+    options_column = st.container()
     if recipe == TEMPLATE:
+        seed_column, options_column = st.columns([1, 3])
         seed_column.number_input(
             "Seed", min_value=0, value=1, key=keys["seed"], help="determines distractors, selection and order"
         )

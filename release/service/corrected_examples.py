@@ -1,0 +1,147 @@
+"""Makes in-context examples for the next prompt version from the questions that experts corrected."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from string import Template
+
+from sqlmodel import Session
+
+from domain.errors import InvalidValue, NotFound
+from domain.gold import Excluded
+from domain.people import Action, Person, require
+from domain.provenance import CallReference
+from domain.questions import Question
+from generation.corrected_replies import correct_reply
+from language_models import service as models
+from language_models.prompts import parse_prompt
+from release.service.inputs import load_drawn_batches, load_outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedExamples:
+    """The examples that were added. ``known`` were there already, ``unusable`` names others with reasons."""
+
+    prompt: str
+    added: int
+    known: int
+    unusable: tuple[str, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class _JudgedReply:
+    exam: str
+    questions: dict[str, Question]
+    is_corrected: bool = False
+
+
+def add_corrected_examples(
+    db: Session, *, by: Person, prompt: str, dataset: str, now: datetime
+) -> CorrectedExamples:
+    """Add an example for each reply of a prompt version of which experts corrected or rejected a question.
+
+    The example has the variables of the request, and the reply with the accepted questions as corrected.
+    Rejected questions and those that nobody judged are left out of it. Add the examples to a version with
+    :func:`language_models.service.export_examples`.
+
+    Args:
+        db: a session that can write.
+        by: the acting person.
+        prompt: the version whose replies are used, such as gemex-questions@1.
+        dataset: the dataset with the questions.
+        now: the current time.
+
+    Raises:
+        NotFound: there is no such dataset or version.
+        Refused: the dataset has no batch.
+    """
+    require(by, Action.RUN_MODELS)
+    version = models.load_prompt(db, by=by, label=prompt)
+    parsed = parse_prompt(version.content)
+    replies = _collect_replies(db, version.label, dataset)
+    existing = {
+        (example.exam, example.reply) for example in models.list_examples(db, by=by, prompt=version.name)
+    }
+    added = known = 0
+    unusable = []
+    for call, judged in replies.items():
+        try:
+            output, message = _load_reply(db, by, call)
+            variables = read_variables(parsed.user, message)
+            reply = correct_reply(output, judged.questions)
+            if (judged.exam, reply) in existing:
+                known += 1
+                continue
+            models.save_example(
+                db,
+                by=by,
+                prompt=version.name,
+                dataset=dataset,
+                exam=judged.exam,
+                variables=variables,
+                reply=reply,
+                radiographs=(),
+                now=now,
+            )
+            added += 1
+        except (InvalidValue, NotFound) as error:
+            unusable.append(f"{judged.exam}: {error}")
+    return CorrectedExamples(prompt=version.label, added=added, known=known, unusable=tuple(unusable))
+
+
+def read_variables(template: str, message: str) -> dict[str, str]:
+    """Return the values of the variables of a prompt's text in a message that was made from it.
+
+    Raises:
+        InvalidValue: the message was not made from this text.
+
+    >>> read_variables("Report: ${report}", "Report: The heart is enlarged.")
+    {'report': 'The heart is enlarged.'}
+    """
+    names = Template(template).get_identifiers()
+    pattern = re.escape(Template(template).substitute({name: f"\0{name}\0" for name in names}))
+    for name in names:
+        mark = re.escape(f"\0{name}\0")
+        pattern = pattern.replace(mark, f"(?P<{name}>.*)", 1).replace(mark, f"(?P={name})")
+    match = re.fullmatch(pattern, message, re.DOTALL)
+    if match is None:
+        raise InvalidValue("request", "was not made from the text of this prompt version")
+    return match.groupdict()
+
+
+def _collect_replies(db: Session, label: str, dataset: str) -> dict[CallReference, _JudgedReply]:
+    """Return the replies of a prompt version with a corrected or rejected question, and their questions."""
+    _, drawn = load_drawn_batches(db, dataset, None)
+    replies: dict[CallReference, _JudgedReply] = {}
+    for outcome in load_outcomes(db, [batch.batch for batch in drawn], with_report=False):
+        origin = outcome.judged.provenance
+        if origin is None or not origin.calls or origin.calls[-1].prompt != label:
+            continue
+        judged = replies.setdefault(origin.calls[-1], _JudgedReply(exam=outcome.judged.exam.id, questions={}))
+        if isinstance(outcome, Excluded):
+            judged.is_corrected = True
+            continue
+        judged.questions[outcome.judged.question.stem] = outcome.question
+        judged.is_corrected |= bool(outcome.changes)
+    return {call: judged for call, judged in replies.items() if judged.is_corrected and judged.questions}
+
+
+def _load_reply(db: Session, by: Person, call: CallReference) -> tuple[str, str]:
+    """Return the text of a reply and the last message of its request.
+
+    Raises:
+        NotFound: the run is not in this workspace.
+    """
+    if call.run is None or call.request is None:
+        raise NotFound("The origin names no model run.")
+    run = models.load_run(db, by=by, name=call.run)
+    request = models.load_request(db, by=by, name=call.run, custom_id=call.request)
+    output = next(
+        (models.read_output(item.raw, run.endpoint) for item in request.calls if item.failure is None), None
+    )
+    if output is None:
+        raise NotFound(f"Run {call.run} has no usable reply to {call.request}.")
+    content = request.body["messages"][-1]["content"]
+    return output, content if isinstance(content, str) else content[0]["text"]
