@@ -51,6 +51,7 @@ COMMANDS = {
     "measure": "compute accuracy, agreement and comparisons from a file of ratings",
     "counts": "compute intervals and comparisons from published counts",
     "score": "score predictions against a release",
+    "extraction": "count which extraction rules read the replies of a model",
     "image": "convert radiographs to PNG files",
     "migrate": "back up the workspace and upgrade its tables",
     "backup": "back up the whole workspace to one file",

@@ -7,7 +7,6 @@ from typing import Any
 from browsing.bulk_actions import BulkAction, describe_search
 from domain.adjudications import Adjudication
 from domain.batches import AssignmentState
-from domain.boxes import LabelledBox
 from domain.corrections import Correction, list_changes
 from domain.history import QuestionEvent
 from domain.image_display import ImageDisplay
@@ -166,15 +165,10 @@ def _format_value(field: str, value: Any, question: Question) -> str:  # noqa: A
     if field == "answer" and not isinstance(value, str) and all(i < len(question.options) for i in value):
         return format_answer(value, question.options)
     if field == "boxes":
-        return ", ".join(map(_format_box, value)) or "none"
+        return ", ".join(f"{box.describe()} on {box.radiograph}" for box in value) or "none"
     if field == "options":
         return " | ".join(value)
     return str(value) if value not in (None, "", ()) else "none"
-
-
-def _format_box(labelled: LabelledBox) -> str:
-    size = f"{labelled.box.width:.0f} × {labelled.box.height:.0f} px"
-    return f"{labelled.label or 'no label'} {size} on {labelled.radiograph}"
 
 
 _DESCRIBERS = {

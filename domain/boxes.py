@@ -121,6 +121,11 @@ class LabelledBox:
         if not self.radiograph:
             raise InvalidValue("boxes", "each box must have a radiograph")
 
+    def describe(self) -> str:
+        """Return label, size and upper left corner, so that a moved box differs from the original one."""
+        size = f"{self.box.width:.0f} × {self.box.height:.0f} px"
+        return f"{self.label or 'no label'} {size} at {self.box.x_min:.0f}, {self.box.y_min:.0f}"
+
 
 def box_from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
     """Convert a box from a grid to pixels of the stored matrix, and clip it to the matrix.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cli import main
 from domain.vocabulary import AnswerFormat
 from reader_study.extraction import FAILED, LEADING_YES_NO, LETTER, extract_answer
 from tests.collections.folder import COLLECTIONS
@@ -86,6 +87,20 @@ def test_no_reading_contradicts_the_developer_marks():
     assert len(checked) == len(marks) == 200
     contradictions = [key for key, answer in checked.items() if answer not in (None, marks[key])]
     assert contradictions == []
+
+
+def test_the_command_prints_hits_by_rule_and_the_published_number_of_correct_answers(capsys):
+    file = WORLDMEDQAV / "no_image__zero_shot__brazil_english_zs_v2_evaluation.json"
+    arguments = ["--records", "predictions", "--reply", "predicted_answer", "--key", "gold_answer"]
+    assert main(["extraction", str(file), *arguments]) == 0
+    evaluation = load_json(file)
+    correct = round(evaluation["accuracy"] * len(evaluation["predictions"]))
+    [_, row] = capsys.readouterr().out.splitlines()
+    assert row == f"{file.name},{LETTER},{len(evaluation['predictions'])},100.0,{correct}"
+    llavamed = FMMEDVQA / "llavamed_pred.jsonl"
+    assert main(["extraction", str(llavamed), "--format", "closed", "--reply", "answer_pred"]) == 0
+    counts = dict(line.split(",")[1:3] for line in capsys.readouterr().out.splitlines()[1:])
+    assert int(counts[LEADING_YES_NO]) >= 221
 
 
 def test_all_letters_of_worldmedqav_are_read_and_give_the_published_accuracy():

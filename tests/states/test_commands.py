@@ -111,7 +111,8 @@ WRITING_COMMANDS = {
 }  # fmt: skip
 #: Commands that show nothing of the workspace: they read files, count, or export.
 FILE_COMMANDS = {
-    "backup", "counts", "deidentify", "image render", "measure", "release training", "score", "study power",
+    "backup", "counts", "deidentify", "extraction", "image render", "measure", "release training", "score",
+    "study power",
 }  # fmt: skip
 
 TESTED_STATES = (

@@ -217,8 +217,8 @@ def test_history_states_the_old_and_the_new_size_of_a_box(world):
     with read_only_session(world.engine) as db:
         [machine_box] = load_history(db, by=BY, question_number=2).question.boxes
     box = machine_box.box
-    wider_box = replace(machine_box, box=replace(box, x_max=box.x_max + 50))
-    correction = Correction(boxes=(wider_box,))
+    moved_box = replace(machine_box, box=replace(box, x_min=box.x_min + 50, x_max=box.x_max + 50))
+    correction = Correction(boxes=(moved_box,))
     save_verdict(world, make_acceptance(world, question=2, decision=Decision.REVISE, correction=correction))
     with read_only_session(world.engine) as db:
         history = load_history(db, by=BY, question_number=2)
@@ -227,8 +227,9 @@ def test_history_states_the_old_and_the_new_size_of_a_box(world):
         for line, details in (describe_event(event, history.question) for event in history.events)
         if line == "revised in batch first"
     ]
-    height, label = f"{box.height:.0f} px on {machine_box.radiograph}", machine_box.label
-    assert f"boxes: {label} {box.width:.0f} × {height} → {label} {box.width + 50:.0f} × {height}" in details
+    size, place = f"{machine_box.label} {box.width:.0f} × {box.height:.0f} px", machine_box.radiograph
+    before, after = (f"{size} at {x:.0f}, {box.y_min:.0f} on {place}" for x in (box.x_min, box.x_min + 50))
+    assert f"boxes: {before} → {after}" in details
 
 
 @pytest.mark.parametrize(

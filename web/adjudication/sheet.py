@@ -120,14 +120,8 @@ def _format_value(field: str, value: Any) -> str:  # noqa: ANN401 - a field of a
     if field == "also_right":
         return " or ".join(", ".join(option_letter(i) for i in option_set) for option_set in value) or "none"
     if field == "boxes":
-        return "\n".join(_format_box(labelled_box) for labelled_box in value) or "no box"
+        return "\n".join(labelled_box.describe() for labelled_box in value) or "no box"
     return str(value) if value not in (None, "") else "none"
-
-
-def _format_box(labelled_box: LabelledBox) -> str:
-    box = labelled_box.box
-    size = f"{box.width:.0f} × {box.height:.0f} px"
-    return f"{labelled_box.label or 'no label'}: {size} at {box.x_min:.0f}, {box.y_min:.0f}"
 
 
 def _radiograph_to_json(sheet: DisputeSheet, radiograph: Radiograph) -> dict[str, Any]:

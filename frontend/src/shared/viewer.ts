@@ -26,8 +26,8 @@ export interface BoxChanges {
   removed: ChangedBox[];
 }
 
-/** A box's label and its size in pixels of the radiograph. */
-export type ChangedBox = Pick<ListedBox, "label" | "width" | "height">;
+/** A box's label, its upper left corner and its size in pixels of the radiograph. */
+export type ChangedBox = Pick<ListedBox, "label" | "x" | "y" | "width" | "height">;
 
 export interface ViewerEvents {
   /** After every edit of a box. */

@@ -9,10 +9,10 @@ import { reviewData } from "../forms";
 
 const data = reviewData();
 
-test("a moved box is listed with its old and its new size", () => {
-  const added = { label: "effusion", width: 420, height: 300 } as ListedBox;
-  const removed = { label: "effusion", width: 400, height: 250 };
+test("a moved box is listed with its old and its new size and corner", () => {
+  const added = { label: "effusion", x: 60, y: 20, width: 400, height: 250 } as ListedBox;
+  const removed = { label: "effusion", x: 10, y: 20, width: 400, height: 250 };
   const fields = correctedFields(data.full!, createInitialState(data, data.full!), { added: [added], removed: [removed] }, () => undefined);
   const list = correctionsList(fields, () => undefined)!;
-  expect([...list.querySelectorAll("del, ins")].map((mark) => `${mark.tagName} ${mark.textContent}`)).toEqual(["DEL effusion 400 × 250 px", "INS effusion 420 × 300 px"]);
+  expect([...list.querySelectorAll("del, ins")].map((mark) => `${mark.tagName} ${mark.textContent}`)).toEqual(["DEL effusion 400 × 250 px at 10, 20", "INS effusion 400 × 250 px at 60, 20"]);
 });

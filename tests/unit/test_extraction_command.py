@@ -1,0 +1,53 @@
+"""cli.py extraction: hits by rule from files of replies in four shapes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cli import main
+
+REPLIES = [
+    {"reply": "Answer: B", "key": "B"},
+    {"reply": "Answer: A", "key": "C"},
+    {"reply": "The sky is blue.", "key": "A"},
+]
+SHAPES = {
+    "lines": "\n".join(map(json.dumps, REPLIES)),
+    "array": json.dumps(REPLIES),
+    "object": json.dumps(dict(enumerate(REPLIES))),
+    "field": json.dumps({"accuracy": 0.3, "items": REPLIES}),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_replies_are_counted_by_rule_with_those_that_equal_the_key(tmp_path, capsys, shape):
+    path = tmp_path / "replies.json"
+    path.write_text(SHAPES[shape])
+    records = ["--records", "items"] if shape == "field" else []
+    assert main(["extraction", str(path), "--reply", "reply", "--key", "key", *records]) == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    counts = {row.split(",")[1]: row.split(",")[2:] for row in rows}
+    assert header == "file,rule,replies,percent,equal_to_key"
+    assert counts.pop("failed") == ["1", "33.3", "0"]
+    [hits] = counts.values()
+    assert hits == ["2", "66.7", "1"]
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        ("{", ["--reply", "reply"], "neither JSON nor JSON Lines"),
+        ("[]", ["--reply", "reply"], "the file has no records. Name their field with --records"),
+        ('{"a": 1}', ["--reply", "reply", "--records", "b"], "the field 'b' has no records"),
+        ('[{"text": "A"}]', ["--reply", "reply"], "no text in this field. Its fields: text"),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_the_way_out(tmp_path, capsys, content, arguments, message):
+    path = tmp_path / "replies.json"
+    path.write_text(content)
+    assert main(["extraction", str(path), *arguments]) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert "replies.json" in error
