@@ -28,6 +28,8 @@ Row = tuple[str, ...]
 class AgreementCell:
     """A cell of the grid, and the coverage of each coefficient among the data sets in which it is defined.
 
+    Kappa and alpha are defined in ``defined`` of the ``runs`` data sets, AC1 in all.
+
     ``large_sample`` is the coverage of Student's interval with Gwet's standard error.
     """
 
@@ -35,13 +37,15 @@ class AgreementCell:
     n: int
     prevalence: float
     kappa: float
+    runs: int
     defined: int
     coverage: dict[Coefficient, float]
     large_sample: dict[Coefficient, float]
 
     def is_covered(self, coefficient: Coefficient) -> bool:
         """Whether the coverage is at least the minimum, within two standard errors of the simulation."""
-        error = simulation_error(MINIMUM, max(1, self.defined))
+        data_sets = self.runs if coefficient is Coefficient.AC1 else self.defined
+        error = simulation_error(MINIMUM, max(1, data_sets))
         return self.coverage[coefficient] >= MINIMUM - 2 * error
 
 
@@ -54,7 +58,7 @@ def simulate_agreement(
     prevalences: Sequence[float] = PREVALENCES,
     kappas: Sequence[float] = KAPPAS,
 ) -> Iterator[AgreementCell]:
-    """Simulate the grid. Data sets with a single category are left out: kappa is not defined there."""
+    """Simulate the grid. Data sets with a single category count for AC1 only: kappa is not defined there."""
     random = np.random.default_rng(seed)
     for n_raters, n, prevalence, kappa in itertools.product(raters, sizes, prevalences, kappas):
         truth = _true_values(prevalence, kappa)
@@ -62,9 +66,8 @@ def simulate_agreement(
         plain: dict[Coefficient, list[bool]] = {coefficient: [] for coefficient in COEFFICIENTS}
         for run in range(runs):
             ratings = simulate_ratings(random, n, n_raters, prevalence, kappa)
-            if ratings.min() == ratings.max():
-                continue
-            for coefficient in COEFFICIENTS:
+            is_constant = ratings.min() == ratings.max()
+            for coefficient in (Coefficient.AC1,) if is_constant else COEFFICIENTS:
                 for draws, hits in ((DRAWS, shown), (0, plain)):
                     estimate = agreement_coefficient(
                         ratings, coefficient, weights=np.eye(2), draws=draws, seed=run
@@ -75,7 +78,8 @@ def simulate_agreement(
                         and estimate.low <= truth[coefficient] <= estimate.high
                     )
         yield AgreementCell(
-            raters=n_raters, n=n, prevalence=prevalence, kappa=kappa, defined=len(shown[Coefficient.FLEISS]),
+            raters=n_raters, n=n, prevalence=prevalence, kappa=kappa, runs=runs,
+            defined=len(shown[Coefficient.FLEISS]),
             coverage={name: float(np.mean(hits)) for name, hits in shown.items()},
             large_sample={name: float(np.mean(hits)) for name, hits in plain.items()},
         )  # fmt: skip
@@ -91,12 +95,15 @@ def simulate_ratings(
 
 
 def agreement_rows(runs: int) -> Iterator[Row]:
-    """Return the coverage of each coefficient, large-sample and shown, in a tenth of the runs."""
-    for cell in simulate_agreement(max(100, runs // 10)):
+    """Return the coverage of each coefficient, large-sample and shown, in a fifth of the runs."""
+    for cell in simulate_agreement(max(100, runs // 5)):
         yield (
             f"{cell.raters}", f"{cell.n}", f"{cell.prevalence}", f"{cell.kappa}", f"{cell.defined}",
             f"{cell.large_sample[Coefficient.FLEISS]:.3f}",
-            *(f"{cell.coverage[coefficient]:.3f}" for coefficient in COEFFICIENTS),
+            *(
+                f"{cell.coverage[coefficient]:.3f}{'' if cell.is_covered(coefficient) else ' *'}"
+                for coefficient in COEFFICIENTS
+            ),
         )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from commands.arguments import Subparsers
 from domain.count_texts import count_text
 from domain.errors import Refused
-from domain.protocols import Adjustment, MissingAnswers
+from domain.protocols import Adjustment, AgreementBasis, MissingAnswers
 from measures.agreement import CONFIDENCE, Weights
 from measures.all_measures import compute_measures
 from measures.families import EVERY_PAIR, READERS_WITH_MODELS
@@ -74,6 +74,18 @@ def add_to(subparsers: Subparsers) -> None:
         "as wrong",
     )
     parser.add_argument(
+        "--agreement",
+        choices=[basis.value for basis in AgreementBasis],
+        default=AgreementBasis.ANSWERS.value,
+        help="agreement of the answers (default), or of correctness: both correct, or both incorrect",
+    )
+    parser.add_argument(
+        "--missing-in-agreement",
+        metavar="ANSWER",
+        help="an answer that counts as missing in agreement, such as that of a failed reply; by default it "
+        "is a category of its own",
+    )
+    parser.add_argument(
         "--positive",
         metavar="ANSWER",
         help="compute sensitivity, specificity, predictive values and, from the column score, the AUC for "
@@ -105,6 +117,8 @@ def run(args: argparse.Namespace) -> int:
         positive=args.positive,
         threshold=args.threshold,
         jackknife=args.jackknife,
+        agreement_basis=AgreementBasis(args.agreement),
+        missing_in_agreement=args.missing_in_agreement,
     )
     # The output file is moved into place, which would replace a device or pipe such as /dev/stdout.
     special = args.out.exists() and not args.out.is_file()

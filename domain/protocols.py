@@ -26,7 +26,8 @@ READING_CONDITIONS = (
 DEFAULT_MINIMUM_CASES = 30
 #: Fields that older protocols do not have. They stay absent there, because the hash covers the stored fields.
 _ADDED_LATER = (
-    "models", "minimum_cases", "helpers", "missing_answers", "adjustment", "open_answers", "partly_right"
+    "models", "minimum_cases", "helpers", "missing_answers", "adjustment", "open_answers", "partly_right",
+    "agreement_basis", "failed_replies",
 )  # fmt: skip
 
 
@@ -103,6 +104,29 @@ class Adjustment(StrEnum):
         return {Adjustment.HOLM: "Holm", Adjustment.BENJAMINI_HOCHBERG: "Benjamini-Hochberg"}[self]
 
 
+class AgreementBasis(StrEnum):
+    """The categories of agreement; the value is also the option of ``cli.py measure``.
+
+    ANSWERS: raters agree if they give the same answer. CORRECTNESS: raters agree if both are correct or both
+    are incorrect.
+    """
+
+    ANSWERS = "answers"
+    CORRECTNESS = "correctness"
+
+
+class FailedReplyRule(StrEnum):
+    """How a model's reply without a recognised answer counts in agreement. In accuracy, it is incorrect."""
+
+    CATEGORY = "a category of its own"
+    MISSING = "missing"
+
+    @property
+    def label(self) -> str:
+        """The text that people see; the value is stored."""
+        return "separate category" if self is FailedReplyRule.CATEGORY else self.value
+
+
 class OpenAnswerRule(StrEnum):
     """How open answers are scored: by marks of an expert, or as right only if they equal the answer key."""
 
@@ -138,8 +162,9 @@ class Protocol:
     of the analysis. ``bootstrap`` is the number of resamples, 0 to 100,000. ``models`` are the models that
     take part besides ``model``; it is None in older protocols, where all models with predictions take part. A
     comparison on fewer than ``minimum_cases`` cases (1 to 100,000) is not reported. ``open_answers`` states
-    how open answers are scored, ``partly_right`` what a partly right one counts. Older protocols have None
-    for fields that were added later; the ``used_…`` properties then give the default.
+    how open answers are scored, ``partly_right`` what a partly right one counts. ``agreement_basis`` and
+    ``failed_replies`` state what the categories of agreement are. Older protocols have None for fields that
+    were added later; the ``used_…`` properties then give the default.
 
     Raises:
         InvalidValue: a value is outside its range.
@@ -170,6 +195,8 @@ class Protocol:
     adjustment: Adjustment | None = Adjustment.HOLM
     open_answers: OpenAnswerRule | None = OpenAnswerRule.MARKED
     partly_right: PartlyRightRule | None = PartlyRightRule.WRONG
+    agreement_basis: AgreementBasis | None = AgreementBasis.ANSWERS
+    failed_replies: FailedReplyRule | None = FailedReplyRule.CATEGORY
 
     def __post_init__(self) -> None:
         if not 0 <= self.margin < 1:
@@ -231,6 +258,16 @@ class Protocol:
     def used_partly_right(self) -> PartlyRightRule:
         """What a partly right answer counts."""
         return self.partly_right or PartlyRightRule.WRONG
+
+    @property
+    def used_agreement_basis(self) -> AgreementBasis:
+        """The categories of agreement."""
+        return self.agreement_basis or AgreementBasis.ANSWERS
+
+    @property
+    def used_failed_replies(self) -> FailedReplyRule:
+        """How replies without a recognised answer count in agreement."""
+        return self.failed_replies or FailedReplyRule.CATEGORY
 
     def to_canonical_json(self) -> str:
         """Convert the protocol to canonical JSON: sorted keys, no spaces, characters not escaped."""

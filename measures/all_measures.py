@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from domain.errors import InvalidValue
+from measures.agreement_ratings import select_agreement_ratings
 from measures.families import (
     EVERY_PAIR,
     READERS_WITH_MODELS,
@@ -131,6 +132,7 @@ def compute_measures(
             table, positive=settings.positive, threshold=settings.threshold, reference=settings.reference
         )
     matrix = encode_ratings(table, reference=settings.reference, missing_answers=settings.missing_answers)
+    agreement_ratings = select_agreement_ratings(matrix, settings)
     paired = compute_paired_differences(matrix, settings)
     pairs, kinds = (
         _resolve_family(matrix, settings, paired),
@@ -139,13 +141,13 @@ def compute_measures(
     calibration, reliability = compute_calibration(matrix, settings)
     return Measures(
         accuracy=compute_accuracy(matrix, settings),
-        agreement=compute_agreement(matrix, settings, progress),
-        group=compute_group_agreement(matrix, settings),
-        kappa_contrasts=compute_kappa_contrasts(matrix, settings),
+        agreement=compute_agreement(agreement_ratings, settings, progress),
+        group=compute_group_agreement(agreement_ratings, settings),
+        kappa_contrasts=compute_kappa_contrasts(agreement_ratings, settings),
         paired=adjust_paired(paired, pairs, settings.adjustment),
         mrmc=adjust_mrmc(compute_mrmc(matrix, settings), pairs, kinds=kinds, adjustment=settings.adjustment),
         diagnostic=compute_diagnostic(matrix, settings),
-        categories=compute_category_agreement(matrix),
+        categories=compute_category_agreement(agreement_ratings),
         intraclass=compute_intraclass(matrix, settings),
         calibration=calibration,
         reliability=reliability,
@@ -166,6 +168,8 @@ def compute_measures(
             adjustment=settings.adjustment.value,
             missing_answers=settings.missing_answers.value,
             positive=settings.positive,
+            agreement_basis=settings.agreement_basis.value,
+            missing_in_agreement=settings.missing_in_agreement,
         ),
     )
 

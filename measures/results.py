@@ -412,7 +412,8 @@ class UsedSettings:
     """The settings that measures were computed with.
 
     ``family`` is a rule or a list of comparisons, ``adjustment`` the method for p values within it, and
-    ``missing_answers`` the rule for questions that a model did not answer.
+    ``missing_answers`` the rule for questions that a model did not answer. ``agreement_basis`` states the
+    categories of agreement, and ``missing_in_agreement`` an answer that counts as missing there.
     """
 
     seed: int
@@ -425,6 +426,8 @@ class UsedSettings:
     adjustment: str
     missing_answers: str
     positive: str | None
+    agreement_basis: str
+    missing_in_agreement: str | None
 
 
 def to_record(result: DataclassInstance, names: Mapping[str, str] | None = None) -> Record:

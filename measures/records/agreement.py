@@ -19,6 +19,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from domain.protocols import AgreementBasis
 from measures.agreement import Weights
 from measures.estimate import Estimate
 from measures.kappa_intervals import agreement_of_pairs
@@ -112,7 +113,10 @@ def _pair_agreement(
     n = len(rows)
     if n_selected and not n:
         return PairAgreement(a=matrix.raters[a], b=matrix.raters[b], task=name, n=n, note=VERIFICATION)
-    n_both_wrong, n_same_wrong = _count_both_wrong(matrix, a, b, rows, is_same)
+    compares_answers = settings.agreement_basis is AgreementBasis.ANSWERS
+    n_both_wrong, n_same_wrong = (
+        _count_both_wrong(matrix, a, b, rows, is_same) if compares_answers else (0, 0)
+    )
     brennan_prediger = _brennan_prediger(matrix, rows, is_same, scale.k)
     notes = [_join_notes(kappa, settings, n)]
     if formats is not None and scale.k <= MAX_CATEGORIES and len(np.unique(formats[in_common])) > 1:
@@ -124,7 +128,12 @@ def _pair_agreement(
     if n and brennan_prediger is None:
         notes.append("brennan_prediger: not defined: one possible answer only")
     if n and not n_both_wrong:
-        notes.append(f"both_wrong: not defined: {_explain_none_wrong(matrix, a, b, rows)}")
+        reason = (
+            _explain_none_wrong(matrix, a, b, rows)
+            if compares_answers
+            else "agreement is that of correctness, not of answers"
+        )
+        notes.append(f"both_wrong: not defined: {reason}")
     return PairAgreement(
         a=matrix.raters[a],
         b=matrix.raters[b],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from domain.errors import InvalidValue
-from domain.protocols import Adjustment, MissingAnswers
+from domain.protocols import Adjustment, AgreementBasis, MissingAnswers
 from measures.agreement import CONFIDENCE, Weights
 from measures.families import EVERY_PAIR
 
@@ -23,10 +23,12 @@ class Settings:
     question counts that a model did not answer. ``positive`` is the answer for
     which sensitivity, specificity and AUC are computed; ``threshold`` is the score from which a line without
     an answer has this answer; with ``jackknife`` the covariance of AUCs is the jackknife's, not DeLong's.
+    ``agreement_basis`` states the categories of agreement, and ``missing_in_agreement`` is an answer that
+    counts as missing there, such as that of a reply without a recognised answer.
 
     Raises:
-        InvalidValue: the confidence is below 0.5 or not below 1, the seed is negative, or there are too few
-            resamples.
+        InvalidValue: the confidence is below 0.5 or not below 1, the seed is negative, there are too few
+            resamples, or weights are set for the agreement of correctness.
     """
 
     reference: str | None = None
@@ -40,6 +42,8 @@ class Settings:
     positive: str | None = None
     threshold: float | None = None
     jackknife: bool = False
+    agreement_basis: AgreementBasis = AgreementBasis.ANSWERS
+    missing_in_agreement: str | None = None
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.confidence < 1:
@@ -50,5 +54,7 @@ class Settings:
             raise InvalidValue("seed", f"{self.seed} must be 0 or more")
         if self.bootstrap < 0 or 0 < self.bootstrap < 100:
             raise InvalidValue("bootstrap", f"{self.bootstrap} must be 0 (none), or 100 or more")
+        if self.agreement_basis is AgreementBasis.CORRECTNESS and self.weights is not Weights.NONE:
+            raise InvalidValue("weights", "need ordered answers; correct and incorrect have no order")
         if self.threshold is not None and self.positive is None:
             raise InvalidValue("threshold", "needs the positive answer")

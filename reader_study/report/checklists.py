@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from domain.count_texts import count_text
 from domain.protocols import protocol_from_plain
 from reader_study.report.methods import (
-    describe_agreement,
     describe_cases,
     describe_missing_answers,
     write_methods,
@@ -79,7 +78,6 @@ def _write_content(report: StudyReport) -> dict[str, str]:
         "independent": reading,
         "scoring": scoring,
         "analysis": analysis,
-        "agreement": describe_agreement(),
         "missing": describe_missing_answers(protocol),
         "counts": f"{describe_cases(report)} {missing:,} of {assigned:,} assigned answers are missing; see "
         "tables/participation.csv and figures/flow.svg. "

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.count_texts import count_text
 from domain.errors import NotFound
+from domain.protocols import AgreementBasis
 from measures.rating_values import ALL
 from reader_study.report import rows
 from reader_study.report.minimum_cases import is_withheld
@@ -153,8 +154,7 @@ def _draw_kappa(report: StudyReport, *, task: str) -> _Drawing:
         title=f"Cohen's kappa: {_describe_task(task)}",
         caption=(
             f"{_describe_study(report)}Kappa, {_format_confidence(report)} interval, percent agreement and "
-            f"n. Grey: not defined, or n below {report.facts.needed_cases}. Computed from the answers, not "
-            f"from their correctness.{_explain_model_as_rater(report)}"
+            f"n. Grey: not defined, or n below {report.facts.needed_cases}. {_explain_kappa(report)}"
         ),
         legend=((0.0, "0 or less"), (0.2, "0.2"), (0.4, "0.4"), (0.6, "0.6"), (0.8, "0.8"), (1.0, "1")),
     )
@@ -188,11 +188,21 @@ def _order_raters(report: StudyReport, agreements: Sequence[StudyAgreement]) -> 
     return [*known, *sorted(rater_names - set(known))]
 
 
-def _explain_model_as_rater(report: StudyReport) -> str:
+def _explain_kappa(report: StudyReport) -> str:
+    """Return what kappa is computed from, and what a model is in it."""
+    basis = (
+        "Computed from the correctness of the answers: both correct, or both incorrect."
+        if report.facts.settings.agreement_basis == AgreementBasis.CORRECTNESS
+        else "Computed from the answers, not from their correctness."
+    )
     if not report.facts.models:
-        return ""
+        return basis
+    failed = (
+        "missing" if report.facts.settings.missing_in_agreement is not None else "a category of their own"
+    )
     return (
-        " A model counts as one rater: its answers are compared with a reader's as those of another reader."
+        f"{basis} A model counts as one rater: its answers are compared with a reader's as those of another "
+        f"reader; its failed replies are {failed}."
     )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from domain.count_texts import count_text
 from domain.protocols import (
+    AgreementBasis,
     CannotDetermineRule,
+    FailedReplyRule,
     HelperRule,
     Hypothesis,
     MissingAnswers,
@@ -36,12 +38,14 @@ def describe_cases(report: StudyReport) -> str:
     """Return the scored and the analysed cases, and the rule that decides between them."""
     facts, design = report.facts, report.facts.design
     text = f"{facts.cases_analysed:,} of {count_text(facts.cases, 'scored case')} are analysed"
+    rule = protocol_from_plain(facts.protocol).exclusions.strip()
+    rule_text = f" Rule for exclusions: {rule.rstrip('.')}." if rule else ""
     if not design.excluded_cases:
-        return f"{text}; no case is excluded."
+        return f"{text}; no case is excluded.{rule_text}"
+    verb = "is" if design.excluded_cases == 1 else "are"
     return (
-        f"{text}; {count_text(design.excluded_cases, 'case')} "
-        f"{'is' if design.excluded_cases == 1 else 'are'} excluded for all raters, with the reasons in the "
-        "list of exclusions."
+        f"{text}; {count_text(design.excluded_cases, 'case')} {verb} excluded for all raters, with the "
+        f"reasons in the list of exclusions.{rule_text}"
     )
 
 
@@ -56,21 +60,28 @@ def describe_missing_answers(protocol: Protocol) -> str:
         MissingAnswers.COMMON: "readers and model are compared on the cases that both answered",
         MissingAnswers.WRONG: "a case without a prediction counts as wrong for the model",
     }[protocol.used_missing_answers]
+    failed = {
+        FailedReplyRule.CATEGORY: "is a category of its own in agreement",
+        FailedReplyRule.MISSING: "is missing in agreement",
+    }[protocol.used_failed_replies]
     return (
-        f"“Cannot determine” {undetermined}. A reply of a model without a recognised answer counts as "
-        f"wrong, and is a category of its own in agreement; {missing}. A case that a reader only reported "
-        "as faulty counts as unanswered."
+        f"“Cannot determine” {undetermined}. A reply of a model without a recognised answer counts as wrong, "
+        f"and {failed}; {missing}. A case that a reader only reported as faulty counts as unanswered."
     )
 
 
-def describe_agreement() -> str:
+def describe_agreement(protocol: Protocol) -> str:
     """Return the coefficients of agreement, their categories and their intervals."""
+    basis = {
+        AgreementBasis.ANSWERS: "of the answers (the letters of the options), not of their correctness",
+        AgreementBasis.CORRECTNESS: "of the correctness of the answers: raters agree if both are correct or "
+        "both are incorrect",
+    }[protocol.used_agreement_basis]
     return (
-        "Agreement is Cohen's kappa of the answers (the letters of the options), not of their correctness; "
-        "over several answer formats it is the mean, weighted by the number of cases. Gwet's AC1, percent "
-        "agreement and, for groups, Fleiss' kappa and Krippendorff's alpha are reported as well. Intervals "
-        "are large-sample intervals where each category and the disagreements have 50 cases or more, and "
-        "quantiles of the posterior distribution otherwise."
+        f"Agreement is Cohen's kappa {basis}; over several answer formats it is the mean, weighted by the "
+        "number of cases. Gwet's AC1, percent agreement and, for groups, Fleiss' kappa and Krippendorff's "
+        "alpha are reported as well. Intervals are large-sample intervals where each category and the "
+        "disagreements have 50 cases or more, and quantiles of the posterior distribution otherwise."
     )
 
 
@@ -174,7 +185,7 @@ def _write_analysis(report: StudyReport, protocol: Protocol) -> list[str]:
             f"Accuracies have {level} Wilson intervals and paired differences Tango's, at the effective "
             f"sample size if several cases belong to one {unit}; pairs are tested by McNemar's exact test."
         ),
-        describe_agreement(),
+        describe_agreement(protocol),
         f"p values are adjusted by {protocol.used_adjustment.label}. {facts.family}".rstrip(),
         f"Comparisons on fewer than {facts.needed_cases} cases are not reported.",
         (

@@ -16,7 +16,7 @@ from reader_study.open_answers import AnswerScoring, OpenAnswerScore
 from reader_study.report.report_data import ReportData
 
 KEY_RATER = "the key"
-#: The answer of a prediction whose extraction failed. It is a separate category in agreement.
+#: The answer of a prediction whose extraction failed: in agreement a separate category, or missing.
 FAILED_ANSWER = "no answer found"
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from domain.errors import Refused
-from domain.protocols import protocol_to_plain
+from domain.protocols import FailedReplyRule, protocol_to_plain
 from measures.all_measures import compute_measures
 from measures.families import EVERY_PAIR, adjust_arms, adjust_mrmc, adjust_paired, list_compared_pairs
 from measures.rating_values import REPEAT, TRAINING
@@ -21,7 +21,7 @@ from reader_study.report.family import resolve_family
 from reader_study.report.minimum_cases import withhold_small_comparisons
 from reader_study.report.overlaps import compute_box_overlaps
 from reader_study.report.participation import count_participation
-from reader_study.report.ratings import KEY_RATER, build_ratings
+from reader_study.report.ratings import FAILED_ANSWER, KEY_RATER, build_ratings
 from reader_study.report.report_data import ReportData
 from reader_study.report.sentences import write_sentences
 from reader_study.report.study_report import StudyReport, choose_model
@@ -60,6 +60,10 @@ def build_report(
         confidence=protocol.confidence,
         adjustment=protocol.used_adjustment,
         missing_answers=protocol.used_missing_answers,
+        agreement_basis=protocol.used_agreement_basis,
+        missing_in_agreement=FAILED_ANSWER
+        if protocol.used_failed_replies is FailedReplyRule.MISSING
+        else None,
     )
     needed = protocol.needed_cases
     measures = withhold_small_comparisons(

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from domain.errors import InvalidValue
+from domain.protocols import AgreementBasis
 from measures.agreement import Weights, agreement_weights
 from measures.all_measures import compute_measures
 from measures.group_agreement import Coefficient, agreement_coefficient, ordinal_weights
@@ -170,6 +172,57 @@ def test_answers_requested_because_of_another_answer_are_left_out():
     agreement = compute_measures(ratings).agreement[0]
     assert (agreement.n, agreement.kappa) == (0, None)
     assert agreement.note.startswith("not shown")
+
+
+# ------------------------------------------------------------------------------------------ categories
+def make_replies():
+    """Answers to ten questions; the key is A, wrong answers differ, and m fails twice."""
+    answers = {"key": "AAAAAAAAAA", "a": "AAAAAAABBB", "b": "AAAAAACCCC", "m": "AAAAABBB--"}
+    return pd.DataFrame(
+        [
+            {
+                "question_id": f"q{question}", "rater": rater, "answer": answer.replace("-", "failed"),
+                "kind": {"key": "reference", "m": "model"}.get(rater, "reader"),
+            }
+            for rater, text in answers.items()
+            for question, answer in enumerate(text)
+        ]
+    )  # fmt: skip
+
+
+def find_pair(measures, a, b):
+    return next(row for row in measures.agreement if (row.a, row.b, row.task) == (a, b, "all"))
+
+
+def test_agreement_of_correctness_is_the_kappa_of_right_and_wrong():
+    settings = Settings(agreement_basis=AgreementBasis.CORRECTNESS, bootstrap=100)
+    measures = compute_measures(make_replies(), settings=settings)
+    pair = find_pair(measures, "a", "b")
+    # a: 7 right, b: 6 right, 6 both right, 3 both wrong; chance .7 x .6 + .3 x .4 = .54
+    assert (pair.n, pair.observed) == (10, 0.9)
+    assert pair.kappa == pytest.approx((0.9 - 0.54) / 0.46)
+    assert pair.both_wrong is None
+    assert "key" not in {row.b for row in measures.agreement}
+    assert measures.settings.agreement_basis == "correctness"
+    accuracy = compute_measures(make_replies(), settings=Settings(bootstrap=100)).accuracy
+    assert measures.accuracy == accuracy
+
+
+def test_a_failed_reply_is_a_category_or_missing_as_declared():
+    category, missing = (
+        compute_measures(make_replies(), settings=Settings(missing_in_agreement=answer, bootstrap=100))
+        for answer in (None, "failed")
+    )
+    assert (find_pair(category, "a", "m").n, find_pair(missing, "a", "m").n) == (10, 8)
+    # without the failed replies: 5 times both A, once both B, twice A against B
+    assert find_pair(missing, "a", "m").observed == pytest.approx(6 / 8)
+    accuracy = {row.rater: (row.correct, row.n) for row in missing.accuracy if row.group == "all"}
+    assert accuracy["m"] == (5, 10)
+
+
+def test_weights_are_refused_for_the_agreement_of_correctness():
+    with pytest.raises(InvalidValue, match="no order"):
+        Settings(agreement_basis=AgreementBasis.CORRECTNESS, weights=Weights.LINEAR)
 
 
 # --------------------------------------------------------------------------------------- many pairs at once

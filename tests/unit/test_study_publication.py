@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from benchmarks.study_report import Size, simulate_study
+from domain.protocols import AgreementBasis, FailedReplyRule
 from domain.studies import Exclusion
 from reader_study.report.checklists import AUTHOR, FILLED, build_checklists
 from reader_study.report.figures import draw_figure
@@ -83,6 +84,22 @@ def test_the_methods_describe_conditions_of_readers_in_the_app_only(data, report
     assert "Readers answered independently" in methods
     assert "elsewhere" not in methods
     assert "39 of 40 scored cases are analysed; 1 case is excluded" in methods
+
+
+def test_the_report_prints_the_declared_categories_of_agreement(data, report):
+    assert "of the answers (the letters of the options)" in render_methods(report)
+    assert "a category of its own in agreement" in render_methods(report)
+    [version] = data.versions
+    protocol = replace(
+        version.protocol, agreement_basis=AgreementBasis.CORRECTNESS, failed_replies=FailedReplyRule.MISSING,
+        exclusions="Cases with a wrong side.",
+    )  # fmt: skip
+    declared = build_report(replace(data, versions=(replace(version, protocol=protocol),)))
+    methods = render_methods(declared)
+    assert "raters agree if both are correct" in methods
+    assert "is missing in agreement" in methods
+    assert "Rule for exclusions: Cases with a wrong side." in methods
+    assert "Computed from the correctness" in draw_figure(declared, "kappa-all").svg
 
 
 def test_checklists_are_complete_and_leave_open_what_only_authors_know(report):

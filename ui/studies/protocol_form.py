@@ -12,7 +12,9 @@ from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.protocols import (
     Adjustment,
+    AgreementBasis,
     CannotDetermineRule,
+    FailedReplyRule,
     HelperRule,
     Hypothesis,
     MissingAnswers,
@@ -23,7 +25,16 @@ from domain.protocols import (
 )
 from ui.widgets import escape_markdown
 
-Rule = TypeVar("Rule", HelperRule, MissingAnswers, Adjustment, OpenAnswerRule, PartlyRightRule)
+Rule = TypeVar(
+    "Rule",
+    HelperRule,
+    MissingAnswers,
+    Adjustment,
+    OpenAnswerRule,
+    PartlyRightRule,
+    AgreementBasis,
+    FailedReplyRule,
+)
 _LEVELS = (0.9, 0.95, 0.99)
 
 
@@ -141,6 +152,27 @@ def show_protocol_fields(
         help="Half a point is used in the table of open answers. In analyses of right and wrong answers, it "
         "counts as wrong.",
     )
+    bases, failed_rules = list(AgreementBasis), list(FailedReplyRule)
+    agreement_basis = left.selectbox(
+        "Kappa is computed from",
+        bases,
+        index=bases.index(current.used_agreement_basis),
+        key=f"{form_key}-basis",
+        format_func={
+            AgreementBasis.ANSWERS: "Answers",
+            AgreementBasis.CORRECTNESS: "Correctness of the answers",
+        }.__getitem__,
+        help="Answers: raters agree if they give the same answer. Correctness: raters agree if both are "
+        "correct or both are incorrect, also with different wrong answers.",
+    )
+    failed_replies = right.selectbox(
+        "Failed replies in agreement",
+        failed_rules,
+        index=failed_rules.index(current.used_failed_replies),
+        key=f"{form_key}-failed",
+        format_func=lambda rule: rule.label.capitalize(),
+        help="Replies of models without a recognised answer. In accuracy they count as wrong.",
+    )
     chosen_models = current.models
     if models is not None:
         chosen_models = tuple(
@@ -203,6 +235,12 @@ def show_protocol_fields(
             ),
             open_answers=_keep_if_default(current.open_answers, open_answers, current.used_open_answers),
             partly_right=_keep_if_default(current.partly_right, partly_right, current.used_partly_right),
+            agreement_basis=_keep_if_default(
+                current.agreement_basis, agreement_basis, current.used_agreement_basis
+            ),
+            failed_replies=_keep_if_default(
+                current.failed_replies, failed_replies, current.used_failed_replies
+            ),
             family=tuple(part.strip() for part in family.split(";") if part.strip()),
             exclusions=exclusions.strip(),
             going_back=allow_going_back,

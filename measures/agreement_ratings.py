@@ -1,0 +1,56 @@
+"""Prepares ratings for the measures of agreement: their categories, and what counts as missing.
+
+By default the categories are the answers. By the settings they can be correct and incorrect; raters then
+agree if both are correct, or both are incorrect, also with different wrong answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from domain.protocols import AgreementBasis
+from measures.rating_matrix import RatingMatrix
+from measures.records.settings import Settings
+
+#: The categories if agreement is computed of the correctness of the answers.
+CORRECTNESS_LABELS = ("correct", "incorrect")
+
+
+def select_agreement_ratings(matrix: RatingMatrix, settings: Settings) -> RatingMatrix:
+    """Return the ratings with which agreement is computed.
+
+    Args:
+        matrix: all ratings.
+        settings: the settings; ``agreement_basis`` and ``missing_in_agreement`` are used.
+
+    Returns:
+        The ratings. With correctness as basis, the reference is not a rater, because it is always correct.
+    """
+    is_missing = np.zeros(matrix.answers.shape, dtype=np.bool_)
+    if settings.missing_in_agreement is not None and settings.missing_in_agreement in matrix.labels:
+        is_missing = matrix.answers == matrix.labels.index(settings.missing_in_agreement)
+    if settings.agreement_basis is AgreementBasis.ANSWERS:
+        return replace(matrix, answers=np.where(is_missing, -1, matrix.answers))
+    columns = matrix.non_reference_raters
+    correct = matrix.correct[:, columns]
+    return replace(
+        matrix,
+        raters=tuple(matrix.raters[column] for column in columns),
+        kinds=tuple(matrix.kinds[column] for column in columns),
+        labels=CORRECTNESS_LABELS,
+        answers=np.where(is_missing[:, columns] | (correct < 0), -1, 1 - correct),
+        correct=correct,
+        not_marked=matrix.not_marked[:, columns],
+        options=np.full(len(matrix.questions), 2),
+        multiple_ticks=np.zeros(len(matrix.questions), dtype=np.bool_),
+        reference=None,
+        set_reference=tuple(matrix.set_reference[column] for column in columns),
+        persons=tuple(matrix.persons[column] for column in columns),
+        arms=tuple(matrix.arms[column] for column in columns),
+        period=matrix.period[:, columns],
+        scores=matrix.scores[:, columns],
+        probabilities=matrix.probabilities[:, columns],
+        selected=matrix.selected[:, columns],
+    )
