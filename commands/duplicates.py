@@ -11,20 +11,26 @@ from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from domain.count_texts import count_text
 from domain.questions import format_answer
+from quality.duplicates.calibration import PAIRS_PER_BIN
 from quality.duplicates.guard import Outcome
 from quality.duplicates.marking import DEFAULT_LIMIT, KeepRule
 from quality.duplicates.search import SearchSettings
 from quality.service import (
     ComparedPair,
     DuplicateReport,
+    draw_calibration,
     find_duplicates,
     find_repeated_wordings,
+    judge_pair,
+    load_calibration,
     load_pairs,
     mark_duplicates,
+    store_calibration,
 )
 from storage.unit_of_work import read_only_session, unit_of_work
 
 _DEFAULTS = SearchSettings()
+_JUDGEMENTS = {"same": True, "different": False, "undo": None}
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -76,6 +82,28 @@ def add_to(subparsers: Subparsers) -> None:
     )
     for verb in (find, mark, wordings):
         _add_similarity(verb)
+    draw = verbs.add_parser(
+        "draw",
+        help="draw pairs for the calibration of the threshold",
+        description="Draw pairs of wordings over the range of similarity, to be judged on the page "
+        "Near-duplicates or with `judge`.",
+    )
+    draw.add_argument("dataset", metavar="DATASET")
+    draw.add_argument("--seed", type=int, required=True, help="the same seed draws the same pairs")
+    draw.add_argument(
+        "--per-bin", type=int, default=PAIRS_PER_BIN, metavar="N", help="pairs from each range of similarity"
+    )
+    draw.set_defaults(run=run_draw)
+    judge = verbs.add_parser("judge", help="judge whether the two questions of a pair are the same")
+    judge.add_argument("dataset", metavar="DATASET")
+    judge.add_argument("pair", type=int, metavar="PAIR", help="the number that `calibration` shows")
+    judge.add_argument("judgement", choices=list(_JUDGEMENTS))
+    judge.set_defaults(run=run_judge)
+    calibration = verbs.add_parser(
+        "calibration", help="list the drawn pairs, and the estimated wrong merges by threshold"
+    )
+    calibration.add_argument("dataset", metavar="DATASET")
+    calibration.set_defaults(run=run_calibration)
     find.set_defaults(run=run_find, is_marking=False)
     mark.set_defaults(run=run_find, is_marking=True)
     wordings.set_defaults(run=run_wordings)
@@ -124,6 +152,59 @@ def run_wordings(args: argparse.Namespace) -> int:
         if second is not first:
             print(f"      {second.question.stem}")
         print(f"      questions: {places}")
+    return 0
+
+
+def run_draw(args: argparse.Namespace) -> int:
+    """Draw pairs and store them. Returns 0."""
+    by, settings = command_line_person(), SearchSettings()
+    pairs = draw_calibration(by=by, dataset=args.dataset, seed=args.seed, per_bin=args.per_bin)
+    with unit_of_work() as db:
+        store_calibration(
+            db,
+            by=by,
+            dataset=args.dataset,
+            embedding=settings.embedding.name,
+            pairs=pairs,
+            now=datetime.now(UTC),
+        )
+    print(f"{count_text(len(pairs), 'pair')} drawn.")
+    return 0
+
+
+def run_judge(args: argparse.Namespace) -> int:
+    """Store a judgement. Returns 0."""
+    with unit_of_work() as db:
+        judge_pair(
+            db,
+            by=command_line_person(),
+            dataset=args.dataset,
+            pair_id=args.pair,
+            is_same=_JUDGEMENTS[args.judgement],
+            now=datetime.now(UTC),
+        )
+    print("Saved.")
+    return 0
+
+
+def run_calibration(args: argparse.Namespace) -> int:
+    """Print the pairs and the estimates. Returns 0."""
+    by = command_line_person()
+    with read_only_session() as db:
+        calibration = load_calibration(db, by=by, dataset=args.dataset)
+        pairs = [(pair.first, pair.second, pair.similarity) for pair in calibration.pairs]
+        compared = load_pairs(db, by=by, pairs=pairs)
+    names = {is_same: name for name, is_same in _JUDGEMENTS.items()}
+    for pair, questions in zip(calibration.pairs, compared, strict=True):
+        state = "open" if pair.is_same is None else names[pair.is_same]
+        print(f"{pair.id:>6}  {pair.similarity:.2f}  {state:<9}  {questions.first.stem}")
+        print(f"{'':<25}  {questions.second.stem}")
+    print(f"{calibration.judged:,} of {count_text(len(pairs), 'pair')} judged.")
+    for estimate in calibration.estimates if calibration.judged else ():
+        rate = "not judged yet"
+        if estimate.rate is not None:
+            rate = f"{estimate.rate:.1%} wrong ({estimate.low:.1%} to {estimate.high:.1%})"
+        print(f"from {estimate.threshold:.2f}: {estimate.pairs:,} pairs, {estimate.judged:,} judged, {rate}")
     return 0
 
 

@@ -112,6 +112,7 @@ SCREENSHOTS = (
     Screenshot(name="home-admin", person="ada", expected_text="Home"),
     Screenshot(name="import", person="dana", path="/import_questions", expected_text="Import"),
     Screenshot(name="checks", person="dana", path="/checks", expected_text="Checks"),
+    Screenshot(name="duplicates", person="dana", path="/duplicates", expected_text="Near-duplicates"),
     Screenshot(name="browse", person="dana", path="/browse", expected_text="in import order"),
     Screenshot(name="browse-question", person="dana", path="/browse?question=6", expected_text="History"),
     Screenshot(name="statistics", person="dana", path="/statistics", expected_text="questions of"),

@@ -77,6 +77,13 @@ PAGES = (
         stage=Stage.DATA,
     ),
     Page(
+        file="pages/duplicates.py",
+        title="Near-duplicates",
+        icon=":material/content_copy:",
+        action=Action.IMPORT_QUESTIONS,
+        stage=Stage.DATA,
+    ),
+    Page(
         file="pages/browse.py",
         title="Browse",
         icon=":material/search:",

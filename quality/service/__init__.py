@@ -1,5 +1,12 @@
 """Services for the checks of questions, for pages, commands and the stages that have checks of their own."""
 
+from quality.service.calibration import (
+    Calibration,
+    draw_calibration,
+    judge_pair,
+    load_calibration,
+    store_calibration,
+)
 from quality.service.duplicates import (
     ComparedPair,
     DuplicateReport,
@@ -28,6 +35,7 @@ from quality.service.runs import CheckRun, finish_run, record_results, run_check
 from quality.service.settings import reset_checks, set_minimum_explanation, switch_check
 
 __all__ = [
+    "Calibration",
     "CheckLine",
     "CheckReport",
     "CheckRun",
@@ -37,14 +45,17 @@ __all__ = [
     "DuplicateReport",
     "ProblemCount",
     "ProblemExample",
+    "draw_calibration",
     "find_duplicates",
     "find_repeated_wordings",
     "finish_run",
+    "judge_pair",
     "list_dataset_problems",
     "list_datasets",
     "list_examples",
     "list_imported_files",
     "list_results",
+    "load_calibration",
     "load_check_report",
     "load_pairs",
     "load_question_with_problem",
@@ -53,6 +64,7 @@ __all__ = [
     "reset_checks",
     "run_checks",
     "set_minimum_explanation",
+    "store_calibration",
     "switch_check",
     "write_problems_csv",
 ]

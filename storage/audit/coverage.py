@@ -248,6 +248,7 @@ COVERED: Mapping[str, CoveredTable] = {
 #: The other tables, with the reasons why gold does not depend on them.
 NOT_COVERED: Mapping[str, str] = {
     "audit_entry": "the trail itself; its hash chain covers it",
+    "calibration_pair": "pairs drawn to choose a threshold; each draw has an entry of its own",
     "claim": "who has a question of a shared queue at the moment; a verdict counts without it",
     "comment_read": "who has seen a comment; the comments are covered",
     "dataset_check": "which checks are switched on, and how far they ran; each run has an entry of its own",
@@ -265,6 +266,7 @@ NOT_COVERED: Mapping[str, str] = {
     "model_request": "requests to models",
     "model_run": "progress and costs of requests to models",
     "mail_setting": "where a person gets notices; no judgement depends on it",
+    "pair_judgement": "judgements of such pairs; each has an entry of its own",
     "pending_sign_in": "sign-ins that await a code",
     "pixel_text": "ranking that helps people to inspect images; their decisions are covered",
     "pool_member": "who takes questions from a shared queue; verdicts and assignments are covered",

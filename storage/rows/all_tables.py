@@ -11,6 +11,7 @@ from storage.rows import (  # noqa: F401 - importing a group adds its tables to 
     claims,
     comments,
     datasets,
+    duplicates,
     evaluations,
     hidden,
     jobs,

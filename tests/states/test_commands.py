@@ -24,6 +24,7 @@ READING_COMMANDS = {
     "patient-data next": ["patient-data next {dataset}"],
     "duplicates find": ["duplicates find {dataset}"],
     "duplicates wordings": ["duplicates wordings {dataset}"],
+    "duplicates calibration": ["duplicates calibration {dataset}"],
     "find": [
         "find {dataset}",
         "find {dataset} opacity --most 2",
@@ -95,7 +96,8 @@ WRITING_COMMANDS = {
     "user add", "user roles", "user mail", "user reset-second-factor", "user disable", "user enable",
     "user sign-out", "user first-admin",
     "user password", "import questions", "import predictions", "import readings",
-    "generate template", "generate gemex", "generate rexvqa", "check", "duplicates mark",
+    "generate template", "generate gemex", "generate rexvqa", "check", "duplicates mark", "duplicates draw",
+    "duplicates judge",
     "patient-data texts", "patient-data rank", "patient-data decide", "apply undo", "apply back",
     "adjudicate settle",
     "study create", "study close", "study reopen", "study assign", "study remove", "study exclude",

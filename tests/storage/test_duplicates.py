@@ -1,5 +1,7 @@
 """Near-duplicates in a workspace: found within exams, marked by a check, refused above a limit."""
 
+from datetime import timedelta
+
 import pytest
 
 import cli
@@ -8,11 +10,15 @@ from domain.checks import CHECKS, Check
 from domain.errors import NotAllowed, NotFound, Refused
 from domain.people import Person, Role
 from quality.service import (
+    draw_calibration,
     find_duplicates,
     find_repeated_wordings,
+    judge_pair,
     list_results,
+    load_calibration,
     load_check_report,
     mark_duplicates,
+    store_calibration,
     write_problems_csv,
 )
 from storage.unit_of_work import read_only_session, unit_of_work
@@ -163,3 +169,65 @@ def test_the_command_shows_shares_and_marks(tmp_path, monkeypatch, capsys):
     assert "1 question marked as near-duplicate, 2 pairs as contradicting." in capsys.readouterr().out
     assert cli.main(["duplicates", "wordings", "d"]) == 0
     assert "2 wordings, 0 pairs" in capsys.readouterr().out
+
+
+@pytest.fixture
+def drawn(importer):
+    stems = ("Is there a pneumothorax?", "Is a pneumothorax present?", "Does the film show a pneumothorax?")
+    importer(to_json_lines(*(closed(n, stem, exam=n) for n, stem in enumerate(stems, start=1))))
+    draw_and_store(importer)
+    return importer
+
+
+def draw_and_store(importer, *, now=NOW):
+    pairs = draw_calibration(
+        by=BY, dataset="d", seed=1, read_session=lambda: read_only_session(importer.engine)
+    )
+    with unit_of_work(importer.engine) as db:
+        store_calibration(db, by=BY, dataset="d", embedding="lexical 3-4", pairs=pairs, now=now)
+
+
+def load(importer):
+    with read_only_session(importer.engine) as db:
+        return load_calibration(db, by=BY, dataset="d")
+
+
+def judge(importer, pair_id, is_same):
+    with unit_of_work(importer.engine) as db:
+        judge_pair(db, by=BY, dataset="d", pair_id=pair_id, is_same=is_same, now=NOW)
+
+
+def test_a_judgement_leads_to_the_next_pair_and_can_be_undone(drawn):
+    before = load(drawn)
+    assert (len(before.pairs), before.judged) == (3, 0)
+    judge(drawn, before.pairs[0].id, True)
+    assert load(drawn).next_pair == before.pairs[1]
+    judge(drawn, before.pairs[0].id, None)
+    assert load(drawn) == before
+
+
+def test_all_judgements_give_an_estimate(drawn):
+    for pair in load(drawn).pairs:
+        judge(drawn, pair.id, pair.similarity > 0.6)
+    after = load(drawn)
+    wrong = sum(pair.similarity <= 0.6 for pair in after.pairs)
+    assert after.next_pair is None
+    assert after.estimates[0].rate == pytest.approx(wrong / 3)
+
+
+def test_another_draw_replaces_the_pairs(drawn):
+    judge(drawn, load(drawn).pairs[0].id, True)
+    draw_and_store(drawn, now=NOW + timedelta(minutes=1))
+    assert (len(load(drawn).pairs), load(drawn).judged) == (3, 0)
+
+
+def test_a_pair_of_another_dataset_is_not_judged(drawn):
+    with pytest.raises(NotFound, match="has no pair 99"):
+        judge(drawn, 99, True)
+
+
+def test_a_dataset_without_similar_wordings_has_nothing_to_judge(importer):
+    importer(to_json_lines(closed(1)))
+    with pytest.raises(Refused, match="Nothing to judge"):
+        draw_and_store(importer)
+    assert load(importer).pairs == ()

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from domain.duplicates import ComparedQuestion
+from domain.duplicates import CalibrationPair, ComparedQuestion
 from domain.errors import InvalidValue, Refused
 from domain.vocabulary import AnswerFormat
+from quality.duplicates.calibration import draw_pairs, estimate_wrong_merges
 from quality.duplicates.guard import Outcome, compare_questions
 from quality.duplicates.marking import KeepRule, choose_marks, count_shares, require_below_limit
 from quality.duplicates.search import (
@@ -252,3 +253,40 @@ def test_a_share_above_the_limit_is_refused_and_named():
     require_below_limit(shares, limit=0.5)
     with pytest.raises(InvalidValue, match="limit"):
         require_below_limit(shares, limit=2)
+
+
+def drawn(similarity, weight, is_same):
+    return CalibrationPair(first=1, second=2, similarity=similarity, weight=weight, is_same=is_same)
+
+
+def test_pairs_are_drawn_evenly_over_the_bins_and_weighted_by_their_size():
+    pairs = [duplicate(n, n + 1000, 0.97) for n in range(100)] + [duplicate(500, 501, 0.45)]
+    sample = draw_pairs([*pairs, duplicate(700, 701, 0.1)], seed=1, per_bin=10)
+    high = [pair for pair in sample if pair.similarity == 0.97]
+    assert (len(sample), len(high)) == (11, 10)
+    assert {pair.weight for pair in high} == {10.0}
+    assert sum(pair.weight for pair in sample) == 101  # the pair below the lowest bin is left out
+    assert draw_pairs(pairs, seed=1) == draw_pairs(list(reversed(pairs)), seed=1)
+    assert draw_pairs(pairs, seed=1) != draw_pairs(pairs, seed=2)
+    assert draw_pairs([], seed=1) == []
+
+
+def test_wrong_merges_are_weighted_by_the_size_of_their_bin():
+    # 90 pairs of .97, 1 of 10 judged wrong; 10 pairs of .92, 5 of 10 wrong: (90 * .1 + 10 * .5) / 100 = .14
+    pairs = [drawn(0.97, 9.0, n != 0) for n in range(10)] + [drawn(0.92, 1.0, n > 4) for n in range(10)]
+    estimates = {estimate.threshold: estimate for estimate in estimate_wrong_merges(pairs)}
+    assert estimates[0.95].rate == pytest.approx(0.1)
+    assert (estimates[0.9].pairs, estimates[0.9].judged) == (100, 20)
+    assert estimates[0.9].rate == pytest.approx(0.14)
+    assert estimates[0.9].low < 0.14 < estimates[0.9].high
+    assert estimates[0.3].rate == estimates[0.9].rate
+
+
+def test_without_judgements_nothing_is_estimated():
+    assert {estimate.rate for estimate in estimate_wrong_merges([drawn(0.97, 1.0, None)])} == {None}
+    assert estimate_wrong_merges([])[0].pairs == 0
+
+
+def test_a_bin_without_a_judgement_leaves_its_thresholds_open():
+    estimates = estimate_wrong_merges([drawn(0.97, 1.0, True), drawn(0.5, 1.0, None)])
+    assert [estimate.rate for estimate in estimates if estimate.threshold in (0.5, 0.95)] == [None, 0.0]

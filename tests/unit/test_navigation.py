@@ -37,7 +37,7 @@ def test_a_coordinator_sees_the_stages_in_workflow_order():
     pages = group_pages_by_stage(make_person(Role.COORDINATOR))
     assert {stage.value: [page.title for page in stage_pages] for stage, stage_pages in pages.items()} == {
         "": ["Home", "My account"],
-        "Data": ["Import", "Generate", "Checks", "Browse", "Statistics", "Patient data"],
+        "Data": ["Import", "Generate", "Checks", "Near-duplicates", "Browse", "Statistics", "Patient data"],
         "Review": ["Draw a batch", "Batches", "Progress"],
         "Results": ["Agreement", "Attention", "Dataset estimates", "Releases"],
         "Studies": ["Reader studies"],

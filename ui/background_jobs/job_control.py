@@ -23,6 +23,8 @@ _KIND_LOCATIONS = {
     "generation": "ui.question_generation.generation_job:GENERATION",
     "search index": "ui.search.index_job:INDEX",
     "checks": "ui.problems.check_job:CHECKS_JOB",
+    "duplicates": "ui.duplicates.jobs:DUPLICATES",
+    "calibration": "ui.duplicates.jobs:CALIBRATION",
     "search texts": "ui.patients.search_jobs:SEARCH_TEXTS",
     "rank images": "ui.patients.search_jobs:RANK_IMAGES",
     "release": "ui.releases.release_job:RELEASE",
