@@ -168,6 +168,9 @@ def _load(args: argparse.Namespace, printer: ProgressPrinter) -> SourceContent |
         raise InvalidValue("images", "give --images DIR or --without-images with --dataset")
     if not args.dataset and (args.images or args.without_images):
         raise InvalidValue("dataset", "give --dataset NAME to import the questions")
+    for name, folder in (("out", args.out.absolute().parent), ("images", args.images)):
+        if folder is not None and not folder.is_dir():  # found now rather than after all calls
+            raise InvalidValue(name, f"{folder} is not a folder")
     content = load_source(
         args.source,
         args.path,

@@ -48,45 +48,46 @@ def encode_questions(
 
 
 @contextmanager
-def writing_files(*paths: Path, keep_same: bool = False) -> Iterator[tuple[BinaryIO, ...]]:
+def writing_files(path: Path, *lists: Path, keep_same: bool = False) -> Iterator[tuple[BinaryIO, ...]]:
     """Open files for writing. They appear under their names, the first one last, if the block succeeds.
 
     Args:
-        paths: the new files, in folders that exist.
-        keep_same: whether existing files are accepted if they have the same content, as when a stopped
-            command is repeated.
+        path: the new question file, in a folder that exists.
+        lists: files that follow from the same content; existing ones are replaced.
+        keep_same: whether a question file is accepted that exists with the same content, as when a stopped
+            command is repeated, or that exists and is empty.
 
     Raises:
-        AlreadyThere: a file exists, with other content if ``keep_same``.
+        AlreadyThere: the question file exists, with other content if ``keep_same``.
     """
     if not keep_same:
-        for path in paths:
-            _refuse_existing(path)
+        _refuse_existing(path)
     parts: list[Path] = []
     try:
         with ExitStack() as stack:
             files = []
-            for path in paths:
-                stack.enter_context(add_filename_to_errors(path))
-                handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-                parts.append(Path(name))
+            for name in (path, *lists):
+                stack.enter_context(add_filename_to_errors(name))
+                handle, part = tempfile.mkstemp(dir=name.parent, prefix=f".{name.name}.")
+                parts.append(Path(part))
                 files.append(stack.enter_context(os.fdopen(handle, "wb")))
             yield tuple(files)
-        new = [
-            (path, part)
-            for path, part in zip(paths, parts, strict=True)
-            if not (keep_same and path.exists() and filecmp.cmp(path, part, shallow=False))
-        ]
-        for path, _ in new:
+        is_known = keep_same and path.exists() and filecmp.cmp(path, parts[0], shallow=False)
+        is_empty = keep_same and path.exists() and not path.stat().st_size
+        if not is_known and not is_empty:
             _refuse_existing(path)
-        for path, part in reversed(new):
+        for name, part_path in zip(lists, parts[1:], strict=True):
+            part_path.replace(name)
+        if is_empty:
+            parts[0].replace(path)
+        elif not is_known:
             try:
-                os.link(part, path)  # fails if somebody else wrote the file meanwhile
+                os.link(parts[0], path)  # fails if somebody else wrote the file meanwhile
             except FileExistsError:
                 _refuse_existing(path)
     finally:
-        for part in parts:
-            part.unlink(missing_ok=True)
+        for part_path in parts:
+            part_path.unlink(missing_ok=True)
 
 
 def _refuse_existing(path: Path) -> None:

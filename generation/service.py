@@ -358,7 +358,7 @@ def write_recipe_questions(
 ) -> RecipeCounts:
     """Write the questions that follow from the replies in the ledger, and the list of what was left out.
 
-    The files appear when they are complete. Files with the same content may exist.
+    The files appear when they are complete. A question file with the same content may exist, or an empty one.
 
     Args:
         db: a session.
@@ -370,7 +370,7 @@ def write_recipe_questions(
         report: called with the number of exams that have questions.
 
     Raises:
-        AlreadyThere: a file exists with other content.
+        AlreadyThere: the question file exists with other content.
     """
     require(by, Action.RUN_MODELS)
     counts = RecipeCounts(exams=len(exams))

@@ -192,7 +192,7 @@ def _add_question(
             content_type=entry.content_type.strip() or None,
             category=entry.category.strip() or None,
             difficulty=entry.difficulty,
-            source=Source(generator=call.model, version=f"{_NAME} {_VERSION}", prompt_version=call.prompt),
+            source=Source(generator=call.model, version=f"{_NAME}@{_VERSION}", prompt_version=call.prompt),
         )
     except InvalidValue as error:
         leave_out(f"invalid {error.field}", f"{error.reason}: {entry.question}")

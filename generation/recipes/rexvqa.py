@@ -194,7 +194,7 @@ def _add_question(
             category=entry.category.strip() or None,
             subcategory=entry.subcategory.strip() or None,
             difficulty=entry.difficulty,
-            source=Source(generator=call.model, version=f"{_NAME} {_VERSION}", prompt_version=call.prompt),
+            source=Source(generator=call.model, version=f"{_NAME}@{_VERSION}", prompt_version=call.prompt),
         )
     except InvalidValue as error:
         leave_out(f"invalid {error.field}", f"{error.reason}: {entry.question}")

@@ -121,6 +121,7 @@ def test_rexvqa_writes_questions_over_five_tasks(workspace_engine, source, tmp_p
     assert "Structural checks: no problems" in capsys.readouterr().out
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("endpoint")
 def test_the_same_command_repeats_no_call_and_imports_nothing_twice(
     workspace_engine, server, source, tmp_path, capsys
@@ -169,6 +170,7 @@ def test_the_pilot_takes_20_exams_and_its_replies_are_not_paid_twice(
     assert count_questions(workspace_engine) == 125
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("endpoint")
 def test_replies_that_fail_are_counted_by_kind_and_retried_on_request(
     workspace_engine, server, tmp_path, capsys
@@ -179,9 +181,10 @@ def test_replies_that_fail_are_counted_by_kind_and_retried_on_request(
     assert generate("gemex", source, out) == 0
     assert count_left_out(out)["gemex-regions", "no usable reply: refusal"] == 1
     assert "1  Stage I: sentences and regions: no usable reply: refusal" in capsys.readouterr().out
+    assert generate("gemex", source, out, "--retry-failed") == 1
+    assert "questions.jsonl exists already. Choose another name, or delete it." in capsys.readouterr().err
     out.unlink()
-    out.with_name("questions.left-out.jsonl").unlink()
-    assert generate("gemex", source, out, "--retry-failed") == 0
+    assert generate("gemex", source, out) == 0
     assert len(read_lines(out)) == 22
     assert "gemex questions gemex-questions 2: 2 of 2 requests ended" in capsys.readouterr().out
     calls = len(server.bodies)
@@ -199,6 +202,31 @@ def test_no_usable_reply_at_all_imports_nothing(workspace_engine, tmp_path, caps
     assert "nothing to import" in captured.err
     with read_only_session(workspace_engine) as db:
         assert db.execute(select(func.count()).select_from(DatasetRow)).scalar_one() == 0
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("endpoint")
+def test_an_empty_file_of_an_earlier_attempt_is_replaced(tmp_path):
+    report = SECOND | {"impression": "Clear lungs. behave: refusal 1"}
+    source, out = write_openi(tmp_path / "source", report), tmp_path / "questions.jsonl"
+    assert generate("gemex", source, out) == 0
+    assert out.read_bytes() == b""
+    assert generate("gemex", source, out, "--retry-failed") == 0
+    assert len(read_lines(out)) == 11
+    assert count_left_out(out) == {("gemex-regions", "sentence without a region"): 1}
+
+
+@pytest.mark.usefixtures("endpoint")
+def test_arguments_that_cannot_work_are_refused_before_a_call(server, source, tmp_path, capsys):
+    out = tmp_path / "questions.jsonl"
+    for path, arguments, message in (
+        (out, ("--dataset", "made", "--images", "missing"), "images: missing is not a folder"),
+        (out, ("--lease", "0"), "must be at least 1 second"),
+        (tmp_path / "missing" / "questions.jsonl", (), "missing is not a folder"),
+    ):
+        assert generate("gemex", source, path, *arguments) == 1
+        assert message in capsys.readouterr().err
+    assert server.bodies == []
 
 
 @pytest.mark.usefixtures("endpoint")
