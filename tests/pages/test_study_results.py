@@ -43,6 +43,10 @@ def test_figures_are_computed_on_request_with_their_n(workspace, sign_in_as, run
     page = open_report(sign_in_as, run_page)
     assert "On 4 cases" not in get_text(page)
     assert "of 4 cases correctly" in compute_report(page)
+    texts = [element.value for element in page.markdown]
+    [first_figure, *_] = [number for number, text in enumerate(texts) if "/figures/" in text]
+    [sentence, *_] = [number for number, text in enumerate(texts) if "of 4 cases correctly" in text]
+    assert first_figure < sentence
 
 
 def test_study_without_answers_has_nothing_to_report(workspace, sign_in_as, run_page):
