@@ -10,6 +10,7 @@ from domain.people import Role
 from sampling.service import list_batch_questions, list_batches
 from storage.unit_of_work import read_only_session
 from tests.pages.conftest import get_text
+from tests.storage.import_worlds import Importer, make_record, to_json_lines
 from tests.storage.sampling_frames import insert_questions, make_questions
 
 PAGE = "pages/sampling.py"
@@ -131,3 +132,30 @@ def test_page_is_not_found_for_other_roles(sign_in_as, workspace, run_page, role
     page = run_page(PAGE)
     assert "Page not found." in get_text(page)
     assert "1,000" not in get_text(page)
+
+
+def test_exams_balanced_by_findings_are_drawn_once(coordinator, workspace, open_page, tmp_path):
+    """Of ten exams with one question each, five are healthy and five have an effusion: 1 + 3 are chosen."""
+    reports = ["The lungs are clear.", "Left pleural effusion."]
+    records = [
+        make_record(
+            number,
+            exam={"id": f"e-{number}", "radiographs": [{"id": "pa", "file": "pa.png"}]},
+            report=reports[number % 2],
+        )
+        for number in range(10)
+    ]
+    Importer(workspace, tmp_path)(to_json_lines(*records))
+    page = open_page(PAGE)
+    page.segmented_control[0].set_value("Exams by findings").run()
+    assert "The selection needs 37 healthy exams and 263 with findings" in get_text(page)
+    find_by_label(page.number_input, "Exams").set_value(4).run()
+    find_by_label(page.number_input, "Healthy exams (%)").set_value(25.0).run()
+    assert "4 of 4 questions will be drawn." in get_text(page)
+    assert "1 healthy (25.00 %), pleural effusion 3." in get_text(page)
+    find_by_label(page.text_input, "Batch name").set_value("balanced").run()
+    click(page, "Draw 4 questions")
+    [(batch, size)] = load_batches()
+    assert (size, batch.plan.balance.exams) == (4, 4)
+    page = open_page(PAGE)
+    assert [box.label for box in page.selectbox if box.label == "Batch"] == []  # it cannot be extended

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import altair as alt
 import pandas as pd
 import streamlit as st
@@ -42,7 +44,8 @@ def show_preview(
         The preview; None if the draw is refused, with the reason on the page.
     """
     try:
-        with read_only_session() as db:
+        reading = st.spinner("Reading reports …") if plan.balance else nullcontext()
+        with reading, read_only_session() as db:
             draw_preview = sampling.preview_draw(
                 db, by=person, dataset=dataset, plan=plan, batch_name=batch.name if batch else None
             )

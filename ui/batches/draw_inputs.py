@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from domain.batches import Batch, BatchState, SamplingPlan
+from domain.batches import MAX_BALANCED_EXAMS, Batch, BatchState, ExamBalance, SamplingPlan
 from domain.checks import Check
 from domain.errors import DomainError
 from domain.vocabulary import Difficulty
@@ -16,7 +16,11 @@ _TIERS = (*Difficulty, None)
 
 def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) -> Batch | None:
     """Draw the choice of a batch. Return the batch to extend by its own plan; None for a new batch."""
-    open_batches = {batch.name: batch for batch in batches if batch.state is BatchState.OPEN}
+    open_batches = {
+        batch.name: batch
+        for batch in batches
+        if batch.state is BatchState.OPEN and batch.plan.balance is None  # those are drawn once
+    }
     if not open_batches:
         return None
     name = st.selectbox(
@@ -37,12 +41,26 @@ def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) ->
 
 def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
     """Draw the inputs of a sampling plan and return it; if it is not valid, show why and return None."""
-    per_1000_label = "Per 1,000"
+    per_1000_label, exams_label = "Per 1,000", "Exams by findings"
     size_mode = st.segmented_control(
-        "Sample size", [per_1000_label, "Total"], default=per_1000_label, required=True, key=f"{form_key}-how"
+        "Sample size",
+        [per_1000_label, "Total", exams_label],
+        default=per_1000_label,
+        required=True,
+        key=f"{form_key}-how",
+        help="Exams by findings: exams evenly over the findings that their reports state, with a share of "
+        "healthy exams, and all their questions. Dataset estimates leave such a batch out.",
     )
     number_column, seed_column = st.columns(2)
-    if size_mode == per_1000_label:
+    healthy_percent = None
+    if size_mode == exams_label:
+        number = number_column.number_input(
+            "Exams", 1, MAX_BALANCED_EXAMS, 300, key=f"{form_key}-balanced-exams"
+        )
+        healthy_percent = st.number_input(
+            "Healthy exams (%)", 0.0, 100.0, 12.48, 0.01, key=f"{form_key}-healthy", format="%.2f"
+        )
+    elif size_mode == per_1000_label:
         number = number_column.number_input("Questions per 1,000", 1, 1000, 100, key=f"{form_key}-per-1000")
     else:
         number = number_column.number_input("Total number of questions", 1, None, 200, key=f"{form_key}-n")
@@ -86,8 +104,11 @@ def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
     try:
         return SamplingPlan(
             seed=int(seed_value),
-            per_1000=int(number) if size_mode == per_1000_label else None,
-            n=None if size_mode == per_1000_label else int(number),
+            per_1000={per_1000_label: int(number), exams_label: 1000}.get(size_mode),
+            n=int(number) if size_mode == "Total" else None,
+            balance=None
+            if healthy_percent is None
+            else ExamBalance(exams=int(number), healthy_share=healthy_percent / 100),
             shares=shares,
             strata=tuple(strata),
             not_drawn=not_drawn,
