@@ -31,6 +31,7 @@ APPEND_ONLY = (
     "evaluation",
     "evaluation_run",
     "evaluation_case",
+    "bench_score",
 )
 
 
