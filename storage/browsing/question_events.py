@@ -216,7 +216,9 @@ def _event_by_person(
 
 def _load_release_events(db: Session, question_id: int) -> list[QuestionEvent]:
     rows = db.execute(
-        select(ReleaseRow.name, ReleaseRow.made_at, ReleaseItemRow.side, PersonRow.display_name)
+        select(
+            ReleaseRow.id, ReleaseRow.name, ReleaseRow.made_at, ReleaseItemRow.side, PersonRow.display_name
+        )
         .join(ReleaseItemRow, ReleaseItemRow.release_id == ReleaseRow.id)
         .outerjoin(PersonRow, PersonRow.id == ReleaseRow.made_by)
         .where(ReleaseItemRow.question_id == question_id)
@@ -227,7 +229,7 @@ def _load_release_events(db: Session, question_id: int) -> list[QuestionEvent]:
             occurred_at=row.made_at,
             person_name=row.display_name,
             container=row.name,
-            details={"side": row.side},
+            details={"side": row.side, "release": row.id},
         )
         for row in rows
     ]

@@ -34,7 +34,15 @@ def show_question(person: Person, question_id: int) -> None:
                 f"**{escape_markdown(capitalised)}**  ",
                 f":small[{event.occurred_at:%Y-%m-%d %H:%M:%S} UTC{by}]",
             ]
-            st.markdown("\n".join([*lines, *(f"- {escape_markdown(detail)}" for detail in details)]))
+            lines += [f"- {escape_markdown(detail)}" for detail in details]
+            if (
+                event.kind == "released"
+                and question_history.provenance
+                and event.details["side"] != "private"
+            ):
+                address = f"/files/releases/{event.details['release']}/provenance.jsonl"
+                lines.append(f"- [origins of the release]({address})")
+            st.markdown("\n".join(lines))
         show_question_threads(person, question_id)
 
 
