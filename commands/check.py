@@ -8,6 +8,8 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sqlmodel import Session
+
 from accounts.service import command_line_person
 from commands.arguments import Subparsers, parse_checks
 from commands.patient_data import run_texts
@@ -24,6 +26,8 @@ from quality.service import (
     switch_check,
     write_problems_csv,
 )
+from review.check_measurement_text import describe_measurement
+from review.service import measure_checks
 from storage.unit_of_work import read_only_session, unit_of_work
 
 
@@ -49,6 +53,11 @@ def add_to(subparsers: Subparsers) -> None:
         "--examples", type=int, default=3, metavar="N", help="number of examples per check (default 3)"
     )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write all problems to a CSV file")
+    parser.add_argument(
+        "--measured",
+        action="store_true",
+        help="print how often the checks agree with the reviewers, in the random batches of the dataset",
+    )
     parser.add_argument(
         "--patient-data",
         action="store_true",
@@ -77,6 +86,8 @@ def run(args: argparse.Namespace) -> int:
                 db, by=by, dataset=args.dataset, check=line.check, limit=args.examples
             ):
                 print(f"    e.g. {example.question_id}: {example.problem.field} {example.problem.reason}")
+        if args.measured:
+            _print_measurements(db, by, args.dataset)
         if args.csv is not None:
             with args.csv.open("w", encoding="utf-8", newline="") as file:
                 file.writelines(write_problems_csv(db, by=by, dataset=args.dataset, check=None))
@@ -107,6 +118,13 @@ def _print_line(check_report: CheckReport, line: CheckLine) -> None:
     for field_count in check_report.counts:
         if field_count.check is line.check:
             print(f"    {field_count.field}: {field_count.questions:,}")
+
+
+def _print_measurements(db: Session, by: Person, dataset: str) -> None:
+    print("Measured against reviewers, weighted to the dataset:")
+    for measurement in measure_checks(db, by=by, dataset=dataset):
+        kind = measurement.kind.label if measurement.kind else "all its kinds of error"
+        print(f"    {measurement.check}, {kind}: {describe_measurement(measurement)}")
 
 
 def _now() -> datetime:

@@ -23,6 +23,7 @@ from ui.context import clock, current_person, read_only_session, require_page, u
 from ui.dataset_choice import choose_dataset
 from ui.problems.check_job import load_latest_checks, start_checks
 from ui.problems.examples import show_check
+from ui.problems.measurement import show_measurements
 from ui.tables import show_table
 from ui.widgets import run_action, screen, show_empty_state, show_notice, show_statistic
 
@@ -51,6 +52,7 @@ def main() -> None:
     _show_run(check_report, dataset, person)
     show_table([_build_row(line) for line in check_report.lines])
     _show_settings(check_report, dataset)
+    show_measurements(dataset, person)
     lines_with_problems = [line for line in check_report.lines if line.with_problem]
     if not lines_with_problems:
         st.success("No problems found." if check_report.is_complete else "No problems so far.")

@@ -17,6 +17,7 @@ from quality.service.duplicates import (
 )
 from quality.service.reports import (
     CheckLine,
+    CheckOutcomes,
     CheckReport,
     DatasetProblems,
     DatasetSummary,
@@ -27,6 +28,7 @@ from quality.service.reports import (
     list_examples,
     list_imported_files,
     list_results,
+    load_check_outcomes,
     load_check_report,
     load_question_with_problem,
     write_problems_csv,
@@ -37,6 +39,7 @@ from quality.service.settings import reset_checks, set_minimum_explanation, swit
 __all__ = [
     "Calibration",
     "CheckLine",
+    "CheckOutcomes",
     "CheckReport",
     "CheckRun",
     "ComparedPair",
@@ -56,6 +59,7 @@ __all__ = [
     "list_imported_files",
     "list_results",
     "load_calibration",
+    "load_check_outcomes",
     "load_check_report",
     "load_pairs",
     "load_question_with_problem",

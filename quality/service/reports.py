@@ -104,6 +104,14 @@ class DatasetProblems:
     with_problems: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOutcomes:
+    """The results of a check for some questions, by question id: which were checked, and which reported."""
+
+    checked: frozenset[int]
+    reported: frozenset[int]
+
+
 def load_check_report(db: Session, *, by: Person, dataset: str) -> CheckReport:
     """Count the stored problems of a dataset.
 
@@ -179,6 +187,34 @@ def list_results(db: Session, *, by: Person, question_number: int) -> list[Check
             missing = checked.find_missing_need(CHECKS[check].needs)
             results.append(CheckResult(check=check, not_checked=missing))
     return results
+
+
+def load_check_outcomes(
+    db: Session, *, by: Person, dataset: str, question_numbers: Collection[int]
+) -> dict[Check, CheckOutcomes]:
+    """Load the results of all checks for some questions of a dataset, whether the checks are on or off.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.SEE_CHECKS)
+    summary = datasets.load_dataset(db, name=dataset)
+    states = check_states.load_states(db, dataset_id=summary.id)
+    expected = datasets.load_expectations(db, dataset_id=summary.id)
+    checked: dict[Check, set[int]] = {check: set() for check in CHECKS}
+    for row in question_blocks.load_rows(db, question_ids=question_numbers):
+        question = row_to_checked_question(row, expected, {})
+        for check, state in states.items():
+            if (
+                is_checked(state, question_id=row[0])
+                and question.find_missing_need(CHECKS[check].needs) is None
+            ):
+                checked[check].add(row[0])
+    reported = problems.map_checks_to_questions(db, question_ids=question_numbers)
+    return {
+        check: CheckOutcomes(checked=frozenset(checked[check]), reported=frozenset(reported.get(check, ())))
+        for check in CHECKS
+    }
 
 
 def write_problems_csv(db: Session, *, by: Person, dataset: str, check: Check | None) -> Iterator[str]:

@@ -45,6 +45,7 @@ from review.service.batches import (
     load_named_batch,
     reopen_batch,
 )
+from review.service.check_measurement import MEASUREMENT_GROUPS, CheckMeasurement, measure_checks
 from review.service.claims import NextClaim, claim_next, hand_back, has_shared_queue, may_hand_back
 from review.service.comments import (
     list_comment_threads,
@@ -114,12 +115,14 @@ __all__ = [
     "BATCH_GROUP",
     "DEFAULT_IDLE_MINUTES",
     "GROUPS",
+    "MEASUREMENT_GROUPS",
     "PACE_RULE",
     "AssignSummary",
     "BatchAgreement",
     "BatchAttention",
     "BatchOverview",
     "BatchWorkload",
+    "CheckMeasurement",
     "DatasetEstimates",
     "DisputeSheet",
     "DisputedQuestion",
@@ -190,6 +193,7 @@ __all__ = [
     "mark_comments_read",
     "mark_threads_read",
     "may_hand_back",
+    "measure_checks",
     "open_dispute",
     "open_report",
     "preview_assign",

@@ -14,6 +14,8 @@ from storage.rows.checks import DatasetCheckRow
 from storage.rows.datasets import ExamRow, ProblemRow, QuestionRow
 from storage.types import AnySelect
 
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemCount:
@@ -156,6 +158,18 @@ def iterate_problems(
         statement = statement.where(ProblemRow.check_name == check.value)
     for row in db.connection().execute(statement, execution_options={"yield_per": 10_000}):
         yield row[0], row[1], Problem(check=Check(row[2]), field=row[3], reason=row[4])
+
+
+def map_checks_to_questions(db: Session, *, question_ids: Collection[int]) -> dict[Check, set[int]]:
+    """Return which of the questions have a problem, by check."""
+    numbers, questions = sorted(question_ids), dict[Check, set[int]]()
+    for start in range(0, len(numbers), _CHUNK):
+        statement = select(ProblemRow.check_name, ProblemRow.question_id).where(
+            ProblemRow.question_id.in_(numbers[start : start + _CHUNK])
+        )
+        for check, number in db.execute(statement):
+            questions.setdefault(Check(check), set()).add(number)
+    return questions
 
 
 def list_problems_of_question(db: Session, *, question_id: int) -> list[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from sqlalchemy import func, select
@@ -13,25 +14,35 @@ from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
 _QUESTION, _EXAM = QuestionRow.__table__.c, ExamRow.__table__.c
 #: (question id, import id, exam key, report, the values of QUESTION_COLUMNS in order)
 BlockRow = tuple[Any, ...]
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
+
+
+_ROWS = select(
+    _QUESTION.id,
+    _QUESTION.import_id,
+    _EXAM.key,
+    _EXAM.report,
+    *(_QUESTION[name] for name in QUESTION_COLUMNS),
+).select_from(QuestionRow.__table__.join(ExamRow.__table__, _EXAM.id == _QUESTION.exam_id))
 
 
 def load_block(db: Session, *, dataset_id: int, after: int, count: int) -> list[BlockRow]:
     """Return the next ``count`` questions of the dataset with ids above ``after``, by ascending id."""
     statement = (
-        select(
-            _QUESTION.id,
-            _QUESTION.import_id,
-            _EXAM.key,
-            _EXAM.report,
-            *(_QUESTION[name] for name in QUESTION_COLUMNS),
-        )
-        .select_from(QuestionRow.__table__.join(ExamRow.__table__, _EXAM.id == _QUESTION.exam_id))
-        .where(_QUESTION.id > after, _QUESTION.dataset_id == dataset_id)
+        _ROWS.where(_QUESTION.id > after, _QUESTION.dataset_id == dataset_id)
         .order_by(_QUESTION.id)
         .limit(count)
     )
     # On the connection: with this many rows the session's bookkeeping takes longer than the database.
     return [tuple(row) for row in db.connection().execute(statement)]
+
+
+def load_rows(db: Session, *, question_ids: Collection[int]) -> Iterator[BlockRow]:
+    """Yield the rows of these questions, by ascending id."""
+    numbers = sorted(question_ids)
+    for start in range(0, len(numbers), _CHUNK):
+        statement = _ROWS.where(_QUESTION.id.in_(numbers[start : start + _CHUNK])).order_by(_QUESTION.id)
+        yield from (tuple(row) for row in db.connection().execute(statement))
 
 
 def load_image_widths(

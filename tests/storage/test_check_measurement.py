@@ -1,0 +1,119 @@
+"""Checks against verdicts in a real database: precision, recall and specificity of the sampled questions."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import text
+
+from accounts.service import command_line_person
+from cli import main
+from domain.checks import CHECKS, Check, Problem
+from domain.errors import NotAllowed, NotFound
+from domain.people import Person, Role
+from domain.verdicts import ErrorKind
+from quality.service import run_checks
+from review.service import measure_checks
+from storage.quality.problems import replace_problems
+from storage.unit_of_work import read_only_session, unit_of_work
+from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
+from tests.storage.worlds import NOW, make_world
+
+BY = command_line_person()
+
+
+@pytest.fixture
+def world(engine):
+    """12 of 120 questions are judged; the first 3 have several right answers."""
+    return make_judged_world(engine)
+
+
+def make_judged_world(engine):
+    world = make_world(engine, assigned_to=("ruth",))
+    for question in range(1, 13):
+        make = make_rejection if question <= 3 else make_acceptance
+        save_verdict(world, make(world, question=question))
+    return world
+
+
+def report(world, numbers):
+    run_checks(
+        by=BY, dataset="demo", clock=lambda: NOW, read_session=lambda: read_only_session(world.engine),
+        transaction=lambda: unit_of_work(world.engine),
+    )  # fmt: skip
+    problem = Problem(check=Check.SEVERAL_RIGHT, field="options", reason="is right as well")
+    with unit_of_work(world.engine) as db:
+        replace_problems(
+            db, dataset_id=1, check=Check.SEVERAL_RIGHT, after=0, through=10**9,
+            problems=[(number, problem) for number in numbers],
+        )  # fmt: skip
+
+
+def measure(world, check=Check.SEVERAL_RIGHT, kind=ErrorKind.SEVERAL_CORRECT, group=None):
+    with read_only_session(world.engine) as db:
+        measurements = measure_checks(db, by=BY, dataset="demo", group=group)
+    return [item for item in measurements if item.check is check and item.kind is kind]
+
+
+def test_a_check_is_compared_with_the_verdicts(world):
+    """Reported: 1 and 2 (faulty), 4 (sound). Precision 2/3, recall 2/3, specificity 8/9."""
+    report(world, [1, 2, 4])
+    (measurement,) = measure(world)
+    assert (measurement.precision.hits, measurement.precision.n) == (2, 3)
+    assert (measurement.recall.hits, measurement.recall.n) == (2, 3)
+    assert (measurement.specificity.hits, measurement.specificity.n) == (8, 9)
+    assert measurement.recall.estimate == pytest.approx(2 / 3)
+    assert measurement.recall.low < 2 / 3 < measurement.recall.high
+
+
+def test_questions_that_were_not_checked_do_not_count(world):
+    """Without reports nothing is known about the check that needs them."""
+    with unit_of_work(world.engine) as db:
+        db.execute(text("UPDATE exam SET report = NULL"))
+    report(world, [])
+    (measurement,) = measure(world, Check.NOT_IN_REPORT, None)
+    assert not measurement.is_measured
+
+
+def test_a_check_that_has_not_run_is_not_measured(world):
+    (measurement,) = measure(world)
+    assert not measurement.is_measured
+
+
+def test_without_verdicts_nothing_is_measured(engine):
+    world = make_world(engine)
+    report(world, [1])
+    assert not any(item.is_measured for item in measure(world))
+
+
+def test_a_measurement_by_batch_names_it(world):
+    report(world, [1])
+    (measurement,) = measure(world, group="batch")
+    assert (measurement.group, measurement.recall.n) == (world.batch.name, 3)
+
+
+def test_each_check_that_is_meant_for_errors_is_listed_with_each_kind(world):
+    with read_only_session(world.engine) as db:
+        listed = [(item.check, item.kind) for item in measure_checks(db, by=BY, dataset="demo")]
+    expected = [(check, None) for check, declaration in CHECKS.items() if declaration.error_kinds]
+    assert [item for item in listed if item[1] is None] == expected
+    assert len(listed) == len(expected) + sum(len(item.error_kinds) for item in CHECKS.values())
+
+
+def test_an_unknown_group_or_person_is_refused(world):
+    with read_only_session(world.engine) as db:
+        with pytest.raises(NotFound, match="no group 'x'"):
+            measure_checks(db, by=BY, dataset="demo", group="x")
+        reader = Person(id=1, name="r", display_name="R", roles=frozenset({Role.READER}))
+        with pytest.raises(NotAllowed):
+            measure_checks(db, by=reader, dataset="demo")
+
+
+def test_the_command_prints_the_figures(sqlite_engine, tmp_path, monkeypatch, capsys):
+    world = make_judged_world(sqlite_engine)
+    report(world, [1, 2, 4])
+    monkeypatch.setenv("OVERREAD_HOME", str(tmp_path))
+    monkeypatch.setenv("OVERREAD_DATABASE_URL", str(world.engine.url))
+    assert main(["check", "demo", "--measured"]) == 0
+    printed = capsys.readouterr().out
+    assert "several right answers, more than one right answer: precision " in printed
+    assert "stem gives the answer away: precision not measured yet" in printed  # it reported no question

@@ -1,0 +1,54 @@
+"""Shows how often the checks agree with the reviewers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.people import Person
+from quality.service import DatasetSummary
+from review.check_measurement_text import format_subgroup_rate
+from review.service import MEASUREMENT_GROUPS, CheckMeasurement, measure_checks
+from ui.context import read_only_session
+from ui.tables import show_table
+
+_WHOLE = "all"
+_LABELS = {"batch": "batch (round)", "prompt_version": "prompt version"}
+
+
+def show_measurements(dataset: DatasetSummary, person: Person) -> None:
+    """Draw the agreement of each check with the verdicts, which is computed when it is asked for."""
+    with st.expander("Agreement with reviewers"):
+        if not st.toggle("Compute", key=f"measure-{dataset.id}"):
+            st.caption("Precision, recall and specificity of each check, from the random batches.")
+            return
+        group = st.segmented_control(
+            "By",
+            [_WHOLE, *MEASUREMENT_GROUPS],
+            default=_WHOLE,
+            required=True,
+            format_func=lambda name: _LABELS.get(name, name),
+            key=f"measure-by-{dataset.id}",
+        )
+        with read_only_session() as db:
+            measurements = measure_checks(
+                db, by=person, dataset=dataset.name, group=None if group == _WHOLE else group
+            )
+        show_table([_build_row(measurement) for measurement in measurements], empty="Not measured yet.")
+        st.caption(
+            "Precision: questions with the error among those that the check reports. Recall: questions that "
+            "it reports among those with the error. Specificity: questions that it does not report among "
+            "those without. Weighted to the dataset; 95 % intervals (Korn and Graubard), clustered by exam; "
+            "n counts judged questions."
+        )
+
+
+def _build_row(measurement: CheckMeasurement) -> dict[str, object]:
+    group = {"Part": measurement.group} if measurement.group else {}
+    return {
+        **group,
+        "Check": measurement.check.label,
+        "Kind of error": measurement.kind.label if measurement.kind else "all of these",
+        "Precision": format_subgroup_rate(measurement.precision),
+        "Recall": format_subgroup_rate(measurement.recall),
+        "Specificity": format_subgroup_rate(measurement.specificity),
+    }
