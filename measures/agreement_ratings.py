@@ -34,23 +34,12 @@ def select_agreement_ratings(matrix: RatingMatrix, settings: Settings) -> Rating
     if settings.agreement_basis is AgreementBasis.ANSWERS:
         return replace(matrix, answers=np.where(is_missing, -1, matrix.answers))
     columns = matrix.non_reference_raters
-    correct = matrix.correct[:, columns]
+    selected = matrix.select_raters(columns)
+    is_unknown = is_missing[:, columns] | (selected.correct < 0)
     return replace(
-        matrix,
-        raters=tuple(matrix.raters[column] for column in columns),
-        kinds=tuple(matrix.kinds[column] for column in columns),
+        selected,
         labels=CORRECTNESS_LABELS,
-        answers=np.where(is_missing[:, columns] | (correct < 0), -1, 1 - correct),
-        correct=correct,
-        not_marked=matrix.not_marked[:, columns],
+        answers=np.where(is_unknown, -1, 1 - selected.correct),
         options=np.full(len(matrix.questions), 2),
         multiple_ticks=np.zeros(len(matrix.questions), dtype=np.bool_),
-        reference=None,
-        set_reference=tuple(matrix.set_reference[column] for column in columns),
-        persons=tuple(matrix.persons[column] for column in columns),
-        arms=tuple(matrix.arms[column] for column in columns),
-        period=matrix.period[:, columns],
-        scores=matrix.scores[:, columns],
-        probabilities=matrix.probabilities[:, columns],
-        selected=matrix.selected[:, columns],
     )

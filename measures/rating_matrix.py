@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +86,26 @@ class RatingMatrix:
         """Count the questions that both answered, one of them because of another rater's answer."""
         both_answered = (self.answers[rows][:, [a, b]] >= 0).all(axis=1)
         return int((both_answered & self.selected[rows][:, [a, b]].any(axis=1)).sum())
+
+    def select_raters(self, columns: Sequence[int]) -> RatingMatrix:
+        """Return the ratings of some raters, in this order; the reference must not be one of them."""
+        index = list(columns)
+        return replace(
+            self,
+            raters=tuple(self.raters[column] for column in index),
+            kinds=tuple(self.kinds[column] for column in index),
+            answers=self.answers[:, index],
+            correct=self.correct[:, index],
+            not_marked=self.not_marked[:, index],
+            reference=None,
+            set_reference=tuple(self.set_reference[column] for column in index),
+            persons=tuple(self.persons[column] for column in index),
+            arms=tuple(self.arms[column] for column in index),
+            period=self.period[:, index],
+            scores=self.scores[:, index],
+            probabilities=self.probabilities[:, index],
+            selected=self.selected[:, index],
+        )
 
     def cluster_numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Return the patient or exam numbers of these questions; None if no question states one."""

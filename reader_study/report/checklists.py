@@ -82,6 +82,9 @@ def _write_content(report: StudyReport) -> dict[str, str]:
         "counts": f"{describe_cases(report)} {missing:,} of {assigned:,} assigned answers are missing; see "
         "tables/participation.csv and figures/flow.svg. "
         f"{count_text(facts.repeat_answers, 'answer')} to hidden repeats.",
+        "sensitivity": "tables/missing_answers.csv (missing answers wrong or correct, tipping point)"
+        if tables.missing_answers
+        else "",
         "flow": "figures/flow.svg, tables/participation.csv, tables/exclusions.csv",
         "characteristics": "tables/raters.csv (level, years, subspecialty). Patients: authors.",
         "estimates": "tables/agreement.csv, tables/group_agreement.csv, tables/repeats.csv, with intervals.",
@@ -147,7 +150,7 @@ _CLAIM: tuple[_Item, ...] = (
     ("Methods: training", "Ensembling", AUTHOR, ""),
     ("Methods: evaluation", "Metrics of performance", FILLED, "analysis"),
     ("Methods: evaluation", "Measures of significance and uncertainty", FILLED, "analysis"),
-    ("Methods: evaluation", "Robustness or sensitivity analysis", AUTHOR, ""),
+    ("Methods: evaluation", "Robustness or sensitivity analysis", PARTLY, "sensitivity"),
     ("Methods: evaluation", "Explainability", AUTHOR, ""),
     ("Methods: evaluation", "Validation on external data", AUTHOR, ""),
     ("Results: data", "Flow of participants or cases", FILLED, "flow"),

@@ -59,6 +59,14 @@ _TABLES = {
             "and as a fixed effect; without and with the readers who contributed to the answer key."
         ),
     ),
+    "missing_answers": (
+        "Sensitivity to missing answers",
+        (
+            "Mean of the readers minus each model if missing answers were wrong or correct. Tipping point: "
+            "the smallest share of the readers' missing answers that changes the conclusion if it is correct "
+            "and the rest wrong."
+        ),
+    ),
     "arms": (
         "Differences between arms",
         (

@@ -19,6 +19,7 @@ from reader_study.report import answer_tables, marking_tables, paper_tables, sup
 from reader_study.report.facts import DesignFacts, ProtocolVersionFacts, StudyFacts
 from reader_study.report.family import resolve_family
 from reader_study.report.minimum_cases import withhold_small_comparisons
+from reader_study.report.missing_data import compute_missing_answer_scenarios
 from reader_study.report.overlaps import compute_box_overlaps
 from reader_study.report.participation import count_participation
 from reader_study.report.ratings import FAILED_ANSWER, KEY_RATER, build_ratings
@@ -101,6 +102,7 @@ def build_report(
         paired=paired,
         unpaired=measures.unpaired,
         mrmc=adjust_mrmc(measures.mrmc, family.pairs, kinds=kinds, adjustment=settings.adjustment),
+        missing_answers=compute_missing_answer_scenarios(data, ratings, settings),
         arms=adjust_arms(measures.arms, settings.adjustment),
         agreement=agreement,
         group_agreement=measures.group,

@@ -63,6 +63,26 @@ class Participation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MissingAnswerScenario:
+    """The readers' mean accuracy minus that of ``model`` under an assumption about missing answers.
+
+    ``filled_readers`` and ``filled_model`` count the missing answers that are assumed; ``share_correct`` of
+    the readers' are assumed to be correct.
+    """
+
+    model: str
+    scenario: str
+    share_correct: float | None
+    filled_readers: int
+    filled_model: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    conclusion: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskAccuracy(AccuracyResult):
     """Accuracy in a task; ``best`` is True if it is above every other rater by the paired interval."""
 
@@ -303,6 +323,7 @@ class ReportTables:
     paired: tuple[PairedDifference, ...]
     unpaired: tuple[UnpairedDifference, ...]
     mrmc: tuple[MrmcComparison, ...]
+    missing_answers: tuple[MissingAnswerScenario, ...]
     arms: tuple[ArmComparison, ...]
     agreement: tuple[StudyAgreement, ...]
     group_agreement: tuple[GroupAgreement, ...]

@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.study_report import Size, simulate_study
 from domain.protocols import AgreementBasis, FailedReplyRule
+from domain.readings import Prediction
 from domain.studies import Exclusion
 from reader_study.report.checklists import AUTHOR, FILLED, build_checklists
 from reader_study.report.figures import draw_figure
@@ -66,6 +67,65 @@ def test_the_forest_plot_begins_with_the_declared_comparison(report):
     assert (first.estimate, first.low, first.high) == (declared.difference, declared.low, declared.high)
     assert {row.label for row in others} == {"reader 001", "reader 002", "reader 003", "model 02"}
     assert figure.svg.count('class="mean"') == 1
+
+
+def answer_wrongly(case):
+    return ((case.question.answer[0] + 1) % 4,)
+
+
+def test_missing_answers_are_assumed_wrong_or_correct(data, report):
+    rows = {row.scenario: row for row in report.tables.missing_answers if row.model == "model 01"}
+    declared = next(row for row in report.tables.mrmc if (row.model, row.task) == ("model 01", "all"))
+    assert rows["as analysed"].difference == pytest.approx(declared.difference)
+    wrong, correct = (rows[f"missing answers of readers {word}"] for word in ("wrong", "correct"))
+    assert (wrong.filled_readers, wrong.filled_model, correct.filled_readers) == (1, 0, 1)
+    # one of the 39 answers of one of the 3 readers
+    assert correct.difference - wrong.difference == pytest.approx(1 / 39 / 3)
+    assert rows["tipping point"].note == "no share of correct answers changes the conclusion"
+
+
+def test_a_withheld_comparison_has_no_scenarios(data):
+    [version] = data.versions
+    protocol = replace(version.protocol, minimum_cases=41)
+    withheld = build_report(replace(data, versions=(replace(version, protocol=protocol),)))
+    assert withheld.tables.missing_answers == ()
+
+
+def test_the_tipping_point_is_the_share_that_changes_the_conclusion(data):
+    answered = {case.blind_case.id for case in data.cases[:20]}
+    # On the first twenty cases, the model is right and the readers are wrong in five. On the others, which
+    # the readers did not answer, the model is wrong in ten.
+    cases = {case.blind_case.id: case for case in data.cases}
+    predictions = {
+        case.blind_case.question_number: Prediction(
+            model_id=1,
+            question_number=case.blind_case.question_number,
+            answer=answer_wrongly(case) if 20 < case.blind_case.id <= 30 else case.question.answer,
+        )
+        for case in data.cases
+    }
+    readings = tuple(
+        replace(
+            reading,
+            answer=answer_wrongly(cases[reading.key.case_id])
+            if reading.key.case_id % 4 == 1
+            else cases[reading.key.case_id].question.answer,
+        )
+        for reading in data.readings
+        if reading.key.case_id in answered
+    )
+    models = (replace(data.models[0], predictions=predictions),)
+    [version] = data.versions
+    versions = (replace(version, protocol=replace(version.protocol, minimum_cases=20)),)
+    report = build_report(replace(data, readings=readings, models=models, exclusions=(), versions=versions))
+    rows = {row.scenario: row for row in report.tables.missing_answers}
+    assert rows["missing answers of readers wrong"].conclusion == "the model is more accurate"
+    tipping = rows["tipping point"]
+    assert tipping.conclusion != rows["as analysed"].conclusion
+    assert 0 < tipping.share_correct < 1
+    assert rows["missing answers of readers correct"].difference == pytest.approx(
+        ((36 + 35 + 35) / 3 - 30) / 40  # the first reader did not answer one of the five
+    )
 
 
 def test_the_heat_map_has_a_legend_and_percent_agreement(report):

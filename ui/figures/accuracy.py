@@ -200,7 +200,34 @@ def _show_differences_from_models(view: ReportView) -> None:
         ],
         empty="No comparison: it needs readers and a model.",
     )
-    view.show_table_links("paired", "unpaired", "mrmc")
+    _show_missing_answers(view)
+    view.show_table_links("paired", "unpaired", "mrmc", "missing_answers")
+
+
+def _show_missing_answers(view: ReportView) -> None:
+    """Draw the comparison with the chosen model under assumptions about missing answers, over all tasks."""
+    model = view.report.facts.model
+    rows = [row for row in view.report.tables.missing_answers if row.model == model]
+    if not rows:
+        return
+    st.markdown("**Sensitivity to missing answers**")
+    show_table(
+        [
+            {
+                "Assumption": row.scenario,
+                "Missing answers assumed": row.filled_readers + row.filled_model,
+                "Of the readers' correct": "–" if row.share_correct is None else f"{row.share_correct:.0%}",
+                "Difference (points)": _format_share(row.difference, row.low, row.high),
+                "Conclusion": row.conclusion or "–",
+                "": row.note,
+            }
+            for row in rows
+        ]
+    )
+    st.caption(
+        "All tasks. Tipping point: the smallest share of the readers' missing answers that changes the "
+        "conclusion if it is correct and the rest wrong."
+    )
 
 
 def _show_arm_differences(view: ReportView) -> None:
