@@ -112,7 +112,7 @@ def _print_line(check_report: CheckReport, line: CheckLine) -> None:
         print(f"{line.check}: switched off")
         return
     not_checked = "".join(
-        f"; {count:,} not checked because {need.label}" for need, count in line.not_checked.items()
+        f"; {count:,} not checked: {need.label}" for need, count in line.not_checked.items()
     )
     print(f"{line.check}: {line.with_problem:,} of {line.questions:,}{not_checked}")
     for field_count in check_report.counts:

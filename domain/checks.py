@@ -54,10 +54,10 @@ class Problem:
 class Need(Choice):
     """What a check needs. The label is the reason why a question without it was not checked."""
 
-    OPTIONS = ("options", "it has no options")
-    REPORT = ("report", "its exam has no report")
-    BOXES = ("boxes", "it has no boxes")
-    RESULT = ("result", "the run of this check did not include it")
+    OPTIONS = ("options", "no options")
+    REPORT = ("report", "no report")
+    BOXES = ("boxes", "no boxes")
+    RESULT = ("result", "newer than the last run")
 
 
 #: The settings of a check, by name. A change of settings means that all questions are checked again.

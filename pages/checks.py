@@ -101,20 +101,18 @@ def _start(dataset: str) -> None:
 
 
 def _build_row(line: CheckLine) -> dict[str, object]:
-    declaration, is_on = line.declaration, line.state.is_on
-    not_checked = sum(line.not_checked.values())
-    reasons = ", ".join(f"{count:,} {need.label}" for need, count in line.not_checked.items() if count)
+    declaration = line.declaration
+    reasons = ", ".join(f"{count:,} ({need.label})" for need, count in line.not_checked.items() if count)
     return {
         "Check": declaration.check.label,
         "Kind": declaration.group.label,
-        "On": "on" if is_on else "off",
+        "On": "on" if line.state.is_on else "off",
         "With a problem": line.with_problem,
-        "Passed": line.passed if is_on else None,
-        "Not checked": f"{not_checked:,} ({reasons})" if reasons else "0",
-        "Not run yet": line.not_run if is_on else None,
+        "Passed": line.passed,
+        "Not checked": reasons or "0",
+        "Not run yet": line.not_run,
         "Severity": declaration.severity.label,
         "Version": declaration.version,
-        "What it requires": declaration.description,
     }
 
 
