@@ -1,7 +1,8 @@
-"""Reads ``overread.prediction/1``, a model's answers, one JSON object per line; and ReXrank's output.
+"""Reads a model's answers: ``overread.prediction/1``, one JSON object per line, and files of other programs.
 
-ReXrank's programs write the records of their input, such as ``rexvqa.json`` of a release, with an additional
-field ``model_prediction`` (free text): one JSON object with the records by question id.
+Files of harnesses are read by :mod:`reader_study.harness_files`. ReXrank's programs write the records of
+their input, such as ``rexvqa.json`` of a release, with an additional field ``model_prediction`` (free text):
+one JSON object with the records by question id.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from domain.vocabulary import AnswerFormat
 from intake.containers import Container, QuestionFile
 from intake.strict_json import decode
 from reader_study.extraction import GIVEN, Extraction, extract_answer
+from reader_study.harness_files import read_harness_file, recognise_harness
 from reader_study.reply_values import parse_answer, parse_answer_list
 from records.values import BoxRecord
 
@@ -99,15 +101,34 @@ def read_predictions(path: Path, *, model: str | None) -> Iterator[tuple[Predict
             per file.
 
     Yields:
-        The record or the refusal of each line (of ReXrank's output: of each record, counted from 1), and the
+        The record or the refusal of each line (of other files: of each record, counted from 1), and the
         number of bytes read so far.
     """
     model_name = model
     first_lines: dict[str, int] = {}
+    for line, parsed, bytes_read in _read_lines(path):
+        try:
+            if isinstance(parsed, InvalidValue):
+                raise parsed
+            model_name = model_name or parsed.model
+            yield _build_record(line, parsed, model_name=model_name, first_lines=first_lines), bytes_read
+        except InvalidValue as error:
+            field = "" if error.field == "record" else error.field
+            yield Refusal(file=path.name, record=str(line), field=field, reason=error.reason), bytes_read
+
+
+def _read_lines(path: Path) -> Iterator[tuple[int, _Line | InvalidValue, int]]:
+    """Yield the number of each record, its fields or the error, and the number of bytes read."""
+    harness = recognise_harness(path) if path.is_file() else None
+    if harness is not None:
+        for number, answer, bytes_read in read_harness_file(path, harness):
+            is_error = isinstance(answer, InvalidValue)
+            yield number, answer if is_error else _Line(question_id=answer[0], raw=answer[1]), bytes_read
+        return
     try:
         file = QuestionFile(path)
     except InvalidValue as error:
-        yield Refusal(file=path.name, record="1", field=error.field, reason=error.reason), 0
+        yield 1, error, 0
         return
     container = _detect_container(file)
     for number, (name, raw) in enumerate(file.read_records(container), start=1):
@@ -115,19 +136,14 @@ def read_predictions(path: Path, *, model: str | None) -> Iterator[tuple[Predict
         try:
             if isinstance(raw, InvalidValue):
                 raise raw
-            parsed_line = (
+            parsed = (
                 _Line(question_id=str(name), raw=decode(raw, _rexrank_decoder).model_prediction)
                 if container is Container.OBJECT
                 else decode(raw, _decoder)
             )
-            model_name = model_name or parsed_line.model
-            yield (
-                _build_record(line, parsed_line, model_name=model_name, first_lines=first_lines),
-                file.bytes_read,
-            )
+            yield line, parsed, file.bytes_read
         except InvalidValue as error:
-            field = "" if error.field == "record" else error.field
-            yield Refusal(file=path.name, record=str(line), field=field, reason=error.reason), file.bytes_read
+            yield line, error, file.bytes_read
 
 
 def _detect_container(file: QuestionFile) -> Container:

@@ -139,13 +139,13 @@ def _answer_part(
     source.write_bytes(msgspec.json.format(msgspec.json.encode(records), indent=1))
     if not run_program(program, questions=source, answers=target, images=folder, should_stop=should_stop):
         return None
+    if b'"model_prediction"' not in target.read_bytes():
+        raise Refused(f"{program[0]} ended without an error, but its file has no model_prediction.")
     answers = []
     for record, _ in read_predictions_in_process(target, model=None, file=target.name):
         if isinstance(record, Refusal):
             raise Refused(_describe_refusal(record))
         answers.append(record)
-    if not answers:
-        raise Refused(f"{program[0]} ended without an error, but its file has no model_prediction.")
     return answers
 
 

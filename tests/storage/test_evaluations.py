@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select, text, update
 
 from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused
 from domain.evaluations import Condition, ImageSize
-from domain.language_models import Budget, DataUse
+from domain.language_models import Budget, DataUse, Endpoint
 from evaluation import service as evaluations
 from evaluation.service.answers import load_condition
 from language_models import service as models
@@ -32,7 +32,7 @@ from tests.storage.evaluation_worlds import (
     make_settings,
     plan,
 )
-from tests.storage.local_model import LOCAL_MODEL
+from tests.storage.local_model import LOCAL_MODEL, running_local_model
 from tests.storage.vision_server import VisionServer, running_vision_server
 from tests.storage.worlds import NOW, SECRETS
 
@@ -374,3 +374,24 @@ def test_answers_are_stored_on_postgresql(postgres_engine, tmp_path, monkeypatch
     plan(postgres_engine, conditions=(Condition.NO_IMAGE, Condition.SHUFFLED))
     assert work(postgres_engine).answers == 8
     assert [item.n for item in load_results(postgres_engine).accuracies] == [4, 4]
+
+
+def test_a_real_model_answers_the_questions_without_image(world, tmp_path):
+    """Path tested, quality not measured."""
+    content = 'name = "short"\nuser = "${question} ${options} ${instruction}"\n[parameters]\nmax_tokens = 8\n'
+    settings = make_settings(conditions=(Condition.NO_IMAGE,))
+    with running_local_model(tmp_path) as url:
+        endpoint = Endpoint(
+            name="small", url=url, model=LOCAL_MODEL, data_use=DataUse.LOCAL, timeout_seconds=120
+        )
+        with unit_of_work(world.engine) as db:
+            models.save_endpoint(db, by=BY, endpoint=endpoint, now=NOW)
+            models.save_prompt(db, by=BY, content=content, note="Short replies.", now=NOW)
+            evaluation = evaluations.plan_with_endpoint(
+                db, by=BY, settings=settings, endpoint="small", prompt="short", now=NOW
+            )
+        progress = work(world.engine)
+    [item] = load_results(world.engine).accuracies
+    assert (progress.is_finished, item.n) == (True, 12)
+    assert item.answered + item.failed == 12 - sum(progress.conditions[0].requests.failures.values())
+    assert evaluations.describe_model(evaluation).endswith("(path tested, quality not measured)")

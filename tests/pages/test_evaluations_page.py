@@ -1,0 +1,91 @@
+"""Evaluations on their page: plan, start, results, and what is said when something is missing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from domain.evaluations import Condition
+from domain.language_models import DataUse, Endpoint
+from domain.people import Role
+from evaluation import service as evaluations
+from language_models import service as models
+from storage.unit_of_work import unit_of_work
+from tests.pages.conftest import COMMAND_LINE, end_double_click_window, get_text, wait_for_jobs
+from tests.storage.evaluation_worlds import add_vision_endpoint, make_evaluation_world, make_settings
+from tests.storage.local_model import LOCAL_MODEL
+from tests.storage.vision_server import running_vision_server
+
+PAGE = "pages/evaluations.py"
+
+
+@pytest.fixture
+def server():
+    with running_vision_server() as running:
+        yield running
+
+
+@pytest.fixture
+def coordinator(sign_in_as):
+    return sign_in_as("dana", Role.COORDINATOR)
+
+
+def press(page, label):
+    button = next(element for element in page.button if element.label == label)
+    return end_double_click_window(button.click().run())
+
+
+def labels(page) -> list[str]:
+    return [element.label for element in page.button]
+
+
+def test_an_empty_workspace_says_what_is_needed(coordinator, run_page):
+    text = get_text(run_page(PAGE))
+    assert "No evaluation yet" in text
+    assert "No release yet" in text
+
+
+@pytest.mark.full
+def test_an_evaluation_is_planned_started_and_reported(
+    coordinator, run_page, workspace_engine, server, tmp_path
+):
+    make_evaluation_world(workspace_engine, tmp_path / "workspace", questions=4)
+    add_vision_endpoint(workspace_engine, server.url)
+    page = run_page(PAGE)
+    page = press(page, "Plan evaluation")
+    assert "name: must have 1 to 80 printable characters" in get_text(page)
+    next(element for element in page.text_input if element.label == "Name").set_value("vision")
+    page = press(page, "Plan evaluation")
+    assert "Planned vision. Nothing was sent yet" in get_text(page)
+    assert server.raw == []
+    assert next(element for element in page.button if element.label == "Compute results").disabled
+    page = press(page, "Start")
+    wait_for_jobs()
+    page = page.run()
+    assert "16 of 16 questions · finished" in get_text(page)
+    page = press(page, "Compute results")
+    tables = [table.value for table in page.dataframe]
+    accuracy = next(table for table in tables if "Text only" in table.columns)
+    assert list(accuracy["Condition"]) == ["as given", "no image", "other image", "options shuffled"]
+    assert accuracy["Accuracy"][0] == "100.0 %"
+    assert set(accuracy["Chance"]) == {"33.3 %"}
+    assert "Start" not in labels(page)
+
+
+@pytest.mark.full
+def test_the_small_model_of_the_tests_is_marked(coordinator, run_page, workspace_engine, server, tmp_path):
+    make_evaluation_world(workspace_engine, tmp_path / "workspace", questions=2)
+    endpoint = Endpoint(name="small", url=server.url, model=LOCAL_MODEL, data_use=DataUse.LOCAL)
+    now = datetime.now(UTC)
+    settings = make_settings(conditions=(Condition.NO_IMAGE,))
+    with unit_of_work(workspace_engine) as db:
+        models.save_endpoint(db, by=COMMAND_LINE, endpoint=endpoint, now=now)
+        evaluations.plan_with_endpoint(db, by=COMMAND_LINE, settings=settings, endpoint="small", now=now)
+    assert f"{LOCAL_MODEL} (path tested, quality not measured)" in get_text(run_page(PAGE)).replace("\\", "")
+
+
+@pytest.mark.full
+def test_nobody_else_opens_the_page(sign_in_as, run_page):
+    sign_in_as("ruth", Role.REVIEWER)
+    assert "Evaluations" not in [title.value for title in run_page(PAGE).title]

@@ -1,0 +1,165 @@
+"""Evaluations on the command line: an endpoint, a program of ReXrank's contract that is killed, and files."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from domain.evaluations import Condition
+from evaluation import service as evaluations
+from storage.unit_of_work import read_only_session
+from tests.storage.evaluation_worlds import BY, add_vision_endpoint, load_results, make_evaluation_world
+from tests.storage.vision_server import running_vision_server
+from tests.storage.worlds import SECRETS
+
+pytestmark = pytest.mark.full
+
+ROOT = Path(__file__).resolve().parents[2]
+#: A program of ReXrank's contract. It decodes the images; the file "log" gets the ids of each call.
+PROGRAM = """
+import argparse, json, sys, time
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from tests.storage.vision_server import answer, read_coded_image
+parser = argparse.ArgumentParser()
+for name in ("input_json_file", "save_json_file", "img_root_dir"):
+    parser.add_argument("--" + name, type=Path, required=True)
+args = parser.parse_args()
+records = json.loads(args.input_json_file.read_text())
+with Path({log!r}).open("a") as log:
+    log.write(args.input_json_file.read_text())
+for record in records.values():
+    seen = [read_coded_image((args.img_root_dir / path).read_bytes()) for path in record["ImagePath"]]
+    assert [view for _, view, _, _ in seen] == record["ImageViewPosition"]
+    text = "\\n".join(record["options"])
+    record["model_prediction"] = answer(text, seen[0][2] if seen else None)
+    time.sleep({pause})
+{end}
+args.save_json_file.write_text(json.dumps(records))
+"""
+
+
+@pytest.fixture
+def world(workspace_engine, tmp_path):
+    return make_evaluation_world(workspace_engine, tmp_path / "workspace")
+
+
+def write_program(folder: Path, *, pause: float = 0.0, end: str = "") -> str:
+    path = folder / "inference.py"
+    path.write_text(PROGRAM.format(root=str(ROOT), log=str(folder / "log"), pause=pause, end=end))
+    return f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "cli.py", "evaluate", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def count_answers(engine) -> int:
+    with read_only_session(engine) as db:
+        return evaluations.load_progress(db, by=BY, name="p", now=datetime.now(UTC)).answers
+
+
+def test_a_program_that_is_killed_with_the_command_continues_with_the_next_part(world, tmp_path):
+    planned = run("plan", "p", "demo", "v1", "--command", "Looker 1")
+    assert "as given: 0 of 12 answers" in planned.stdout, planned.stderr
+    slow = write_program(tmp_path, pause=0.3)
+    command = [sys.executable, "cli.py", "evaluate", "run", "p", "--command", slow, "--part", "5"]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    while not count_answers(world.engine):
+        assert process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    stored = count_answers(world.engine)
+    assert 0 < stored < 48
+    finished = run("run", "p", "--command", write_program(tmp_path), "--part", "20")
+    assert (finished.returncode, finished.stdout) == (0, "48 of 48 answers stored. $0.00.\n"), finished.stderr
+    results = {item.condition: item.correct for item in load_results(world.engine, "p").accuracies}
+    assert (results[Condition.AS_GIVEN], results[Condition.SHUFFLED]) == (12, 12)
+    log = (tmp_path / "log").read_text()
+    for secret in [*SECRETS.values(), "correct_answer", "Findings", "Impression", "Cough", "061Y"]:
+        assert secret not in log
+    assert not (world.home / "cache" / "evaluations" / "1").exists()
+
+
+@pytest.mark.parametrize(
+    ("end", "message"),
+    [
+        ("raise SystemExit('no GPU found')", "ended with code 1. Its output ends with:\nno GPU found"),
+        ("raise SystemExit(0)", "ended without an error, but wrote no file"),
+        ("records = {}", "but its file has no model_prediction."),
+    ],
+)
+def test_a_program_that_fails_is_reported_and_nothing_of_the_part_is_stored(world, tmp_path, end, message):
+    run("plan", "p", "demo", "v1", "--command", "Looker 1", "--condition", "no-image")
+    failed = run("run", "p", "--command", write_program(tmp_path, end=end))
+    assert failed.returncode == 1
+    assert message in failed.stderr
+    assert count_answers(world.engine) == 0
+
+
+def test_a_program_that_does_not_exist_is_named(world):
+    run("plan", "p", "demo", "v1", "--command", "Looker 1", "--condition", "no-image")
+    failed = run("run", "p", "--command", "/nowhere/python inference.py")
+    assert "/nowhere/python cannot be started: No such file or directory." in failed.stderr
+
+
+def test_an_endpoint_runs_and_reports(world):
+    with running_vision_server() as server:
+        add_vision_endpoint(world.engine, server.url)
+        assert run("plan", "p", "demo", "v1", "--endpoint", "vision").returncode == 0
+        finished = run("run", "p")
+    assert finished.stdout == "48 of 48 answers stored. $0.00.\n", finished.stderr
+    report = run("report", "p").stdout
+    assert "as given          100.0 %" in report
+    assert "image reliance" in report
+    plain = json.loads(run("report", "p", "--json").stdout)
+    assert plain["accuracies"][0]["correct"] == 12
+    assert "p\tdemo v1, public\tvision-model\t48 of 48 answers" in run("list").stdout
+    assert "as given: 12 of 12 answers, finished" in run("show", "p").stdout
+
+
+def test_a_file_is_imported_once_and_completely(world, tmp_path):
+    run("plan", "p", "demo", "v1", "--files", "Elsewhere", "--condition", "as-given")
+    path = tmp_path / "predictions.jsonl"
+    lines = [{"question_id": f"Q{number}", "raw": "<answer>B</answer>"} for number in range(1, 13)]
+    path.write_text("\n".join(json.dumps(line) for line in [*lines, {"question_id": "Q99", "answer": "A"}]))
+    refused = run("import", "p", str(path))
+    assert "'Q99' is not a question of p in the condition “as given”" in refused.stderr
+    assert count_answers(world.engine) == 0
+    path.write_text("\n".join(json.dumps(line) for line in lines))
+    assert run("import", "p", str(path)).stdout.startswith("Imported 12 answers, 0 without")
+    assert "'Q1' has an answer already" in run("import", "p", str(path)).stderr
+    assert load_results(world.engine, "p").accuracies[0].correct == 4
+
+
+def write_line(folder: Path) -> str:
+    path = folder / "one.jsonl"
+    path.write_text('{"question_id": "Q1", "answer": "A"}')
+    return str(path)
+
+
+def test_what_is_not_possible_is_said(world, tmp_path):
+    assert "There is no evaluation 'p'" in run("show", "p").stderr
+    assert run("list").stdout == "No evaluations. Plan one with `cli.py evaluate plan`.\n"
+    run("plan", "p", "demo", "v1", "--files", "Elsewhere")
+    assert "The answers of p come from a file" in run("run", "p").stderr
+    assert "is answered by a file, not by a command" in run("run", "p", "--command", "true").stderr
+    assert (
+        "does not have the condition “paraphrased”"
+        in run("import", "p", write_line(tmp_path), "--condition", "paraphrased").stderr
+    )
