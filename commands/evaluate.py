@@ -19,6 +19,7 @@ from domain.errors import InvalidValue
 from domain.evaluations import AnsweredBy, Condition, ImageSize
 from domain.language_models import format_cost
 from evaluation import service as evaluations
+from evaluation.exports import ExportFormat, export_answers
 from evaluation.results_text import format_results
 from release.splits import Split
 from storage.unit_of_work import read_only_session, unit_of_work
@@ -68,6 +69,17 @@ def add_to(subparsers: Subparsers) -> None:
     answers.add_argument("file", type=Path, metavar="FILE")
     answers.add_argument("--condition", choices=list(_CONDITIONS), default="as-given")
     answers.set_defaults(run=run_import)
+    export = verbs.add_parser(
+        "export",
+        help="write the answers of one condition to a file",
+        description="overread: answers in the options of the release. rexrank (JSON) and vlmevalkit (TSV): "
+        "questions and replies as the model saw them. Answers to a private split are not exported.",
+    )
+    export.add_argument("name", metavar="EVALUATION")
+    export.add_argument("file", type=Path, metavar="FILE")
+    export.add_argument("--condition", choices=list(_CONDITIONS), default="as-given")
+    export.add_argument("--format", choices=list(ExportFormat), type=ExportFormat, required=True)
+    export.set_defaults(run=run_export)
     show = verbs.add_parser("show", help="show progress, costs and excluded questions")
     show.add_argument("name", metavar="EVALUATION")
     show.set_defaults(run=run_show)
@@ -225,6 +237,27 @@ def run_import(args: argparse.Namespace) -> int:
         f"these count "
         "as wrong."
     )
+    return 0
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Write the answers of a condition."""
+    condition = _CONDITIONS[args.condition]
+    with read_only_session() as db:
+        evaluation, answers = evaluations.load_exported_answers(
+            db, by=command_line_person(), name=args.name, condition=condition
+        )
+    partial = args.file.with_name(f".{args.file.name}.partial")
+    with partial.open("w", encoding="utf-8", newline="") as file:
+        for text in export_answers(
+            answers,
+            export_format=args.format,
+            model=evaluation.model,
+            image_size=evaluation.image_size,
+        ):
+            file.write(text)
+    partial.replace(args.file)
+    print(f"Wrote {count_text(len(answers), 'answer')} to {args.file}.")
     return 0
 
 

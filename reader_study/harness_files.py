@@ -198,8 +198,8 @@ def _convert_vlmevalkit(fields: dict[str, Any]) -> tuple[str, str]:
 
 
 def _convert_inspect(fields: dict[str, Any]) -> tuple[str, str] | None:
-    """Return id and reply; None for a further epoch of the same sample."""
-    if fields.get("epoch", 1) != 1:
+    """Return id and reply; None for a further epoch of the same sample, or one that ended with an error."""
+    if fields.get("epoch", 1) != 1 or fields.get("error"):
         return None
     sample_id = fields.get("id")
     if not isinstance(sample_id, str | int):

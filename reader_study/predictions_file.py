@@ -122,8 +122,10 @@ def _read_lines(path: Path) -> Iterator[tuple[int, _Line | InvalidValue, int]]:
     harness = recognise_harness(path) if path.is_file() else None
     if harness is not None:
         for number, answer, bytes_read in read_harness_file(path, harness):
-            is_error = isinstance(answer, InvalidValue)
-            yield number, answer if is_error else _Line(question_id=answer[0], raw=answer[1]), bytes_read
+            if isinstance(answer, InvalidValue):
+                yield number, answer, bytes_read
+            else:
+                yield number, _Line(question_id=answer[0], raw=answer[1]), bytes_read
         return
     try:
         file = QuestionFile(path)

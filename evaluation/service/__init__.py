@@ -10,7 +10,7 @@ from evaluation.service.plans import (
     plan_with_endpoint,
     plan_without_endpoint,
 )
-from evaluation.service.results import EvaluationAnswers, load_answers, open_results
+from evaluation.service.results import EvaluationAnswers, load_answers, load_exported_answers, open_results
 from evaluation.service.run_job import (
     EVALUATION,
     ConditionProgress,
@@ -37,6 +37,7 @@ __all__ = [
     "list_evaluations",
     "load_answers",
     "load_evaluation",
+    "load_exported_answers",
     "load_progress",
     "open_evaluation",
     "open_results",

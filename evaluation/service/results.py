@@ -8,10 +8,14 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service.audit import record
-from domain.evaluations import Evaluation, EvaluationRun
+from domain.errors import Refused
+from domain.evaluations import Condition, Evaluation, EvaluationRun
 from domain.people import Action, Person, require
 from evaluation.cases import EvaluatedQuestion
+from evaluation.exports import ExportedAnswer
 from evaluation.results import ConditionAnswers, EvaluationResults, compute_results
+from evaluation.rexrank import choose_exam
+from evaluation.service.answers import load_condition
 from evaluation.service.plans import load_evaluated_questions
 from release.splits import Split
 from storage.evaluation import evaluations as stored
@@ -77,6 +81,42 @@ def load_answers(db: Session, *, by: Person, name: str, now: datetime) -> Evalua
             _load_condition(db, run) for run in stored.list_runs(db, evaluation_id=evaluation.id)
         ),
     )
+
+
+def load_exported_answers(
+    db: Session, *, by: Person, name: str, condition: Condition
+) -> tuple[Evaluation, list[ExportedAnswer]]:
+    """Load the answers of a condition for an export.
+
+    Raises:
+        NotFound: there is no such evaluation or condition, or the folder of its release is missing.
+        InvalidValue: a file of the release was changed.
+        Refused: the split is private.
+    """
+    require(by, Action.RUN_MODELS)
+    evaluation, run = load_condition(db, name=name, condition=condition)
+    if evaluation.split == Split.PRIVATE:
+        raise Refused(
+            f"Evaluation {name} is of a private split. Its answers to single questions are not exported; "
+            "`cli.py evaluate report` has the results."
+        )
+    questions = {item.number: item for item in load_evaluated_questions(db, evaluation)}
+    exams = {item.exam.number: item.exam for item in questions.values()}
+    cases = stored.load_cases(db, run_id=run.id)
+    return evaluation, [
+        ExportedAnswer(
+            item=questions[prediction.question_number],
+            case=cases[prediction.question_number],
+            exam=choose_exam(
+                questions[prediction.question_number],
+                cases[prediction.question_number],
+                condition=condition,
+                exams=exams,
+            ),
+            prediction=prediction,
+        )
+        for prediction in stored_predictions.iterate_predictions(db, model_id=run.model_id)
+    ]
 
 
 def _load_condition(db: Session, run: EvaluationRun) -> ConditionAnswers:

@@ -109,6 +109,7 @@ WRITING_COMMANDS = {
     "run resume", "run pause", "run cancel", "run replay",
     "study mark",
     "evaluate plan", "evaluate run", "evaluate pause", "evaluate import", "evaluate show", "evaluate report",
+    "evaluate export",
     "job cancel", "comment write", "restore", "demo", "audit checkpoint",
 }  # fmt: skip
 #: Commands that show nothing of the workspace: they read files, count, or export.

@@ -147,6 +147,32 @@ def test_a_file_is_imported_once_and_completely(world, tmp_path):
     assert load_results(world.engine, "p").accuracies[0].correct == 4
 
 
+def test_exported_answers_are_read_again(world, tmp_path):
+    with running_vision_server() as server:
+        add_vision_endpoint(world.engine, server.url)
+        run("plan", "p", "demo", "v1", "--endpoint", "vision")
+        run("run", "p")
+    for condition in ("as-given", "options-shuffled"):
+        for export_format, suffix in (("overread", "jsonl"), ("rexrank", "json"), ("vlmevalkit", "tsv")):
+            path, name = tmp_path / f"a.{suffix}", f"{condition} {export_format}"
+            arguments = (str(path), "--condition", condition, "--format", export_format)
+            assert run("export", "p", *arguments).stdout == f"Wrote 12 answers to {path}.\n"
+            # Overread's file is in the options of the release, so its answers are those of "as given".
+            target = "as-given" if export_format == "overread" else condition
+            run("plan", name, "demo", "v1", "--files", "Copy", "--condition", target)
+            imported = run("import", name, str(path), "--condition", target)
+            assert imported.stdout.startswith("Imported 12 answers, 0 without"), imported.stderr
+            assert load_results(world.engine, name).accuracies[0].correct == 12
+
+
+def test_answers_to_a_private_split_are_not_exported(workspace_engine, tmp_path):
+    make_evaluation_world(workspace_engine, tmp_path / "workspace", private=0.5)
+    run("plan", "p", "demo", "v1", "--files", "Elsewhere", "--split", "private", "--condition", "no-image")
+    refused = run("export", "p", str(tmp_path / "a"), "--condition", "no-image", "--format", "rexrank")
+    assert "is of a private split" in refused.stderr
+    assert not (tmp_path / "a").exists()
+
+
 def write_line(folder: Path) -> str:
     path = folder / "one.jsonl"
     path.write_text('{"question_id": "Q1", "answer": "A"}')

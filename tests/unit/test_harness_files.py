@@ -1,7 +1,7 @@
 """Files of answers as lmms-eval, VLMEvalKit and inspect_ai write them.
 
-``tests/golden/harnesses/inspect.eval`` was written by inspect_ai itself; ``make_inspect_log.py`` there wrote
-it. The tables are written with pandas, as VLMEvalKit does; the lines of lmms-eval have the fields of its
+``tests/golden/harnesses/inspect.eval`` was written by inspect_ai; the README there has the program.
+The tables are written with pandas, as VLMEvalKit does; the lines of lmms-eval have the fields of its
 writer.
 """
 
@@ -29,7 +29,7 @@ ROWS = [
 def read(path: Path) -> list[tuple[str, str | None]]:
     records = [record for record, _ in read_predictions(path, model=None)]
     assert not [record for record in records if isinstance(record, Refusal)], records
-    return [(record.question_id, record.raw) for record in records]
+    return [(item.question_id, item.raw) for item in records if not isinstance(item, Refusal)]
 
 
 def read_refusals(path: Path) -> list[tuple[str, str, str]]:
@@ -111,7 +111,7 @@ def test_a_log_of_inspect_is_read():
     with zipfile.ZipFile(path) as archive:
         assert {info.compress_type for info in archive.infolist()} == {93}  # Zstandard
     assert recognise_harness(path) is Harness.INSPECT
-    assert read(path) == [("q-1", "ANSWER: B"), ("q-2", "ANSWER: A"), ("3", "ANSWER: größer")]
+    assert read(path) == [("3", "ANSWER: größer"), ("q-1", "ANSWER: B"), ("q-2", "ANSWER: A")]
 
 
 def write_log(path: Path, *samples: dict) -> Path:

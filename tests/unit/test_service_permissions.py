@@ -46,6 +46,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "evaluation.list_evaluations": Action.RUN_MODELS,
     "evaluation.load_answers": Action.RUN_MODELS,
     "evaluation.load_evaluation": Action.RUN_MODELS,
+    "evaluation.load_exported_answers": Action.RUN_MODELS,
     "evaluation.load_progress": Action.RUN_MODELS,
     "evaluation.open_evaluation": Action.RUN_MODELS,
     "evaluation.open_results": Action.RUN_MODELS,
