@@ -28,7 +28,7 @@ _MAX_SHOWN = 50  # refusals shown in the terminal
 #: Conditions by the name in arguments.
 _CONDITIONS = {condition.value.replace(" ", "-"): condition for condition in Condition}
 #: Conditions that need no other model.
-_PLANNED = [name for name, condition in _CONDITIONS.items() if condition is not Condition.PARAPHRASED]
+_DEFAULT_CONDITIONS = [name for name, item in _CONDITIONS.items() if item is not Condition.PARAPHRASED]
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -107,11 +107,22 @@ def _add_plan(verbs: Subparsers) -> None:
     plan.add_argument("dataset", metavar="DATASET")
     plan.add_argument("release", metavar="RELEASE")
     plan.add_argument("--split", choices=list(Split), type=Split, default=Split.PUBLIC)
-    plan.add_argument("--condition", choices=_PLANNED, action="append", help="repeatable (default: all four)")
+    plan.add_argument(
+        "--condition",
+        choices=list(_CONDITIONS),
+        action="append",
+        help="repeatable (default: all that are possible)",
+    )
     who = plan.add_mutually_exclusive_group(required=True)
     who.add_argument("--endpoint", metavar="NAME", help="an endpoint of a language model")
     who.add_argument("--command", metavar="MODEL", help="a program; MODEL is the name of its model in tables")
     who.add_argument("--files", metavar="MODEL", help="files of answers of the model with that name")
+    plan.add_argument(
+        "--paraphrases-by",
+        metavar="NAME",
+        help="the endpoint that writes the stems of the condition paraphrased; those that change the "
+        "meaning are excluded and counted",
+    )
     plan.add_argument("--prompt", metavar="NAME@VERSION", help="default: the prompt of the software")
     plan.add_argument(
         "--images", choices=list(ImageSize), type=ImageSize, default=ImageSize.QUARTER,
@@ -132,17 +143,18 @@ def run_plan(args: argparse.Namespace) -> int:
         dataset=args.dataset,
         release=args.release,
         split=args.split,
-        conditions=tuple(_CONDITIONS[name] for name in args.condition or _PLANNED),
+        conditions=_choose_conditions(args),
         image_size=args.images,
         seed=args.seed,
     )
-    if not args.endpoint and (args.prompt or read_budget(args)):
-        raise InvalidValue("--prompt and limits", "are for evaluations with --endpoint")
+    if not args.endpoint and (args.prompt or args.paraphrases_by or read_budget(args)):
+        raise InvalidValue("--prompt, --paraphrases-by and limits", "are for evaluations with --endpoint")
     with unit_of_work() as db:
         now = datetime.now(UTC)
         if args.endpoint:
             evaluations.plan_with_endpoint(
                 db, by=by, settings=settings, endpoint=args.endpoint, prompt=args.prompt,
+                paraphrases_by=args.paraphrases_by,
                 budget=read_budget(args), now=now,
             )  # fmt: skip
         else:
@@ -155,6 +167,11 @@ def run_plan(args: argparse.Namespace) -> int:
     verb = "import" if args.files else "run"
     print(f"Continue with `cli.py evaluate {verb} {shlex.quote(args.name)} …`.")
     return 0
+
+
+def _choose_conditions(args: argparse.Namespace) -> tuple[Condition, ...]:
+    possible = list(_CONDITIONS) if args.paraphrases_by else _DEFAULT_CONDITIONS
+    return tuple(_CONDITIONS[name] for name in args.condition or possible)
 
 
 def run_list(_: argparse.Namespace) -> int:
@@ -181,7 +198,7 @@ def run_run(args: argparse.Namespace) -> int:
     """Work on the evaluation in this process; the exit code is 1 if something is left."""
     by, printer = command_line_person(), ProgressPrinter()
     with read_only_session() as db:
-        total = evaluations.load_progress(db, by=by, name=args.name, now=datetime.now(UTC)).cases
+        total = evaluations.load_progress(db, by=by, name=args.name, now=datetime.now(UTC)).requests
     if not args.command:
         with unit_of_work() as db:
             evaluations.open_evaluation(
@@ -278,6 +295,9 @@ def run_show(args: argparse.Namespace) -> int:
         "progress": evaluations.describe_progress(progress),
     }.items():
         print(f"{label}: {value}")
+    if progress.paraphrases:
+        ended = f"{progress.paraphrases.ended:,} of {progress.paraphrases.run.requests:,}"
+        print(f"paraphrases: {ended} requests, {progress.paraphrases.state}")
     for part in progress.conditions:
         run = part.run
         excluded = "".join(f"; {count:,} excluded: {reason}" for reason, count in run.excluded.items())

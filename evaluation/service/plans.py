@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,7 +13,6 @@ from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused
 from domain.evaluations import (
     AnsweredBy,
     Condition,
-    EvaluatedExam,
     Evaluation,
     EvaluationRun,
     ImageSize,
@@ -21,6 +20,7 @@ from domain.evaluations import (
 from domain.language_models import TEST_MODEL_NOTE, Budget
 from domain.people import Action, Person, require
 from evaluation.cases import ConditionCases, EvaluatedQuestion, choose_cases
+from evaluation.paraphrases import PARAPHRASE_PROMPT, build_paraphrase_request
 from evaluation.requests import DEFAULT_PROMPT, build_request, check_prompt
 from language_models import service as models
 from language_models.prompts import Prompt, parse_prompt
@@ -31,6 +31,7 @@ from release.splits import Split
 from storage.evaluation import evaluations as stored
 from storage.evaluation import exams as stored_exams
 from storage.intake.datasets import load_dataset
+from storage.language_models.runs import find_run as find_model_run
 from storage.privacy.patient_data import load_removed_images
 from storage.reader_study import predictions as stored_predictions
 from storage.release import releases
@@ -83,6 +84,7 @@ def plan_with_endpoint(
     settings: PlanSettings,
     endpoint: str,
     prompt: str | None = None,
+    paraphrases_by: str | None = None,
     budget: Budget | None = None,
     now: datetime,
 ) -> Evaluation:
@@ -96,6 +98,7 @@ def plan_with_endpoint(
         settings: the choices.
         endpoint: the name of the endpoint.
         prompt: a version such as "evaluation@2"; None for the prompt that comes with the software.
+        paraphrases_by: the name of the endpoint that writes paraphrases, for the condition "paraphrased".
         budget: limits of each condition.
         now: the current time.
 
@@ -107,6 +110,12 @@ def plan_with_endpoint(
         InvalidValue: the prompt, the release or the budget is not valid.
     """
     require(by, Action.RUN_MODELS)
+    is_paraphrased = Condition.PARAPHRASED in settings.conditions
+    if is_paraphrased and (not paraphrases_by or Condition.AS_GIVEN not in settings.conditions):
+        raise InvalidValue(
+            "conditions",
+            "“paraphrased” needs an endpoint that writes the paraphrases, and the condition “as given”",
+        )
     loaded_endpoint = models.load_endpoint(db, by=by, name=endpoint)
     if not loaded_endpoint.accepts_images and any(item.shows_images for item in settings.conditions):
         raise Refused(
@@ -124,7 +133,6 @@ def plan_with_endpoint(
     if existing is not None:
         return existing
     release, questions = _load_split(db, settings)
-    exams = {item.exam.number: item.exam for item in questions}
     chosen = _choose_all(db, settings, questions)
     evaluation_id = _add_evaluation(
         db,
@@ -145,14 +153,18 @@ def plan_with_endpoint(
             stage=STAGE,
             endpoint=loaded_endpoint,
             dataset=settings.dataset,
-            requests=_build_requests(
-                questions, cases, condition=condition, prompt=parsed, size=settings.image_size, exams=exams
+            requests=build_requests(
+                questions, cases, condition=condition, prompt=parsed, size=settings.image_size
             ),
             prompt=version,
             budget=budget,
             now=now,
         )
-        _add_run(db, settings, evaluation_id, condition, cases, model_run_id=run.id, now=now)
+        add_run(db, settings, evaluation_id, condition, cases, model_run_id=run.id, now=now)
+    if is_paraphrased and paraphrases_by:
+        _create_paraphrase_run(
+            db, by=by, settings=settings, endpoint=paraphrases_by, questions=questions, budget=budget, now=now
+        )
     return stored.load_evaluation(db, name=settings.name)
 
 
@@ -180,6 +192,8 @@ def plan_without_endpoint(
     require(by, Action.RUN_MODELS)
     if answered_by is AnsweredBy.ENDPOINT:
         raise ValueError("use plan_with_endpoint")
+    if Condition.PARAPHRASED in settings.conditions:
+        raise InvalidValue("conditions", "“paraphrased” is for evaluations with an endpoint")
     model = model.strip()
     if not model or len(model) > 200:
         raise InvalidValue("model", "must have 1 to 200 characters")
@@ -200,7 +214,7 @@ def plan_without_endpoint(
         now=now,
     )
     for condition, cases in chosen.items():
-        _add_run(db, settings, evaluation_id, condition, cases, model_run_id=None, now=now)
+        add_run(db, settings, evaluation_id, condition, cases, model_run_id=None, now=now)
     return stored.load_evaluation(db, name=settings.name)
 
 
@@ -246,6 +260,11 @@ def name_model_run(evaluation: str, condition: Condition) -> str:
     return f"{evaluation}/{condition.value.replace(' ', '-')}"
 
 
+def name_paraphrase_run(evaluation: str) -> str:
+    """Return the name of the run that writes the paraphrases."""
+    return f"{evaluation}/paraphrases"
+
+
 def name_model(evaluation: str, condition: Condition) -> str:
     """Return the name under which the answers of a condition are stored.
 
@@ -272,6 +291,8 @@ def _find_same(
     existing = stored.find_evaluation(db, name=settings.name)
     if existing is not None:
         conditions = {run.condition for run in stored.list_runs(db, evaluation_id=existing.id)}
+        if find_model_run(db, name=name_paraphrase_run(settings.name)) is not None:
+            conditions.add(Condition.PARAPHRASED)
         if (
             (existing.dataset, existing.release, existing.split)
             == (settings.dataset, settings.release, settings.split)
@@ -334,10 +355,10 @@ def _choose_all(
     db: Session, settings: PlanSettings, questions: Sequence[EvaluatedQuestion]
 ) -> dict[Condition, ConditionCases]:
     removed = load_removed_images(db)
-    chosen = {
+    chosen: dict[Condition, ConditionCases] = {
         condition: choose_cases(questions, condition, seed=settings.seed, removed_images=removed)
         for condition in Condition
-        if condition in settings.conditions
+        if condition in settings.conditions and condition is not Condition.PARAPHRASED
     }
     for condition, cases in chosen.items():
         if not cases.cases:
@@ -346,15 +367,16 @@ def _choose_all(
     return chosen
 
 
-def _build_requests(
+def build_requests(
     questions: Sequence[EvaluatedQuestion],
     cases: ConditionCases,
     *,
     condition: Condition,
     prompt: Prompt,
     size: ImageSize,
-    exams: Mapping[int, EvaluatedExam],
 ) -> Iterator[ModelRequest]:
+    """Yield the requests of the cases of a condition."""
+    exams = {item.exam.number: item.exam for item in questions}
     by_number = {item.number: item for item in questions}
     for case in cases.cases:
         yield build_request(
@@ -365,6 +387,33 @@ def _build_requests(
             image_size=size,
             exams=exams,
         )
+
+
+def _create_paraphrase_run(
+    db: Session,
+    *,
+    by: Person,
+    settings: PlanSettings,
+    endpoint: str,
+    questions: Sequence[EvaluatedQuestion],
+    budget: Budget | None,
+    now: datetime,
+) -> None:
+    content = PARAPHRASE_PROMPT.read_text(encoding="utf-8")
+    version, _ = models.save_prompt(db, by=by, content=content, note="Comes with the software.", now=now)
+    prompt = parse_prompt(version.content)
+    models.create_run(
+        db,
+        by=by,
+        name=name_paraphrase_run(settings.name),
+        stage="paraphrase",
+        endpoint=models.load_endpoint(db, by=by, name=endpoint),
+        dataset=settings.dataset,
+        requests=(build_paraphrase_request(item, prompt) for item in questions),
+        prompt=version,
+        budget=budget,
+        now=now,
+    )
 
 
 def _add_evaluation(
@@ -410,7 +459,7 @@ def _add_evaluation(
     return evaluation_id
 
 
-def _add_run(
+def add_run(
     db: Session,
     settings: PlanSettings,
     evaluation_id: int,
@@ -420,6 +469,7 @@ def _add_run(
     model_run_id: int | None,
     now: datetime,
 ) -> None:
+    """Store the cases of a condition, with the entry of the table of models that gets its answers."""
     dataset_id = load_dataset(db, name=settings.dataset).id
     model_id = stored_predictions.get_or_add_model(
         db, dataset_id=dataset_id, name=name_model(settings.name, condition), now=now

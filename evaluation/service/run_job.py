@@ -16,6 +16,7 @@ from domain.jobs import JobProgress
 from domain.language_models import RunProgress, format_cost
 from domain.people import Action, Person, require
 from evaluation.service.answers import store_replies
+from evaluation.service.paraphrases import add_paraphrased_condition, find_paraphrase_run
 from evaluation.service.plans import load_evaluation
 from jobs.service import JobKind, JobRun
 from language_models import service as models
@@ -37,15 +38,32 @@ class ConditionProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationProgress:
-    """An evaluation with the progress of each condition."""
+    """An evaluation with the progress of each condition.
+
+    ``paraphrases`` is the run that writes paraphrases; None if the plan has none. The condition "paraphrased"
+    is added when that run has ended.
+    """
 
     evaluation: Evaluation
     conditions: tuple[ConditionProgress, ...]
+    paraphrases: RunProgress | None = None
 
     @property
     def cases(self) -> int:
         """The number of questions to be answered, over all conditions."""
         return sum(item.run.cases for item in self.conditions)
+
+    @property
+    def requests(self) -> int:
+        """The number of requests: cases, and paraphrases to be written."""
+        return self.cases + (self.paraphrases.run.requests if self.paraphrases else 0)
+
+    @property
+    def needs_paraphrases(self) -> bool:
+        """Whether the condition "paraphrased" is planned and its cases are not known yet."""
+        return self.paraphrases is not None and all(
+            item.run.condition is not Condition.PARAPHRASED for item in self.conditions
+        )
 
     @property
     def answers(self) -> int:
@@ -55,12 +73,15 @@ class EvaluationProgress:
     @property
     def ended(self) -> int:
         """The number of requests that are done or failed, or of stored answers without an endpoint."""
-        return sum(item.requests.ended if item.requests else item.run.predictions for item in self.conditions)
+        paraphrases = self.paraphrases.ended if self.paraphrases else 0
+        return paraphrases + sum(
+            item.requests.ended if item.requests else item.run.predictions for item in self.conditions
+        )
 
     @property
     def is_finished(self) -> bool:
         """Whether nothing is left to be asked or stored."""
-        return all(
+        return not self.needs_paraphrases and all(
             item.run.is_finished if item.requests is None else item.requests.is_finished
             for item in self.conditions
         )
@@ -68,7 +89,8 @@ class EvaluationProgress:
     @property
     def cost_nanos(self) -> int:
         """Nano-dollars so far."""
-        return sum(item.cost_nanos for item in self.conditions)
+        paraphrases = self.paraphrases.run.cost_nanos if self.paraphrases else 0
+        return paraphrases + sum(item.cost_nanos for item in self.conditions)
 
 
 def load_progress(db: Session, *, by: Person, name: str, now: datetime) -> EvaluationProgress:
@@ -79,8 +101,10 @@ def load_progress(db: Session, *, by: Person, name: str, now: datetime) -> Evalu
     """
     require(by, Action.RUN_MODELS)
     evaluation, runs = load_evaluation(db, by=by, name=name)
+    paraphrases = find_paraphrase_run(db, by=by, name=name)
     return EvaluationProgress(
         evaluation=evaluation,
+        paraphrases=models.load_progress(db, by=by, name=paraphrases.name, now=now) if paraphrases else None,
         conditions=tuple(
             ConditionProgress(
                 run=run,
@@ -105,9 +129,11 @@ def open_evaluation(
     require(by, Action.RUN_MODELS)
     progress = load_progress(db, by=by, name=name, now=now)
     _require_endpoint(progress.evaluation)
-    for item in progress.conditions:
-        if item.requests and (retry_failed or not item.requests.is_finished):
-            models.open_run(db, by=by, name=item.requests.run.name, retry_failed=retry_failed, now=now)
+    for requests in list_request_runs(progress):
+        # Failed paraphrases are final once the condition has its cases.
+        is_retried = retry_failed and (requests is not progress.paraphrases or progress.needs_paraphrases)
+        if is_retried or not requests.is_finished:
+            models.open_run(db, by=by, name=requests.run.name, retry_failed=is_retried, now=now)
     return load_progress(db, by=by, name=name, now=now)
 
 
@@ -121,9 +147,15 @@ def pause_evaluation(db: Session, *, by: Person, name: str, now: datetime) -> No
     require(by, Action.RUN_MODELS)
     progress = load_progress(db, by=by, name=name, now=now)
     _require_endpoint(progress.evaluation)
-    for item in progress.conditions:
-        if item.requests and not item.requests.is_finished:
-            models.pause_run(db, by=by, name=item.requests.run.name)
+    for requests in list_request_runs(progress):
+        if not requests.is_finished:
+            models.pause_run(db, by=by, name=requests.run.name)
+
+
+def list_request_runs(progress: EvaluationProgress) -> list[RunProgress]:
+    """Return the runs of requests in the order in which they are worked on: paraphrases first."""
+    runs = [progress.paraphrases, *(item.requests for item in progress.conditions)]
+    return [run for run in runs if run is not None]
 
 
 def work_on_evaluation(
@@ -156,26 +188,35 @@ def work_on_evaluation(
     with read_only_session(engine) as db:
         progress = load_progress(db, by=by, name=name, now=clock())
     _require_endpoint(progress.evaluation)
+
+    def ask(requests: RunProgress, ended_before: int) -> RunProgress:
+        return models.work_on_run(
+            by=by,
+            name=requests.run.name,
+            worker=worker,
+            clock=clock,
+            report=lambda calls: report(ended_before + calls),
+            should_stop=should_stop,
+            engine=engine,
+        )
+
+    if progress.paraphrases and progress.needs_paraphrases:
+        written = ask(progress.paraphrases, progress.ended)
+        if written.is_finished:
+            with unit_of_work(engine) as db:
+                add_paraphrased_condition(db, by=by, name=name, now=clock())
+        with read_only_session(engine) as db:
+            progress = load_progress(db, by=by, name=name, now=clock())
+        if not written.is_finished:
+            return progress
     ended = progress.ended
     for item in progress.conditions:
         if should_stop():
             break
-        if item.requests is None:
-            raise ValueError("an evaluation with an endpoint has a run of requests for each condition")
+        if item.requests is None:  # no paraphrase was accepted
+            continue
         before = item.requests.ended
-
-        def report_calls(calls: int, earlier: int = ended) -> None:
-            report(earlier + calls)
-
-        result = models.work_on_run(
-            by=by,
-            name=item.requests.run.name,
-            worker=worker,
-            clock=clock,
-            report=report_calls,
-            should_stop=should_stop,
-            engine=engine,
-        )
+        result = ask(item.requests, ended)
         ended += result.ended - before
         _store(by=by, name=name, condition=item.run.condition, now=clock(), engine=engine)
         if not result.is_finished:
@@ -186,15 +227,14 @@ def work_on_evaluation(
 
 def describe_progress(progress: EvaluationProgress) -> str:
     """Describe how far an evaluation is, in one or two sentences."""
-    failed = sum(sum(item.requests.failures.values()) for item in progress.conditions if item.requests)
+    runs = list_request_runs(progress)
+    failed = sum(sum(requests.failures.values()) for requests in runs)
     text = f"{progress.answers:,} of {count_text(progress.cases, 'answer')} stored"
     if failed:
         text += f", {failed:,} without a usable reply"
     text += f". {format_cost(progress.cost_nanos)}."
     reasons = dict.fromkeys(
-        item.requests.run.reason
-        for item in progress.conditions
-        if item.requests and item.requests.run.reason and not item.requests.is_finished
+        requests.run.reason for requests in runs if requests.run.reason and not requests.is_finished
     )
     return " ".join([text, *reasons])
 
@@ -225,10 +265,10 @@ class EvaluationParameters:
 def _run(job: JobRun[EvaluationParameters]) -> None:
     name = job.parameters.name
     with job.read_session() as db:
-        total = load_progress(db, by=job.owner, name=name, now=job.now()).cases
+        total = load_progress(db, by=job.owner, name=name, now=job.now()).requests
 
     def report(ended: int) -> None:
-        job.progress = JobProgress(done=min(total, ended), total=total, unit="requests")
+        job.progress = JobProgress(done=ended, total=max(total, ended), unit="requests")
 
     result = work_on_evaluation(
         by=job.owner,

@@ -63,7 +63,9 @@ def test_an_evaluation_is_planned_started_and_reported(
     page = press(page, "Start")
     wait_for_jobs()
     page = page.run()
-    assert "16 of 16 questions · finished" in get_text(page)
+    conditions = next(table.value for table in page.dataframe if "State" in table.value.columns)
+    assert list(conditions["State"]) == ["finished"] * 4
+    assert list(conditions["Answers"]) == [4] * 4
     page = press(page, "Compute results")
     tables = [table.value for table in page.dataframe]
     accuracy = next(table for table in tables if "Text only" in table.columns)

@@ -179,7 +179,7 @@ def write_line(folder: Path) -> str:
     return str(path)
 
 
-def test_what_is_not_possible_is_said(world, tmp_path):
+def test_impossible_requests_are_refused_with_their_reason(world, tmp_path):
     assert "There is no evaluation 'p'" in run("show", "p").stderr
     assert run("list").stdout == "No evaluations. Plan one with `cli.py evaluate plan`.\n"
     run("plan", "p", "demo", "v1", "--files", "Elsewhere")

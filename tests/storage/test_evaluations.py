@@ -210,6 +210,40 @@ def test_a_stopped_evaluation_continues_without_repeating_a_call(world, server):
     assert len(server.raw) == 24
 
 
+def test_paraphrases_are_asked_if_they_keep_the_meaning(world, server):
+    settings = make_settings(conditions=(Condition.AS_GIVEN, Condition.PARAPHRASED))
+    with unit_of_work(world.engine) as db:
+        evaluations.plan_with_endpoint(
+            db, by=BY, settings=settings, endpoint="vision", paraphrases_by="vision", now=NOW
+        )
+    stopped = work(world.engine, should_stop=lambda: len(server.raw) >= 3)
+    assert not stopped.is_finished
+    progress = work(world.engine)
+    assert (progress.is_finished, progress.answers, len(server.raw)) == (True, 16, 12 + 12 + 4)
+    run = progress.conditions[-1].run
+    assert (run.condition, run.cases) == (Condition.PARAPHRASED, 4)
+    assert run.excluded == {"the paraphrase differs in laterality": 4, "the paraphrase has the same words": 4}
+    asked = {text.splitlines()[0] for text in server.texts if text.startswith("Which finding is shown")}
+    assert asked == {f"Which finding is shown on radiograph {number}?" for number in (1, 4, 7, 10)}
+    requested = zip(server.images, server.texts, strict=True)
+    assert not any(images for images, text in requested if text.startswith("Write this"))
+    results = load_results(world.engine)
+    assert [(item.n, item.correct) for item in results.accuracies] == [(12, 12), (4, 4)]
+    assert [(item.n, item.difference) for item in results.contrasts] == [(4, 0.0)]
+    assert work(world.engine).answers == 16
+    assert len(server.raw) == 28
+    with unit_of_work(world.engine) as db:  # the same plan again changes nothing
+        evaluations.plan_with_endpoint(
+            db, by=BY, settings=settings, endpoint="vision", paraphrases_by="vision", now=NOW
+        )
+
+
+def test_paraphrases_need_an_endpoint_and_the_stems_as_given(world):
+    for conditions in ((Condition.AS_GIVEN, Condition.PARAPHRASED), (Condition.PARAPHRASED,)):
+        with pytest.raises(InvalidValue, match="needs an endpoint that writes the paraphrases"):
+            plan(world.engine, conditions=conditions)
+
+
 def test_a_budget_pauses_and_the_replies_so_far_are_answers(world):
     with unit_of_work(world.engine) as db:
         evaluations.plan_with_endpoint(

@@ -85,9 +85,18 @@ def read_coded_image(content: bytes) -> tuple[int, str, str, tuple[int, int]]:
 
 
 def answer(text: str, finding: str | None) -> str:
-    """Return the letter of the option that names the finding; A without a finding."""
+    """Return the letter of the option that names the finding, A without a finding, or a paraphrase."""
+    if text.startswith("Write this question in other words"):
+        return paraphrase(text.splitlines()[-1])
     letters = {option: letter for letter, option in _OPTION.findall(text)}
     return f"<answer>{'A' if finding is None else letters[finding]}</answer> This is what I see."
+
+
+def paraphrase(stem: str) -> str:
+    """Return a paraphrase; of each three radiographs one changes the meaning, and one changes nothing."""
+    number = int(stem.rstrip("?").split()[-1])
+    finding = {0: "left finding is", 1: "finding is shown", 2: "finding is"}[number % 3]
+    return f"“Which {finding} on radiograph {number}?”"
 
 
 @contextmanager

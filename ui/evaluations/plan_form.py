@@ -20,8 +20,8 @@ _DEFAULT_PROMPT = "evaluation (comes with the software)"
 _SIZE_LABELS = {ImageSize.QUARTER: "A quarter of each side", ImageSize.FULL: "All pixels"}
 _CONDITION_HELP = (
     "**As given**: the question with the radiographs of its exam. **No image**: the text alone. **Other "
-    "image**: the "
-    "radiographs of another patient, with the same views. **Options shuffled**: another order of the options."
+    "image**: the radiographs of another patient, with the same views. **Options shuffled**: another order "
+    "of the options. **Paraphrased**: the stem in other words; what changes the meaning is excluded."
 )
 
 
@@ -69,7 +69,7 @@ def _draw_form(
         planned = [condition for condition in Condition if condition is not Condition.PARAPHRASED]
         st.multiselect(
             "Conditions",
-            planned,
+            list(Condition),
             default=planned,
             key=f"{form_key}-conditions",
             format_func=lambda condition: condition.value,
@@ -92,7 +92,13 @@ def _draw_form(
             key=f"{form_key}-seed",
             help="Determines the other patients and the orders of options.",
         )
-        right.number_input(
+        right.selectbox(
+            "Paraphrases by",
+            [endpoint.name for endpoint in endpoints],
+            key=f"{form_key}-paraphrases",
+            help="The endpoint that writes the stems of the condition “paraphrased”. Otherwise not used.",
+        )
+        left.number_input(
             "Most calls per condition",
             0,
             None,
@@ -139,6 +145,7 @@ def _plan(form_key: str, release_names: dict[str, tuple[str, str]]) -> str:
             settings=settings,
             endpoint=str(state.get_widget_value(f"{form_key}-endpoint")),
             prompt=None if prompt == _DEFAULT_PROMPT else prompt,
+            paraphrases_by=str(state.get_widget_value(f"{form_key}-paraphrases")),
             budget=Budget(max_calls=calls) if calls else None,
             now=clock(),
         )

@@ -10,7 +10,7 @@ from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.evaluations import AnsweredBy
 from domain.jobs import JobStatus
-from domain.language_models import RequestStatus, RunStatus, format_cost
+from domain.language_models import RequestStatus, RunProgress, RunStatus, format_cost
 from evaluation import service as evaluations
 from evaluation.service import ConditionProgress, EvaluationProgress
 from ui.background_jobs import job_control
@@ -47,8 +47,8 @@ def _poll(name: str) -> None:
 
 def _draw(progress: EvaluationProgress, *, is_active: bool) -> None:
     state_text = "finished" if progress.is_finished else "in progress" if is_active else "not running"
-    text = f"{progress.ended:,} of {count_text(progress.cases, 'question')} · {state_text}"
-    st.progress(progress.ended / progress.cases, text=text)
+    text = f"{progress.ended:,} of {count_text(progress.requests, 'request')} · {state_text}"
+    st.progress(progress.ended / progress.requests, text=text)
     for reason in dict.fromkeys(_list_reasons(progress)):
         st.warning(escape_markdown(reason))
     show_metrics(
@@ -56,7 +56,8 @@ def _draw(progress: EvaluationProgress, *, is_active: bool) -> None:
         ("Expected cost", _describe_expected_cost(progress), "Of all requests, from the calls so far."),
         ("Answers", f"{progress.answers:,}", "Stored when a condition ends or pauses."),
     )
-    show_table([_condition_row(item) for item in progress.conditions])
+    rows = [_condition_row(item) for item in progress.conditions]
+    show_table(rows if progress.paraphrases is None else [*rows, _paraphrases_row(progress.paraphrases)])
     for item in progress.conditions:
         for reason, count in item.run.excluded.items():
             st.caption(
@@ -108,6 +109,19 @@ def _condition_row(item: ConditionProgress) -> dict[str, object]:
     }
 
 
+def _paraphrases_row(requests: RunProgress) -> dict[str, object]:
+    return {
+        "Condition": "(paraphrases to be written)",
+        "State": requests.state,
+        "Ended": requests.ended,
+        "Questions": requests.run.requests,
+        "Answers": None,
+        "Failed": sum(requests.failures.values()),
+        "Cost": format_cost(requests.run.cost_nanos),
+        "Model run": requests.run.name,
+    }
+
+
 def _describe_state(item: ConditionProgress) -> str:
     if item.requests is None:
         return "finished" if item.run.is_finished else "waiting for answers"
@@ -118,17 +132,14 @@ def _describe_expected_cost(progress: EvaluationProgress) -> str:
     """Return the expected cost; conditions without a call so far have the mean cost of those with one."""
     if not progress.ended:
         return "unknown"
-    return format_cost(round(progress.cost_nanos / progress.ended * progress.cases))
+    return format_cost(round(progress.cost_nanos / progress.ended * progress.requests))
 
 
 def _list_reasons(progress: EvaluationProgress) -> list[str]:
     return [
-        item.requests.run.reason
-        for item in progress.conditions
-        if item.requests
-        and item.requests.run.reason
-        and item.requests.run.status is not RunStatus.OPEN
-        and not item.requests.is_finished
+        requests.run.reason
+        for requests in evaluations.list_request_runs(progress)
+        if requests.run.reason and requests.run.status is not RunStatus.OPEN and not requests.is_finished
     ]
 
 
