@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from cli import main
 from domain.evaluations import Condition
 from evaluation import service as evaluations
 from storage.unit_of_work import read_only_session
@@ -59,13 +62,11 @@ def write_program(folder: Path, *, pause: float = 0.0, end: str = "") -> str:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "cli.py", "evaluate", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """Run the command in this process."""
+    output, errors = io.StringIO(), io.StringIO()
+    with redirect_stdout(output), redirect_stderr(errors):
+        code = main(["evaluate", *arguments])
+    return subprocess.CompletedProcess(arguments, code, output.getvalue(), errors.getvalue())
 
 
 def count_answers(engine) -> int:
