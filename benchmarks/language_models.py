@@ -3,6 +3,7 @@
     python -m benchmarks.language_models                # rate, ledger rows
     python -m benchmarks.language_models --postgres     # two processes share 10,000 calls
     python -m benchmarks.language_models --long 160000  # memory of a long run, interrupted once
+    python -m benchmarks.language_models --all          # all of these, one after the other
 
 The server is an echo on this machine, so the figures are those of the client and the database.
 """
@@ -204,17 +205,18 @@ def main() -> None:
     parser.add_argument("--postgres", action="store_true")
     parser.add_argument("--shared", type=int, default=10_000)
     parser.add_argument("--long", type=int)
+    parser.add_argument("--all", action="store_true", help="everything, with a long run of 160,000 requests")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["OVERREAD_HOME"] = str(folder / "home")
-        if args.long:
-            measure_memory(folder, args.long)
-        elif args.postgres:
-            measure_sharing(folder, args.shared)
-        else:
+        if args.all or not (args.long or args.postgres):
             measure_calls(folder, args.calls)
             measure_ledger(folder, args.rows)
+        if args.all or args.postgres:
+            measure_sharing(folder, args.shared)
+        if args.all or args.long:
+            measure_memory(folder, args.long or 160_000)
 
 
 if __name__ == "__main__":

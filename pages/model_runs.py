@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from domain.language_models import RunProgress, format_cost
 from domain.people import Action
 from language_models import service as models
 from ui.context import clock, read_only_session, require_page
 from ui.model_runs.progress import show_run
 from ui.model_runs.requests import show_requests
-from ui.tables import show_table
+from ui.model_runs.run_list import show_run_list
 from ui.widgets import screen, show_empty_state
 
 
@@ -25,11 +24,10 @@ def main() -> None:
         show_empty_state(
             "No run yet",
             "A run is a set of requests to a language model. Create one with cli.py run create; an admin "
-            "adds the "
-            "endpoint first, on the page Language models.",
+            "adds the endpoint first, on the page Language models.",
         )
         return
-    show_table([_run_row(progress) for progress in runs], visible_rows=8)
+    show_run_list(runs)
     names = [progress.run.name for progress in runs]
     requested = st.query_params.get("run")
     index = names.index(requested) if requested in names else 0
@@ -42,20 +40,6 @@ def main() -> None:
     show_run(name)
     request = st.query_params.get("request") if name == requested else None
     show_requests(name, run.requests, person, requested=request)
-
-
-def _run_row(progress: RunProgress) -> dict[str, object]:
-    run = progress.run
-    return {
-        "Run": run.name,
-        "State": progress.state,
-        "Ended": progress.ended,
-        "Requests": run.requests,
-        "Failed": sum(progress.failures.values()),
-        "Endpoint": run.endpoint.name,
-        "Cost": format_cost(run.cost_nanos),
-        "Created": f"{run.created_at:%Y-%m-%d %H:%M} UTC",
-    }
 
 
 main()

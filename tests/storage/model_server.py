@@ -12,7 +12,7 @@ import json
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +31,10 @@ _BEHAVIOUR = re.compile(r"behave: ([a-z_0-9]+)(?: (\d+))?")
 
 @dataclass
 class ModelServer:
-    """What the server received. ``replies`` counts successful replies by the text of the message."""
+    """What the server received. ``replies`` counts successful replies by the text of the message.
+
+    ``forward`` returns the response of another server to a body; None to reply itself.
+    """
 
     port: int = 0
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -42,6 +45,7 @@ class ModelServer:
     keeps_requests: bool = True
     delay: float = 0.0
     answer: Callable[[dict[str, Any]], str] | None = None
+    forward: Callable[[dict[str, Any]], Awaitable[str | None]] | None = None
 
     @property
     def url(self) -> str:
@@ -157,9 +161,10 @@ async def _answer(
     if server.delay:
         await asyncio.sleep(server.delay)
     if name == "ok" or server.seen[text] > times:
+        forwarded = await server.forward(body) if server.forward else None
         server.replies[text] += 1
         content = server.answer(body) if server.answer else '{"answer": "yes"}'
-        await _send(writer, 200, make_completion(content))
+        await _send(writer, 200, forwarded or make_completion(content))
         return
     await _misbehave(name, headers, writer)
 

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import httpx
 import pytest
 from sqlalchemy import func, select
 
@@ -37,12 +38,16 @@ ROOT = Path(__file__).resolve().parents[2]
 PARALLEL = 8
 
 
-def start_resume(engine, home: Path, *, lease: int = 2) -> subprocess.Popen:
-    environment = {
+def make_environment(engine, home: Path) -> dict[str, str]:
+    return {
         **os.environ,
         "OVERREAD_HOME": str(home),
         "OVERREAD_DATABASE_URL": engine.url.render_as_string(hide_password=False),
     }
+
+
+def start_resume(engine, home: Path, *, lease: int = 2) -> subprocess.Popen:
+    environment = make_environment(engine, home)
     return subprocess.Popen(
         [sys.executable, "cli.py", "run", "resume", "run", "--lease", str(lease)],
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -158,6 +163,132 @@ def test_two_processes_share_a_run_and_no_request_is_done_twice(postgres_engine,
 def local_model(tmp_path_factory):
     with running_local_model(tmp_path_factory.mktemp("model")) as url:
         yield url
+
+
+#: The mix of the test below, by the last two digits of the request: 20 % go to the real model, 10 % meet a
+#: fault first, 5 % fail validation twice before a usable reply, 5 % get none, 60 % get a scripted reply.
+REAL = 'Is the heart enlarged? Reply {"answer": "yes"} or {"answer": "no"} and nothing else.'
+MIX = {
+    **dict.fromkeys(range(0, 100, 5), REAL),
+    **dict.fromkeys((1, 41, 81), "behave: unavailable 1"),
+    **dict.fromkeys((6, 46, 86), "behave: cut 1"),
+    **dict.fromkeys((11, 51), "behave: limited 1"),
+    **dict.fromkeys((16, 56), "behave: half_json 1"),
+    **dict.fromkeys((21, 61), "behave: wrong_schema 2"),
+    **dict.fromkeys((26, 66, 96), "behave: truncated 2"),
+    **dict.fromkeys((31, 71), "behave: refusal"),
+    **dict.fromkeys((36, 76), "behave: wrong_schema"),
+    91: "behave: content_filter",
+}
+#: A grammar with two possible replies, so that the real model ends its reply by itself.
+YES_OR_NO = SCHEMA | {"properties": {"answer": {"type": "string", "enum": ["yes", "no"]}}}
+
+
+@pytest.mark.parametrize(
+    ("requests", "kills"),
+    [
+        pytest.param(40, 2, marks=pytest.mark.full),
+        pytest.param(1000, 5, marks=pytest.mark.soak),
+    ],
+)
+def test_a_killed_run_of_a_real_and_a_faulty_server_pays_every_call_once(
+    sqlite_engine, tmp_path, local_model, requests, kills
+):
+    """Path tested, quality not measured."""
+
+    async def forward(body):
+        if REAL not in body["messages"][0]["content"]:
+            return None
+        async with httpx.AsyncClient(timeout=300) as client:
+            return (await client.post(f"{local_model}/chat/completions", json=body)).text
+
+    with running_model_server(delay=0.02) as server:
+        server.forward, server.keeps_requests = forward, False
+        endpoint = add_endpoint(
+            sqlite_engine, server.url, reported_model=LOCAL_MODEL, max_parallel=PARALLEL, timeout_seconds=300,
+            price_input=1, price_output=2,
+        )  # fmt: skip
+        create_mixed_run(sqlite_engine, endpoint, requests)
+        seen_when_stored: dict[str, int] = {}
+        for number in range(kills):
+            process = start_resume(sqlite_engine, tmp_path)
+            wait_for_replies(server, (number + 1) * requests // (kills + 2), process)
+            stored = {text_of(position) for position in read_answered_positions(sqlite_engine)}
+            process.kill()
+            process.communicate()
+            seen_when_stored = {text: server.seen[text] for text in stored} | seen_when_stored
+        process = start_resume(sqlite_engine, tmp_path)
+        output, errors = process.communicate()
+        assert process.returncode == 0, errors
+        assert f"{requests:,} of {requests:,} requests ended" in output
+        # No call that was stored before a kill was made again.
+        assert {text: server.seen[text] for text in seen_when_stored} == seen_when_stored
+        # At each kill, the calls under way and those that were not stored yet are called again.
+        repeated = sum(server.replies.values()) - len(server.replies)
+        assert repeated <= kills * 2 * PARALLEL
+    check_mixed_ledger(sqlite_engine, requests)
+    # The endpoint is off now.
+    files = [tmp_path / f"replies-{number}.jsonl" for number in range(2)]
+    for file in files:
+        replayed = subprocess.run(
+            [sys.executable, "cli.py", "run", "replay", "run", "--to", str(file)],
+            cwd=ROOT, env=make_environment(sqlite_engine, tmp_path), check=False, capture_output=True,
+        )  # fmt: skip
+        assert b"have no usable reply" in replayed.stderr
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert len(files[0].read_bytes().splitlines()) == requests
+
+
+def text_of(number: int) -> str:
+    return f"{number} {MIX.get(number % 100, '')}".strip()
+
+
+def create_mixed_run(engine, endpoint, count: int) -> None:
+    schema = {"type": "json_schema", "json_schema": {"name": "t", "strict": True, "schema": YES_OR_NO}}
+    requests = [
+        ModelRequest(
+            custom_id=f"r{number}",
+            body={
+                "messages": [{"role": "user", "content": text_of(number)}],
+                "max_tokens": 12,
+                "temperature": 0,
+                "response_format": schema,
+            },
+        )
+        for number in range(count)
+    ]
+    with unit_of_work(engine) as db:
+        models.create_run(
+            db, by=BY, name="run", stage="test", endpoint=endpoint, dataset=None, requests=requests, now=NOW
+        )
+
+
+def read_answered_positions(engine) -> set[int]:
+    return {call.position for call in read_calls(engine) if call.failure is None}
+
+
+def check_mixed_ledger(engine, requests: int) -> None:
+    """One successful call per answered request; the totals include those of faulty replies."""
+    calls = read_calls(engine)
+    successes = Counter(call.position for call in calls if call.failure is None)
+    without_reply = {
+        number for number in range(requests) if MIX.get(number % 100, "") in
+        ("behave: refusal", "behave: wrong_schema", "behave: content_filter")
+    }  # fmt: skip
+    # The real model may fill its reply with blanks until it is cut off; that is a failure, too.
+    cut = {call.position for call in calls if call.failure == FailureKind.LENGTH}
+    assert all(MIX.get(number % 100) == REAL for number in cut)
+    assert set(successes) == set(range(requests)) - without_reply - cut
+    assert set(successes.values()) == {1}
+    real = [call for call in calls if call.model == LOCAL_MODEL]
+    assert len({call.position for call in real}) == requests // 5
+    faulty = [call for call in calls if call.failure in (FailureKind.WRONG_SCHEMA, FailureKind.INVALID_JSON)]
+    assert faulty
+    for call in faulty:
+        assert call.cost_nanos == 1000 * (call.prompt_tokens + 2 * call.completion_tokens) > 0
+    with read_only_session(engine) as db:
+        run = models.load_run(db, by=BY, name="run")
+    assert (run.calls, run.prompt_tokens, run.completion_tokens, run.cost_nanos) == totals_of_ledger(engine)
 
 
 @pytest.mark.slow
