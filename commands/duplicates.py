@@ -14,7 +14,7 @@ from domain.questions import format_answer
 from quality.duplicates.calibration import PAIRS_PER_BIN
 from quality.duplicates.guard import Outcome
 from quality.duplicates.marking import DEFAULT_LIMIT, KeepRule
-from quality.duplicates.search import SearchSettings
+from quality.duplicates.search import SearchSettings, Wording
 from quality.service import (
     ComparedPair,
     DuplicateReport,
@@ -145,8 +145,7 @@ def run_wordings(args: argparse.Namespace) -> int:
     print(f"{count_text(count, 'wording')}, {count_text(len(pairs), 'pair')} of near-duplicates.")
     for first, second, similarity in pairs[: args.examples]:
         places = ", ".join(
-            f"{name} {number:,}"
-            for name, number in sorted((Counter(first.counts) | Counter(second.counts)).items())
+            f"{name} {number:,}" for name, number in sorted(_count_questions(first, second).items())
         )
         print(f"{similarity:.2f}  {first.question.stem}")
         if second is not first:
@@ -206,6 +205,11 @@ def run_calibration(args: argparse.Namespace) -> int:
             rate = f"{estimate.rate:.1%} wrong ({estimate.low:.1%} to {estimate.high:.1%})"
         print(f"from {estimate.threshold:.2f}: {estimate.pairs:,} pairs, {estimate.judged:,} judged, {rate}")
     return 0
+
+
+def _count_questions(first: Wording, second: Wording) -> Counter[str]:
+    """Count the questions of a pair of wordings by dataset; of one wording if both are the same."""
+    return Counter(first.counts) + (Counter() if second is first else Counter(second.counts))
 
 
 def _add_similarity(parser: argparse.ArgumentParser) -> None:

@@ -7,8 +7,9 @@ only. So the results are the same wherever they run.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import (
@@ -20,6 +21,10 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from contextlib import contextmanager
+from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing.popen_spawn_posix import Popen
+from multiprocessing.process import BaseProcess
+from types import ModuleType
 from typing import TypeVar
 
 from domain.errors import InvalidValue, Refused
@@ -31,6 +36,7 @@ _CONNECT_SECONDS = 10
 #: Fewer questions are compared in this process.
 _FEW = 20_000
 _NOTHING_STORED = "Nothing was stored. Run the computation again."
+_main_module_lock = threading.Lock()
 _Part = TypeVar("_Part")
 _Result = TypeVar("_Result")
 
@@ -38,6 +44,27 @@ _Result = TypeVar("_Result")
 def is_cluster() -> bool:
     """Whether ``OVERREAD_WORKERS`` is the address of a Dask scheduler."""
     return "://" in os.environ.get(SETTING, "")
+
+
+class _SpawnedProcess(SpawnProcess):
+    """A new process that does not run the main module again: in the app, that is the page of a person."""
+
+    @staticmethod
+    def _Popen(process_obj: BaseProcess) -> Popen:  # noqa: N802 - the name in multiprocessing
+        nothing = ModuleType("__main__")
+        with _main_module_lock:
+            main, sys.modules["__main__"] = sys.modules["__main__"], nothing
+            try:
+                return SpawnProcess._Popen(process_obj)
+            finally:
+                if sys.modules["__main__"] is nothing:  # Streamlit may have set the page of another person
+                    sys.modules["__main__"] = main
+
+
+class _SpawnContext(SpawnContext):
+    """Spawns, because the app has threads, and a process that is forked from them can hang."""
+
+    Process = _SpawnedProcess
 
 
 @contextmanager
@@ -100,8 +127,7 @@ def _open_processes(value: str) -> Iterator[Executor]:
             SETTING, f"{value!r} is neither a number of processes nor an address like tcp://host:8786"
         )
     processes = int(value) if value else os.cpu_count() or 1
-    # spawn: the app has threads, and a process that is forked from them can hang
-    executor = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
+    executor = ProcessPoolExecutor(processes, mp_context=_SpawnContext())
     try:
         yield executor
     except BrokenExecutor as error:

@@ -228,6 +228,7 @@ def find_repeated_wordings(
     """
     require(by, Action.SEE_CHECKS)
     with read_session() as db:
+        names = list(dict.fromkeys(names))
         summaries = [datasets.load_dataset(db, name=name) for name in names]
         questions = (
             (summary.name, question)

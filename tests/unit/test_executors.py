@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -178,6 +179,20 @@ def test_a_killed_process_gives_an_error_and_no_result():
         open_executor("1") as executor,
     ):
         list(map_in_order(executor, kill_own_process, [1, 2]))
+
+
+@full
+def test_a_process_does_not_run_the_page_that_started_it(tmp_path, monkeypatch):
+    page = tmp_path / "page.py"
+    page.write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\nraise SystemExit(1)")
+    main = ModuleType("__main__")
+    main.__file__ = str(page)
+    main.__spec__ = None
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    with open_executor("1") as executor:
+        assert list(map_in_order(executor, abs, [-1, 2])) == [1, 2]
+    assert not (tmp_path / "ran").exists()
+    assert sys.modules["__main__"] is main
 
 
 @pytest.mark.parametrize("setting", ["two", "0", "-1", "1.5"])
