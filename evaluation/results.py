@@ -180,11 +180,13 @@ def compute_chance(question: Question) -> float | None:
 
     A guess is one of the possible answers, each equally likely; of several options, any non-empty set.
 
-    >>> from domain.questions import Question
     >>> from domain.vocabulary import AnswerFormat
-    >>> options = ("a", "b", "c", "d")
-    >>> compute_chance(Question(id="1", exam_id="e", format=AnswerFormat.SINGLE, stem="?", answer=(0,),
-    options=options)) 0.25
+    >>> compute_chance(
+    ...     Question(
+    ...         id="1", exam_id="e", format=AnswerFormat.SINGLE, stem="?", options=("a", "b"), answer=(0,)
+    ...     )
+    ... )
+    0.5
     """
     if question.format.is_free_text:
         return None

@@ -48,7 +48,7 @@ def show_import_outcome(job: Job, person: Person) -> None:
             "Import without invalid records",
             key=f"rest-{job.number}",
             on_click=run_action,
-            args=(import_job.start_import, replace(request, skip_bad=True), person),
+            args=(_import_valid_records, request, person),
             kwargs={"notice_key": "import-run"},
             width="stretch",
         )
@@ -62,6 +62,10 @@ def show_import_outcome(job: Job, person: Person) -> None:
             width="stretch",
         )
     show_notice("import-run")
+
+
+def _import_valid_records(request: import_job.ImportRequest, person: Person) -> None:
+    import_job.start_import(replace(request, skip_bad=True), person)
 
 
 def _dismiss(job: Job) -> None:
