@@ -8,8 +8,6 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlmodel import Session
-
 from accounts.service import command_line_person
 from commands.arguments import Subparsers, parse_checks
 from commands.patient_data import run_texts
@@ -86,11 +84,11 @@ def run(args: argparse.Namespace) -> int:
                 db, by=by, dataset=args.dataset, check=line.check, limit=args.examples
             ):
                 print(f"    e.g. {example.question_id}: {example.problem.field} {example.problem.reason}")
-        if args.measured:
-            _print_measurements(db, by, args.dataset)
         if args.csv is not None:
             with args.csv.open("w", encoding="utf-8", newline="") as file:
                 file.writelines(write_problems_csv(db, by=by, dataset=args.dataset, check=None))
+    if args.measured:
+        _print_measurements(by, args.dataset)
     return run_texts(args) if args.patient_data else 0
 
 
@@ -120,9 +118,11 @@ def _print_line(check_report: CheckReport, line: CheckLine) -> None:
             print(f"    {field_count.field}: {field_count.questions:,}")
 
 
-def _print_measurements(db: Session, by: Person, dataset: str) -> None:
+def _print_measurements(by: Person, dataset: str) -> None:
     print("Measured against reviewers, weighted to the dataset:")
-    for measurement in measure_checks(db, by=by, dataset=dataset):
+    with read_only_session() as db:
+        measurements = measure_checks(db, by=by, dataset=dataset)
+    for measurement in measurements:
         kind = measurement.kind.label if measurement.kind else "all its kinds of error"
         print(f"    {measurement.check}, {kind}: {describe_measurement(measurement)}")
 
