@@ -22,6 +22,7 @@ from accounts import service as accounts
 from browsing import service as browsing
 from domain.adjudications import Adjudication, AdjudicationRules
 from domain.batches import BatchSettings, Mode, SamplingPlan
+from domain.duplicates import CalibrationPair
 from domain.evaluations import AnsweredBy, Condition, EvaluationCase, ImageSize
 from domain.hidden import HiddenPlan, PlantedFault
 from domain.image_display import ImageDisplay
@@ -86,6 +87,7 @@ def fill_every_table(engine: Engine, home: Path) -> Workspace:
     _add_readings(study_world, home)
     _mark_open_answers(study_world)
     _import_dataset(study_world, workspace)
+    _calibrate_duplicates(study_world)
     _scan_for_patient_data(study_world, workspace)
     _add_verdicts(study_world)
     _add_answer_first_batch(study_world)
@@ -284,6 +286,16 @@ def _import_dataset(study_world: StudyWorld, workspace: Workspace) -> None:
             read_session=lambda: nullcontext(db), transaction=lambda: nullcontext(db),
         )  # fmt: skip
         quality.finish_run(db, by=BY, run=check_run, now=NOW)
+
+
+def _calibrate_duplicates(study_world: StudyWorld) -> None:
+    """Draw one pair of questions, and judge it twice."""
+    first, second = study_world.world.questions[:2]
+    pair = CalibrationPair(first=first, second=second, similarity=0.875, weight=2.5)
+    with unit_of_work(study_world.engine) as db:
+        quality.store_calibration(db, by=BY, dataset="demo", embedding="größer", pairs=[pair], now=NOW)
+        for is_same in (True, None):
+            quality.judge_pair(db, by=BY, dataset="demo", pair_id=1, is_same=is_same, now=NOW)
 
 
 def _scan_for_patient_data(study_world: StudyWorld, workspace: Workspace) -> None:
