@@ -22,8 +22,8 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "measure",
         description="Read a CSV file of ratings, one answer per line (question_id, rater, answer and, if "
-        "known, kind, task, category, exam, patient, n_options, arm, period, correct, set_reference, "
-        "selected), and write all measures with n and interval as "
+        "known, kind, task, category, exam, patient, n_options, arm, period, correct, score, probability, "
+        "set_reference, selected), and write all measures with n and interval as "
         "JSON. Needs no workspace. The same file and options give the same bytes.",
     )
     parser.add_argument("ratings", type=Path, metavar="RATINGS.csv")

@@ -22,9 +22,9 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "statistics",
-        description="Print counts by task, category, format and more, boxes, lengths and word frequencies; "
-        "with --out, also write statistics.csv, statistics.json and charts as SVG. For several datasets, "
-        "such as the splits of a benchmark, print the counts side by side; with --out, write "
+        description="Print counts by format and task, and of boxes; with --out, write all counts, lengths "
+        "and word frequencies to statistics.csv and statistics.json, and charts as SVG. For several "
+        "datasets, such as the splits of a benchmark, print the counts side by side; with --out, write "
         "side-by-side.csv.",
     )
     parser.add_argument("datasets", nargs="+", metavar="DATASET")

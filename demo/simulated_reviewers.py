@@ -74,7 +74,7 @@ class SimulatedVerdict:
 def simulate_verdict(
     question: Question, planted: PlantedError | None, *, rng: random.Random, all_parts: bool
 ) -> SimulatedVerdict:
-    """Simulate a verdict. ``all_parts`` is False if the batch requests image alignment only."""
+    """Simulate a verdict. ``all_parts`` is whether the batch requests all fields."""
     detected = planted if planted is not None and rng.random() < _DETECTION_PROBABILITY else None
     correction, errors, comment = Correction(), frozenset[ErrorKind](), ""
     decision = Decision.ACCEPT

@@ -186,6 +186,10 @@ SCREENSHOTS = (
     ),
     Screenshot(name="language-models", person="ada", path="/endpoints", expected_text="Add endpoint"),
     Screenshot(name="model-runs", person="dana", path="/model_runs", expected_text="Model runs"),
+    Screenshot(name="generate", person="dana", path="/generate", expected_text="Generate"),
+    Screenshot(name="prompts", person="dana", path="/prompts", expected_text="Prompts"),
+    Screenshot(name="prompt-bench", person="dana", path="/prompt_bench", expected_text="Prompt bench"),
+    Screenshot(name="evaluations", person="dana", path="/evaluations", expected_text="Evaluations"),
     Screenshot(name="people", person="ada", path="/people", expected_text="People"),
     Screenshot(name="audit-trail", person="dana", path="/audit", expected_text="Verify"),
     Screenshot(

@@ -1,4 +1,4 @@
-"""Reads the identifying values of a DICOM header, which are searched for in question and report texts.
+"""Reads the identifying values of a DICOM header. Question and report texts are searched for them.
 
 This is the only module that reads names, numbers and dates of a header. The values are never stored. They
 stay in memory while the texts are searched.

@@ -12,10 +12,10 @@ def extend_rule(
     """Return the rule for second opinions after a further request.
 
     Args:
-        before: the present rule; None for the first request.
+        before: the current rule; None for the first request.
         where_found: whether to add the questions in which the first reviewer reported an error.
-        share: the random share of all questions, above 0 and up to 1; None for the present share.
-        seed: the seed of the random share; None for the present seed, or 0.
+        share: the random share of all questions, above 0 and up to 1; None for the current share.
+        seed: the seed of the random share; None for the current seed, or 0.
 
     Raises:
         Refused: there is no random share, the seed changes, the share becomes smaller, or questions with a

@@ -12,7 +12,7 @@ from records.questions import QuestionRecord
 
 _decoder = msgspec.json.Decoder(QuestionRecord)
 
-#: Native questions may have all fields.
+#: Native questions are expected to have all fields.
 EXPECTATIONS = COMPLETE
 
 

@@ -456,7 +456,7 @@ def _explain(plain: Any, text: str, file_name: str, error: msgspec.ValidationErr
         value = message.removeprefix("Invalid enum value ").strip("'\"")
         allowed = {"format": "overread.mapping/1", "otherwise": "refuse, keep, missing"}
         allowed |= {"as": "letter, index, number, text", "corners": "xyxy, xywh", "fit": "letterbox, stretch"}
-        allowed |= {"kind": "csv, tsv, xlsx, json, parquet"}
+        allowed |= {"kind": "csv, tsv, xlsx, json, parquet, coco, label-studio"}
         return _error(file_name, text, keys, f"{value!r} must be one of {allowed.get(keys[-1], '…')}")
     return _error(file_name, text, keys, message[:1].lower() + message[1:])
 

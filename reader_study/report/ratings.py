@@ -21,7 +21,8 @@ FAILED_ANSWER = "no answer found"
 
 
 def build_ratings(data: ReportData) -> pd.DataFrame:
-    """Build the table of ratings, with additional columns (difficulty, position, seconds, kind).
+    """Build the table of ratings, with additional columns (difficulty, format, open_score,
+    position, seconds).
 
     Every answer has ``correct``, because a question may have several correct answers. A question that was
     only reported as faulty counts as unanswered, and so does an open answer that is not marked. "Cannot

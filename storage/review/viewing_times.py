@@ -20,7 +20,7 @@ def save_viewing_times(
     seconds_away: float,
     now: datetime,
 ) -> None:
-    """Store the times. A time never decreases, so a message that arrives late changes nothing."""
+    """Store the times. No time decreases, even if a message arrives late."""
     row = db.get(ViewingTimeRow, (batch_id, question_id, person_id))
     if row is None:
         row = ViewingTimeRow(

@@ -40,7 +40,7 @@ def test_other_people_get_no_byte_of_the_picture(browser_of, name, status):
     assert b"\xff\xd8\xff" not in response.content
 
 
-def test_an_invalid_cookie_is_ignored(browser_of):
+def test_an_invalid_cookie_is_rejected(browser_of):
     stranger = browser_of(None)
     stranger.cookies["overread"] = "token-of-somebody"
     assert stranger.get(ADDRESS).status_code == 401

@@ -28,7 +28,7 @@ def test_a_reader_sees_home_and_read():
     ]
 
 
-def test_a_reviewer_sees_home_review_and_the_disputes():
+def test_a_reviewer_sees_the_pages_for_judging_and_marking():
     titles = [page.title for page in list_permitted_pages(make_person(Role.REVIEWER))]
     assert titles == ["Home", "Review", "Adjudicate", "Mark answers", "Score outputs", "My account"]
 

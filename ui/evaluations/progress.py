@@ -24,7 +24,7 @@ _POLL_INTERVAL = timedelta(seconds=2)
 
 def show_progress(name: str) -> None:
     """Draw the progress. While the evaluation runs, the figures are refreshed by themselves."""
-    if _is_queued(name):
+    if _is_active(name):
         _poll(name)
     else:
         _draw(_load(name), is_active=False)
@@ -36,7 +36,7 @@ def show_progress(name: str) -> None:
 )  # allow fragment-without-screen: shows itself that the database is away
 def _poll(name: str) -> None:
     try:
-        progress, is_active = _load(name), _is_queued(name)
+        progress, is_active = _load(name), _is_active(name)
     except DomainError as error:
         st.caption(escape_markdown(str(error)))
         return
@@ -129,7 +129,7 @@ def _describe_state(item: ConditionProgress) -> str:
 
 
 def _describe_expected_cost(progress: EvaluationProgress) -> str:
-    """Return the expected cost; conditions without a call so far have the mean cost of those with one."""
+    """Return the expected cost: the mean cost per ended request, for all requests."""
     if not progress.ended:
         return "unknown"
     return format_cost(round(progress.cost_nanos / progress.ended * progress.requests))
@@ -148,8 +148,8 @@ def _load(name: str) -> EvaluationProgress:
         return evaluations.load_progress(db, by=current_person(), name=name, now=clock())
 
 
-def _is_queued(name: str) -> bool:
-    """Whether a job of the app works on the evaluation, or is about to."""
+def _is_active(name: str) -> bool:
+    """Whether a job for the evaluation is queued or running."""
     job = job_control.load_latest_job(
         evaluations.EVALUATION, by=current_person(), subject=f"evaluation {name}"
     )
