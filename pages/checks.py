@@ -71,13 +71,13 @@ def main() -> None:
 def _show_overview(check_report: CheckReport) -> None:
     columns = st.columns(4)
     with columns[0]:
-        show_statistic("Valid", f"{check_report.valid:,}", n=check_report.questions)
+        show_statistic("No problem found", f"{check_report.valid:,}", n=check_report.questions)
     with columns[1]:
         show_statistic("With a problem", f"{check_report.with_problems:,}", n=check_report.questions)
     with columns[2]:
         not_run = max((line.not_run for line in check_report.lines if line.state.is_on), default=0)
         show_statistic("Not checked yet", f"{not_run:,}", n=check_report.questions)
-    st.caption("Valid: no problem of any check that is on.")
+    st.caption("Of the checks that are on and have run.")
 
 
 def _show_run(check_report: CheckReport, dataset: DatasetSummary, person: Person) -> None:
