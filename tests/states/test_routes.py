@@ -40,6 +40,7 @@ TESTED_URLS = {
         "cora",
         [f"/files/statistics/{name}?dataset={{dataset}}" for name in ("task.svg", "statistics.csv")],
     ),
+    "GET /files/prompt-bench/{name}": ("cora", ["/files/prompt-bench/none.csv"]),
     "GET /files/problems.csv": ("cora", ["/files/problems.csv?dataset={dataset}"]),
     "GET /files/estimates.csv": (
         "cora",

@@ -17,6 +17,7 @@ from ui.tables import show_table
 from ui.widgets import run_action, show_notice
 
 _NOTICE = "calibration"
+_DRAW_NOTICE = "calibration-draw"
 
 
 def show_calibration(person: Person, dataset: str) -> None:
@@ -45,9 +46,10 @@ def show_calibration(person: Person, dataset: str) -> None:
             type="secondary" if calibration.pairs else "primary",
             on_click=run_action,
             args=(_start, dataset),
-            kwargs={"notice_key": _NOTICE},
+            kwargs={"notice_key": _DRAW_NOTICE},
             help="Draws up to 10 pairs from each range of similarity. Judgements of earlier pairs are kept.",
         )
+    show_notice(_DRAW_NOTICE)
     show_job_outcome(job)
     if calibration.judged:
         show_table([_build_row(calibration, index) for index in range(len(calibration.estimates))])
