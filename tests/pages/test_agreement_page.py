@@ -28,7 +28,7 @@ def open_agreement_page(sign_in_as, run_page):
     return run
 
 
-def test_without_a_batch_the_page_leads_to_drawing_one(workspace, sign_in_as, open_page):
+def test_without_a_batch_the_page_says_what_to_do(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
     assert "No batch yet" in get_text(open_page(PAGE))
 
@@ -39,7 +39,7 @@ def test_a_reviewer_does_not_get_the_page(workspace, sign_in_as, run_page):
     assert "Page not found." in get_text(run_page(PAGE))
 
 
-def test_without_a_shared_question_the_page_leads_to_second_opinions(workspace, sign_in_as, open_page):
+def test_without_a_shared_question_the_page_names_second_opinions(workspace, sign_in_as, open_page):
     make_world(workspace, assigned_to=["ruth"])
     sign_in_as("cora", Role.COORDINATOR)
     assert "No questions judged twice yet" in get_text(open_page(PAGE))
@@ -61,7 +61,7 @@ def test_each_cell_has_its_n(workspace, open_agreement_page):
     ("reviewers", "column", "has_first_reviewer"),
     [(("ruth", "remo"), "n", True), (("ruth", "remo", "rolf"), "n (questions by pair)", False)],
 )
-def test_only_a_pair_has_a_first_reviewer_of_boxes(
+def test_overlap_per_box_of_the_first_reviewer_is_shown_for_two_reviewers_only(
     workspace, open_agreement_page, reviewers, column, has_first_reviewer
 ):
     world = make_world(workspace, assigned_to=reviewers)

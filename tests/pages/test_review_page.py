@@ -141,12 +141,12 @@ def test_opened_report_is_sent_with_the_fixed_rating(open_review_page):
     ("parts", "ratings", "flags"),
     [(FormScope.ALL, 4, True), (FormScope.IMAGE_ALIGNMENT, 1, False), (FormScope.KEY, 0, False)],
 )
-def test_form_asks_only_for_the_scope_of_its_batch(open_review_page, parts, ratings, flags):
+def test_form_shows_only_the_fields_its_batch_requests(open_review_page, parts, ratings, flags):
     requested_fields = get_form_data(open_review_page(parts=parts))["asks"]
     assert (len(requested_fields["ratings"]), requested_fields["flags"]) == (ratings, flags)
 
 
-def test_clarity_is_not_asked_without_an_explanation(open_review_page):
+def test_clarity_is_not_requested_without_an_explanation(open_review_page):
     def clear_explanation(db: Session, world):
         db.execute(text("UPDATE question SET explanation = ''"))
 

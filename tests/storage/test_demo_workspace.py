@@ -150,7 +150,7 @@ def test_demo_reviewer_sees_an_open_question_with_images(db):
     assert all(radiograph.sha256 for radiograph in sheet.exam.radiographs)
 
 
-def test_key_of_the_planted_faults_is_stored_beside_the_file(demo_build):
+def test_planted_errors_are_listed_in_the_workspace(demo_build):
     key = json.loads((demo_build[0].home / "demo" / "planted.json").read_text(encoding="utf-8"))
     assert sum(not kind.startswith("check") for kind in key.values()) == demo_build[1].planted
 

@@ -1,4 +1,4 @@
-"""Near-duplicates in a workspace: found within exams, marked by a check, refused above a limit."""
+"""Near-duplicates in a workspace: found within exams, marked by a check; marking is refused above a limit."""
 
 from datetime import timedelta
 
@@ -129,7 +129,7 @@ def test_no_duplicates_are_a_result(importer):
     assert load_problems(importer, Check.DUPLICATE) == []
 
 
-def test_a_dataset_that_does_not_exist_is_named(importer):
+def test_a_dataset_that_does_not_exist_is_refused(importer):
     importer(to_json_lines(closed(1)))
     with pytest.raises(NotFound):
         find_duplicates(by=BY, dataset="x", read_session=lambda: read_only_session(importer.engine))

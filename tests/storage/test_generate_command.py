@@ -60,7 +60,7 @@ def test_the_questions_are_imported_with_their_images(workspace_engine, source, 
     assert "fewer than 3 distractors are ruled out" in output
 
 
-def test_a_missing_image_file_imports_nothing(workspace_engine, source, tmp_path, capsys):
+def test_nothing_is_imported_if_an_image_is_missing(workspace_engine, source, tmp_path, capsys):
     (tmp_path / "images").mkdir()
     out = tmp_path / "out.jsonl"
     assert generate(source, out, "--dataset", "templates", "--images", str(tmp_path / "images")) == 1
@@ -89,7 +89,7 @@ def test_an_invalid_record_writes_nothing_unless_it_is_skipped(workspace_engine,
         (["--without-images"], "give --dataset NAME"),
     ],
 )
-def test_arguments_that_do_not_fit_are_refused(source, tmp_path, capsys, arguments, message):
+def test_incomplete_arguments_are_refused(source, tmp_path, capsys, arguments, message):
     assert generate(source, tmp_path / "out.jsonl", *arguments) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out.jsonl").exists()

@@ -207,7 +207,7 @@ def test_a_slow_reply_times_out_and_is_tried_twice(sqlite_engine, fresh_server):
 
 
 @pytest.mark.parametrize("behaviour", ["unauthorised", "quota", "unknown_model"])
-def test_a_fault_that_every_call_would_have_pauses_the_run_and_fails_no_request(
+def test_an_error_common_to_all_calls_pauses_the_run_and_fails_no_request(
     sqlite_engine, fresh_server, behaviour
 ):
     create_run(
@@ -260,7 +260,7 @@ def test_a_custom_id_that_occurs_twice_is_refused(sqlite_engine, server):
         )
 
 
-def test_a_dataset_that_forbids_the_endpoint_leaves_nothing_on_the_wire(sqlite_engine, fresh_server):
+def test_no_request_is_sent_to_a_forbidden_endpoint(sqlite_engine, fresh_server):
     make_world(sqlite_engine)
     remote = add_endpoint(sqlite_engine, fresh_server.url)
     # This server has no https, which a remote endpoint needs. So the stored endpoint is declared remote.
@@ -311,7 +311,7 @@ def test_a_budget_pauses_the_run_before_it_is_exceeded(engine, fresh_server, bud
     assert work(engine).is_finished
 
 
-def test_a_budget_of_tokens_needs_a_limit_of_the_reply(sqlite_engine, server):
+def test_a_budget_of_tokens_needs_a_reply_token_limit(sqlite_engine, server):
     endpoint = add_endpoint(sqlite_engine, server.url)
     requests = [ModelRequest(custom_id="a", body={"messages": [{"role": "user", "content": "x"}]})]
     with pytest.raises(InvalidValue, match="a: max_tokens: is needed"), unit_of_work(sqlite_engine) as db:
@@ -364,7 +364,7 @@ def test_a_pause_ends_the_work_and_open_continues_it(sqlite_engine):
 
 
 @pytest.mark.full
-def test_a_stop_stores_what_finishes_and_gives_the_rest_back(sqlite_engine):
+def test_a_stop_stores_finished_calls_and_returns_the_rest_to_waiting(sqlite_engine):
     with running_model_server(delay=0.05) as slow:
         create_run(
             sqlite_engine, add_endpoint(sqlite_engine, slow.url), [f"stop {number}" for number in range(100)]
@@ -462,7 +462,7 @@ def test_an_endpoint_is_refused_with_the_field_that_is_wrong(sqlite_engine, fiel
         add_endpoint(sqlite_engine, **{"url": "http://127.0.0.1/v1"} | fields)
 
 
-def test_a_changed_endpoint_is_a_new_one_and_runs_keep_theirs(engine, server):
+def test_changing_an_endpoint_does_not_change_existing_runs(engine, server):
     endpoint = add_endpoint(engine, server.url)
     create_run(engine, endpoint, ["kept"])
     add_endpoint(engine, "http://127.0.0.1:9/v1")
@@ -471,7 +471,7 @@ def test_a_changed_endpoint_is_a_new_one_and_runs_keep_theirs(engine, server):
         assert models.load_run(db, by=BY, name="run").endpoint.url == server.url
 
 
-def test_a_test_of_an_endpoint_is_in_the_ledger_and_shown_as_its_health(sqlite_engine, server):
+def test_an_endpoint_check_is_in_the_ledger_and_shown_as_its_health(sqlite_engine, server):
     endpoint = add_endpoint(sqlite_engine, server.url)
     call = models.call_test(endpoint, now=NOW)
     with unit_of_work(sqlite_engine) as db:
@@ -512,7 +512,7 @@ def test_bodies_with_a_field_that_cannot_be_honoured_are_refused():
         ModelRequest(custom_id="a", body=make_body("x") | {"response_format": wanted})
 
 
-def test_the_key_changes_with_everything_that_determines_the_reply():
+def test_the_ledger_key_changes_with_everything_that_determines_the_reply():
     request = ModelRequest(custom_id="a", body=make_body("x"))
     other = ModelRequest(custom_id="a", body=make_body("x") | {"temperature": 0})
     base = {"stage": "test", "model": "m", "prompt_sha256": None}

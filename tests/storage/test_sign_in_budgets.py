@@ -1,4 +1,4 @@
-"""Budgets of wrong passwords per address and overall; they keep nobody out of a new address."""
+"""Budgets of wrong passwords per address and overall; they never lock a person out at a new address."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_one_address_that_guesses_one_password_for_25_names_waits(engine):
     assert tried == [True] * ADDRESS_BUDGET.size + [False] * 5
 
 
-def test_a_spent_address_gets_one_attempt_per_interval(sqlite_engine):
+def test_an_address_with_a_spent_budget_gets_one_attempt_per_interval(sqlite_engine):
     for number in range(ADDRESS_BUDGET.size):
         attempt(sqlite_engine, f"person{number}", GUESSER)
     with pytest.raises(accounts.TooManyAttempts, match="your network address"):
@@ -57,7 +57,7 @@ def test_a_spent_address_gets_one_attempt_per_interval(sqlite_engine):
     assert not may_try(sqlite_engine, "another", GUESSER, now=later)
 
 
-def test_right_passwords_spend_nothing_of_a_hospital_that_shares_an_address(sqlite_engine):
+def test_correct_passwords_do_not_reduce_the_budget_of_a_shared_address(sqlite_engine):
     for number in range(10 * ADDRESS_BUDGET.size):
         succeed(sqlite_engine, f"person{number}", GUESSER)
     assert may_try(sqlite_engine, "anna", GUESSER)
@@ -92,7 +92,7 @@ def test_a_spent_overall_budget_leaves_each_address_one_free_attempt_at_a_name(s
     assert all(may_try(sqlite_engine, "bert", NEW_ADDRESS, now=quiet) for _ in range(FREE_ATTEMPTS))
 
 
-def test_a_known_browser_has_no_part_in_the_budget_of_its_address(engine):
+def test_a_known_browser_does_not_use_the_budget_of_its_address(engine):
     start_sign_in(engine, add_person(engine), token="of-her-browser")
     for number in range(ADDRESS_BUDGET.size):
         attempt(engine, f"person{number}", GUESSER)
@@ -112,7 +112,7 @@ def test_an_ipv4_address_written_as_ipv6_is_the_same_address(sqlite_engine):
     assert not may_try(sqlite_engine, "anna", f"::ffff:{GUESSER}")
 
 
-def test_attempts_at_once_after_a_quiet_hour_do_not_wait_in_a_circle(engine):
+def test_concurrent_attempts_after_a_quiet_hour_do_not_deadlock(engine):
     """Old counts are deleted in the same transaction; both databases must let everybody through."""
     names = [f"person{number}" for number in range(8)]
     for name in names:
@@ -134,7 +134,7 @@ def test_attempts_at_once_after_a_quiet_hour_do_not_wait_in_a_circle(engine):
     assert errors == []
 
 
-def test_wrong_codes_of_a_person_wait_wherever_they_come_from(engine):
+def test_a_person_with_wrong_codes_waits_at_every_address(engine):
     def try_code() -> None:
         with unit_of_work(engine) as db:
             accounts.begin_code_attempt(db, person_id=7, now=NOON)

@@ -63,7 +63,7 @@ def test_a_choice_is_stored_by_its_id_and_not_its_label(kind):
         assert member.label
 
 
-def test_the_gold_table_has_a_column_for_each_field_of_a_question():
+def test_the_release_table_has_a_column_for_each_field_of_a_question():
     assert set(QUESTION_FIELDS) < set(COLUMNS)
 
 

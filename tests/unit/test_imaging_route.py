@@ -1,4 +1,4 @@
-"""GET /radiographs/…: who gets an image and who gets no byte of it, by raw HTTP behind the gate."""
+"""GET /radiographs/…: who may fetch an image; the requests pass the access middleware."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.unit.makers.dicom_files import dicom
 ADDRESS = "/radiographs/1/pa"
 
 
-def test_a_reviewer_with_a_question_on_the_exam_gets_the_picture(browser_of):
+def test_a_reviewer_with_a_question_on_the_exam_gets_the_image(browser_of):
     response = browser_of("ruth").get(ADDRESS)
     picture = Image.open(io.BytesIO(response.content))
     assert response.status_code == 200
@@ -27,12 +27,12 @@ def test_a_reviewer_with_a_question_on_the_exam_gets_the_picture(browser_of):
     assert np.asarray(picture)[0, 0] > 200  # MONOCHROME1: the lowest value is white
 
 
-def test_a_coordinator_gets_the_picture(browser_of):
+def test_a_coordinator_gets_the_image(browser_of):
     assert browser_of("cora").get(ADDRESS).status_code == 200
 
 
 @pytest.mark.parametrize(("name", "status"), [(None, 401), ("remo", 403), ("rea", 403), ("ada", 403)])
-def test_other_people_get_no_byte_of_the_picture(browser_of, name, status):
+def test_other_people_get_no_byte_of_the_image(browser_of, name, status):
     browser_of("ruth").get(ADDRESS)  # so that it is in the cache
     response = browser_of(name).get(ADDRESS)
     assert response.status_code == status
@@ -59,27 +59,27 @@ def test_an_etag_does_not_bypass_the_permission_check(browser_of):
     assert browser_of("remo").get(ADDRESS, headers={"If-None-Match": etag}).status_code == 403
 
 
-def test_a_browser_with_the_current_picture_gets_304(browser_of):
+def test_a_browser_with_the_current_image_gets_304(browser_of):
     ruth = browser_of("ruth")
     etag = ruth.get(ADDRESS).headers["etag"]
     response = ruth.get(ADDRESS, headers={"If-None-Match": etag})
     assert (response.status_code, response.content) == (304, b"")
 
 
-def test_the_picture_is_cached_per_sign_in_and_not_by_proxies(browser_of):
+def test_the_image_is_cached_per_sign_in_and_not_by_proxies(browser_of):
     headers = browser_of("ruth").get(ADDRESS).headers
     assert headers["cache-control"] == "private, no-cache"
     assert headers["vary"] == "Cookie"
 
 
-def test_a_smaller_picture_has_its_own_etag(browser_of):
+def test_a_smaller_image_has_its_own_etag(browser_of):
     ruth = browser_of("ruth")
     small, full = ruth.get(f"{ADDRESS}?longest=300"), ruth.get(ADDRESS)
     assert Image.open(io.BytesIO(small.content)).size == (300, 225)
     assert small.headers["etag"] != full.headers["etag"]
 
 
-def test_another_window_gives_another_picture(browser_of):
+def test_another_window_gives_another_image(browser_of):
     ruth = browser_of("ruth")
     windowed, full = ruth.get(f"{ADDRESS}?window=100,50"), ruth.get(ADDRESS)
     assert windowed.status_code == 200
@@ -88,7 +88,7 @@ def test_another_window_gives_another_picture(browser_of):
 
 
 @pytest.mark.parametrize("wanted", ["longest=99999", "longest=-1", "window=1", "window=a,b", "window=1,0"])
-def test_an_invalid_size_or_window_is_refused_by_name(browser_of, wanted):
+def test_the_error_of_an_invalid_size_or_window_names_the_parameter(browser_of, wanted):
     response = browser_of("ruth").get(f"{ADDRESS}?{wanted}")
     assert response.status_code == 422
     assert wanted.split("=")[0] in response.json()["error"]

@@ -108,7 +108,7 @@ NATIVE_RECORD = {
 
 
 @given(st.lists(st.sampled_from([0, 1, 2, 3]), min_size=1, max_size=3))
-def test_lines_decode_the_same_together_and_alone(kinds):
+def test_lines_decode_the_same_in_bulk_and_one_by_one(kinds):
     decoder = msgspec.json.Decoder(QuestionRecord)
     ordinary_line = json.dumps(NATIVE_RECORD).encode()
     with_duplicate_key = ordinary_line.replace(b'"stem"', b'"id": "r", "stem"')
@@ -173,7 +173,7 @@ def test_a_list_may_be_given_as_text():
 
 
 @pytest.mark.parametrize("text", ["None", "nan", " ", "NULL", None])
-def test_texts_for_unknown_become_none(text):
+def test_placeholders_for_missing_values_become_none(text):
     assert none_if_unknown(text) is None
 
 
@@ -208,7 +208,7 @@ def test_a_gemex_image_path_that_names_no_file_is_refused(path):
         parse_exam(path)
 
 
-def test_a_line_in_another_encoding_is_recognized_as_a_line(tmp_path):
+def test_a_line_in_another_encoding_is_recognised_as_a_line(tmp_path):
     file = tmp_path / "one.jsonl"
     file.write_bytes('{"id": "q1", "stem": "Gr\u00f6\u00dfe?", "exam": {"id": "e1"}}'.encode("latin-1"))
     assert QuestionFile(file).detect_container() is Container.LINES

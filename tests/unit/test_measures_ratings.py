@@ -1,4 +1,4 @@
-"""Files of ratings: what is read, and the messages for what cannot be read."""
+"""Files of ratings: parsing and error messages."""
 
 from __future__ import annotations
 

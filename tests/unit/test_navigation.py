@@ -20,7 +20,7 @@ def test_every_action_has_its_page():
     assert {page.action for page in PAGES if page.action} == set(Action)
 
 
-def test_a_reader_sees_home_and_read():
+def test_a_reader_sees_home_read_and_my_account():
     assert [page.title for page in list_permitted_pages(make_person(Role.READER))] == [
         "Home",
         "Read",
@@ -58,6 +58,6 @@ def test_every_page_is_under_one_heading():
     assert sorted(page.file for page in grouped) == sorted(page.file for page in PAGES)
 
 
-def test_several_roles_see_the_pages_of_each_role():
+def test_a_person_with_several_roles_sees_the_pages_of_each():
     titles = [page.title for page in list_permitted_pages(make_person(*Role))]
     assert titles == [page.title for page in PAGES]

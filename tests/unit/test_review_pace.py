@@ -1,4 +1,4 @@
-"""The predicted end of a batch at the present pace."""
+"""The estimated finish of a batch at the current pace."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_five_verdicts_at_one_moment_give_no_pace():
     assert estimate_finish([START] * 5, left=3, now=START).note == "not enough verdicts yet"
 
 
-def test_no_questions_left_need_no_time():
+def test_a_batch_without_open_questions_has_no_remaining_time():
     assert estimate_finish(make_times(2, 11), left=0, now=START).note == "nothing left"
 
 
