@@ -265,8 +265,9 @@ def _store(
             db,
             by=by,
             what="store answers of evaluation",
-            subject=f"evaluation {evaluation.id}",
+            subject=f"model {run.model_id}",
             new={
+                "evaluation": evaluation.name,
                 "condition": run.condition.value,
                 "source": source,
                 "answers": len(predictions),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -135,17 +136,19 @@ def _answer_part(
         names |= {radiograph.sha256 for radiograph in (exam.radiographs if exam else ()) if radiograph.sha256}
     for sha256 in sorted(names):
         _render(sha256, folder, evaluation.image_size, workspace=workspace, decoder=decoder)
-    source, target = folder / "questions.json", folder / "answers.json"
-    source.write_bytes(msgspec.json.format(msgspec.json.encode(records), indent=1))
-    if not run_program(program, questions=source, answers=target, images=folder, should_stop=should_stop):
-        return None
-    if b'"model_prediction"' not in target.read_bytes():
-        raise Refused(f"{program[0]} ended without an error, but its file has no model_prediction.")
-    answers = []
-    for record, _ in read_predictions_in_process(target, model=None, file=target.name):
-        if isinstance(record, Refusal):
-            raise Refused(_describe_refusal(record))
-        answers.append(record)
+    # A program that was left over by a killed command may still write its file, so each call has its own.
+    with tempfile.TemporaryDirectory(dir=folder, prefix="call-", ignore_cleanup_errors=True) as call:
+        source, target = Path(call) / "questions.json", Path(call) / "answers.json"
+        source.write_bytes(msgspec.json.format(msgspec.json.encode(records), indent=1))
+        if not run_program(program, questions=source, answers=target, images=folder, should_stop=should_stop):
+            return None
+        if b'"model_prediction"' not in target.read_bytes():
+            raise Refused(f"{program[0]} ended without an error, but its file has no model_prediction.")
+        answers = []
+        for record, _ in read_predictions_in_process(target, model=None, file=target.name):
+            if isinstance(record, Refusal):
+                raise Refused(_describe_refusal(record))
+            answers.append(record)
     return answers
 
 

@@ -89,7 +89,9 @@ def add_paraphrased_condition(db: Session, *, by: Person, name: str, now: dateti
             now=now,
         )
         model_run_id = model_run.id
-    add_run(db, settings, evaluation.id, Condition.PARAPHRASED, cases, model_run_id=model_run_id, now=now)
+    add_run(
+        db, settings, evaluation.id, Condition.PARAPHRASED, cases, by=by, model_run_id=model_run_id, now=now
+    )
     record(
         db,
         by=by,

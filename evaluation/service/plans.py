@@ -160,7 +160,7 @@ def plan_with_endpoint(
             budget=budget,
             now=now,
         )
-        add_run(db, settings, evaluation_id, condition, cases, model_run_id=run.id, now=now)
+        add_run(db, settings, evaluation_id, condition, cases, by=by, model_run_id=run.id, now=now)
     if is_paraphrased and paraphrases_by:
         _create_paraphrase_run(
             db, by=by, settings=settings, endpoint=paraphrases_by, questions=questions, budget=budget, now=now
@@ -214,7 +214,7 @@ def plan_without_endpoint(
         now=now,
     )
     for condition, cases in chosen.items():
-        add_run(db, settings, evaluation_id, condition, cases, model_run_id=None, now=now)
+        add_run(db, settings, evaluation_id, condition, cases, by=by, model_run_id=None, now=now)
     return stored.load_evaluation(db, name=settings.name)
 
 
@@ -466,6 +466,7 @@ def add_run(
     condition: Condition,
     cases: ConditionCases,
     *,
+    by: Person,
     model_run_id: int | None,
     now: datetime,
 ) -> None:
@@ -482,4 +483,12 @@ def add_run(
         model_run_id=model_run_id,
         cases=cases.cases,
         excluded=cases.excluded,
+    )
+    record(
+        db,
+        by=by,
+        what="plan condition of evaluation",
+        subject=f"model {model_id}",
+        new={"evaluation": settings.name, "condition": condition.value, "cases": len(cases.cases)},
+        now=now,
     )

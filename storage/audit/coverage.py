@@ -65,6 +65,8 @@ _ASSIGNED = dict.fromkeys(
     _BATCH,
 )
 
+_PREDICTIONS = dict.fromkeys(("import predictions", "store answers of evaluation"), "model {model_id}")
+
 COVERED: Mapping[str, CoveredTable] = {
     # questions and their radiographs
     "dataset": CoveredTable(
@@ -215,14 +217,11 @@ COVERED: Mapping[str, CoveredTable] = {
         reason="exclusions from the analysis", accounted_by={"exclude from study": _STUDY}
     ),
     "model": CoveredTable(
-        reason="the models that are compared", accounted_by={"import predictions": "model {id}"}
+        reason="the models that are compared",
+        accounted_by=dict.fromkeys(("import predictions", "plan condition of evaluation"), "model {id}"),
     ),
-    "prediction_run": CoveredTable(
-        reason="origin of the predictions", accounted_by={"import predictions": "model {model_id}"}
-    ),
-    "prediction": CoveredTable(
-        reason="the models' answers", accounted_by={"import predictions": "model {model_id}"}
-    ),
+    "prediction_run": CoveredTable(reason="origin of the predictions", accounted_by=_PREDICTIONS),
+    "prediction": CoveredTable(reason="the models' answers", accounted_by=_PREDICTIONS),
     # people and patient data
     "person": CoveredTable(
         reason="names of reviewers, and who may sign in", accounted_by=_PERSON, may_change=True

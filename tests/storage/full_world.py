@@ -34,6 +34,8 @@ from domain.people import Role
 from domain.protocols import Protocol
 from domain.verdicts import Decision
 from domain.vocabulary import AnswerFormat, Difficulty
+from evaluation.cases import ConditionCases
+from evaluation.service.plans import PlanSettings, add_run
 from intake.service import import_questions
 from jobs import service as jobs
 from language_models import service as language_models
@@ -45,13 +47,13 @@ from quality import service as quality
 from reader_study import service as studies
 from reader_study.marking_sheet import MarkingSheet
 from release.service import record_release
+from release.splits import Split
 from review import service as review
 from sampling.service import draw_batch
-from storage.evaluation.evaluations import add_evaluation, add_run
+from storage.evaluation.evaluations import add_evaluation
 from storage.jobs import jobs as stored_jobs
 from storage.language_models.calls import append_calls
 from storage.reader_study.cases import list_blind_cases
-from storage.reader_study.predictions import get_or_add_model
 from storage.review.assignments import find_assignment
 from storage.rows.all_tables import metadata
 from storage.rows.language_models import ModelRequestRow
@@ -530,11 +532,18 @@ def _plan_evaluation(study_world: StudyWorld, release_id: int) -> None:
             db, name="größer", release_id=release_id, split="public", answered_by=AnsweredBy.FILE, model="m",
             is_test_model=False, prompt_id=None, image_size=ImageSize.FULL, seed=1, by=None, now=NOW,
         )  # fmt: skip
-        model_id = get_or_add_model(db, dataset_id=1, name="größer (options shuffled)", now=NOW)
+        settings = PlanSettings(
+            name="größer",
+            dataset="demo",
+            release="demo-v1",
+            split=Split.PUBLIC,
+            conditions=(Condition.SHUFFLED,),
+        )
         case = EvaluationCase(question_number=1, permutation=(2, 0, 1), other_exam=2, stem="Größer?")
         add_run(
-            db, evaluation_id=evaluation_id, condition=Condition.SHUFFLED, model_id=model_id,
-            model_run_id=None, cases=[case], excluded={"no other patient": 1},
+            db, settings, evaluation_id, Condition.SHUFFLED,
+            ConditionCases(cases=(case,), excluded={"no other patient": 1}),
+            by=BY, model_run_id=None, now=NOW,
         )  # fmt: skip
 
 

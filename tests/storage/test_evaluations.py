@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import Engine, select, text, update
 
+from accounts.service.audit_checkpoints import measure_tables, record_checkpoint
+from accounts.service.audit_trail import verify_audit
 from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused
 from domain.evaluations import Condition, ImageSize
 from domain.language_models import Budget, DataUse, Endpoint
@@ -22,6 +24,7 @@ from storage.evaluation.evaluations import load_cases
 from storage.rows.audit import AuditRow
 from storage.rows.datasets import ExamRow
 from storage.unit_of_work import read_only_session, unit_of_work
+from storage.workspace import current_workspace
 from tests.storage.evaluation_worlds import (
     BY,
     add_vision_endpoint,
@@ -255,6 +258,18 @@ def test_a_budget_pauses_and_the_replies_so_far_are_answers(world):
     assert "The budget is reached: 10 calls." in evaluations.describe_progress(progress)
     [item] = load_results(world.engine).accuracies
     assert (item.n, item.correct, item.missing) == (12, 10, 2)
+
+
+def test_the_audit_trail_accounts_for_plans_and_answers(world):
+    workspace = current_workspace()
+    with read_only_session(world.engine) as db:
+        measured = measure_tables(db, by=BY, workspace=workspace, deposits=None)
+    with unit_of_work(world.engine) as db:
+        record_checkpoint(db, by=BY, measured=measured, workspace=workspace, accept_because="", now=clock())
+    plan(world.engine, conditions=(Condition.NO_IMAGE,))
+    assert work(world.engine).is_finished
+    with read_only_session(world.engine) as db:
+        assert verify_audit(db, by=BY, workspace=workspace).faults == ()
 
 
 def test_pause_and_open(world):
