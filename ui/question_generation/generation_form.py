@@ -74,7 +74,7 @@ def show_generation_form(person: Person) -> None:
         )
     options_column.checkbox("Leave comparisons with prior exams out of the reports", key=keys["comparison"])
     options_column.checkbox("Skip invalid records", key=keys["skip"])
-    pilot_column, all_column, _ = st.columns([1, 1, 2])
+    pilot_column, all_column, _ = st.columns([1.5, 1.2, 1.3])
     for column, label, is_pilot in (
         (pilot_column, f"Generate a pilot of {PILOT_EXAMS} exams", True),
         (all_column, "Generate all exams", False),
