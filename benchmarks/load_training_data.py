@@ -3,8 +3,8 @@
 The libraries are too large for the development environment. Install one in an environment of its own and run
 this file with its Python:
 
-    python -m venv /tmp/trl && /tmp/trl/bin/pip install trl torchvision
-    /tmp/trl/bin/python benchmarks/load_training_data.py /path/to/export
+    python -m venv trl-environment && trl-environment/bin/pip install trl torchvision
+    trl-environment/bin/python benchmarks/load_training_data.py path/to/export
 
 The script reads the library from ``training.json`` and ends with an error if a question, an image or a
 placeholder is lost.
