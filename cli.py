@@ -19,7 +19,10 @@ COMMANDS = {
     "import": "import questions, predictions or readings",
     "generate": "generate questions from reports, scene graphs or label tables",
     "check": "run the checks on a dataset",
+    "jury": "check the content of questions by juries of language models",
     "duplicates": "find near-duplicate questions and contradicting keys",
+    "compliance": "examine a dataset for patient data, terms of use, biases and shortcuts",
+    "taxonomy": "map names of categories and regions to controlled names",
     "deidentify": "de-identify image files",
     "workspace": "show or change the patient data rules of the workspace",
     "patient-data": "search texts and images of a dataset for patient data",
@@ -30,6 +33,7 @@ COMMANDS = {
     "sample": "draw a batch of questions for review",
     "batch": "list batches, or the questions of a batch",
     "settings": "show or change the settings of a batch; close or reopen it",
+    "practice": "practice sets that qualify reviewers for batches",
     "assign": "assign the questions of a batch to reviewers",
     "adjudicate": "adjudicate disputes between reviewers",
     "progress": "show the progress of a batch and the reported errors",
@@ -40,12 +44,15 @@ COMMANDS = {
     "statistics": "show tasks, categories, formats, boxes, lengths and words of datasets",
     "leaks": "find patients, images and reports that several datasets share",
     "release": "create, verify, compare or list releases of the gold set",
+    "errata": "report problems in released questions, and list what became of them",
     "study": "create, run and analyse reader studies",
     "model": "add, test and list endpoints of language models; data use of datasets",
     "prompt": "versions of prompts for language models",
     "run": "runs of requests to a language model",
     "evaluate": "evaluate models on a release, with control conditions",
+    "leaderboard": "leaderboards over the private split of a release",
     "bench": "compare versions of a prompt by the scores of experts",
+    "region-check": "check the regions of sentences by the marks of experts",
     "job": "list, show or cancel background jobs",
     "audit": "verify or export the audit trail, or take a checkpoint",
     "measure": "compute accuracy, agreement and comparisons from a file of ratings",
@@ -60,7 +67,7 @@ COMMANDS = {
     "demo": "create a demo workspace",
 }
 #: The modules of commands whose name is not a valid module name.
-MODULE_NAMES = {"import": "import_", "patient-data": "patient_data"}
+MODULE_NAMES = {"import": "import_", "patient-data": "patient_data", "region-check": "region_check"}
 
 
 def main(arguments: list[str]) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
-from measures.strata import exam_design_effect, stratified_limits
+from measures.strata import cluster_design_effect, stratified_limits
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -149,7 +149,7 @@ def _simulate_exam_cell(
     hits = np.stack([is_hit[:, stratum == index].sum(axis=1) for index in range(n_strata)], axis=1)
     judged, sizes = np.full(n_strata, n), np.full(n_strata, 10**9)
     weights = np.ones(len(exam))
-    effects = np.array([exam_design_effect(row, stratum, exam, weights) for row in is_hit])
+    effects = np.array([cluster_design_effect(row, stratum, exam, weights) for row in is_hit])
     return ExamCell(
         strata=n_strata, reviewed=n, rate=rate, across=across, runs=runs,
         unclustered=_coverage(stratified_limits(hits, judged, sizes), rate),

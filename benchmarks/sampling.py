@@ -24,7 +24,7 @@ import pandas as pd
 from sqlalchemy import Engine, func, select
 
 from accounts.service import command_line_person
-from domain.batches import SamplingPlan
+from domain.batches import RiskDesign, SamplingPlan
 from domain.vocabulary import Difficulty
 from sampling.allocation import allocate
 from sampling.draw import draw_questions
@@ -120,7 +120,25 @@ def _measure_database(folder: Path, hashes: np.ndarray, tiers: np.ndarray) -> No
     with read_only_session(engine) as db:
         count = db.execute(select(func.count(BatchQuestionRow.position))).scalar_one()
         print(f"  questions in the batch   {count:,}")
+    _measure_risk_draw(engine, len(hashes))
     engine.dispose()
+
+
+def _measure_risk_draw(engine: Engine, count: int) -> None:
+    """Draw a tenth by risk, from checks and two models."""
+    _fill_risk_sources(engine, count)
+    plan = SamplingPlan(seed=8, risk=RiskDesign())
+
+    def run_draw() -> None:
+        with unit_of_work(engine) as db:
+            draw_batch(
+                db, by=command_line_person(), dataset="many", plan=plan, batch_name="by risk",
+                now=datetime(2026, 3, 2, tzinfo=UTC),
+            )  # fmt: skip
+
+    processor_start = time.process_time()
+    print(f"  draw by risk, and store  {_time_once(run_draw):7.0f} ms     target for 696,000: 10,000 ms")
+    print(f"  of it processor time     {1000 * (time.process_time() - processor_start):7.0f} ms")
 
 
 def _fill_database(engine: Engine, hashes: np.ndarray, tiers: np.ndarray) -> None:
@@ -174,6 +192,31 @@ def _fill_database(engine: Engine, hashes: np.ndarray, tiers: np.ndarray) -> Non
                 for i, (draw_hash, tier) in enumerate(zip(hashes.tolist(), tiers.tolist(), strict=True))
             ),
         )
+
+
+def _fill_risk_sources(engine: Engine, count: int) -> None:
+    """Add the problems of a check in every eighth question, and the answers of two models to all."""
+    with engine.begin() as connection:
+        driver_connection = cast("sqlite3.Connection", connection.connection.driver_connection)
+        driver_connection.executemany(
+            "INSERT INTO problem (question_id, check_name, field, dataset_id, reason) "
+            "VALUES (?, 'comparison', 'stem', 1, 'unchanged')",
+            ((number,) for number in range(1, count + 1, 8)),
+        )
+        for model in (1, 2):
+            driver_connection.execute(
+                "INSERT INTO model (id, dataset_id, name, simulated, created_at) "
+                f"VALUES ({model}, 1, 'm{model}', 0, '2026-01-01')"
+            )
+            driver_connection.execute(
+                "INSERT INTO prediction_run (id, model_id, file_name, file_sha256, predictions, failed, "
+                f"refused, imported_at) VALUES ({model}, {model}, '', '', {count}, 0, 0, '2026-01-01')"
+            )
+            driver_connection.executemany(
+                "INSERT INTO prediction (model_id, question_id, run_id, answer, rule, explanation, boxes) "
+                f"VALUES ({model}, ?, {model}, ?, '', '', '[]')",
+                ((number, f"[{int(number % (5 + 2 * model) == 0)}]") for number in range(1, count + 1)),
+            )
 
 
 if __name__ == "__main__":

@@ -261,7 +261,7 @@ class SimulatedReader:
         """Build the opinion as the form sends it. The comment identifies this verdict."""
         comment = f"{self.name} on {sheet['question']}: {self._rng.getrandbits(64):x}"
         return {
-            "ratings": {rating["name"]: self._rng.randint(1, 5) for rating in sheet["asks"]["ratings"]},
+            "ratings": {rating["name"]: self._rng.randint(1, 5) for rating in sheet["requested"]["ratings"]},
             "domain_specific": True,
             "cognitive_depth": False,
             "image_centric": None,

@@ -20,6 +20,8 @@ _STORED_NAMES = {"status": "standing"}
 _CRITERION_LABELS = {
     "standing": "status",
     "content_type": "content type",
+    "controlled_category": "controlled category",
+    "controlled_content_type": "controlled content type",
     "prompt_version": "prompt version",
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from browsing.text_counts import QUESTION_WORDS, STOP_WORDS, TextCounts, bin_lengths, mean_length
@@ -53,7 +53,8 @@ class DatasetStatistics:
 
     ``counts`` contains (value, questions) by column, the most frequent first, with tasks in their own order.
     The value "" stands for questions without a value. ``boxes`` contains (boxes per question, questions).
-    ``observations`` contains the labels of boxes as (label, questions, boxes), the most frequent first.
+    ``observations`` contains the labels of boxes as (label, questions, boxes), the most frequent first;
+    ``regions`` the same for the labels' controlled names, empty if no label has one.
     ``splits`` contains the numbers of questions of the newest release by (split, value), for the columns task
     and content_type, and those with a box of a label, under "observations"; the counts are empty if there is
     no release. ``images`` is the number of radiographs of the exams.
@@ -70,6 +71,7 @@ class DatasetStatistics:
     splits: Mapping[str, Mapping[tuple[str, str], int]]
     stems: Lengths
     explanations: Lengths
+    regions: tuple[tuple[str, int, int], ...] = ()
 
 
 def count_questions_by_value(
@@ -87,6 +89,21 @@ def count_questions_by_value(
         totals[kind[column_index]] += sum(by_boxes.values())
     rank = {value: index for index, value in enumerate(order)}
     return tuple(sorted(totals.items(), key=lambda item: (rank.get(item[0], 99), -item[1], item[0])))
+
+
+def count_derived_values(
+    counts: Sequence[tuple[str, int]], derive: Callable[[str], str]
+) -> tuple[tuple[str, int], ...]:
+    """Count the questions of each value that follows from another, the most frequent first.
+
+    Args:
+        counts: the number of questions by value of a column.
+        derive: returns what follows from a value.
+    """
+    totals = Counter[str]()
+    for value, questions in counts:
+        totals[derive(value)] += questions
+    return tuple(sorted(totals.items(), key=lambda item: (-item[1], item[0])))
 
 
 def count_questions_by_boxes(kinds: BoxCountsByKind) -> tuple[tuple[int, int], ...]:

@@ -140,6 +140,11 @@ def _describe_rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     return f"{action_text} rule {number}", [event.details["reason"], search_text]
 
 
+def _describe_corrected_boxes(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
+    before, after = (_format_value("boxes", event.details[key], question) for key in ("before", "after"))
+    return f"boxes changed from {event.container}", [f"boxes: {before} → {after}", event.details["reason"]]
+
+
 def _describe_undone_rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     return f"rule {event.details['rule']} was undone", [event.details["reason"]]
 
@@ -173,6 +178,7 @@ def _format_value(field: str, value: Any, question: Question) -> str:  # noqa: A
 
 _DESCRIBERS = {
     "imported": _describe_import,
+    "boxes corrected": _describe_corrected_boxes,
     "drawn": _describe_draw,
     "assigned": _describe_assignment,
     "own answer": _describe_own_answer,

@@ -30,7 +30,8 @@ class Search:
 
     All ``words`` must occur in the id, stem, options or explanation. Words in quotation marks must be
     consecutive. A star at the end of a word matches all words that begin with it (``effus*``). ``status``
-    is the status of the question.
+    is the status of the question. ``controlled_category``, ``domain`` and ``controlled_content_type`` follow
+    from the raw names (:data:`terminology.taxonomy.DERIVED_FEATURES`).
 
     Raises:
         InvalidValue: a value is not allowed.
@@ -43,6 +44,9 @@ class Search:
     difficulty: Difficulty | None = None
     category: str | None = None
     content_type: str | None = None
+    controlled_category: str | None = None
+    domain: str | None = None
+    controlled_content_type: str | None = None
     generator: str | None = None
     prompt_version: str | None = None
     with_boxes: bool = False

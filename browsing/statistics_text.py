@@ -47,6 +47,14 @@ def iter_rows(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
             count,
             _format_percent(count, statistics.questions),
         )
+    for name, count, boxes in statistics.regions:
+        yield (
+            "regions",
+            escape_formula(name or "not stated"),
+            boxes,
+            count,
+            _format_percent(count, statistics.questions),
+        )
     yield from _split_rows(statistics)
     for name, lengths in (("question", statistics.stems), ("explanation", statistics.explanations)):
         for unit, bins in (("characters", lengths.characters), ("words", lengths.in_words)):

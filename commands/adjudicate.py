@@ -89,9 +89,9 @@ def _list_disputes(args: argparse.Namespace) -> int:
         disputes = list_disputes(db, person=load_person_by_name(db, name=args.by), batch_id=batch.id)
     for dispute in disputes:
         state = (
-            f"{dispute.adjudication.decision.value}: {dispute.adjudication.reason}"
-            if dispute.adjudication
-            else "open"
+            "open"
+            if dispute.is_open or dispute.adjudication is None
+            else f"{dispute.adjudication.decision.value}: {dispute.adjudication.reason}"
         )
         print(f"{dispute.question_id}\t{', '.join(sorted(dispute.kinds))}\t{state}")
     if not disputes:
@@ -130,6 +130,7 @@ def _settle(args: argparse.Namespace) -> int:
                 reason=args.reason,
                 given_at=now,
             ),
+            report_ids=[report.id for report in sheet.reports],
         )
     print(f"{args.question}: {decision.value}")
     return 0

@@ -12,10 +12,12 @@ from commands.arguments import Subparsers
 from commands.output import add_batch_results, format_estimate, print_results
 from domain.count_texts import count_text
 from domain.second_opinions import SecondOpinions
+from domain.verdicts import Decision
 from measures.boxes import MeanOverlap
 from measures.means import Mean
 from measures.proportions import Proportion
 from review.agreement import GroupAgreement, aspect_to_plain, format_pair_names
+from review.consensus import format_share
 from review.service import BatchAgreement, compute_batch_agreement
 from storage.unit_of_work import read_only_session
 
@@ -59,11 +61,58 @@ def to_plain(agreement: BatchAgreement) -> dict[str, Any]:
                 format_pair_names(agreement.agreements, agreement.people), agreement.agreements, strict=True
             )
         ],
+        "consensus": None if agreement.consensus is None else _consensus_to_plain(agreement),
         "drift": {
             agreement.people[person]: [asdict(block) for block in blocks]
             for person, blocks in agreement.drift.items()
         },
     }
+
+
+def _consensus_to_plain(agreement: BatchAgreement) -> dict[str, Any]:
+    assert agreement.consensus is not None  # noqa: S101 - the caller has checked it
+    return {
+        **asdict(agreement.consensus),
+        "confusion": {
+            agreement.people[person]: {
+                true.value: {decision.value: asdict(share) for decision, share in stated.items()}
+                for true, stated in rows.items()
+            }
+            for person, rows in agreement.consensus.confusion.items()
+        },
+    }
+
+
+def format_consensus(agreement: BatchAgreement) -> Iterable[str]:
+    """The decisions by consensus, and each reviewer's confusion matrix."""
+    consensus = agreement.consensus
+    if consensus is None:
+        return
+    yield ""
+    yield f"Consensus on {count_text(consensus.questions, 'question')}, {consensus.ties:,} without a majority"
+    for decision in Decision:
+        yield (
+            f"  {decision.value}: by majority {format_share(consensus.majority[decision])}; Dawid and Skene "
+            f"{format_share(consensus.model.get(decision))}"
+        )
+    if consensus.adjudicated:
+        yield (
+            f"  adjudicated {consensus.adjudicated:,}: same decision by majority "
+            f"{format_share(consensus.majority_agrees)}, n = {consensus.majority_agrees.n:,}; by Dawid and "
+            f"Skene {format_share(consensus.model_agrees)}, n = {consensus.model_agrees.n:,}"
+        )
+    yield (
+        f"  the model of Dawid and Skene is {consensus.note}"
+        if consensus.note
+        else (
+            f"  another most probable decision than by majority: {count_text(consensus.changed, 'question')}"
+        )
+    )
+    for person, rows in consensus.confusion.items():
+        for true, stated in rows.items():
+            shares = ", ".join(f"{decision.value} {format_share(stated[decision])}" for decision in Decision)
+            n = next(iter(stated.values())).n
+            yield f"  {agreement.people[person]}, true {true.value} (n = {n:.1f}): {shares}"
 
 
 def _rule_to_plain(rule: SecondOpinions) -> dict[str, Any]:
@@ -89,6 +138,7 @@ def format_text(agreement: BatchAgreement) -> Iterable[str]:
             yield f"    {kappa} {format_estimate(aspect.kappa)}"
             yield f"    {aspect.alternative_name} {format_estimate(aspect.alternative)}"
         yield from format_boxes(pair)
+    yield from format_consensus(agreement)
     for person, blocks in agreement.drift.items():
         yield from ("", f"{agreement.people[person]}, by {agreement.drift_block:,} verdicts")
         for block in blocks:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from domain.count_texts import count_text
+from domain.second_opinions import SecondOpinionScope
 from review.service import (
     DEFAULT_IDLE_MINUTES,
     AssignSummary,
@@ -43,6 +44,13 @@ def add_to(subparsers: Subparsers) -> None:
         "--second-where-found",
         action="store_true",
         help="assign a second reviewer to questions with a reported error, and to a random --second-share",
+    )
+    mode.add_argument(
+        "--second-by-information",
+        type=int,
+        metavar="N",
+        help="assign a further reviewer to the N questions in which a verdict is expected to bring the most "
+        "information, and to a random --second-share",
     )
     mode.add_argument(
         "--shared",
@@ -91,9 +99,11 @@ def run(args: argparse.Namespace) -> int:
     if args.idle is not None and not args.shared:
         args.parser.error("--idle can only be used with --shared")
     second = args.second_where_found or args.second_share is not None
+    second = second or args.second_by_information is not None
     if second and (args.overlap != 1 or from_person or args.shared):
         args.parser.error(
-            "--second-share and --second-where-found can only be used with --to, --seed and --dry-run"
+            "--second-share, --second-where-found and --second-by-information can only be used with --to, "
+            "--seed and --dry-run"
         )
     if args.seed is not None and not second:
         args.parser.error("--seed can only be used with --second-share")
@@ -125,7 +135,8 @@ def run(args: argparse.Namespace) -> int:
 def _request_second_opinions(args: argparse.Namespace) -> int:
     options = {
         "by": command_line_person(), "batch": args.batch, "to": args.to,
-        "where_found": args.second_where_found, "share": args.second_share, "seed": args.seed,
+        "scope": _get_scope(args), "share": args.second_share, "seed": args.seed,
+        "informative": args.second_by_information or 0,
     }  # fmt: skip
     if args.dry_run:
         with read_only_session() as db:
@@ -139,12 +150,20 @@ def _request_second_opinions(args: argparse.Namespace) -> int:
             f"{summary.batch}."
         )
     print(
-        f"Of these, {summary.random_count:,} from the random share and {summary.found_count:,} with a "
-        "reported error."
+        f"Of these, {summary.random_count:,} from the random share and {summary.found_count:,} because of "
+        "their verdicts."
     )
     for note in summary.notes:
         print(note, file=sys.stderr)
     return 0
+
+
+def _get_scope(args: argparse.Namespace) -> SecondOpinionScope:
+    if args.second_by_information is not None:
+        return SecondOpinionScope.SHARE_AND_INFORMATION
+    if args.second_where_found:
+        return SecondOpinionScope.SHARE_AND_ERRORS
+    return SecondOpinionScope.RANDOM_SHARE
 
 
 def _share_batch(args: argparse.Namespace) -> int:
@@ -161,7 +180,7 @@ def _share_batch(args: argparse.Namespace) -> int:
     print(
         f"{', '.join(shared_queue.members)} can take questions of {shared_queue.batch} now: "
         f"{count_text(shared_queue.added, 'judgement')} added, {shared_queue.free:,} free. A question "
-        f"returns to the queue after {shared_queue.idle_minutes} minutes without activity."
+        f"returns to the queue after {count_text(shared_queue.idle_minutes, 'minute')} without activity."
     )
     return 0
 

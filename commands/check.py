@@ -24,8 +24,8 @@ from quality.service import (
     switch_check,
     write_problems_csv,
 )
-from review.check_measurement_text import describe_measurement
-from review.service import measure_checks
+from review.check_measurement_text import describe_measurement, format_kappa
+from review.service import measure_checks, measure_difficulty
 from storage.unit_of_work import read_only_session, unit_of_work
 
 
@@ -122,9 +122,11 @@ def _print_measurements(by: Person, dataset: str) -> None:
     print("Measured against reviewers, weighted to the dataset:")
     with read_only_session() as db:
         measurements = measure_checks(db, by=by, dataset=dataset)
+        difficulties = measure_difficulty(db, by=by, dataset=dataset)
     for measurement in measurements:
-        kind = measurement.kind.label if measurement.kind else "all its kinds of error"
-        print(f"    {measurement.check}, {kind}: {describe_measurement(measurement)}")
+        print(f"    {measurement.check}, {measurement.target}: {describe_measurement(measurement)}")
+    for agreement in difficulties:
+        print(f"    {agreement.source}, weighted kappa with reviewers: {format_kappa(agreement.kappa)}")
 
 
 def _now() -> datetime:

@@ -9,9 +9,10 @@ import argparse
 import csv
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 import numpy as np
 
@@ -195,8 +196,24 @@ _OTHER_TABLES: dict[str, Callable[[Path, float], dict[str, list[Record]]]] = {
 
 
 def _read_header(path: Path) -> list[str]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with _open_table(path) as file:
         return [name.strip() for name in next(csv.reader(file), [])]
+
+
+@contextmanager
+def _open_table(path: Path) -> Iterator[TextIO]:
+    """Open the file as text.
+
+    Raises:
+        Refused: the file is not UTF-8, or not CSV.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            yield file
+    except UnicodeDecodeError:
+        raise Refused(f"{path.name}: is not UTF-8; save the table as CSV in UTF-8") from None
+    except csv.Error as error:
+        raise Refused(f"{path.name}: is not CSV: {error}; is a quotation mark missing?") from None
 
 
 def _read_rows(
@@ -214,7 +231,7 @@ def _read_rows(
     """
     parsed: list[Row] = []
     line_numbers: dict[tuple[str, ...], int] = {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with _open_table(path) as file:
         rows = csv.DictReader(file)
         rows.fieldnames = [name.strip() for name in rows.fieldnames or []]
         for row in rows:

@@ -22,7 +22,7 @@ def add_to(subparsers: Subparsers) -> None:
         "estimate",
         description="Estimate the rates of acceptance, key errors and each kind of error in the whole "
         "dataset, weighted by stratum, with 95 % intervals (Clopper and Pearson's at the effective sample "
-        "size, finite population, clustered by exam).",
+        "size, finite population, clustered by patient).",
     )
     parser.add_argument("dataset", metavar="DATASET")
     parser.add_argument(
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     print("\n".join(_format_whole(whole)))
     for name, value, rates in sections[1:]:
         print(f"\n{name} {value}: {rates[0].rate.reviewed:,} judged of {rates[0].dataset_size:,}")
-        print("\n".join(f"  {line}" for line in _format_rates(rates) if line))
+        print("\n".join(f"  {line}" for line in format_rates(rates) if line))
     return 0
 
 
@@ -75,12 +75,21 @@ def _format_whole(whole: DatasetEstimates) -> Iterator[str]:
         f"{whole.dataset}: {count_text(estimates.reviewed, 'question')} judged in {', '.join(whole.batches)} "
         f"represent {estimates.covered:,} of {estimates.dataset_size:,}"
     )
-    yield from (f"  {line}" for line in _format_rates(estimates.all_estimates) if line)
+    yield from (f"  {line}" for line in format_rates(estimates.all_estimates) if line)
+    if whole.stopping is not None and whole.stopping.estimate.half_width is not None:
+        rate, half_width = whole.stopping.estimate.rate, whole.stopping.estimate.half_width
+        yield (
+            f"Stopping rule {'reached' if whole.stopping.is_reached else 'not reached'}: key errors "
+            f"{format_percent(rate.estimate)} ({format_interval(rate.low, rate.high)}, ± "
+            f"{100 * half_width:.1f} points; target ± {100 * whole.stopping.target_half_width:g}). The "
+            "interval holds at every look."
+        )
     yield from (plan.description for plan in whole.plans)
     yield from whole.notes
 
 
-def _format_rates(rates: Sequence[Estimate]) -> Iterator[str]:
+def format_rates(rates: Sequence[Estimate]) -> Iterator[str]:
+    """Yield one line per rate."""
     width = max(len(estimate.name) for estimate in rates)
     for estimate in rates:
         rate = estimate.rate
@@ -91,4 +100,19 @@ def _format_rates(rates: Sequence[Estimate]) -> Iterator[str]:
         yield (
             f"{estimate.name:<{width}}  {format_percent(rate.estimate):>7}  95 %"
             f" {format_interval(rate.low, rate.high):<11}  ({estimate.count:,} of {rate.reviewed:,}{bounds})"
+            f"{_format_powered(estimate)}"
         )
+
+
+def _format_powered(estimate: Estimate) -> str:
+    """The effective sample size, and the prediction-powered estimate if predictions change it."""
+    if not estimate.count:
+        return ""
+    powered = estimate.powered
+    own_size = "" if estimate.effective_size is None else f", effective n {estimate.effective_size:,.0f}"
+    if powered is None or not powered.tuning or powered.effective_size is None:
+        return own_size
+    return (
+        f"{own_size}; with predictions {format_percent(powered.estimate)}, 95 % "
+        f"{format_interval(powered.low, powered.high)}, effective n {powered.effective_size:,.0f}"
+    )

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from accounts.service import command_line_person
+from commands import evaluate_judge, evaluate_scores
 from commands.arguments import Subparsers
 from commands.model_calls import add_budget, make_worker_name, read_budget, stopping_on_signals
 from commands.output import ProgressPrinter, print_refusals
@@ -91,8 +92,13 @@ def add_to(subparsers: Subparsers) -> None:
         "results of a private split is recorded in the audit trail.",
     )
     report.add_argument("name", metavar="EVALUATION")
+    report.add_argument(
+        "--release", metavar="RELEASE", help="use the keys of this release, such as a corrected one"
+    )
     report.add_argument("--json", action="store_true", help="print all numbers as JSON")
     report.set_defaults(run=run_report)
+    evaluate_scores.add_to(verbs)
+    evaluate_judge.add_to(verbs)
 
 
 def _add_plan(verbs: Subparsers) -> None:
@@ -313,12 +319,21 @@ def run_report(args: argparse.Namespace) -> int:
     """Print the results."""
     with unit_of_work() as db:
         item, results = evaluations.open_results(
-            db, by=command_line_person(), name=args.name, now=datetime.now(UTC)
+            db, by=command_line_person(), name=args.name, release=args.release, now=datetime.now(UTC)
         )
+    release = args.release or item.release
     if args.json:
-        plain = {"evaluation": item.name, "model": evaluations.describe_model(item), **asdict(results)}
+        plain = {
+            "evaluation": item.name,
+            "keys": release,
+            "model": evaluations.describe_model(item),
+            **asdict(results),
+        }
         print(json.dumps(plain, ensure_ascii=False, indent=2))
     else:
-        print(f"{evaluations.describe_model(item)} on {item.dataset} {item.release}, {item.split} split")
+        keys = "" if release == item.release else f", keys of {release}"
+        print(
+            f"{evaluations.describe_model(item)} on {item.dataset} {item.release}, {item.split} split{keys}"
+        )
         print("\n".join(format_results(results)))
     return 0

@@ -62,6 +62,7 @@ def add_to(subparsers: Subparsers) -> None:
     template.add_argument(
         "--seed", type=int, default=1, metavar="N", help="seed of distractors and selection (default 1)"
     )
+    _add_pilot(template)
     template.set_defaults(run=run_template)
     for name, purpose, description in (
         (
@@ -125,6 +126,21 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_pilot(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--pilot",
+        action="store_true",
+        help=f"only {PILOT_EXAMS} exams, for inspection; writes FILE with .pilot before the ending and "
+        "imports nothing; with a model, estimates the whole run",
+    )
+
+
+def _choose_path(args: argparse.Namespace) -> Path:
+    """Return the path of the question file, with .pilot before the ending for a pilot."""
+    out: Path = args.out
+    return out.with_name(f"{out.stem}.pilot{out.suffix}") if args.pilot else out
+
+
 def _add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--endpoint", required=True, metavar="NAME", help="`cli.py model list` shows all")
     parser.add_argument(
@@ -140,11 +156,12 @@ def _add_model_arguments(parser: argparse.ArgumentParser) -> None:
         help="a version of a stage's prompt; without it the shipped one",
     )
     parser.add_argument(
-        "--pilot",
+        "--short-replies",
         action="store_true",
-        help=f"only {PILOT_EXAMS} exams, for inspection; writes FILE with .pilot before the ending, imports "
-        "nothing and estimates the whole run",
+        help="request fewer questions, shorter texts and shorter lists with the shipped prompts: for small "
+        "models on servers that decode by the schema, such as llama.cpp",
     )
+    _add_pilot(parser)
     parser.add_argument(
         "--data-use",
         type=DataUse,
@@ -204,16 +221,18 @@ def run_template(args: argparse.Namespace) -> int:
     content = _load(args, printer)
     if content is None:
         return 1
+    path = _choose_path(args)
+    exams = choose_pilot_exams(content.exams) if args.pilot else content.exams
     counts = write_question_file(
-        args.out,
-        content.exams,
+        path,
+        exams,
         seed=args.seed,
         source=args.source,
         comparison=not args.without_comparison,
-        report_progress=lambda done: printer("Exams", done, len(content.exams)),
+        report_progress=lambda done: printer("Exams", done, len(exams)),
     )
-    _print_counts(counts, args.out, content)
-    if not args.dataset:
+    _print_counts(counts, path, content)
+    if args.pilot or not args.dataset:
         return 0
     if not counts.questions:
         raise InvalidValue("source", "the records allow no question, so there is nothing to import")
@@ -229,13 +248,14 @@ def run_with_model(args: argparse.Namespace) -> int:
     exams = content.exams
     if args.scene_graphs:
         exams = add_region_boxes(exams, args.scene_graphs, settings=_read_region_settings(args))
-    path = args.out.with_name(f"{args.out.stem}.pilot{args.out.suffix}") if args.pilot else args.out
+    path = _choose_path(args)
     plan = GenerationPlan(
         name=args.name or f"{args.recipe} {args.out.stem}",
         recipe=RECIPES[args.recipe],
         source=args.source,
         endpoint=args.endpoint,
         prompts=tuple(args.prompt),
+        short_replies=args.short_replies,
         dataset=args.dataset,
         data_use=args.data_use,
         comparison=not args.without_comparison,

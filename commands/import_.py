@@ -39,7 +39,7 @@ _MAX_SHOWN = 20
 #: The folder of ReXVQA's images, next to the folder of its question files.
 _REXVQA_IMAGE_FOLDER = "deid_png"
 #: The modules of the other subcommands of ``import``.
-_SUBCOMMAND_MODULES = ("import_predictions", "import_readings")
+_SUBCOMMAND_MODULES = ("import_boxes", "import_predictions", "import_readings")
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -83,7 +83,11 @@ def add_to(subparsers: Subparsers) -> None:
         action="store_true",
         help="de-identify image files even if the rule of the workspace does not require it",
     )
-    questions.add_argument("--skip-known", action="store_true", help="skip duplicates of imported records")
+    questions.add_argument(
+        "--skip-known",
+        action="store_true",
+        help="skip duplicates of imported records; with --images, their exams get images that they lack",
+    )
     questions.add_argument("--skip-bad", action="store_true", help="skip invalid records and list them")
     questions.add_argument(
         "--minimum-explanation",
@@ -170,6 +174,8 @@ def import_file(
         f"{count_text(report.images, 'new image')} imported into dataset {report.dataset!r} from "
         f"{report.file_name} ({report.file_format})."
     )
+    if report.completed_exams:
+        print(report.describe_added_images())
     if report.known:
         print(f"Skipped {count_text(report.known, 'duplicate')}.")
     if report.filtered:

@@ -1,4 +1,4 @@
-"""``cli.py leaks``: find patients, images and reports that several datasets share."""
+"""``cli.py leaks``: find patients, images, reports and questions that several datasets share."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def add_to(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--pixels", action="store_true", help="compare images by their pixels; decodes all images"
     )
+    parser.add_argument(
+        "--questions",
+        action="store_true",
+        help="compare questions, too: equal and near-duplicate wordings, as `duplicates wordings` does",
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the shared content as JSON Lines")
     parser.set_defaults(run=run)
 
@@ -41,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
             by=command_line_person(),
             datasets=args.datasets,
             workspace=current_workspace() if args.pixels else None,
+            with_questions=args.questions,
             report_progress=_print_progress,
         )
     for row in build_rows(report):
@@ -62,4 +68,4 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_progress(count: int) -> None:
     if count % 10_000 == 0:
-        print(f"{count:,} exams and images", file=sys.stderr, flush=True)
+        print(f"{count:,} exams, images and wordings", file=sys.stderr, flush=True)

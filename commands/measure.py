@@ -1,20 +1,26 @@
-"""``cli.py measure``: compute every measure from a file of ratings, without a workspace."""
+"""``cli.py measure``: compute every measure from a file of ratings or of boxes, without a workspace."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from commands.arguments import Subparsers
 from domain.count_texts import count_text
 from domain.errors import Refused
 from domain.protocols import Adjustment, AgreementBasis, MissingAnswers
 from measures.agreement import CONFIDENCE, Weights
-from measures.all_measures import compute_measures
+from measures.all_measures import Measures, compute_measures
+from measures.box_measures import BOXES, BoxMeasures, BoxSettings, compute_box_measures
 from measures.families import EVERY_PAIR, READERS_WITH_MODELS
-from measures.ratings_file import read_ratings
+from measures.free_response import HitRule
+from measures.ratings_file import RATINGS, read_table
 from measures.records.settings import Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -24,7 +30,9 @@ def add_to(subparsers: Subparsers) -> None:
         description="Read a CSV file of ratings, one answer per line (question_id, rater, answer and, if "
         "known, kind, task, category, exam, patient, n_options, arm, period, correct, score, probability, "
         "set_reference, selected), and write all measures with n and interval as "
-        "JSON. Needs no workspace. The same file and options give the same bytes.",
+        "JSON. A file of boxes, one per line (case, rater, x_min, y_min, x_max, y_max and, if known, kind, "
+        "arm, patient, score, set_reference), gives the overlap of raters and, from the scores, AFROC and "
+        "weighted AFROC. Needs no workspace. The same file and options give the same bytes.",
     )
     parser.add_argument("ratings", type=Path, metavar="RATINGS.csv")
     parser.add_argument("--out", type=Path, required=True, metavar="measures.json")
@@ -100,11 +108,59 @@ def add_to(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--jackknife", action="store_true", help="covariance of AUCs by the jackknife instead of DeLong's"
     )
+    parser.add_argument(
+        "--hit",
+        choices=[rule.value for rule in HitRule],
+        default=HitRule.IOU.value,
+        help="boxes: a mark hits a lesion if their IoU reaches --iou (default), or if its centre is inside "
+        "the lesion's box",
+    )
+    parser.add_argument(
+        "--iou",
+        type=float,
+        default=0.5,
+        metavar="SHARE",
+        help="boxes: the smallest IoU of a hit (default 0.5)",
+    )
     parser.set_defaults(run=run, needs_workspace=False)
 
 
 def run(args: argparse.Namespace) -> int:
     """Compute the measures and write them. Returns 0; a refusal names line and field and is raised."""
+    # The output file is moved into place, which would replace a device or pipe such as /dev/stdout.
+    special = args.out.exists() and not args.out.is_file()
+    if special or not args.out.absolute().parent.is_dir():
+        raise Refused(f"--out {args.out}: choose a file in an existing folder")
+    layout, table = read_table(args.ratings, BOXES, RATINGS)
+    compute = _compute_boxes if layout is BOXES else _compute_ratings
+    try:
+        measures = compute(args, table)
+    except Refused as error:
+        if str(error).startswith("line "):
+            raise Refused(f"{args.ratings}, {error}") from error
+        raise
+    out = args.out.resolve()  # keep a symbolic link: write to its target
+    partial_file = out.with_name(out.name + ".part")
+    partial_file.write_text(measures.to_json(), encoding="utf-8")
+    partial_file.replace(out)
+    counts = {name: len(records) for name, records in measures.to_records().items() if records}
+    print(f"{args.out}: " + ", ".join(f"{count:,} {name}" for name, count in counts.items()))
+    return 0
+
+
+def _compute_boxes(args: argparse.Namespace, table: pd.DataFrame) -> BoxMeasures:
+    settings = BoxSettings(
+        reference=args.reference,
+        hit=HitRule(args.hit),
+        threshold=args.iou,
+        seed=args.seed,
+        bootstrap=args.bootstrap,
+        confidence=args.confidence,
+    )
+    return compute_box_measures(table, settings)
+
+
+def _compute_ratings(args: argparse.Namespace, ratings: pd.DataFrame) -> Measures:
     settings = Settings(
         reference=args.reference,
         weights=Weights(args.weights or Weights.NONE),
@@ -120,23 +176,6 @@ def run(args: argparse.Namespace) -> int:
         agreement_basis=AgreementBasis(args.agreement),
         missing_in_agreement=args.missing_in_agreement,
     )
-    # The output file is moved into place, which would replace a device or pipe such as /dev/stdout.
-    special = args.out.exists() and not args.out.is_file()
-    if special or not args.out.absolute().parent.is_dir():
-        raise Refused(f"--out {args.out}: choose a file in an existing folder")
-    ratings = read_ratings(args.ratings)
     if len(ratings) > 50_000:
         print(f"{count_text(len(ratings), 'rating')} read. Computing measures …", file=sys.stderr)
-    try:
-        measures = compute_measures(ratings, settings=settings)
-    except Refused as error:
-        if str(error).startswith("line "):
-            raise Refused(f"{args.ratings}, {error}") from error
-        raise
-    out = args.out.resolve()  # keep a symbolic link: write to its target
-    partial_file = out.with_name(out.name + ".part")
-    partial_file.write_text(measures.to_json(), encoding="utf-8")
-    partial_file.replace(out)
-    counts = {name: len(records) for name, records in measures.to_records().items() if records}
-    print(f"{args.out}: " + ", ".join(f"{count:,} {name}" for name, count in counts.items()))
-    return 0
+    return compute_measures(ratings, settings=settings)

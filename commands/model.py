@@ -61,6 +61,11 @@ def _add_endpoint_arguments(verbs: Subparsers) -> None:
         type=DataUse,
         help="what happens to data at the endpoint",
     )
+    add.add_argument(
+        "--family",
+        metavar="NAME",
+        help="family of the model, such as qwen (default: from the name of the model)",
+    )
     add.add_argument("--key", dest="key_name", metavar="NAME", help="name of the key, if it needs one")
     add.add_argument("--price-input", type=_parse_price, metavar="DOLLARS", help="per million tokens")
     add.add_argument("--price-output", type=_parse_price, metavar="DOLLARS", help="per million tokens")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+
+import msgspec
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from commands.checkpoints import take_checkpoint_afterwards
 from domain.count_texts import count_text
+from domain.file_errors import add_filename_to_errors
 from release.service import (
     FormatName,
     ReviewerNaming,
@@ -111,6 +115,14 @@ def add_to(subparsers: Subparsers) -> None:
     compare.add_argument("old", type=Path, metavar="OLD_DIR")
     compare.add_argument("new", type=Path, metavar="NEW_DIR")
     compare.add_argument("--ids", action="store_true", help="also print the ids of the questions")
+    compare.add_argument(
+        "--with-keys",
+        action="store_true",
+        help="compare the keys of private questions, from the folders OLD_DIR-keys and NEW_DIR-keys",
+    )
+    compare.add_argument(
+        "--out", type=Path, metavar="FILE", help="write each changed field with both values as JSON lines"
+    )
     compare.set_defaults(run=_compare_folders)
     list_parser = verbs.add_parser("list", help="list all releases")
     list_parser.set_defaults(run=_list_releases)
@@ -223,8 +235,13 @@ def _verify(args: argparse.Namespace) -> int:
 
 
 def _compare_folders(args: argparse.Namespace) -> int:
-    comparison = compare_releases(args.old, args.new)
+    comparison = compare_releases(args.old, args.new, with_keys=args.with_keys)
     print(comparison.sentence)
+    if args.out is not None:
+        with add_filename_to_errors(args.out), args.out.open("wb") as file:
+            for field_change in comparison.changes:
+                file.write(msgspec.json.encode(asdict(field_change)) + b"\n")
+        print(f"{count_text(len(comparison.changes), 'changed field')} written to {args.out}.")
     if args.ids:
         for change, ids in (
             ("added", comparison.added),

@@ -23,6 +23,7 @@ from commands.model_calls import (
     stopping_on_signals,
 )
 from commands.output import ProgressPrinter
+from domain.count_texts import duration_text
 from domain.errors import InvalidValue
 from domain.language_models import Budget, RunProgress, format_cost
 from language_models import service as models
@@ -309,11 +310,7 @@ def _describe_forecast(progress: RunProgress) -> str:
     calls = round(run.calls / answered * run.requests)
     tokens = round((run.prompt_tokens + run.completion_tokens) / answered * run.requests)
     cost = "unknown" if run.unpriced_calls else format_cost(progress.expected_cost_nanos or 0)
-    minutes = (
-        "unknown"
-        if progress.seconds_left is None
-        else f"about {max(1, round(progress.seconds_left / 60))} minutes"
-    )
+    minutes = "unknown" if progress.seconds_left is None else f"about {duration_text(progress.seconds_left)}"
     return (
         f"Estimate for all {run.requests:,} requests from {answered:,}: {calls:,} calls, {tokens:,} "
         f"tokens, cost {cost}; "

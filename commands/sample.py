@@ -7,11 +7,21 @@ from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers, parse_checks
-from domain.batches import BatchSettings, ExamBalance, FormScope, Mode, SamplingPlan, Stratum
+from domain.batches import (
+    BatchSettings,
+    ExamBalance,
+    FormScope,
+    Mode,
+    RiskDesign,
+    RiskSource,
+    SamplingPlan,
+    Stratum,
+)
 from domain.count_texts import count_text
 from domain.errors import InvalidValue
 from domain.vocabulary import Difficulty
-from sampling.service import draw_batch, preview_draw
+from sampling.service import compare_strategies, draw_batch, preview_draw
+from sampling.strategies import COMPARED_SIZES, ErrorAssumptions, recommend_strategy
 from storage.unit_of_work import read_only_session, unit_of_work
 
 
@@ -65,6 +75,21 @@ def add_to(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--healthy", type=float, metavar="PERCENT", help="percent of healthy exams, such as 12.48"
     )
+    parser.add_argument(
+        "--by-risk",
+        nargs="?",
+        const="all",
+        metavar="SOURCE[=WEIGHT],...",
+        help="draw questions with a higher risk of an error more often; sources: "
+        f"{', '.join(source.value for source in RiskSource)} (default all with weight 1)",
+    )
+    parser.add_argument(
+        "--uniform",
+        type=float,
+        default=50.0,
+        metavar="PERCENT",
+        help="percent of questions drawn with equal chances, 5 to 100 (default 50); with --by-risk",
+    )
     parser.add_argument("--mode", choices=[mode.value for mode in Mode], default=Mode.JUDGE.value)
     parser.add_argument("--parts", choices=[scope.value for scope in FormScope], default=FormScope.ALL.value)
     parser.add_argument(
@@ -77,6 +102,12 @@ def add_to(subparsers: Subparsers) -> None:
         action="store_true",
         help="accepting gives the open fields the top rating, yes, and the machine's difficulty",
     )
+    parser.add_argument(
+        "--compare",
+        metavar="PERCENT:ODDS",
+        help="draw nothing, but simulate uniform draws and draws by risk, if PERCENT of the questions have "
+        "an error, with odds ODDS times as high at the highest risk as without any, such as 10:5",
+    )
     parser.add_argument("--dry-run", action="store_true", help="show the plan without drawing")
     parser.set_defaults(run=run)
 
@@ -84,6 +115,8 @@ def add_to(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Draw or preview the batch. Returns 0; raises DomainError if refused."""
     plan = _build_plan(args)
+    if args.compare is not None:
+        return _show_comparison(args)
     if args.dry_run:
         return _show_preview(args, plan)
     with unit_of_work() as db:
@@ -119,6 +152,34 @@ def _show_preview(args: argparse.Namespace, plan: SamplingPlan) -> int:
     return 0
 
 
+def _show_comparison(args: argparse.Namespace) -> int:
+    assumptions = parse_assumptions(args.compare)
+    with read_only_session() as db:
+        points = compare_strategies(
+            db, by=command_line_person(), dataset=args.dataset, assumptions=assumptions, sizes=COMPARED_SIZES
+        )
+    print(f"{'strategy':<26}  {'n':>6}  {'errors found':>18}  {'± points':>8}  {'± with predictions':>18}")
+    for point in points:
+        errors = point.errors
+        found = f"{errors.mean:.1f} ({errors.low:.0f} to {errors.high:.0f})"
+        print(
+            f"{point.name:<26}  {point.n:>6,}  {found:>18}  {100 * point.half_width.mean:>8.2f}  "
+            f"{100 * point.powered_half_width.mean:>18.2f}"
+        )
+    print(recommend_strategy(points))
+    return 0
+
+
+def parse_assumptions(text: str) -> ErrorAssumptions:
+    """Parse PERCENT:ODDS."""
+    percent, _, odds = text.partition(":")
+    try:
+        rate, odds_ratio = float(percent) / 100, float(odds)
+    except ValueError as error:
+        raise InvalidValue("compare", f"{text!r} must have the form 10:5") from error
+    return ErrorAssumptions(rate=rate, odds_ratio=odds_ratio)
+
+
 def _build_plan(args: argparse.Namespace) -> SamplingPlan:
     if (args.exams is None) != (args.healthy is None):
         raise InvalidValue("exams", "--exams and --healthy belong together")
@@ -134,7 +195,24 @@ def _build_plan(args: argparse.Namespace) -> SamplingPlan:
         strata=tuple(field.strip() for field in args.strata.split(",") if field.strip()),
         not_drawn=args.not_drawn,
         checks=parse_checks(args.without_problems),
+        risk=None if args.by_risk is None else _parse_risk(args.by_risk, args.uniform),
     )
+
+
+def _parse_risk(text: str, uniform_percent: float) -> RiskDesign:
+    if text == "all":
+        return RiskDesign(uniform_share=uniform_percent / 100)
+    weights: dict[RiskSource, float] = {}
+    names = [source.value for source in RiskSource]
+    for part in filter(None, (entry.strip() for entry in text.split(","))):
+        name, _, weight = part.partition("=")
+        if name.strip() not in names:
+            raise InvalidValue("by-risk", f"{name.strip()!r} is not a source. Sources: {', '.join(names)}")
+        try:
+            weights[RiskSource(name.strip())] = float(weight) if weight else 1.0
+        except ValueError as error:
+            raise InvalidValue("by-risk", f"{part!r} must have the form checks=2") from error
+    return RiskDesign(uniform_share=uniform_percent / 100, weights=weights)
 
 
 def _parse_shares(text: str) -> dict[Difficulty | None, float]:

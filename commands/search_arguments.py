@@ -18,6 +18,9 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--difficulty", choices=[difficulty.value for difficulty in Difficulty])
     parser.add_argument("--category", metavar="NAME")
     parser.add_argument("--content-type", metavar="NAME")
+    parser.add_argument("--controlled-category", metavar="NAME", help="a name of the taxonomy")
+    parser.add_argument("--domain", metavar="NAME", help="a heading of the taxonomy, such as Cardiovascular")
+    parser.add_argument("--controlled-content-type", metavar="NAME", help="a name of the taxonomy")
     parser.add_argument("--generator", metavar="NAME")
     parser.add_argument("--prompt-version", metavar="NAME")
     parser.add_argument("--with-boxes", action="store_true")
@@ -40,6 +43,9 @@ def build_search(
         difficulty=Difficulty(args.difficulty) if args.difficulty else None,
         category=args.category,
         content_type=args.content_type,
+        controlled_category=args.controlled_category,
+        domain=args.domain,
+        controlled_content_type=args.controlled_content_type,
         generator=args.generator,
         prompt_version=args.prompt_version,
         with_boxes=args.with_boxes,

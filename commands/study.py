@@ -33,7 +33,9 @@ _SUBCOMMAND_MODULES = (
     "study_power",
     "study_report",
     "study_export",
+    "study_compare",
     "study_extraction",
+    "study_case",
 )
 
 

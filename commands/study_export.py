@@ -32,16 +32,10 @@ def run(args: argparse.Namespace) -> int:
     if args.out.exists() and (not args.out.is_dir() or any(args.out.iterdir())):
         raise Refused(f"The folder {args.out} is not empty. Choose another folder for the files.")
     with read_only_session() as db:
-        data = studies.load_report_state(db, by=command_line_person(), study=args.study).data
+        data = studies.load_report_data(db, by=command_line_person(), study=args.study)
     selected = roc_files.select_roc_ratings(data)
     args.out.mkdir(parents=True, exist_ok=True)
-    files = {
-        "study.imrmc": roc_files.render_imrmc(selected, title=f"Overread study {data.study.name}").encode(),
-        "study.xlsx": roc_files.render_rjafroc(selected),
-        "ids.csv": roc_files.render_ids(selected).encode(),
-        "ratings.csv": roc_files.render_ratings(data, selected).encode(),
-    }
-    for name, content in files.items():
+    for name, content in roc_files.render_all(data, selected).items():
         (args.out / name).write_bytes(content)
     rated = len({rating.reader for rating in selected.ratings})
     print(

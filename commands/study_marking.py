@@ -11,7 +11,7 @@ from accounts.service import command_line_person, load_person_by_name
 from commands.arguments import Subparsers
 from domain.count_texts import count_text
 from domain.errors import InvalidValue
-from domain.marks import MarkerPlace
+from domain.marks import MarkerRole
 from reader_study import service as studies
 from reader_study.marks_file import parse_marks, render_blank_marks, render_marks
 from storage.unit_of_work import read_only_session, unit_of_work
@@ -27,7 +27,9 @@ def add_subcommands(subcommands: Subparsers) -> None:
     markers.add_argument("study", metavar="NAME")
     markers.add_argument("--first", metavar="PERSON", help="sign-in name of the first marker")
     markers.add_argument("--second", metavar="PERSON", help="sign-in name of the second marker")
-    markers.add_argument("--remove", choices=[place.value for place in MarkerPlace], help="empty a place")
+    markers.add_argument(
+        "--remove", choices=[role.value for role in MarkerRole], help="remove the first or the second marker"
+    )
     markers.set_defaults(run=run_markers)
     marks = subcommands.add_parser(
         "marks",
@@ -54,24 +56,22 @@ def add_subcommands(subcommands: Subparsers) -> None:
 def run_markers(args: argparse.Namespace) -> int:
     """Set markers if requested, then print the markers with their progress."""
     by = command_line_person()
-    changes: dict[MarkerPlace, str | None] = {
-        place: name
-        for place, name in ((MarkerPlace.FIRST, args.first), (MarkerPlace.SECOND, args.second))
+    changes: dict[MarkerRole, str | None] = {
+        role: name
+        for role, name in ((MarkerRole.FIRST, args.first), (MarkerRole.SECOND, args.second))
         if name
     }
     if args.remove:
-        changes[MarkerPlace(args.remove)] = None
+        changes[MarkerRole(args.remove)] = None
     if changes:
         with unit_of_work() as db:
-            for place, name in changes.items():
-                studies.assign_marker(
-                    db, by=by, study=args.study, place=place, to=name, now=datetime.now(UTC)
-                )
+            for role, name in changes.items():
+                studies.assign_marker(db, by=by, study=args.study, role=role, to=name, now=datetime.now(UTC))
     with read_only_session() as db:
         progress = studies.load_marking_progress(db, by=by, study=args.study)
     for marker in progress.markers:
         print(
-            f"{marker.place.label}: {marker.name}, {progress.marked[marker.place]:,} of "
+            f"{marker.role.label}: {marker.name}, {progress.marked[marker.role]:,} of "
             f"{count_text(progress.total, 'answer')} marked"
         )
     if not progress.markers:

@@ -18,9 +18,9 @@ def add_subcommands(subcommands: Subparsers) -> None:
     """Add the subcommand and its arguments."""
     report = subcommands.add_parser(
         "report",
-        help="write accuracies, comparisons and agreement with intervals as HTML, CSV, JSON and SVG",
+        help="write accuracies, comparisons and agreement with intervals as HTML, CSV, JSON, SVG and PDF",
         description="Write report.html (self-contained), report.json, a CSV file per "
-        "table and an SVG file per figure. The same answers give identical files.",
+        "table, and an SVG and a PDF file per figure. The same answers give identical files, except PDFs.",
     )
     report.add_argument("study", metavar="NAME")
     report.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
@@ -28,6 +28,12 @@ def add_subcommands(subcommands: Subparsers) -> None:
         "--model",
         metavar="NAME",
         help="the model that the others are compared with (default: the model of the protocol)",
+    )
+    report.add_argument(
+        "--release",
+        metavar="RELEASE",
+        help="use the keys of this release of the dataset, such as a corrected one (default: those of the "
+        "study)",
     )
     report.set_defaults(run=run)
 
@@ -42,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
             db,
             by=command_line_person(),
             study=args.study,
+            release=args.release,
             model=args.model,
             workspace=current_workspace(),
         )

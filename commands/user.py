@@ -21,6 +21,7 @@ _ROLES = {
     Role.COORDINATOR: "imports data, draws and assigns batches, makes releases",
     Role.REVIEWER: "judges questions",
     Role.READER: "answers questions in reader studies",
+    Role.SUBMITTER: "submits predictions to leaderboards",
 }
 _CODE_CHARACTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # 32 unambiguous characters; 25 of them give 125 bits
 

@@ -113,6 +113,8 @@ SCREENSHOTS = (
     Screenshot(name="import", person="dana", path="/import_questions", expected_text="Import"),
     Screenshot(name="checks", person="dana", path="/checks", expected_text="Checks"),
     Screenshot(name="duplicates", person="dana", path="/duplicates", expected_text="Near-duplicates"),
+    Screenshot(name="compliance", person="dana", path="/compliance", expected_text="Threshold"),
+    Screenshot(name="taxonomy", person="dana", path="/taxonomy", expected_text="All names"),
     Screenshot(name="browse", person="dana", path="/browse", expected_text="in import order"),
     Screenshot(name="browse-question", person="dana", path="/browse?question=6", expected_text="History"),
     Screenshot(name="statistics", person="dana", path="/statistics", expected_text="questions of"),
@@ -129,6 +131,7 @@ SCREENSHOTS = (
     Screenshot(name="agreement", person="dana", path="/agreement", expected_text="Reviewers over time"),
     Screenshot(name="attention", person="dana", path="/attention", expected_text="Planted faults by kind"),
     Screenshot(name="estimates", person="dana", path="/estimates", expected_text="Comparison of groups"),
+    Screenshot(name="errata", person="dana", path="/errata", expected_text="No released questions yet"),
     Screenshot(name="releases", person="dana", path="/releases", expected_text="Releases"),
     Screenshot(name="studies", person="dana", path="/studies", expected_text="Protocol"),
     Screenshot(
@@ -143,7 +146,7 @@ SCREENSHOTS = (
         person="dana",
         path="/studies",
         expected_text="Reader studies",
-        steps=click_and_wait("Plan", "Precision of kappa"),
+        steps=click_and_wait("Sample size", "Precision of kappa"),
     ),
     Screenshot(
         name="studies-incoming",
@@ -190,6 +193,8 @@ SCREENSHOTS = (
     Screenshot(name="prompts", person="dana", path="/prompts", expected_text="Prompts"),
     Screenshot(name="prompt-bench", person="dana", path="/prompt_bench", expected_text="Prompt bench"),
     Screenshot(name="evaluations", person="dana", path="/evaluations", expected_text="Evaluations"),
+    Screenshot(name="model-scores", person="dana", path="/model_scores", expected_text="Model scores"),
+    Screenshot(name="leaderboards", person="dana", path="/leaderboards", expected_text="Leaderboards"),
     Screenshot(name="people", person="ada", path="/people", expected_text="People"),
     Screenshot(name="audit-trail", person="dana", path="/audit", expected_text="Verify"),
     Screenshot(

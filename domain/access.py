@@ -16,6 +16,7 @@ class Role(StrEnum):
     COORDINATOR = "coordinator"
     REVIEWER = "reviewer"
     READER = "reader"
+    SUBMITTER = "submitter"
 
 
 class Action(StrEnum):
@@ -39,6 +40,10 @@ class Action(StrEnum):
     RUN_MODELS = "run language models"
     MARK_ANSWERS = "mark open answers"
     SCORE_OUTPUTS = "score outputs of models"
+    MANAGE_LEADERBOARDS = "manage leaderboards"
+    SEE_LEADERBOARDS = "see leaderboards"
+    SUBMIT_PREDICTIONS = "submit predictions"
+    REPORT_PROBLEMS = "report problems in released questions"
 
 
 #: The roles that may do each action.
@@ -61,6 +66,10 @@ ROLES_BY_ACTION: dict[Action, frozenset[Role]] = {
     Action.RUN_MODELS: frozenset({Role.COORDINATOR}),
     Action.MARK_ANSWERS: frozenset({Role.REVIEWER}),
     Action.SCORE_OUTPUTS: frozenset({Role.REVIEWER}),
+    Action.MANAGE_LEADERBOARDS: frozenset({Role.COORDINATOR}),
+    Action.SEE_LEADERBOARDS: frozenset({Role.COORDINATOR, Role.SUBMITTER}),
+    Action.SUBMIT_PREDICTIONS: frozenset({Role.SUBMITTER}),
+    Action.REPORT_PROBLEMS: frozenset({Role.COORDINATOR, Role.REVIEWER, Role.READER}),
 }
 
 #: Roles whose sign-ins expire earlier, because they can see or change data that others must not.

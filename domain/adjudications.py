@@ -16,12 +16,13 @@ DEFAULT_SAME_BOX_IOU = 0.5
 
 
 class Dispute(StrEnum):
-    """The aspect on which two reviewers of one question disagree."""
+    """Why a question is adjudicated: the aspect on which two reviewers disagree, or a reported problem."""
 
     DECISION = "decision"
     KEY = "key"
     BOXES = "boxes"
     WORDING = "wording"
+    REPORTED = "reported problem"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

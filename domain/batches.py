@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -10,8 +11,13 @@ from enum import StrEnum
 from domain.checks import Check
 from domain.errors import InvalidValue
 from domain.ratings import RATING_IDS, RATINGS, Anchors
-from domain.vocabulary import Difficulty
+from domain.vocabulary import Choice, Difficulty
 
+#: The fields by which a plan may stratify within a tier. The last two follow from the category by the
+#: dataset's mapping of names.
+STRATA = ("task", "category", "controlled_category", "domain")
+#: For each field that follows from another: the value by raw name. Names that are not mapped are missing.
+DerivedNames = Mapping[str, Mapping[str, str]]
 #: The maximum number of exams of a balanced selection.
 MAX_BALANCED_EXAMS = 10_000
 
@@ -39,17 +45,52 @@ class ExamBalance:
         return math.floor(self.exams * self.healthy_share + 0.5)
 
 
+class RiskSource(Choice):
+    """What indicates that a question may have an error."""
+
+    CHECKS = ("checks", "Problems of checks")
+    TWINS = ("twins", "Contradicting questions")
+    KEY = ("key", "Models against the key")
+    MODELS = ("models", "Models against each other")
+    TEXT_ONLY = ("text-only", "Model right without the image")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskDesign:
+    """A draw in which questions with a higher risk of an error have a higher inclusion probability.
+
+    ``uniform_share`` (above 0, to 1) of the drawn questions are drawn with equal chances. ``weights`` has the
+    sources of the risk with their relative weights, above 0.
+
+    Raises:
+        InvalidValue: a value is outside its range.
+    """
+
+    uniform_share: float = 0.5
+    weights: Mapping[RiskSource, float] = field(default_factory=lambda: dict.fromkeys(RiskSource, 1.0))
+
+    def __post_init__(self) -> None:
+        if not 0.05 <= self.uniform_share <= 1:
+            raise InvalidValue("uniform_share", f"must be a share from 0.05 to 1, not {self.uniform_share:g}")
+        if not self.weights:
+            raise InvalidValue("risk", "choose at least one source of risk")
+        if any(not (math.isfinite(weight) and weight > 0) for weight in self.weights.values()):
+            raise InvalidValue("risk", "weights must be finite numbers above 0")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplingPlan:
     """The size and strata of a draw: either ``per_1000`` of every 1,000 questions, or ``n`` in total.
 
     ``shares`` contains the relative shares of the tiers, 0 or more. The key ``None`` stands for questions
     without a tier. A tier that is missing has share 1. ``strata`` contains further fields to stratify by
-    within a tier ("task", "category"). With ``not_drawn``, questions that are in another batch of the dataset
-    are not part of the frame, and neither are questions with a problem of one of the ``checks``, as reported
-    at the time of the draw. With ``balance``, only the questions of the selected exams are part of the frame,
-    and the batch is no random sample of the dataset. The same plan and seed draw the same questions on each
-    machine and for each order of rows.
+    within a tier, of :data:`STRATA`. ``names`` has the values of those that follow from the category, as at
+    the first draw: a later change of the mapping changes no stratum. With ``not_drawn``, questions that are
+    in another batch of the dataset are not part of the frame, and neither are questions with a problem of one
+    of the ``checks``, as reported at the time of the draw. With ``balance``, only the questions of the
+    selected exams are part of the frame, and the batch is no random sample of the dataset. With ``risk``, the
+    number of questions is that of the average, because the size of the draw is random. The same plan and seed
+    draw the same questions on each machine and for each order of rows.
 
     Raises:
         InvalidValue: a value is outside its range, or not exactly one of ``per_1000`` and ``n`` is set.
@@ -63,8 +104,12 @@ class SamplingPlan:
     not_drawn: bool = False
     checks: tuple[Check, ...] = ()
     balance: ExamBalance | None = None
+    risk: RiskDesign | None = None
+    names: DerivedNames = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.balance is not None and self.risk is not None:
+            raise InvalidValue("risk", "exams balanced by findings cannot be drawn by risk")
         if (self.per_1000 is None) == (self.n is None):
             raise InvalidValue("n", "give either the number per 1,000 or the total")
         if self.per_1000 is not None and not 1 <= self.per_1000 <= 1000:
@@ -73,8 +118,10 @@ class SamplingPlan:
             raise InvalidValue("n", f"must be 1 or more, not {self.n}")
         if not -(2**63) <= self.seed < 2**63:
             raise InvalidValue("seed", f"must be an integer of 64 bits, not {self.seed}")
-        if not set(self.strata) <= {"task", "category"} or len(set(self.strata)) != len(self.strata):
-            raise InvalidValue("strata", f"may contain task and category, each once, not {list(self.strata)}")
+        if not set(self.strata) <= set(STRATA) or len(set(self.strata)) != len(self.strata):
+            raise InvalidValue(
+                "strata", f"may contain {', '.join(STRATA)}, each once, not {list(self.strata)}"
+            )
         if len(set(self.checks)) != len(self.checks):
             raise InvalidValue("checks", f"may contain each check once, not {list(self.checks)}")
         if any(not (math.isfinite(share) and share >= 0) for share in self.shares.values()):

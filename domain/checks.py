@@ -10,7 +10,11 @@ from domain.vocabulary import Choice
 
 
 class Check(Choice):
-    """The checks. The first four are the structural validators of ReXVQA (its section 3.3.2)."""
+    """The checks.
+
+    The first four are the structural validators v1 to v4 of ReXVQA, domain specificity, cognitive depth and
+    clinical alignment its content validators c1 to c3 (section 3.3.2 of its paper).
+    """
 
     SCHEMA = ("schema", "Schema")
     TYPES = ("types", "Types")
@@ -22,8 +26,15 @@ class Check(Choice):
     NOT_IN_REPORT = ("not in the report", "Not in the report")
     SIDE = ("side or height", "Side or height")
     ANSWER_REVEALED = ("answer revealed", "Answer revealed")
+    DOMAIN_SPECIFICITY = ("domain specificity", "Domain specificity")
+    COGNITIVE_DEPTH = ("cognitive depth", "Cognitive depth")
+    CLINICAL_ALIGNMENT = ("clinical alignment", "Clinical alignment")
+    DIFFICULTY = ("difficulty", "Difficulty")
     DUPLICATE = ("duplicate", "Near-duplicates")
     CONTRADICTION = ("contradiction", "Contradicting keys")
+    PATIENT_DATA = ("patient data", "Patient data")
+    DATA_USE = ("data use", "Terms of data use")
+    TEXT_ONLY = ("text only", "Key revealed by the text")
 
 
 class CheckGroup(Choice):
@@ -33,6 +44,7 @@ class CheckGroup(Choice):
     WORDING = ("wording", "Wording and contradictions")
     MODELS = ("models", "Language models")
     DATASET = ("dataset", "Whole dataset")
+    COMPLIANCE = ("compliance", "Compliance")
 
 
 class Severity(Choice):
@@ -44,7 +56,10 @@ class Severity(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """A problem that a check detected: the field and the reason. The question stays in the dataset."""
+    """A problem that a check detected: the field and the reason. The question stays in the dataset.
+
+    The field of a check by a jury is the item to which the judges answered no.
+    """
 
     check: Check
     field: str
@@ -57,7 +72,14 @@ class Need(Choice):
     OPTIONS = ("options", "no options")
     REPORT = ("report", "no report")
     BOXES = ("boxes", "no boxes")
+    DIFFICULTY = ("difficulty", "no difficulty stated")
+    REPLIES = ("replies", "fewer than two usable replies")
+    OTHER_FAMILIES = ("other families", "written by a family of the jury")
+    MAJORITY = ("majority", "judges disagree or lack evidence")
     RESULT = ("result", "newer than the last run")
+    ONE_ANSWER = ("one answer", "no single answer to choose")
+    ORIGIN = ("origin", "no model run of this workspace")
+    JURY = ("jury", "not judged by a jury")
 
 
 #: The settings of a check, by name. A change of settings means that all questions are checked again.
@@ -76,6 +98,8 @@ class CheckDeclaration:
         description: what a question that passes has, as a sentence for the user.
         needs: what a question must have to be checked, in the order in which it is reported as missing.
         error_kinds: the kinds of error in verdicts that the check is meant to detect; for its measurement.
+        flag: the yes/no field of verdicts that reviewers answer with "no" where the check should report a
+            problem; None if there is none.
         on_by_default: whether the check is switched on in a new dataset.
     """
 
@@ -86,6 +110,7 @@ class CheckDeclaration:
     description: str
     needs: tuple[Need, ...] = ()
     error_kinds: frozenset[ErrorKind] = frozenset()
+    flag: str | None = None
     on_by_default: bool = True
 
 
@@ -106,6 +131,40 @@ def _screen(
         description=description,
         needs=needs,
         error_kinds=frozenset(error_kinds),
+    )
+
+
+def _jury_check(
+    check: Check,
+    description: str,
+    *error_kinds: ErrorKind,
+    needs: tuple[Need, ...] = (),
+    flag: str | None = None,
+) -> CheckDeclaration:
+    return CheckDeclaration(
+        check=check,
+        version=1,
+        group=CheckGroup.MODELS,
+        severity=Severity.WARNING,
+        description=description,
+        needs=needs,
+        error_kinds=frozenset(error_kinds),
+        flag=flag,
+        on_by_default=False,
+    )
+
+
+def _compliance(
+    check: Check, severity: Severity, description: str, *, version: int = 1, needs: tuple[Need, ...] = ()
+) -> CheckDeclaration:
+    return CheckDeclaration(
+        check=check,
+        version=version,
+        group=CheckGroup.COMPLIANCE,
+        severity=severity,
+        description=description,
+        needs=needs,
+        on_by_default=False,
     )
 
 
@@ -160,6 +219,33 @@ CHECKS: Mapping[Check, CheckDeclaration] = {
             "The stem does not contain the words by which the key differs from the other options.",
             ErrorKind.ANSWER_REVEALED,
         ),
+        _jury_check(
+            Check.DOMAIN_SPECIFICITY,
+            "The question tests radiology: it needs training and the radiograph, and no search engine "
+            "answers it (ReXVQA, c1).",
+            flag="domain_specific",
+        ),
+        _jury_check(
+            Check.COGNITIVE_DEPTH,
+            "The question needs interpretation and reasoning, not only recall (ReXVQA, c2).",
+            flag="cognitive_depth",
+        ),
+        _jury_check(
+            Check.CLINICAL_ALIGNMENT,
+            "Key and explanation agree with the report, with each other, and with accepted practice "
+            "(ReXVQA, c3).",
+            ErrorKind.NOT_CLINICALLY_VALID,
+            ErrorKind.WRONG_KEY,
+            ErrorKind.SEVERAL_CORRECT,
+            ErrorKind.NONE_CORRECT,
+            ErrorKind.EXPLANATION,
+            ErrorKind.NOT_IN_REPORT,
+        ),
+        _jury_check(
+            Check.DIFFICULTY,
+            "The stated difficulty is the one that the judges choose.",
+            needs=(Need.DIFFICULTY,),
+        ),
         CheckDeclaration(
             check=Check.DUPLICATE,
             version=1,
@@ -176,8 +262,28 @@ CHECKS: Mapping[Check, CheckDeclaration] = {
             description="No other question of the exam asks the same with another answer key.",
             on_by_default=False,
         ),
+        _compliance(
+            Check.PATIENT_DATA,
+            Severity.ERROR,
+            "The text contains nothing that may identify a patient.",
+            version=2,
+        ),
+        _compliance(
+            Check.DATA_USE,
+            Severity.ERROR,
+            "The models that wrote the question were allowed to see the dataset.",
+            needs=(Need.ORIGIN,),
+        ),
+        _compliance(
+            Check.TEXT_ONLY,
+            Severity.WARNING,
+            "A plain classifier does not find the key from the text alone.",
+            needs=(Need.ONE_ANSWER,),
+        ),
     )
 }
+#: The checks that juries of language models make.
+JURY_CHECKS = tuple(check for check, declaration in CHECKS.items() if declaration.group is CheckGroup.MODELS)
 #: The checks that an import runs on each new question.
 CHECKS_ON_IMPORT = tuple(
     check for check, declaration in CHECKS.items() if declaration.group is CheckGroup.STRUCTURE

@@ -1,4 +1,4 @@
-"""Counts as text, with the noun in the singular or plural."""
+"""Counts and durations as text, with the noun in the singular or plural."""
 
 from __future__ import annotations
 
@@ -10,3 +10,14 @@ def count_text(count: int, noun: str, plural: str = "") -> str:
     ('1 question', '1,204 questions', '2 boxes')
     """
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def duration_text(seconds: float) -> str:
+    """Return a duration in hours and minutes, at least one minute.
+
+    >>> duration_text(20), duration_text(150), duration_text(3_700)
+    ('1 minute', '2 minutes', '1 h 2 min')
+    """
+    minutes = max(1, round(seconds / 60))
+    hours, rest = divmod(minutes, 60)
+    return f"{hours:,} h {rest} min" if hours else count_text(minutes, "minute")

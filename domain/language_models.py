@@ -68,6 +68,8 @@ class Endpoint:
         model: the model that is asked for.
         reported_model: the name under which the server answers, if it differs from ``model``.
         data_use: what happens to data there, as declared by the admin.
+        family: the family of the model, such as qwen, as declared by the admin; None to take it from its
+            name.
         key_name: the name of its key in the environment or the key file; None if it needs no key.
         price_input: dollars per million tokens; None to look the price up.
         price_output: the same for tokens of the reply.
@@ -83,6 +85,7 @@ class Endpoint:
     model: str
     reported_model: str | None = None
     data_use: DataUse
+    family: str | None = None
     key_name: str | None = None
     price_input: Decimal | None = None
     price_output: Decimal | None = None
@@ -90,6 +93,11 @@ class Endpoint:
     timeout_seconds: int = 300
     accepts_images: bool = False
     retired_at: datetime | None = None
+
+    @property
+    def model_name(self) -> str:
+        """The name under which the model answers."""
+        return self.reported_model or self.model
 
     @property
     def is_test_model(self) -> bool:

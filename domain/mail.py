@@ -19,7 +19,7 @@ class NoticeKind(StrEnum):
     ASSIGNED: questions of a batch were assigned to the person. SHARED: the person joined the shared queue of
     a batch. COMMENT: a comment was written to the person. STUDY: a reader study was opened for the person.
     MARKING: the person was assigned to mark the open answers of a study. SCORING: the person was assigned to
-    score the outputs of a prompt bench.
+    score the outputs of a prompt bench, or to mark the sentences of a region check.
     """
 
     ASSIGNED = "assigned"

@@ -18,8 +18,8 @@ class AnswerMark(Choice):
     WRONG = "wrong"
 
 
-class MarkerPlace(Choice):
-    """The place of a marker in a study.
+class MarkerRole(Choice):
+    """Which of the two markers of a study a person is.
 
     The mark of the first marker counts. The second marker is optional and measures the agreement of markers.
     """
@@ -30,10 +30,10 @@ class MarkerPlace(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
-    """The person who marks in one place of a study. Another person may take the place and continue."""
+    """The first or second marker of a study. Another person may take over and continue with their marks."""
 
     study_id: int
-    place: MarkerPlace
+    role: MarkerRole
     person_id: int
     name: str
     display_name: str
@@ -52,14 +52,14 @@ class AnswerId:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkRevision:
-    """A stored mark. ``revision`` counts from 1 for each answer and place; the latest one counts.
+    """A stored mark. ``revision`` counts from 1 for each answer and marker; the latest one counts.
 
     ``mark`` is None if the mark was undone: the answer is then not marked.
     """
 
     study_id: int
     answer: AnswerId
-    place: MarkerPlace
+    role: MarkerRole
     revision: int
     mark: AnswerMark | None
     marked_by: int

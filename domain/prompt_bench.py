@@ -44,7 +44,7 @@ class PromptBench:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchExpert:
-    """A person who scores the outputs of a bench."""
+    """A person who scores the outputs of a bench, or marks the sentences of a region check."""
 
     person_id: int
     name: str

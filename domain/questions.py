@@ -139,6 +139,11 @@ def option_letter(index: int) -> str:
     return chr(ord("A") + index)
 
 
+def has_same_options(a: Question, b: Question) -> bool:
+    """Whether an answer to one version of a question is an answer to the other: equal format and options."""
+    return (a.format, a.options) == (b.format, b.options)
+
+
 def format_answer(answer: Answer, options: tuple[str, ...]) -> str:
     """Format an answer for display: "B. Pleural effusion", "A. …; C. …", "yes", or the free text.
 

@@ -19,6 +19,7 @@ class SecondOpinionScope(StrEnum):
 
     RANDOM_SHARE = "share"  # none
     SHARE_AND_ERRORS = "where found"  # all questions with an error reported by the first reviewer
+    SHARE_AND_INFORMATION = "by information"  # those in which a verdict brings the most information
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -321,3 +322,12 @@ class Exclusion:
             raise InvalidValue("exclusion", "needs a case, a reader or both")
         if not self.why.strip():
             raise InvalidValue("why", "enter a reason")
+
+
+def is_excluded(exclusions: Iterable[Exclusion], *, case_id: int, reader_id: int | None) -> bool:
+    """Whether a case, a reader, or the reader's readings of the case are excluded from the analysis."""
+    return any(
+        (exclusion.case_id is None or exclusion.case_id == case_id)
+        and (exclusion.reader_id is None or exclusion.reader_id == reader_id)
+        for exclusion in exclusions
+    )

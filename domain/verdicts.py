@@ -34,7 +34,7 @@ class ErrorKind(Choice):
     NOT_IN_IMAGE = "finding not in the image"
     EXPLANATION = "explanation does not support the key"
     WRONG_LOCATION = ("wrong side or place", "wrong side or location")
-    BOX_WRONG = "box wrong"
+    BOX_WRONG = ("box wrong", "wrong box")
     EXAM_MISMATCH = ("image and report are not of one exam", "image and report mismatch")
     NOT_ANSWERABLE = "not answerable from the image"
     ANSWER_REVEALED = "stem gives the answer away"

@@ -108,7 +108,7 @@ def _to_vlmevalkit(answers: list[ExportedAnswer], image_size: ImageSize) -> Iter
     writer.writerow(["index", "image_path", "question", *letters, "answer", "category", "prediction"])
     for answer in answers:
         question = answer.item.question
-        options = list_shown_options(question, answer.case)
+        options = list_shown_options(question.options, answer.case)
         images = [
             name_image(radiograph.sha256 or "", image_size)
             for radiograph in (answer.exam.radiographs if answer.exam else ())

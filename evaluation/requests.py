@@ -103,16 +103,17 @@ def build_values(question: Question, case: EvaluationCase) -> dict[str, str]:
         "question": case.stem or question.stem,
         "options": "".join(
             f"{option_letter(index)}. {text}\n"
-            for index, text in enumerate(list_shown_options(question, case))
+            for index, text in enumerate(list_shown_options(question.options, case))
         ),
         "instruction": _INSTRUCTIONS[question.format],
     }
 
 
-def list_shown_options(question: Question, case: EvaluationCase) -> tuple[str, ...]:
-    """Return the options of a case in the order shown."""
-    order = range(len(question.options)) if case.permutation is None else case.permutation
-    return tuple(question.options[index] for index in order)
+def list_shown_options(options: tuple[str, ...], case: EvaluationCase) -> tuple[str, ...]:
+    """Return the options of the release in the order of a case."""
+    if case.permutation is None:
+        return options
+    return tuple(options[index] for index in case.permutation)
 
 
 def name_view(view: View) -> str:

@@ -152,7 +152,7 @@ def compute_results(
         conditions: the answers of each condition.
     """
     by_number = {item.number: item for item in questions}
-    clusters = _number_clusters(questions)
+    clusters = number_clusters(questions)
     answers = {item.condition: item for item in conditions}
     given, blind = answers.get(Condition.AS_GIVEN), answers.get(Condition.NO_IMAGE)
     accuracies = [_compute_accuracy(item, by_number, clusters, blind) for item in conditions]
@@ -234,7 +234,8 @@ def compute_position_bias(item: ConditionAnswers, questions: Mapping[int, Evalua
     )
 
 
-def _number_clusters(questions: Sequence[EvaluatedQuestion]) -> dict[int, int]:
+def number_clusters(questions: Sequence[EvaluatedQuestion]) -> dict[int, int]:
+    """Return the number of each question's patient, or exam without a patient, by the id of the question."""
     numbers: dict[str, int] = {}
     return {item.number: numbers.setdefault(item.exam.cluster, len(numbers)) for item in questions}
 

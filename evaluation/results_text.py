@@ -16,10 +16,10 @@ def list_accuracy_rows(results: EvaluationResults) -> list[Row]:
     return [
         {
             "Condition": item.condition.value,
-            "Accuracy": _percent(item.estimate),
-            _INTERVAL: _interval(item.low, item.high),
-            "Chance": _percent(item.chance),
-            "Text only": "not run" if item.text_only is None else _percent(item.text_only),
+            "Accuracy": format_percent(item.estimate),
+            _INTERVAL: format_interval(item.low, item.high),
+            "Chance": format_percent(item.chance),
+            "Text only": "not run" if item.text_only is None else format_percent(item.text_only),
             "n": item.n,
             "Correct": item.correct,
             "No answer extracted": item.failed,
@@ -34,11 +34,11 @@ def list_contrast_rows(results: EvaluationResults) -> list[Row]:
     return [
         {
             "Measure": item.name,
-            "As given": _percent(item.as_given),
-            "Compared": f"{_percent(item.other)} {item.condition.value}",
-            "Difference": _points(item.difference),
-            _INTERVAL: _interval(item.low, item.high, points=True),
-            "p": "" if item.p is None else ("< 0.001" if item.p < 0.001 else f"{item.p:.3f}"),
+            "As given": format_percent(item.as_given),
+            "Compared": f"{format_percent(item.other)} {item.condition.value}",
+            "Difference": format_points(item.difference),
+            _INTERVAL: format_interval(item.low, item.high, points=True),
+            "p": format_p(item.p),
             "n": item.n,
         }
         for item in results.contrasts
@@ -50,8 +50,8 @@ def list_consistency_rows(results: EvaluationResults) -> list[Row]:
     return [
         {
             "Compared": item.condition.value,
-            "Same answer": _percent(item.estimate),
-            _INTERVAL: _interval(item.low, item.high),
+            "Same answer": format_percent(item.estimate),
+            _INTERVAL: format_interval(item.low, item.high),
             "Same": item.same,
             "n": item.n,
         }
@@ -64,9 +64,9 @@ def list_position_rows(bias: PositionBias) -> list[Row]:
     return [
         {
             "Position": item.letter,
-            "Answers here": _percent(item.chosen / item.n),
-            "Keys here": _percent(item.keys / item.n),
-            "Recall": _percent(item.recall),
+            "Answers here": format_percent(item.chosen / item.n),
+            "Keys here": format_percent(item.keys / item.n),
+            "Recall": format_percent(item.recall),
             "n": item.n,
         }
         for item in bias.positions
@@ -108,7 +108,7 @@ def format_results(results: EvaluationResults) -> Iterator[str]:
         if rows:
             yield ""
             yield title
-            yield from _format_table(rows)
+            yield from format_table(rows)
     for bias in results.biases:
         if bias.positions:
             yield describe_bias(bias)
@@ -117,7 +117,8 @@ def format_results(results: EvaluationResults) -> Iterator[str]:
         yield "The text-only floor is unknown, because the condition “no image” was not run."
 
 
-def _format_table(rows: Sequence[Row]) -> Iterator[str]:
+def format_table(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the lines of a table with aligned columns, its headings first."""
     names = list(rows[0])
     cells = [names, *([_to_text(row[name]) for name in names] for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
@@ -129,17 +130,25 @@ def _to_text(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _percent(value: float | None) -> str:
+def format_percent(value: float | None) -> str:
+    """Format a share as percent with one decimal."""
     return "not defined" if value is None else f"{100 * value:.1f} %"
 
 
-def _points(value: float | None) -> str:
+def format_points(value: float | None) -> str:
+    """Format a difference of shares as percentage points with its sign."""
     return "not defined" if value is None else f"{100 * value:+.1f} points"
 
 
-def _interval(low: float | None, high: float | None, *, points: bool = False) -> str:
+def format_interval(low: float | None, high: float | None, *, points: bool = False) -> str:
+    """Format an interval of shares, or of differences in points; "" if there is none."""
     if low is None or high is None:
         return ""
     if points:
         return f"{100 * low:+.1f} to {100 * high:+.1f}"
     return f"{100 * low:.1f} to {100 * high:.1f} %"
+
+
+def format_p(value: float | None) -> str:
+    """Format a p value with three decimals; "" if there is none."""
+    return "" if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"

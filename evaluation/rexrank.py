@@ -46,7 +46,7 @@ def build_record(
 ) -> dict[str, Any]:
     """Build the record of a case, with the field names of ReXVQA."""
     question = item.question
-    options = list_shown_options(question, case) or question.format.fixed_answers
+    options = list_shown_options(question.options, case) or question.format.fixed_answers
     return {
         "study_id": f"question {item.number}",
         "question": case.stem or question.stem,

@@ -15,19 +15,23 @@ def correct_reply(reply: str, questions: Mapping[str, Question]) -> str:
     Questions that nobody judged are left out, too: an example must not teach what nobody has checked.
 
     Args:
-        reply: JSON with lists of questions, as the recipes request it.
+        reply: JSON with numbered questions or lists of them, as the recipes request it.
         questions: the corrected questions by the stem as it was generated.
     """
-    content = json.loads(reply)
-    corrected = {
-        name: [
-            _correct_entry(entry, questions[stem])
-            for entry in entries
-            if (stem := " ".join(entry["question"].split())) in questions
-        ]
-        for name, entries in content.items()
-    }
+    corrected: dict[str, object] = {}
+    for name, entries in json.loads(reply).items():
+        if isinstance(entries, dict):  # by number, with null for a question that is left out
+            corrected[name] = {number: _correct(entry, questions) for number, entry in entries.items()}
+        else:
+            kept = (_correct(entry, questions) for entry in entries)
+            corrected[name] = [entry for entry in kept if entry is not None]
     return json.dumps(corrected, ensure_ascii=False, indent=1)
+
+
+def _correct(entry: Mapping[str, Any] | None, questions: Mapping[str, Question]) -> dict[str, Any] | None:
+    """Return a question of a reply as corrected; None if there is none or nobody accepted it."""
+    question = questions.get(" ".join(entry["question"].split())) if entry else None
+    return None if entry is None or question is None else _correct_entry(entry, question)
 
 
 def _correct_entry(entry: Mapping[str, Any], question: Question) -> dict[str, Any]:

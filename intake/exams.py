@@ -81,7 +81,11 @@ def _merge_radiograph(key: str, name: str, known: RadiographState, new: Radiogra
     if View.UNKNOWN not in (known.view, new.view) and known.view != new.view:
         reason = f"{new.view}, but an earlier record has {known.view} for radiograph {name!r} of exam {key}"
         raise InvalidValue("exam.radiographs.view", reason)
-    # A stored radiograph keeps its view even if a later record states one, because people have seen it.
+    if new.sha256 and not known.sha256:
+        # Nobody has seen it, so the image may state the view.
+        view = new.view if known.view == View.UNKNOWN else known.view
+        return known._replace(view=view, sha256=new.sha256, rows=new.rows, columns=new.columns)
+    # A radiograph that people have seen keeps its view even if a later record states one.
     return known
 
 

@@ -32,6 +32,7 @@ _BYTES_PER_BASE_SECONDS = 64 << 20
 # The time to wait for the next frame. On a busy machine, starting the process alone may take several seconds.
 _TIMEOUT_SECONDS = 120.0
 _NOTHING_IMPORTED = "Nothing was imported."
+_SMALLER = "Split the file, or save a workbook as CSV."
 _OUT_OF_MEMORY = 3  # exit code
 _PROJECT = Path(__file__).resolve().parent.parent
 
@@ -99,11 +100,11 @@ def _receive_values(process: subprocess.Popen[bytes]) -> Iterator[Any]:
         stopped.set()
     code = process.wait()
     if code == -signal.SIGXCPU:
-        raise Refused(f"Reading the file was stopped: it took too long. {_NOTHING_IMPORTED}")
+        raise Refused(f"Reading the file was stopped: it took too long. {_NOTHING_IMPORTED} {_SMALLER}")
     if code == _OUT_OF_MEMORY:
         raise Refused(
             f"Reading the file was stopped: it needed more than {_MEMORY_LIMIT_BYTES >> 20:,} MB of memory."
-            f" {_NOTHING_IMPORTED}"
+            f" {_NOTHING_IMPORTED} {_SMALLER}"
         )
     if code != 0:
         raise Refused(

@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 import re
 import zipfile
-from collections.abc import Callable, Generator, Iterable, Iterator
+import zlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from io import TextIOWrapper
@@ -19,17 +20,24 @@ import msgspec
 
 from domain.errors import InvalidValue
 from intake.annotation_files import read_coco, read_label_studio
-from intake.containers import Container, QuestionFile, RawRecord
+from intake.containers import Container, QuestionFile, RawRecord, refuse_encoding
 from intake.mapping.declaration import Input
 from intake.mapping.paths import follow, parse_path
 from intake.strict_json import MAX_RECORD_BYTES, decode_strictly
 
 #: The maximum size of a JSON file that must be read as a whole, because its records are nested.
 MAX_WHOLE_BYTES = 64 << 20
+#: What openpyxl raises for a workbook that is damaged, encrypted or has unexpected contents. The errors of
+#: its XML parsers are syntax errors.
+WORKBOOK_ERRORS = (
+    zipfile.BadZipFile, zlib.error, SyntaxError, KeyError, IndexError, AttributeError, TypeError, ValueError,
+    RuntimeError, EOFError, OSError,
+)  # fmt: skip
 _ROWS_PER_BATCH = 1_000
 _ANNOTATION_READERS = {"coco": read_coco, "label-studio": read_label_studio}
 _DELIMITERS = ",;\t|"
 _MEMBER_NAME = re.compile(r"(?P<file>.+)\.json: record (?P<number>\d+)", re.DOTALL)
+_FORMULA = re.compile(rb"<f[ >/]")
 _NAN = re.compile(rb"(?<=[:\[,\s])NaN(?=\s*[,}\]])")
 
 
@@ -91,7 +99,7 @@ def detect_kind(path: Path) -> str:
     """Return the kind of a file from its content: parquet, xlsx, json, tsv or csv.
 
     Raises:
-        InvalidValue: the file is empty or an old workbook (.xls).
+        InvalidValue: the file is empty, compressed, UTF-16, or an old workbook (.xls).
     """
     with path.open("rb") as file:
         head = file.read(1 << 16)
@@ -103,6 +111,7 @@ def detect_kind(path: Path) -> str:
         raise InvalidValue("file", "is a workbook in the old Excel format (.xls); save it as .xlsx")
     if not head.strip():
         raise InvalidValue("file", "is empty")
+    refuse_encoding(head)
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text[:1] in (b"{", b"["):
         return "json"
@@ -120,7 +129,7 @@ def split_member_name(name: str) -> tuple[str, str] | None:
 
 
 def resolve_beside(path: Path, name: str) -> Path:
-    """Return the path of a second file, which must be below the folder of the question file.
+    """Return the path of a second file, which must be below the folder of the file that names it.
 
     Raises:
         InvalidValue: the path leads outside the folder, or the file does not exist.
@@ -129,9 +138,9 @@ def resolve_beside(path: Path, name: str) -> Path:
     inside = PurePosixPath(name)
     target = (folder / inside).resolve()
     if inside.is_absolute() or ".." in inside.parts or not target.is_relative_to(folder.resolve()):
-        raise InvalidValue("file", f"{name!r} must be below the folder of the question file")
+        raise InvalidValue("file", f"{name!r} must be below the folder of the file that names it")
     if not target.is_file():
-        raise InvalidValue("file", f"{name!r} is not in the folder of the question file")
+        raise InvalidValue("file", f"{name!r} is not in the folder of the file that names it")
     return target
 
 
@@ -250,12 +259,10 @@ def _open_csv(path: Path, given: Input, delimiter: str | None) -> RecordFile:
                 elif given.columns is None and number == first_number:
                     continue
                 elif len(cells) != len(columns):
-                    yield (
-                        number,
-                        InvalidValue(
-                            "record", f"has {len(cells)} cells, but there are {len(columns)} columns"
-                        ),
-                    )
+                    reason = f"has {len(cells)} cells, but there are {len(columns)} columns"
+                    if any("\n" in cell for cell in cells):  # a cell that swallowed the following rows
+                        reason += "; is a quotation mark missing?"
+                    yield number, InvalidValue("record", reason)
                 else:
                     yield number, _encode(dict(zip(columns, cells, strict=True)))
 
@@ -311,28 +318,76 @@ def _open_workbook(path: Path, given: Input) -> RecordFile:
     if not columns:
         raise InvalidValue("file", "has no header: the sheet is empty")
 
-    def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
+    def read(record_file: RecordFile, wanted: list[str] | None) -> Iterator[RawRecord]:
+        formulas = dict(_read_sheet(path, given, formulas=True)) if _has_formulas(path) else {}
         rows = _read_sheet(path, given)
         first = None if given.columns else next(rows, None)
         for number, cells in rows:
             extra = cells[len(columns) :]
+            record = dict(zip(columns, cells, strict=False))
             if any(cell is not None for cell in extra):
                 yield number, InvalidValue("record", f"has more cells than the {len(columns)} columns")
-            elif first is None or number != first[0]:
-                yield number, _encode(dict(zip(columns, cells, strict=False)))
+                continue
+            try:
+                _check_cells(record, dict(zip(columns, formulas.get(number, ()), strict=False)), wanted)
+            except InvalidValue as error:
+                yield number, error
+            else:
+                if first is None or number != first[0]:
+                    yield number, _encode(record)
         record_file.bytes_read = record_file.size
 
     return RecordFile(Container.ROWS, path.stat().st_size, columns, read)
 
 
-def _read_sheet(path: Path, given: Input) -> Iterator[tuple[int, list[Any]]]:
-    """Yield (row number from 1, cells) of a sheet. Empty rows are skipped."""
+def _check_cells(record: Mapping[str, Any], formulas: Mapping[str, Any], wanted: list[str] | None) -> None:
+    """Check the cells of a row, of the ``wanted`` columns or of all.
+
+    Raises:
+        InvalidValue: a cell has an error of the spreadsheet, or a formula without its result.
+    """
+    from openpyxl.cell.cell import ERROR_CODES  # noqa: PLC0415 - only workbooks need it
+
+    for column, cell in record.items():
+        if wanted is not None and column not in wanted:
+            continue
+        if cell in ERROR_CODES:
+            raise InvalidValue(column, f"is {cell}, an error of the spreadsheet; correct the cell")
+        if cell is None and formulas.get(column) is not None:
+            raise InvalidValue(
+                column,
+                f"has the formula {str(formulas[column])[:60]!r} without its result; open the workbook in a "
+                "spreadsheet program and save it, or replace formulas by values",
+            )
+
+
+def _has_formulas(path: Path) -> bool:
+    """Whether a sheet of a workbook has a formula; openpyxl reads either results or formulas."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+            return any(_contains_formula(archive, name) for name in sheets)
+    except WORKBOOK_ERRORS as error:
+        raise InvalidValue("file", f"is not a workbook that can be read: {error}") from None
+
+
+def _contains_formula(archive: zipfile.ZipFile, name: str) -> bool:
+    with archive.open(name) as sheet:
+        end = b""
+        while chunk := sheet.read(1 << 20):
+            if _FORMULA.search(end + chunk):
+                return True
+            end = chunk[-3:]
+    return False
+
+
+def _read_sheet(path: Path, given: Input, *, formulas: bool = False) -> Iterator[tuple[int, list[Any]]]:
+    """Yield (row number from 1, cells) of a sheet, with formulas or their results. Empty rows are skipped."""
     from openpyxl import load_workbook  # noqa: PLC0415 - only workbooks need it
-    from openpyxl.utils.exceptions import InvalidFileException  # noqa: PLC0415 - as above
 
     try:
         with path.open("rb") as file:
-            workbook = load_workbook(file, read_only=True, data_only=True)
+            workbook = load_workbook(file, read_only=True, data_only=not formulas)
             names = workbook.sheetnames
             if given.sheet and given.sheet not in names:
                 raise InvalidValue("input.sheet", f"{given.sheet!r} is not one of {', '.join(names)}")
@@ -340,7 +395,9 @@ def _read_sheet(path: Path, given: Input) -> Iterator[tuple[int, list[Any]]]:
             for number, cells in enumerate(rows, start=1):
                 if any(cell is not None for cell in cells):
                     yield number, list(cells)
-    except (zipfile.BadZipFile, KeyError, InvalidFileException, OSError) as error:
+    except InvalidValue:
+        raise
+    except WORKBOOK_ERRORS as error:
         raise InvalidValue("file", f"is not a workbook that can be read: {error}") from None
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from domain.checks import Check
+from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.problems import Refusal
 
@@ -31,6 +32,8 @@ class ImportReport:
     Records are counted as imported (``questions``), skipped because they exist already (``known``), skipped
     by the mapping's filter (``filtered``) or invalid (``refused``). ``refusals`` has the first refusals,
     ``refusals_file`` has all. ``exams`` and ``images`` count only new exams and images.
+    ``completed_exams`` were imported without images earlier and have them now; the boxes of
+    ``converted_questions`` of theirs are in pixels of the images now.
     """
 
     dataset: str
@@ -42,9 +45,21 @@ class ImportReport:
     filtered: int
     exams: int
     images: int
+    completed_exams: int = 0
+    converted_questions: int = 0
     refusals: tuple[Refusal, ...] = ()
     refusals_file: Path | None = None
     problems: dict[Check, int] = field(default_factory=dict)
+
+    def describe_added_images(self) -> str:
+        """State how many exams of earlier imports got images; empty if none did."""
+        if not self.completed_exams:
+            return ""
+        sentence = f"Images added to {count_text(self.completed_exams, 'exam')} of earlier imports"
+        if self.converted_questions:
+            questions = count_text(self.converted_questions, "question")
+            sentence += f"; boxes of {questions} converted to their pixels"
+        return sentence + "."
 
 
 class ImportRefused(DomainError):

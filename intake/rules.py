@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from domain.boxes import Box, BoxFit, BoxGrid, box_from_grid, measure_overhang
 from domain.errors import InvalidValue
 from domain.exams import Exam, Radiograph
@@ -123,6 +125,16 @@ def check_on_grid(box: Box, *, grid: BoxGrid) -> None:
     if overhang > TOLERANCE:
         size = f"its {grid.width} x {grid.height} grid"
         raise InvalidValue("boxes", f"{_format_box(box)} extends {overhang:.4g} pixels beyond {size}")
+
+
+def check_one_unit(are_pixels: Iterable[bool]) -> None:
+    """Check that the boxes of a question are all in pixels of their images, or all on the grid of the file.
+
+    Raises:
+        InvalidValue: some of the radiographs have no image.
+    """
+    if len(set(are_pixels)) > 1:
+        raise InvalidValue("boxes", "some are on a radiograph without an image; import all images")
 
 
 def _format_box(box: Box) -> str:

@@ -55,7 +55,7 @@ def decode(raw: bytes, decoder: msgspec.json.Decoder[T], *, has_all_fields: bool
         record = decoder.decode(raw)
     except msgspec.ValidationError as error:
         decode_strictly(raw)  # the cause may be a duplicate key, which has a better message
-        raise _explain_error(error) from error
+        raise explain_error(error) from error
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         decode_strictly(raw)
         raise InvalidValue("record", "is not valid JSON") from None
@@ -180,7 +180,7 @@ def _describe_forbidden(code: int) -> str:
     return "a character that changes the direction of text" if code >= 0x202A else "a control character"
 
 
-def _explain_error(error: msgspec.ValidationError) -> InvalidValue:
+def explain_error(error: msgspec.ValidationError) -> InvalidValue:
     """Convert msgspec's validation error to a message for the user: the field, and the expected type."""
     text = str(error)
     path_match = _ERROR_PATH.search(text)

@@ -195,6 +195,26 @@ def read_exam_variables(exam: Exam) -> dict[str, str]:
     return {name: value for name, value in zip(EXAM_VARIABLES, values, strict=True) if value}
 
 
+def read_variables(template: str, message: str) -> dict[str, str]:
+    """Return the values of the variables of a prompt's text in a message that was made from it.
+
+    Raises:
+        InvalidValue: the message was not made from this text.
+
+    >>> read_variables("Report: ${report}", "Report: The heart is enlarged.")
+    {'report': 'The heart is enlarged.'}
+    """
+    names = Template(template).get_identifiers()
+    pattern = re.escape(Template(template).substitute({name: f"\0{name}\0" for name in names}))
+    for name in names:
+        mark = re.escape(f"\0{name}\0")
+        pattern = pattern.replace(mark, f"(?P<{name}>.*)", 1).replace(mark, f"(?P={name})")
+    match = re.fullmatch(pattern, message, re.DOTALL)
+    if match is None:
+        raise InvalidValue("request", "was not made from the text of this prompt version")
+    return match.groupdict()
+
+
 def add_examples(content: str, examples: Sequence[Example]) -> str:
     """Return a prompt file with further examples at its end. Examples that it has already are left out.
 

@@ -126,12 +126,35 @@ def compute_measures(
         InvalidValue: an entry of the family names no raters of the table.
     """
     settings = settings or Settings()
+    return compute_encoded_measures(encode_table(ratings, settings), settings, progress=progress)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedRatings:
+    """A checked table of ratings: its answers as arrays, and the pairs of :func:`pair_repeats`."""
+
+    matrix: RatingMatrix
+    repeats: pd.DataFrame
+
+
+def encode_table(ratings: pd.DataFrame, settings: Settings) -> EncodedRatings:
+    """Check and encode a table of ratings; see :func:`compute_measures`."""
     table = check_ratings(ratings)
     if settings.threshold is not None and settings.positive is not None:
         table = answer_by_threshold(
             table, positive=settings.positive, threshold=settings.threshold, reference=settings.reference
         )
-    matrix = encode_ratings(table, reference=settings.reference, missing_answers=settings.missing_answers)
+    return EncodedRatings(
+        matrix=encode_ratings(table, reference=settings.reference, missing_answers=settings.missing_answers),
+        repeats=pair_repeats(table),
+    )
+
+
+def compute_encoded_measures(
+    encoded: EncodedRatings, settings: Settings, *, progress: Callable[[float], None] | None = None
+) -> Measures:
+    """Compute all measures of ratings that :func:`encode_table` encoded with the same settings."""
+    matrix = encoded.matrix
     agreement_ratings = select_agreement_ratings(matrix, settings)
     paired = compute_paired_differences(matrix, settings)
     pairs, kinds = (
@@ -156,7 +179,7 @@ def compute_measures(
         overall=compute_overall_accuracy(matrix, settings),
         coverage=compute_coverage(matrix, settings),
         unpaired=compute_unpaired_differences(matrix, settings),
-        repeats=compute_repeat_agreement(pair_repeats(table), settings),
+        repeats=compute_repeat_agreement(encoded.repeats, settings),
         settings=UsedSettings(
             seed=settings.seed,
             bootstrap=settings.bootstrap,

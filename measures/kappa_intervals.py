@@ -156,14 +156,20 @@ def agreement_of_pairs(
     Returns:
         Kappa and AC1 of each pair, as of :func:`kappa_interval` and :func:`ac1_interval`.
     """
-    options = _Options(clusters=clusters, confidence=confidence, draws=draws, seed=seed)
+    cluster_index, n_clusters = renumber_clusters(np.arange(len(answers)) if clusters is None else clusters)
+    options = _Options(
+        clusters=None if n_clusters == len(answers) else cluster_index,
+        confidence=confidence,
+        draws=draws,
+        seed=seed,
+    )
     estimates: list[tuple[Estimate, Estimate]] = []
     for start in range(0, len(pairs), _PAIRS_AT_ONCE):
         drafts: list[_Draft] = []
         for pair in pairs[start : start + _PAIRS_AT_ONCE]:
             tables = _divide_into_tables(answers, pair, weights, strata)
             drafts += [_draft_kappa(tables, options), _draft_ac1(tables, options)]
-        _set_posterior_limits(answers, strata, drafts, options, k=len(weights))
+        _set_posterior_limits(answers, strata, drafts, options, cluster_index, k=len(weights))
         finished = [draft.estimate for draft in drafts]
         estimates += list(zip(finished[::2], finished[1::2], strict=True))
     return estimates
@@ -173,7 +179,7 @@ def agreement_of_pairs(
 class _Table:
     """The contingency table of a pair in a stratum, and the rows of its questions with the cell of each.
 
-    ``categories`` (k,) are the categories of the table.
+    ``categories`` (k,) are the categories of the table, ``margins`` the answers of each rater by category.
     """
 
     pair: tuple[int, int]
@@ -182,6 +188,7 @@ class _Table:
     categories: NDArray[np.int64]
     cells: tuple[NDArray[np.int64], NDArray[np.int64]]
     table: NDArray[np.int64]
+    margins: tuple[list[int], ...]
     weights: NDArray[np.float64]
 
     @property
@@ -195,19 +202,19 @@ class _Table:
         return len(self.rows) - self.agreements
 
     @property
-    def used(self) -> NDArray[np.int64]:
+    def used(self) -> list[int]:
         """The categories that a rater used."""
-        return np.flatnonzero(self.table.sum(axis=0) + self.table.sum(axis=1))
+        return [category for category, counts in enumerate(zip(*self.margins, strict=True)) if any(counts)]
 
     @property
     def is_one_category(self) -> bool:
         """Whether both raters are constant."""
-        return all(int((self.table.sum(axis=axis) > 0).sum()) == 1 for axis in (0, 1))
+        return all(_count_nonzero(margin) == 1 for margin in self.margins)
 
     @property
     def has_constant_rater(self) -> bool:
         """Whether one of the raters is constant."""
-        return any(int((self.table.sum(axis=axis) > 0).sum()) == 1 for axis in (0, 1))
+        return any(_count_nonzero(margin) == 1 for margin in self.margins)
 
     def restrict_to_used(self) -> _Table:
         """Return the table without the categories that neither rater used."""
@@ -221,19 +228,24 @@ class _Table:
             categories=self.categories[used],
             cells=(position[self.cells[0]], position[self.cells[1]]),
             table=self.table[np.ix_(used, used)],
+            margins=tuple([margin[category] for category in used] for margin in self.margins),
             weights=self.weights[np.ix_(used, used)],
         )
 
     @property
     def smallest_count(self) -> int:
         """The smallest number of disagreements, and of answers of a rater in a category."""
-        margins = (self.table.sum(axis=axis)[self.used] for axis in (0, 1))
-        return min(self.disagreements, *(int(margin.min()) for margin in margins))
+        used = self.used
+        return min(self.disagreements, *(margin[category] for margin in self.margins for category in used))
+
+
+def _count_nonzero(margin: list[int]) -> int:
+    return len(margin) - margin.count(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
-    """The options of an interval; see :func:`kappa_interval`."""
+    """The options of an interval; ``clusters`` is None if each question has a cluster of its own."""
 
     clusters: NDArray[np.int64] | None
     confidence: float
@@ -271,7 +283,7 @@ def _divide_into_tables(
     first, second = answers[:, pair[0]], answers[:, pair[1]]
     common = np.flatnonzero((first >= 0) & (second >= 0))
     numbers = np.zeros(len(common), dtype=np.int64) if strata is None else strata[common]
-    distinct = np.unique(numbers)
+    distinct = np.flatnonzero(np.bincount(numbers))
     tables = []
     for number in distinct.tolist():
         rows = common[numbers == number]
@@ -279,10 +291,12 @@ def _divide_into_tables(
         if len(distinct) > 1:
             used = np.unique([first[rows], second[rows]])
             cells = (np.searchsorted(used, first[rows]), np.searchsorted(used, second[rows]))
+        table = contingency(*cells, k=len(used))
         tables.append(
             _Table(
-                pair=pair, stratum=number, rows=rows, categories=used, cells=cells,
-                table=contingency(*cells, k=len(used)), weights=weights[np.ix_(used, used)],
+                pair=pair, stratum=number, rows=rows, categories=used, cells=cells, table=table,
+                margins=(table.sum(axis=1).tolist(), table.sum(axis=0).tolist()),
+                weights=weights if len(distinct) == 1 else weights[np.ix_(used, used)],
             )
         )  # fmt: skip
     return tables
@@ -342,7 +356,7 @@ def _combine(
     value = sum(len(table.rows) * coefficient for table, coefficient, _ in parts) / n
     influences = np.concatenate([influence[table.cells] for table, _, influence in parts])
     rows = np.concatenate([table.rows for table, _, _ in parts])
-    clusters = None if options.clusters is None else np.asarray(options.clusters)[rows]
+    clusters = None if options.clusters is None else options.clusters[rows]
     se = _standard_error(influences, clusters)
     if left_out:
         note = "; ".join(filter(None, [note, f"{left_out} answer format with one category left out"]))
@@ -361,6 +375,7 @@ def _set_posterior_limits(
     strata: NDArray[np.int64] | None,
     drafts: Sequence[_Draft],
     options: _Options,
+    cluster_index: NDArray[np.int64],
     *,
     k: int,
 ) -> None:
@@ -369,8 +384,7 @@ def _set_posterior_limits(
     if not drawn:
         return
     n = len(answers)
-    clusters = np.arange(n) if options.clusters is None else options.clusters
-    cluster_index, n_clusters = renumber_clusters(clusters)
+    n_clusters = int(cluster_index.max()) + 1
     draws = min(options.draws, max(_MIN_DRAWS, _MAX_DRAWN // n))
     step = max(1, _MAX_WEIGHTS // n)
     values = np.concatenate(

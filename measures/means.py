@@ -71,17 +71,45 @@ def mean_by_cluster(
     if len(values) != len(clusters):
         raise ValueError(f"{len(values)} values, but {len(clusters)} clusters")
     n = len(values)
+    array = np.asarray(values, dtype=np.float64)
+    total = float(array.sum())
+    cluster_index, n_clusters = renumber_clusters(clusters)
+    sums = np.bincount(cluster_index, weights=array - total / n) if n else array
+    return mean_from_sums(
+        total, n, clusters=n_clusters, squares=float(np.sum(sums**2)), minimum=minimum, maximum=maximum,
+        confidence=confidence,
+    )  # fmt: skip
+
+
+def mean_from_sums(
+    total: float,
+    n: int,
+    *,
+    clusters: int,
+    squares: float,
+    minimum: float = -math.inf,
+    maximum: float = math.inf,
+    confidence: float = CONFIDENCE,
+) -> Mean:
+    """Compute the result of :func:`mean_by_cluster` from sums.
+
+    Args:
+        total: the sum of the values.
+        n: the number of values.
+        clusters: the number of clusters.
+        squares: the sum over clusters of the squared sum of deviations from the mean.
+        minimum: the smallest possible value.
+        maximum: the largest possible value.
+        confidence: the confidence level of the interval.
+    """
     if n == 0:
         return Mean(n=0, estimate=None, note="not defined: no values")
-    array = np.asarray(values, dtype=np.float64)
-    mean = float(array.mean())
-    cluster_index, n_clusters = renumber_clusters(clusters)
-    if n_clusters < 2:
+    mean = total / n
+    if clusters < 2:
         note = "no interval: one question only" if n == 1 else "no interval: one exam only"
         return Mean(n=n, estimate=mean, note=note)
-    sums = np.bincount(cluster_index, weights=array - mean)
-    error = math.sqrt(n_clusters / (n_clusters - 1) * float(np.sum(sums**2))) / n
+    error = math.sqrt(clusters / (clusters - 1) * squares) / n
     if error < 1e-12:
         return Mean(n=n, estimate=mean, note="no interval: all values are equal")
-    half_width = float(scipy.special.stdtrit(n_clusters - 1, 0.5 + confidence / 2)) * error
+    half_width = float(scipy.special.stdtrit(clusters - 1, 0.5 + confidence / 2)) * error
     return Mean(n=n, estimate=mean, low=max(minimum, mean - half_width), high=min(maximum, mean + half_width))

@@ -16,8 +16,9 @@ Sources: McNemar Q, Psychometrika 1947;12:153-157; Fagerland MW, Lydersen S, Laa
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -29,6 +30,8 @@ from measures.proportions import CONFIDENCE, Proportion, wilson
 
 #: Of the pairings that two margins allow, at least this many are computed, evenly spaced (or all, if fewer).
 MIN_PAIRINGS = 100
+#: Halvings of an interval of length 2, until it is shorter than 1e-12.
+_BISECTIONS = 41
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +84,11 @@ def mcnemar(a_only: int, b_only: int) -> tuple[float, float]:
     >>> (round(exact, 5), round(mid, 5))
     (0.21875, 0.125)
     """
+    return _mcnemar_test(a_only, b_only)
+
+
+@lru_cache(maxsize=10_000)
+def _mcnemar_test(a_only: int, b_only: int) -> tuple[float, float]:
     return sign_flip_test(np.repeat([1, -1], [a_only, b_only]))
 
 
@@ -149,6 +157,11 @@ def tango(a_only: float, b_only: float, n: float, *, confidence: float = CONFIDE
     >>> (round(low, 3), round(high, 3))
     (0.069, 0.386)
     """
+    return _tango_limits(a_only, b_only, n, confidence)
+
+
+@lru_cache(maxsize=10_000)  # the pairs of raters of a large study have few different counts
+def _tango_limits(a_only: float, b_only: float, n: float, confidence: float) -> tuple[float, float]:
     critical = NormalDist().inv_cdf(0.5 + confidence / 2)
 
     def score(difference: float) -> float:
@@ -165,10 +178,24 @@ def tango(a_only: float, b_only: float, n: float, *, confidence: float = CONFIDE
     middle, edge = (a_only - b_only) / n, 1 - 1e-12
     low, high = -1.0, 1.0
     if middle > -edge and score(-edge) > critical:
-        low = scipy.optimize.brentq(lambda x: score(x) - critical, -edge, min(middle, edge), xtol=1e-12)
+        low = _bisect(score, critical, -edge, min(middle, edge))
     if middle < edge and score(edge) < -critical:
-        high = scipy.optimize.brentq(lambda x: score(x) + critical, max(middle, -edge), edge, xtol=1e-12)
-    return float(low), float(high)
+        high = _bisect(score, -critical, max(middle, -edge), edge)
+    return low, high
+
+
+def _bisect(decreasing: Callable[[float], float], target: float, low: float, high: float) -> float:
+    """Find where a decreasing function has the value ``target``, within 1e-12.
+
+    SciPy has the same in ``scipy.optimize``, whose import takes as long as the report of a study.
+    """
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        if decreasing(middle) > target:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
 
 
 def newcombe_paired(
@@ -266,26 +293,25 @@ def compare_paired(
     if len(first) != len(second) or (clusters is not None and len(clusters) != len(first)):
         raise ValueError("a, b and clusters must have the same length")
     n = len(first)
-    both, neither = int((first & second).sum()), int((~first & ~second).sum())
-    a_only, b_only = int((first & ~second).sum()), int((~first & second).sum())
+    neither, b_only, a_only, both = np.bincount(2 * first + second, minlength=4).tolist()
     cells = {"n": n, "both": both, "a_only": a_only, "b_only": b_only, "neither": neither}
     if n == 0:
         return PairedComparison(
             **cells, difference=None, low=None, high=None, p_exact=None, p_mid=None,
             note="not defined: no question was answered by both",
         )  # fmt: skip
-    differences = first.astype(np.int64) - second.astype(np.int64)
-    effect, sums, note = 1.0, differences, ""
+    effect, sums, note = 1.0, None, ""
     if clusters is not None:
         cluster_index, n_clusters = renumber_clusters(clusters)
         if n_clusters < n:
+            differences = first.astype(np.int64) - second.astype(np.int64)
             sums = np.bincount(cluster_index, weights=differences).round().astype(np.int64)
             effect, note = (
                 _design_effect(differences, cluster_index, n_clusters),
                 f"clustered by {cluster_unit}",
             )
     low, high = tango(a_only / effect, b_only / effect, n / effect, confidence=confidence)
-    p_exact, p_mid = sign_flip_test(sums)
+    p_exact, p_mid = mcnemar(a_only, b_only) if sums is None else sign_flip_test(sums)
     return PairedComparison(
         **cells, difference=(a_only - b_only) / n, low=low, high=high, p_exact=p_exact, p_mid=p_mid, note=note
     )

@@ -63,7 +63,7 @@ def wilson(
     low, high = (
         _continuity_corrected_limits(count, n, confidence)
         if continuity_corrected
-        else _wilson_limits(count, n, confidence)
+        else wilson_limits(count, n, confidence)
     )
     return Proportion(count=count, n=n, estimate=count / n, low=low, high=high)
 
@@ -128,18 +128,35 @@ def wilson_by_cluster(
         raise ValueError(f"{len(hits)} questions, but {len(clusters)} clusters")
     values: NDArray[np.float64] = np.asarray(hits, dtype=np.float64)
     count, n = int(values.sum()), len(values)
-    plain = wilson(count, n, confidence=confidence)
     cluster_index, n_clusters = renumber_clusters(clusters)
-    if count in (0, n) or n_clusters == n:
+    sums = np.bincount(cluster_index, weights=values - count / n) if n else values
+    return share_from_sums(
+        count, n, clusters=n_clusters, squares=float(np.sum(sums**2)), confidence=confidence
+    )
+
+
+def share_from_sums(
+    count: int, n: int, *, clusters: int, squares: float, confidence: float = CONFIDENCE
+) -> Proportion:
+    """Compute the result of :func:`wilson_by_cluster` from sums.
+
+    Args:
+        count: the number of hits.
+        n: the number of questions.
+        clusters: the number of clusters.
+        squares: the sum over clusters of the squared sum of deviations from the share.
+        confidence: the confidence level of the interval.
+    """
+    plain = wilson(count, n, confidence=confidence)
+    if count in (0, n) or clusters == n:
         return plain
-    if n_clusters == 1:
+    if clusters == 1:
         return replace(plain, note="one exam only: the interval treats its questions as independent")
     share = count / n
-    sums = np.bincount(cluster_index, weights=values - share)
-    cluster_variance = n_clusters / (n_clusters - 1) * float(np.sum(sums**2)) / n**2
+    cluster_variance = clusters / (clusters - 1) * squares / n**2
     independent = share * (1 - share) / (n - 1)
     effect = max(1.0, cluster_variance / independent)
-    low, high = _wilson_limits(count / effect, n / effect, confidence)
+    low, high = wilson_limits(count / effect, n / effect, confidence)
     return Proportion(count=count, n=n, estimate=share, low=low, high=high)
 
 
@@ -173,8 +190,8 @@ def _undefined_proportion() -> Proportion:
     return Proportion(count=0, n=0, estimate=None, low=None, high=None, note="not defined: n is 0")
 
 
-def _wilson_limits(count: float, n: float, confidence: float) -> tuple[float, float]:
-    """Compute Wilson's score interval; ``count`` and ``n`` may be effective sizes, which are not integers."""
+def wilson_limits(count: float, n: float, confidence: float) -> tuple[float, float]:
+    """Compute the limits of Wilson's interval; ``count`` and ``n`` may be effective, thus not integers."""
     # The lower tail, as in statsmodels, gives the same last digit.
     z, share = -float(scipy.special.ndtri((1 - confidence) / 2)), count / n
     scale = 1 + z**2 / n

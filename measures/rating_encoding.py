@@ -17,6 +17,7 @@ from domain.errors import Refused
 from domain.protocols import MissingAnswers
 from measures.rating_matrix import RatingMatrix
 from measures.rating_values import NO, NOT_MARKED, REPEAT, TRAINING, UNDETERMINED, YES
+from measures.ratings import parse_numbers
 
 
 def encode_ratings(
@@ -39,7 +40,9 @@ def encode_ratings(
         Refused: two lines contradict each other, the reference is not in the table, several raters are of
             kind "reference" and ``reference`` is None, or the table has only training cases and repeats.
     """
-    table = table[~table["arm"].isin([TRAINING, REPEAT])]
+    is_left_out = table["arm"].isin([TRAINING, REPEAT])
+    if is_left_out.any():
+        table = table[~is_left_out]
     if not len(table):
         raise Refused("All ratings are of training cases or repeats, which count in no measure.")
     table = table.assign(person=table["rater"], rater=append_arm_to_raters(table))
@@ -69,8 +72,7 @@ def encode_ratings(
     period = np.full(answers.shape, -1, dtype=np.int64)
     period[q, r] = _value_indices(table["period"], periods)
     scores, probabilities = np.full((2, *answers.shape), np.nan)
-    scores[q, r] = pd.to_numeric(table["score"].replace("", None))
-    probabilities[q, r] = pd.to_numeric(table["probability"].replace("", None))
+    scores[q, r], probabilities[q, r] = parse_numbers(table["score"]), parse_numbers(table["probability"])
     has_multiple_ticks = np.array([label.count("|") > 0 for label in labels] + [False])
     kinds = tuple(
         "reference" if column == reference_column else (kind_by_rater.get(name) or "reader")
@@ -153,6 +155,8 @@ def _natural_sort_key(text: str) -> tuple[int, float, str]:
 def append_arm_to_raters(table: pd.DataFrame) -> pd.Series:
     """Return the raters' names; the arm is appended for raters who answered in several arms."""
     arms = table.groupby("rater")["arm"].nunique()
+    if (arms <= 1).all():
+        return table["rater"]  # no second text for each of a million lines
     in_several_arms = table["rater"].isin(arms.index[arms > 1])
     name_with_arm = table["rater"] + " (" + table["arm"].where(table["arm"] != "", "no arm") + ")"
     return table["rater"].where(~in_several_arms, name_with_arm)

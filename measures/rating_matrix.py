@@ -78,14 +78,12 @@ class RatingMatrix:
         all_questions = QuestionSubset(name=ALL, rows=np.arange(len(self.questions)))
         return [all_questions, *_build_subsets(self.tasks, self.task)]
 
-    def category_subsets(self) -> list[QuestionSubset]:
-        """Return a subset for each category."""
-        return _build_subsets(self.categories, self.category)
-
     def count_selected(self, rows: NDArray[np.int64], a: int, b: int) -> int:
         """Count the questions that both answered, one of them because of another rater's answer."""
-        both_answered = (self.answers[rows][:, [a, b]] >= 0).all(axis=1)
-        return int((both_answered & self.selected[rows][:, [a, b]].any(axis=1)).sum())
+        is_selected = self.selected[rows, a] | self.selected[rows, b]
+        if not is_selected.any():
+            return 0
+        return int((is_selected & (self.answers[rows, a] >= 0) & (self.answers[rows, b] >= 0)).sum())
 
     def select_raters(self, columns: Sequence[int]) -> RatingMatrix:
         """Return the ratings of some raters, in this order; the reference must not be one of them."""

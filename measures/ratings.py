@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from domain.errors import Refused
 from measures.rating_values import ALL, NO, NOT_MARKED, REPEAT, TRAINING, UNDETERMINED, YES
@@ -60,7 +61,7 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
             "line 2: there are no ratings. After the line of column names, each line is one rating."
         )
     names = [*REQUIRED_COLUMNS, *(name for name in OPTIONAL_COLUMNS if name in ratings.columns)]
-    table = pd.DataFrame({name: _to_text(ratings[name]) for name in names})
+    table = pd.DataFrame({name: _to_text(ratings[name]) for name in names}, copy=False)
     for name in OPTIONAL_COLUMNS:
         if name not in table:
             table[name] = ""
@@ -104,13 +105,21 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     )
     is_duplicate = table.duplicated(["question_id", "rater", "arm"])
     _refuse_where(is_duplicate, "question_id", "this rater answered this question on an earlier line", table)
-    scores = pd.to_numeric(table["score"].replace("", "0"), errors="coerce")
+    is_number = np.isfinite(parse_numbers(table["score"]))
+    _refuse_where((table["score"] != "") & ~is_number, "score", "must be a number or empty", table)
+    probabilities = parse_numbers(table["probability"])
+    is_probability = (probabilities >= 0) & (probabilities <= 1)
     _refuse_where(
-        scores.isna() | scores.isin([math.inf, -math.inf]), "score", "must be a number or empty", table
+        (table["probability"] != "") & ~is_probability, "probability", "must be 0 to 1 or empty", table
     )
-    probabilities = pd.to_numeric(table["probability"].replace("", "0"), errors="coerce")
-    _refuse_where(~probabilities.between(0, 1), "probability", "must be 0 to 1 or empty", table)
     return table.assign(cluster=_name_clusters(table))
+
+
+def parse_numbers(column: pd.Series) -> NDArray[np.float64]:
+    """Convert texts to numbers, each distinct text once; NaN for a text that is empty or not a number."""
+    codes, distinct = pd.factorize(column)
+    numbers = pd.to_numeric(pd.Series(distinct, dtype=object), errors="coerce")
+    return np.asarray(numbers.to_numpy(dtype=np.float64)[codes])
 
 
 def answer_by_threshold(
@@ -211,13 +220,19 @@ def _to_text(column: pd.Series) -> pd.Series:
     if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
         column = column.astype("Int64")  # pandas reads integers as floats if some are missing: "3" as "3.0"
     codes, distinct = pd.factorize(column)
+    is_text = column.dtype == object and (codes >= 0).all()
+    if is_text and all(isinstance(value, str) and value == value.strip() for value in distinct):
+        return column  # no second copy of a large table
     texts = np.array([*(str(value).strip() for value in distinct), ""], dtype=object)
     return pd.Series(texts[codes], index=column.index, dtype=object)
 
 
 def _map_distinct(column: pd.Series, convert: Callable[[str], str]) -> pd.Series:
     """Convert a column of texts. Each distinct text is converted once."""
-    return column.map({text: convert(text) for text in column.unique()}).astype(object)
+    converted = {text: convert(text) for text in column.unique()}
+    if all(text == value for text, value in converted.items()):
+        return column
+    return column.map(converted).astype(object)
 
 
 def _name_clusters(table: pd.DataFrame) -> pd.Series:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
 
 if TYPE_CHECKING:
@@ -445,13 +446,18 @@ def to_record(result: DataclassInstance, names: Mapping[str, str] | None = None)
     {'n': 2, 'mean': 0.5, 'low': None, 'high': None, 'note': ''}
     """
     record: Record = {}
-    for name in (field.name for field in fields(result)):
+    for name in _list_field_names(type(result)):
         value = getattr(result, name)
-        if is_dataclass(value) and not isinstance(value, type):
+        if is_dataclass(type(value)):
             record |= to_record(value)
         else:
             record[(names or {}).get(name, name)] = value
     return record
+
+
+@cache
+def _list_field_names(result_type: type[DataclassInstance]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(result_type))
 
 
 def to_records(

@@ -194,6 +194,22 @@ def compare_auc_of_arms(
     )
 
 
+def mean_auc_of_readers(
+    truth: NDArray[np.int64], scores: Matrix, *, confidence: float = CONFIDENCE
+) -> MrmcComparison:
+    """Estimate the mean AUC of the readers by U-statistics, with readers and cases random.
+
+    Args:
+        truth: 1 for positive, 0 for negative, shape (cases,).
+        scores: shape (cases, readers), NaN where not read; cases are independent.
+        confidence: the confidence level of the interval.
+
+    Returns:
+        The mean AUC as ``difference``, weighted by the pairs of cases of each reader; p tests an AUC of 0.
+    """
+    return _u_statistic(truth, [_Arm(scores=scores, subtracted=None)], confidence)
+
+
 def _compare(
     truth: NDArray[np.int64],
     first: Matrix,

@@ -12,7 +12,7 @@ for surveys. The effective size is estimate x (1 - estimate) / variance. Three r
   a variance, and a stratum with one judged question can be used.
 - The effective size is at most Kish's, that of equal rates in all strata, 1 / sum(weight^2 / n). Without a
   hit it is Kish's.
-- If several questions belong to one exam, it is divided by the design effect.
+- If several questions belong to one patient or exam, it is divided by the design effect.
 
 Completely judged strata are certain, so the interval is computed for the other strata and the certain hits
 are added. The limits are never below the rate of the observed hits in the dataset, nor above 1 minus the rate
@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from measures.clusters import renumber_clusters
 from measures.proportions import CONFIDENCE
 
-#: Weight, in hits, of the assumption that all questions of an exam are equal, in the design effect.
+#: Weight, in hits, of the assumption that all questions of a cluster are equal, in the design effect.
 EXAM_PRIOR_HITS = 0.5
 
 
@@ -114,7 +114,7 @@ def stratified_rate(
 
     Args:
         strata: all strata of the dataset, including those without a sampled question.
-        design_effect: the result of :func:`exam_design_effect`, 1 or more.
+        design_effect: the result of :func:`cluster_design_effect`, 1 or more.
         confidence: the confidence level of the interval.
 
     Returns:
@@ -155,7 +155,7 @@ def stratified_rate(
         unweighted=pooled,
         bounds=_bounds(filled, size),
         design_effect=design_effect,
-        note="clustered by exam" if design_effect > 1 else "",
+        note="clustered by patient" if design_effect > 1 else "",
     )
 
 
@@ -173,7 +173,7 @@ def stratified_limits(
         hits: the number of hits, shape (..., strata).
         reviewed: the number of judged questions of each stratum, 1 or more, shape (strata,).
         sizes: the number of questions of each stratum, shape (strata,).
-        design_effect: the design effect of exams, 1 or more, shape (...).
+        design_effect: the design effect of clusters, 1 or more, shape (...).
         confidence: the confidence level of the interval.
 
     Returns:
@@ -201,33 +201,33 @@ def stratified_limits(
     )
 
 
-def exam_design_effect(
+def cluster_design_effect(
     hits: Sequence[bool] | NDArray[np.bool_],
     strata: Sequence[int] | NDArray[np.int64],
-    exams: Sequence[int] | NDArray[np.int64],
+    clusters: Sequence[int] | NDArray[np.int64],
     weights: Sequence[float] | NDArray[np.float64],
 ) -> float:
-    """Compute the design effect of exams on the weighted rate.
+    """Compute the design effect of patients or exams on the weighted rate.
 
-    It is the variance clustered by exam divided by the variance of independent questions, each corrected for
+    It is the clustered variance divided by the variance of independent questions, each corrected for
     the estimated rates of the strata, as in R's survey package. Few hits say little about it. It is therefore
-    averaged with the design effect of exams whose questions are all equal: that counts as half a hit.
+    averaged with the design effect of clusters whose questions are all equal: that counts as half a hit.
 
     Args:
         hits: whether each judged question has the property.
         strata: the stratum number of each question.
-        exams: the exam number of each question; an exam may have questions in several strata.
+        clusters: the patient or exam of each question; a cluster may have questions in several strata.
         weights: for each question, the stratum size divided by the number of judged questions in the stratum.
 
     Returns:
-        1 or more; 1 if each question has its own exam.
+        1 or more; 1 if each question has its own cluster.
 
-    >>> exam_design_effect([False] * 6, [0] * 6, [1, 1, 2, 2, 3, 3], [1.0] * 6)
+    >>> cluster_design_effect([False] * 6, [0] * 6, [1, 1, 2, 2, 3, 3], [1.0] * 6)
     2.0
     """
     values, question_weights = np.asarray(hits, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     stratum_index, n_strata = renumber_clusters(strata)
-    cluster_index, n_clusters = renumber_clusters(exams)
+    cluster_index, n_clusters = renumber_clusters(clusters)
     if n_clusters == len(values):
         return 1.0
     stratum_counts = np.bincount(stratum_index)

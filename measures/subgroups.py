@@ -1,10 +1,10 @@
 """Weighted rates in a part of a sample, such as the share of errors among the questions that a check finds.
 
 The rate of a part is a ratio of two weighted sums, because the size of the part is unknown. Its variance is
-by Taylor linearisation, clustered by exam, with replacement (no finite-population correction) and without
+by Taylor linearisation, clustered by patient, with replacement (no finite-population correction) and without
 strata, which errs towards wide intervals. The interval is Clopper and Pearson's at the effective sample size
 (Korn and Graubard), at most that of Kish, (sum of weights)^2 / sum of squared weights. Without a hit or
-without a miss the variance is 0; each exam then counts as at most one question.
+without a miss the variance is 0; each patient then counts as at most one question.
 
 Sources: Cochran WG, Sampling Techniques, 3rd ed., 1977, section 5A.14; Korn EL, Graubard BI, Surv Methodol
 1998;24:193-201; Kish L, Survey Sampling, 1965.
@@ -19,6 +19,7 @@ import scipy
 from numpy.typing import NDArray
 
 from measures.clusters import renumber_clusters
+from measures.effective_size import effective_size, kish_effective_size
 from measures.proportions import CONFIDENCE
 
 
@@ -50,7 +51,7 @@ def subgroup_rate(
         hits: whether each question of the sample has the property, shape (n,).
         in_part: whether each question belongs to the part, shape (n,).
         weights: the inverse inclusion probability of each question, above 0, shape (n,).
-        clusters: the exam of each question, shape (n,).
+        clusters: the patient or exam of each question, shape (n,).
         confidence: the confidence level of the interval.
 
     >>> values = np.array([True, True, False, True])
@@ -75,11 +76,10 @@ def subgroup_rate(
 def _effective_size(
     hits: NDArray[np.bool_], weights: NDArray[np.float64], clusters: NDArray[np.int64], rate: float
 ) -> float:
-    kish_size = float(weights.sum() ** 2 / (weights**2).sum())
     cluster_index, n_clusters = renumber_clusters(clusters)
     if rate in {0.0, 1.0} or n_clusters == 1:
-        return min(kish_size, float(n_clusters))
+        return min(kish_effective_size(weights), float(n_clusters))
     residuals = weights * (hits - rate) / weights.sum()
     by_cluster = np.bincount(cluster_index, weights=residuals)
     variance = n_clusters / (n_clusters - 1) * float(by_cluster @ by_cluster)
-    return min(kish_size, rate * (1 - rate) / variance)
+    return effective_size(weights, rate=rate, variance=variance)

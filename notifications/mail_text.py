@@ -91,4 +91,4 @@ def _describe_notice(kind: NoticeKind, name: str, count: int) -> str:
         case NoticeKind.MARKING:
             return f"Reader study {name}: you can mark open answers"
         case NoticeKind.SCORING:
-            return f"Prompt bench {name}: you can score outputs"
+            return f"{name}: you can score outputs of models"

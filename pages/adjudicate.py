@@ -1,4 +1,4 @@
-"""Adjudicate: questions on which reviewers disagree, one by one, with their verdicts side by side."""
+"""Adjudicate: questions on which reviewers disagree, or with a reported problem, one by one."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
     if not disputes:
         show_empty_state(
             f"No disputes in batch {batch.name}",
-            "Questions on which two reviewers disagree appear here.",
+            "Questions on which two reviewers disagree, and those with a reported problem, appear here.",
         )
         return
     st.success(
@@ -69,7 +69,7 @@ def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
         [
             {
                 "Question": dispute.question_id,
-                "Disagreement on": ", ".join(sorted(dispute.kinds)) or "no longer disputed",
+                "Subject": ", ".join(sorted(dispute.kinds)) or "no longer disputed",
                 "Decision": dispute.adjudication.decision.value if dispute.adjudication else "",
                 "Reason": dispute.adjudication.reason if dispute.adjudication else "",
                 "When (UTC)": f"{dispute.adjudication.given_at:%Y-%m-%d %H:%M}"
@@ -118,10 +118,7 @@ def _find_first_open(person: Person, own_batches: list[Batch]) -> int:
         return own_batches[0].id
     with read_only_session() as db:
         for batch in own_batches:
-            if any(
-                dispute.adjudication is None
-                for dispute in list_disputes(db, person=person, batch_id=batch.id)
-            ):
+            if any(dispute.is_open for dispute in list_disputes(db, person=person, batch_id=batch.id)):
                 return batch.id
     return own_batches[0].id
 

@@ -9,6 +9,7 @@ from domain.people import Action, Person
 from review import service as review
 from ui.batches.agreement import show_agreement_panel
 from ui.batches.choice import choose_batch, load_batches_or_show_empty
+from ui.batches.consensus import show_consensus_panel
 from ui.batches.drift import show_drift_panel
 from ui.context import current_workspace, read_only_session, require_page
 from ui.widgets import escape_markdown, screen, show_empty_state
@@ -40,7 +41,7 @@ def main() -> None:
     elif agreement.shared:
         show_empty_state(
             "No agreement yet",
-            "All second opinions so far were requested because of a reported error and would bias "
+            "All second opinions so far were requested because of the first verdict and would bias "
             "agreement. Agreement is shown once questions of the random share have been judged twice.",
         )
     else:
@@ -50,6 +51,8 @@ def main() -> None:
             page="pages/assign.py",
             label="Request second opinions",
         )
+    if agreement.consensus is not None and agreement.shared:
+        show_consensus_panel(agreement.consensus, agreement.people)
     show_drift_panel(agreement)
 
 

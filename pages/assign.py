@@ -12,6 +12,7 @@ from ui.batches.assignments import show_assignment_panel
 from ui.batches.choice import choose_batch, load_batches_or_show_empty
 from ui.batches.disputes import show_dispute_rules
 from ui.batches.hidden_questions import show_hidden_panel
+from ui.batches.practice import show_practice_panel
 from ui.batches.reassignment import show_reassignment_panel
 from ui.batches.second_opinions import show_second_opinions_panel
 from ui.batches.settings import show_settings_panel
@@ -22,6 +23,7 @@ from ui.widgets import escape_markdown, run_action, screen, show_notice
 
 _TAB_LABELS = (
     "Assign", "Shared queue", "Reassign or unassign", "Review settings", "Disputes", "Hidden questions",
+    "Practice",
 )  # fmt: skip
 
 
@@ -38,7 +40,9 @@ def main() -> None:
     show_table([_overview_row(overview) for overview in batches], visible_rows=6)
     batch = choose_batch(batches, key="batch-to-manage")
     _show_header(batch)
-    assignment_tab, queue_tab, reassignment_tab, settings_tab, disputes_tab, hidden_tab = st.tabs(_TAB_LABELS)
+    (
+        assignment_tab, queue_tab, reassignment_tab, settings_tab, disputes_tab, hidden_tab, practice_tab,
+    ) = st.tabs(_TAB_LABELS)  # fmt: skip
     with read_only_session() as db:
         load = review.load_batch_workload(db, by=person, batch=batch.name)
         reviewers = [
@@ -59,6 +63,8 @@ def main() -> None:
         show_dispute_rules(person, batch.name, [reviewer.name for reviewer in reviewers])
     with hidden_tab:
         show_hidden_panel(batch)
+    with practice_tab:
+        show_practice_panel(batch, reviewers)
 
 
 def _overview_row(overview: review.BatchOverview) -> dict[str, object]:

@@ -12,6 +12,7 @@ from ui.home.coordination import show_coordination
 from ui.home.own_batches import show_own_batches
 from ui.marking.own_marking import show_own_marking
 from ui.prompt_bench.own_scoring import show_own_scoring
+from ui.region_checks.own_marking import show_own_region_checks
 from ui.studies.own_studies import show_own_studies
 
 
@@ -25,6 +26,7 @@ def main(person: Person) -> None:
         show_own_marking(person)
     if person.may(Action.SCORE_OUTPUTS):
         show_own_scoring(person)
+        show_own_region_checks(person)
     if person.may(Action.READ):
         show_own_studies(person)
     if person.may(Action.SEE_PROGRESS):

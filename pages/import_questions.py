@@ -9,6 +9,7 @@ from quality.service import list_datasets
 from ui import state
 from ui.context import read_only_session, require_page
 from ui.imports import import_job
+from ui.imports.box_corrections import show_box_corrections
 from ui.imports.deliveries import Delivery
 from ui.imports.file_selection import show_file_selection
 from ui.imports.outcome import show_import_outcome, show_import_progress
@@ -57,6 +58,8 @@ def _show_datasets(person: Person) -> None:
         ]
     )
     st.page_link(ROOT / "pages/checks.py", label="View check results", icon=":material/rule:")
+    with st.expander("Boxes for existing questions"):
+        show_box_corrections(person, [dataset.name for dataset in datasets])
 
 
 main()

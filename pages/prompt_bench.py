@@ -1,26 +1,23 @@
-"""Prompt bench: versions of a prompt on the same reports, the experts who score them, and the report."""
+"""Prompt bench: versions of a prompt on the same reports with their report, and checks of regions."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from domain.people import Action
+from domain.people import Action, Person
 from language_models import service as models
 from ui import state
 from ui.context import clock, read_only_session, require_page
 from ui.prompt_bench.bench_form import show_bench_form
 from ui.prompt_bench.bench_report import show_report
 from ui.prompt_bench.bench_view import show_experts, show_runs
+from ui.region_checks.check_view import show_region_checks
 from ui.widgets import screen, show_empty_state
 
 _NEW = "New prompt bench"
 
 
-@screen
-def main() -> None:
-    """Show one bench, in one fragment, so that a click cannot interrupt a save."""
-    person = require_page(Action.RUN_MODELS)
-    st.title("Prompt bench")
+def _show_benches(person: Person) -> None:
     with read_only_session() as db:
         names = [bench.name for bench in models.list_benches(db, by=person)]
     if not names:
@@ -48,6 +45,20 @@ def main() -> None:
     show_runs(overview)
     show_experts(overview)
     show_report(overview)
+
+
+_PARTS = {"Scores of outputs": _show_benches, "Regions of sentences": show_region_checks}
+
+
+@screen
+def main() -> None:
+    """Show one bench or region check, in one fragment, so that a click cannot interrupt a save."""
+    person = require_page(Action.RUN_MODELS)
+    st.title("Prompt bench")
+    part = st.segmented_control(  # allow fixed-widget-key: the parts are always the same
+        "Part", list(_PARTS), default=next(iter(_PARTS)), key="bench-part", label_visibility="collapsed"
+    )
+    _PARTS[part or next(iter(_PARTS))](person)
 
 
 require_page(Action.RUN_MODELS)

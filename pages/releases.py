@@ -7,6 +7,7 @@ import streamlit as st
 from domain.people import Action
 from release import service as release
 from ui.context import read_only_session, require_page
+from ui.releases.comparison import show_comparison
 from ui.releases.known_release import show_release
 from ui.releases.release_form import show_release_form
 from ui.widgets import screen, show_empty_state, show_notice
@@ -35,6 +36,7 @@ def main() -> None:
         st.caption("No releases yet.")
     for known_release in known_releases:
         show_release(person, known_release)
+    show_comparison(person, known_releases)
 
 
 main()

@@ -15,7 +15,7 @@ from ui.context import clock, read_only_session, require_page
 from ui.forms.preferences import add_preferences
 from ui.forms.review import mount_review_form
 from ui.review_page.address import BATCH_PARAMETER, QUESTION_PARAMETER, go_to_question
-from ui.review_page.no_question import show_all_claimed, show_completed
+from ui.review_page.no_question import show_all_claimed, show_completed, show_other_batches
 from ui.review_page.return_question import show_return_button
 from ui.widgets import escape_markdown, screen, show_empty_state
 from web.review.claims import claim_question
@@ -45,6 +45,9 @@ def main() -> None:
             page = load_page(db, person=person, batch_id=own_batch.batch.id, question=question, now=clock())
     except DomainError as error:
         st.warning(escape_markdown(str(error)))
+        if own_batch.is_locked:
+            show_other_batches(own_batch, batches)
+            return
         st.button(
             "Continue with the next question",
             key="judging-go-on",
@@ -90,9 +93,9 @@ def _handle_navigation() -> None:
 
 
 def _choose_batch(batches: list[BatchListItem]) -> BatchListItem:
-    """Return the batch in the URL; otherwise the first open batch with questions left.
+    """Return the batch in the URL; otherwise the first open batch with questions left that is not locked.
 
-    If no open batch has questions left, return the first open batch, or else the first batch.
+    If there is none, return the first open batch, or else the first batch.
     """
     requested_id = parse_id(st.query_params.get(BATCH_PARAMETER))
     batches_by_id = {own_batch.batch.id: own_batch for own_batch in batches}
@@ -100,7 +103,7 @@ def _choose_batch(batches: list[BatchListItem]) -> BatchListItem:
         return batches_by_id[requested_id]
     open_batches = [own_batch for own_batch in batches if own_batch.batch.state is BatchState.OPEN]
     return next(
-        (own_batch for own_batch in open_batches if own_batch.progress.left),
+        (own_batch for own_batch in open_batches if own_batch.progress.left and not own_batch.is_locked),
         next(iter(open_batches), batches[0]),
     )
 

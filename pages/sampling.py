@@ -10,6 +10,7 @@ from sampling import service as sampling
 from ui import state
 from ui.batches.draw import show_draw_button, show_preview
 from ui.batches.draw_inputs import choose_batch_to_extend, choose_sampling_plan
+from ui.batches.strategies import show_strategies
 from ui.context import read_only_session, require_page
 from ui.dataset_choice import choose_dataset
 from ui.navigation import ROOT
@@ -46,9 +47,10 @@ def main() -> None:
             batches = [batch for batch, _ in sampling.list_batches(db, by=person, dataset=dataset)]
             taken_names = {batch.name for batch, _ in sampling.list_batches(db, by=person)}
         batch = choose_batch_to_extend(batches, form_key, dataset)
-        plan = batch.plan if batch else choose_sampling_plan(form_key)
+        plan = batch.plan if batch else choose_sampling_plan(person, form_key, dataset)
     with right:
         draw_preview = show_preview(person, dataset, plan, batch) if plan else None
+    show_strategies(person, form_key, dataset)
     st.divider()
     if draw_preview is not None and plan is not None:
         show_draw_button(form_key, dataset, plan, batch=batch, n=draw_preview.n, taken_names=taken_names)

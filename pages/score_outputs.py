@@ -1,46 +1,58 @@
-"""Score outputs: the outputs of a prompt bench, without knowing which version of the prompt they are from."""
+"""Score outputs: those of a prompt bench without their versions, and the sentences of a region check."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from domain.people import Action
+from generation import service as generation
 from language_models import service as models
 from ui.address import parse_id
 from ui.context import read_only_session, require_page
 from ui.prompt_bench.scoring import show_scoring
+from ui.region_checks.marking import show_region_marking
 from ui.widgets import screen, show_empty_state
 
 BENCH_PARAMETER = "bench"
+CHECK_PARAMETER = "check"
 
 
 @screen
 def main() -> None:
-    """Show one report of the chosen bench, in one fragment, so that a key press cannot interrupt a save."""
+    """Show one report of the chosen bench or check, in one fragment: a key cannot interrupt a save."""
     person = require_page(Action.SCORE_OUTPUTS)
     st.title("Score outputs")
     with read_only_session() as db:
-        tasks = {task.bench_id: task for task in models.list_bench_tasks(db, person=person)}
-    if not tasks:
+        benches = models.list_bench_tasks(db, person=person)
+        checks = generation.list_region_tasks(db, person=person)
+    names = {(BENCH_PARAMETER, task.bench_id): f"Prompt bench {task.name}" for task in benches} | {
+        (CHECK_PARAMETER, task.check_id): f"Region check {task.name}" for task in checks
+    }
+    if not names:
         show_empty_state(
             "No outputs to score",
-            "A prompt bench appears here when a coordinator asks you to score its outputs.",
+            "A prompt bench or a region check appears here when a coordinator asks you to score its outputs.",
         )
         return
-    requested = parse_id(st.query_params.get(BENCH_PARAMETER))
-    unfinished = [bench_id for bench_id, task in tasks.items() if task.done < task.total]
-    bench_id = requested if requested in tasks else next(iter([*unfinished, *tasks]))
-    if len(tasks) > 1:
-        bench_id = st.selectbox(
-            "Prompt bench",
-            list(tasks),
-            index=list(tasks).index(bench_id),
-            key=f"score-bench-{len(tasks)}",
-            format_func=lambda number: tasks[number].name,
+    unfinished = [(BENCH_PARAMETER, task.bench_id) for task in benches if task.done < task.total]
+    unfinished += [(CHECK_PARAMETER, task.check_id) for task in checks if task.done < task.total]
+    requested = [(name, parse_id(st.query_params.get(name))) for name in (CHECK_PARAMETER, BENCH_PARAMETER)]
+    chosen = next(choice for choice in (*requested, *unfinished, *names) if choice in names)
+    if len(names) > 1:
+        chosen = st.selectbox(
+            "Bench or check",
+            list(names),
+            index=list(names).index(chosen),
+            key=f"score-outputs-{len(names)}",
+            format_func=names.__getitem__,
             width=420,
         )
-    st.query_params.from_dict({BENCH_PARAMETER: str(bench_id)})
-    show_scoring(person, bench_id)
+    parameter, number = chosen
+    st.query_params.from_dict({parameter: str(number)})
+    if parameter == BENCH_PARAMETER:
+        show_scoring(person, number)
+    else:
+        show_region_marking(person, number)
 
 
 require_page(Action.SCORE_OUTPUTS)

@@ -28,7 +28,7 @@ from ui.widgets import screen, show_empty_state
 
 @screen
 def main() -> None:
-    """Show one dataset. Statistics are cached until a question is imported or a release is made."""
+    """Show one dataset. Statistics are cached until a question, a release or a mapping of a name is new."""
     person = require_page(Action.BROWSE)
     st.title("Dataset statistics")
     with read_only_session() as db:
@@ -44,7 +44,7 @@ def main() -> None:
     dataset = choose_dataset(person, datasets, key="dataset-to-count")
     with read_only_session() as db:
         version = load_statistics_version(db, by=person, dataset=dataset)
-    newest_question_id, _ = version
+    newest_question_id = version[0]
     if not newest_question_id:
         show_empty_state(
             "No questions in this dataset",
@@ -83,8 +83,8 @@ def _load_others(names: list[str], person: Person) -> list[DatasetStatistics]:
 
 
 @st.cache_data(max_entries=20, show_spinner="Counting questions …")
-def _load_statistics(dataset: str, version: tuple[int, int], _person: Person) -> DatasetStatistics:
-    """Compute the statistics, cached per version: the ids of the newest question and the newest release."""
+def _load_statistics(dataset: str, version: tuple[int, int, int], _person: Person) -> DatasetStatistics:
+    """Compute the statistics, cached per version: the ids of the newest question, release and mapping."""
     del version
     with read_only_session() as db:
         return compute_dataset_statistics(db, by=_person, dataset=dataset)

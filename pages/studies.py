@@ -9,6 +9,7 @@ from reader_study.service import list_studies
 from ui import state
 from ui.context import read_only_session, require_page
 from ui.figures.report_page import show_report
+from ui.studies.case_gallery import show_case_gallery
 from ui.studies.extraction_check import show_extraction_check
 from ui.studies.power_planning import show_planning
 from ui.studies.study_form import show_study_form
@@ -16,12 +17,13 @@ from ui.studies.study_imports import show_study_imports
 from ui.studies.study_view import show_study
 from ui.widgets import screen, show_empty_state
 
-_VIEWS = ("Studies", "New study", "Plan")
+_VIEWS = ("Studies", "New study", "Sample size")
 _STUDY_PARTS = {
     "Readers and protocol": show_study,
     "Imports": show_study_imports,
     "Extraction check": show_extraction_check,
     "Report": show_report,
+    "Cases": show_case_gallery,
 }
 
 
@@ -39,7 +41,7 @@ def main() -> None:
     )
     if view == "New study":
         show_study_form(person)
-    elif view == "Plan":
+    elif view == "Sample size":
         show_planning()
     else:
         with read_only_session() as db:
@@ -47,8 +49,8 @@ def main() -> None:
         if not summaries:
             show_empty_state(
                 "No reader studies yet",
-                "In a study, readers and models answer the same cases. “Plan” estimates how many readers "
-                "and cases are needed; “New study” draws the cases and records the protocol.",
+                "In a study, readers and models answer the same cases. “Sample size” estimates how many "
+                "readers and cases are needed; “New study” draws the cases and records the protocol.",
             )
             return
         names = list(summaries)

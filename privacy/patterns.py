@@ -8,9 +8,13 @@ The patterns avoid false positives, because people do not read a long list of mo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache, reduce
+from operator import or_
+from typing import NamedTuple
 
 from domain.patient_data import HitKind, TextHit
+from terminology.word_filter import ALL_BITS, FilteredPattern, read_word_bits
 
 _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|"
@@ -25,36 +29,52 @@ _YEAR = r"(?:19|20)\d\d"
 _NO_BONES_BEFORE = r"(?<![\d/.\-])(?<![TCLStcls])(?<!ribs )(?<!rib )(?<!Ribs )(?<!RIBS )(?<!levels )"
 _NO_BONES_AFTER = r"(?![\d/\-]|\.\d|\s*(?:th\b|[Rr]ib|RIB|[Ll]evel|mm\b|cm\b|vertebra))"
 
+#: Two numbers with a mark or a space between them, as in dates and phone numbers but not in most texts.
+_NUMBERS_IN_A_ROW = re.compile(r"\d[-/.)\s]{1,2}\d")
+# (digits in a row that each match contains at least, pattern, what each text with a match contains)
 _DATES = (
-    rf"\b{_YEAR}([-/.])(?:0?[1-9]|1[0-2])\1{_DAY}(?!\d)",
-    rf"(?<![\d/.\-])(?:{_DAY}([-/.]){_NUMBER}|{_NUMBER}([-/.]){_DAY})(?:\1|\2){_YEAR}(?!\d)",
-    rf"{_NO_BONES_BEFORE}(?:{_NUMBER}/{_DAY}|{_DAY}/{_NUMBER})/\d\d{_NO_BONES_AFTER}",
-    rf"\b{_DAY_NTH}(?:\s+of)?[\s-]+{_MONTH},?[\s-]*(?:'?\d\d\b|{_YEAR}\b)",
-    rf"\b{_MONTH}\s+{_DAY_NTH},?\s+{_YEAR}\b",
-    rf"\b(?!May\b|MAY\b){_MONTH}\s+{_DAY_NTH}(?![\d.%]|\s*(?:cm|mm|of|ribs?)\b)",
-    rf"\b{_MONTH},?\s+{_YEAR}\b",
-    r"(?<![\w.-])(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\w.-])",
+    (4, rf"\b{_YEAR}([-/.])(?:0?[1-9]|1[0-2])\1{_DAY}(?!\d)", _NUMBERS_IN_A_ROW),
+    (
+        4,
+        rf"(?<![\d/.\-])(?:{_DAY}([-/.]){_NUMBER}|{_NUMBER}([-/.]){_DAY})(?:\1|\2){_YEAR}(?!\d)",
+        _NUMBERS_IN_A_ROW,
+    ),
+    (2, rf"{_NO_BONES_BEFORE}(?:{_NUMBER}/{_DAY}|{_DAY}/{_NUMBER})/\d\d{_NO_BONES_AFTER}", _NUMBERS_IN_A_ROW),
+    (2, rf"\b{_DAY_NTH}(?:\s+of)?[\s-]+{_MONTH},?[\s-]*(?:'?\d\d\b|{_YEAR}\b)"),
+    (4, rf"\b{_MONTH}\s+{_DAY_NTH},?\s+{_YEAR}\b"),
+    (1, rf"\b(?!May\b|MAY\b){_MONTH}\s+{_DAY_NTH}(?![\d.%]|\s*(?:cm|mm|of|ribs?)\b)"),
+    (4, rf"\b{_MONTH},?\s+{_YEAR}\b"),
+    (8, r"(?<![\w.-])(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\w.-])"),
 )
 _PHONES = (
-    r"(?<![\w+])\+\d{1,3}[\s.-]?(?:\(?\d{1,4}\)?[\s.-]?){2,5}\d{2,4}(?!\d)",
-    r"(?<![\d.\-])\(?\d{3}\)?[-.\s]\d{3}[-.\s]\d{4}(?![\d.\-]\d|\d)",
+    (2, r"(?<![\w+])\+\d{1,3}[\s.-]?(?:\(?\d{1,4}\)?[\s.-]?){2,5}\d{2,4}(?!\d)"),
+    (4, r"(?<![\d.\-])\(?\d{3}\)?[-.\s]\d{3}[-.\s]\d{4}(?![\d.\-]\d|\d)", _NUMBERS_IN_A_ROW),
     (
-        r"\b(?i:tel(?:ephone)?|phone|pager?|beeper|fax|mobile|ext(?:ension)?)\b\.?\s*(?:no\.?|number|#|:)?\s*"
-        r"\(?\d[\d\s().-]{2,16}\d"
+        1,
+        (
+            r"\b(?i:tel(?:ephone)?|phone|pager?|beeper|fax|mobile|ext(?:ension)?)\b\.?\s*(?:no\.?|number|#|:)?\s*"
+            r"\(?\d[\d\s().-]{2,16}\d"
+        ),
     ),
 )
 _RECORD_NUMBERS = (
     (
-        r"\b(?i:MRN|medical\s+record(?:\s+(?:number|no\.?|#))?|patient\s+(?:id|number|no\.?)|"
-        r"unit\s+(?:number|no\.?)|"
-        r"accession(?:\s+(?:number|no\.?))?|acc\s*(?=#|:)|hospital\s+(?:number|no\.?)|case\s+(?:number|no\.?)|"
-        r"study\s+id|NHS(?:\s+(?:number|no\.?))?|DOB|date\s+of\s+birth)\s*[:#.]?\s*"
-        r"(?=[\w./-]*\d)[A-Za-z0-9][\w./-]{3,}"
+        1,
+        (
+            r"\b(?i:MRN|medical\s+record(?:\s+(?:number|no\.?|#))?|patient\s+(?:id|number|no\.?)|"
+            r"unit\s+(?:number|no\.?)|"
+            r"accession(?:\s+(?:number|no\.?))?|acc\s*(?=#|:)|hospital\s+(?:number|no\.?)|case\s+(?:number|no\.?)|"
+            r"study\s+id|NHS(?:\s+(?:number|no\.?))?|DOB|date\s+of\s+birth)\s*[:#.]?\s*"
+            r"(?=[\w./-]*\d)[A-Za-z0-9][\w./-]{3,}"
+        ),
     ),
-    r"(?<![\w.,/-])\d{7,12}(?![\w%]|[.,/-]\d)",
-    r"(?<![\w.-])[A-Z]{1,4}-?\d{6,12}(?![\w.-])",
+    (7, r"(?<![\w.,/-])\d{7,12}(?![\w%]|[.,/-]\d)"),
+    (6, r"(?<![\w.-])[A-Z]{1,4}-?\d{6,12}(?![\w.-])"),
 )
-_WORD = r"[A-Z][a-zA-Z'’]+(?:-[A-Z][a-zA-Z'’]+)?"
+_PART = r"[A-ZÀ-ÖØ-Þ][a-zA-ZÀ-ÖØ-öø-ÿ'’]+"
+_WORD = rf"{_PART}(?:-{_PART})?"
+#: Words before a family name.
+_PARTICLES = r"(?:(?:van|von|de|del|della|der|den|di|da|la|le|ter|ten)\s+){0,2}"
 _NO_NAME = (
     r"(?!(?:The|This|That|There|No|Not|And|Or|In|On|At|For|With|Findings?|Impression|Chest|Emergency|Department|"
     r"Team|Service|Unit|Room|Hospital|Medical|Surgery|Surgical|Radiology|Radiologists?|Nursing|Nurse|Physician|"
@@ -62,48 +82,83 @@ _NO_NAME = (
     r"Left|Right|Lung|Heart|Cardiology|Oncology|Pulmonary|Attending|Resident|House|Staff|Officer)\b)"
 )
 _NAME = rf"{_NO_NAME}{_WORD}"
+_DEGREES = r"M\.?D\b|D\.?O\b\.|Ph\.?D\b|F\.?R\.?C\.?R\b|R\.?N\b"
 _PEOPLE = (
-    rf"\b(?:Mr|Mrs|Ms|Dr|Prof|Drs)\b\.?\s+(?:[A-Z]\.\s*){{0,2}}{_NAME}(?:\s+{_NAME})?",
-    rf"\b(?:Doctor|Professor|Nurse|Herr|Frau|Monsieur|Madame|Señora?)\s+(?:[A-Z]\.\s*)?{_NAME}",
-    rf"\b(?:[Pp]atient(?:'s)?\s+)?[Nn]ame\s*:\s*{_NAME}(?:,?\s+{_NAME})?",
+    (0, rf"\b(?:Mr|Mrs|Ms|Dr|Prof|Drs)\b\.?\s+(?:[A-Z]\.\s*){{0,2}}{_PARTICLES}{_NAME}(?:\s+{_NAME})?"),
+    (0, rf"\b(?:Doctor|Professor|Nurse|Herr|Frau|Monsieur|Madame|Señora?)\s+(?:[A-Z]\.\s*)?{_NAME}"),
+    (0, rf"\b(?:[Pp]atient(?:'s)?\s+)?[Nn]ame\s*:\s*{_NAME}(?:,?\s+{_NAME})?"),
     (
-        rf"\b(?i:discussed\s+with|communicated\s+(?:to|with)|notified|reported\s+to|telephoned\s+to|informed|paged|"
-        rf"dictated\s+by|signed\s+by|read\s+by|reviewed\s+by|interpreted\s+by)\s+{_NAME}\s+(?:[A-Z]\.\s+)?{_NAME}"
+        0,
+        (
+            rf"\b(?i:discussed\s+with|communicated\s+(?:to|with)|notified|reported\s+to|telephoned\s+to|informed|paged|"
+            rf"dictated\s+by|signed\s+by|read\s+by|reviewed\s+by|interpreted\s+by)\s+{_NAME}\s+(?:[A-Z]\.\s+)?{_NAME}"
+        ),
     ),
-    rf"\b{_NAME}\s+(?:[A-Z]\.\s+)?{_NAME},?\s+(?:M\.?D\b|D\.?O\b\.|Ph\.?D\b|F\.?R\.?C\.?R\b|R\.?N\b)",
+    (0, rf"\b{_NAME}\s+(?:[A-Z]\.\s+)?{_NAME},?\s+(?:{_DEGREES})", re.compile(_DEGREES)),
 )
 _STREET = (
     r"Street|St\.|Avenue|Ave\b\.?|Road|Rd\b\.?|Boulevard|Blvd\b\.?|Lane|Ln\b\.?|Drive|Dr\.|Court|Way|Square|"
     r"Highway|Terrace|Parkway"
 )
 _ADDRESSES = (
-    rf"\b\d{{1,5}}[A-Za-z]?\s+(?:[NSEW]\.?\s+)?(?:[A-Z][a-z]+\s+){{1,3}}(?:{_STREET})(?!\w)",
-    r"\b[A-Z][a-z]+,\s*[A-Z]{2}\s+\d{5}(?:-\d{4})?\b",
-    r"\bP\.?\s?O\.?\s+Box\s+\d+",
+    (
+        1,
+        rf"\b\d{{1,5}}[A-Za-z]?\s+(?:[NSEW]\.?\s+)?(?:[A-Z][a-z]+\s+){{1,3}}(?:{_STREET})(?!\w)",
+        re.compile(r"\d[A-Za-z]?\s+[A-Z]"),
+    ),
+    (5, r"\b[A-Z][a-z]+,\s*[A-Z]{2}\s+\d{5}(?:-\d{4})?\b"),
+    (1, r"\bP\.?\s?O\.?\s+Box\s+\d+"),
+)
+#: Below 90, an age does not identify a patient.
+_AGES = (
+    (
+        2,
+        r"\b(?:9\d|1[01]\d)[\s-]*(?i:years?[\s-]*old|y/?o\b|yrs?\b|-year)",
+        re.compile(r"(?:9|1[01])\d[\s-]*[yY]"),
+    ),
 )
 
+
+class _Rule(NamedTuple):
+    """A pattern, what it finds, and what a text with a match contains.
+
+    Attributes:
+        kind: what it finds.
+        filtered: the pattern.
+        digits: the digits in a row that each match contains at least.
+        needed: a pattern that each text with a match has, and that is searched faster; None if there is none.
+    """
+
+    kind: HitKind
+    filtered: FilteredPattern
+    digits: int
+    needed: re.Pattern[str] | None
+
+    def may_match(self, text: str) -> bool:
+        """Whether the pattern can match a text."""
+        return self.filtered.may_match(text) and (self.needed is None or self.needed.search(text) is not None)
+
+
 #: The patterns in order of precedence. Of overlapping passages, the first one is kept.
-PATTERNS: tuple[tuple[HitKind, tuple[re.Pattern[str], ...]], ...] = tuple(
-    (kind, tuple(re.compile(expression) for expression in expressions))
+RULES = tuple(
+    _Rule(kind, FilteredPattern(expression, ignore_case=False), digits, next(iter(needed), None))
     for kind, expressions in (
-        (HitKind.EMAIL, (r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b",)),
-        (HitKind.URL, (r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:)]",)),
-        (HitKind.NATIONAL_NUMBER, (r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])",)),
+        (HitKind.EMAIL, ((0, r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b"),)),
+        (HitKind.URL, ((0, r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:)]"),)),
+        (HitKind.NATIONAL_NUMBER, ((4, r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])", _NUMBERS_IN_A_ROW),)),
         (HitKind.DATE, _DATES),
         (HitKind.PHONE, _PHONES),
         (HitKind.ADDRESS, _ADDRESSES),
         (HitKind.RECORD_NUMBER, _RECORD_NUMBERS),
         (HitKind.PERSON, _PEOPLE),
-        (HitKind.AGE, (r"\b(?:9\d|1[01]\d)[\s-]*(?i:years?[\s-]*old|y/?o\b|yrs?\b|-year)",)),
+        (HitKind.AGE, _AGES),
     )
+    for digits, expression, *needed in expressions
 )
-# Quick test: a text that does not match this pattern matches none of the others. Most sentences don't match.
-_PREFILTER = re.compile(
-    r"\d{4}|\d[/-]\d|\d\s?\)|@|www\.|://|\b(?:Mr|Mrs|Ms|Dr|Drs|Prof|Doctor|Professor|Nurse|Herr|Frau|Monsieur|Madame|"
-    r"Señora?)\b|[Nn]ame\s*:|(?i:discussed|communicated|notified|reported\s+to|telephoned|informed|paged|"
-    r"dictated|signed|read\s+by|reviewed\s+by|interpreted|M\.?D\b|D\.?O\b|Ph\.?D|R\.?C\.?R|R\.?N\b|MRN|DOB|"
-    r"tel|phone|page|ext|fax|box|street|ave|road|lane|drive|court|square|9\d|1[01]\d)|" + _MONTH
-)
+_DIGITS = re.compile(r"\d+")
+_MOST_DIGITS = max(rule.digits for rule in RULES)
+#: The bits of the words that decide about some rule.
+_WORD_BITS = reduce(or_, (bits for rule in RULES if (bits := rule.filtered.word_bits) != ALL_BITS))
 
 
 def find_hits_by_pattern(text: str, *, field: str) -> Iterator[TextHit]:
@@ -116,13 +171,29 @@ def find_hits_by_pattern(text: str, *, field: str) -> Iterator[TextHit]:
     Yields:
         Hits without overlaps, in the order of the patterns.
     """
-    if not _PREFILTER.search(text):
-        return
+    digits = max(map(len, _DIGITS.findall(text)), default=0)
     matched_spans: list[tuple[int, int]] = []
-    for kind, patterns in PATTERNS:
-        for pattern in patterns:
-            for match in pattern.finditer(text):
-                start, end = match.span()
-                if all(end <= span_start or start >= span_end for span_start, span_end in matched_spans):
-                    matched_spans.append((start, end))
-                    yield TextHit(field=field, start=start, end=end, kind=kind)
+    for rule in _select_rules(read_word_bits(text) & _WORD_BITS, min(digits, _MOST_DIGITS)):
+        if not rule.may_match(text):
+            continue
+        for match in rule.filtered.pattern.finditer(text):
+            start, end = match.span()
+            if all(end <= span_start or start >= span_end for span_start, span_end in matched_spans):
+                matched_spans.append((start, end))
+                yield TextHit(field=field, start=start, end=end, kind=rule.kind)
+
+
+def may_have_hits(texts: Iterable[str]) -> bool:
+    """Whether any of these texts may have a hit: a faster test of many texts, of which few have one.
+
+    The texts are searched together. Between them stands what no pattern matches.
+    """
+    return next(find_hits_by_pattern("\n|\n".join(texts), field=""), None) is not None
+
+
+@lru_cache(maxsize=10_000)
+def _select_rules(bits: int, digits: int) -> tuple[_Rule, ...]:
+    """Return the rules that can match a text with these words and digits; many texts have the same."""
+    return tuple(
+        rule for rule in RULES if rule.digits <= digits and rule.filtered.word_bits & (bits | ~_WORD_BITS)
+    )

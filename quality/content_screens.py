@@ -18,6 +18,7 @@ from domain.vocabulary import AnswerFormat, Task, View
 from terminology.findings import load_findings
 from terminology.mentions import Polarity, read_mentions
 from terminology.sides import Place, read_place
+from terminology.word_filter import FilteredPattern
 
 _WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)?")
 _STOP_WORDS = frozenset({
@@ -39,10 +40,9 @@ _MODIFIERS = frozenset({
     "trace", "pulmonary",
 })  # fmt: skip
 #: A stem that asks for what is not there.
-_NEGATED_STEM = re.compile(
+_NEGATED_STEM = FilteredPattern(
     r"\b(?:not|except|absent|least|excluded|ruled\s+out|no\s+evidence|cannot|unlikely|negative|free\s+of|"
-    r"lack\w*|without|no)\b|n't\b",
-    re.IGNORECASE,
+    r"lack\w*|without|no)\b|n't\b"
 )
 #: A stem that asks which finding there is, without saying more about it.
 _WHICH_IS_PRESENT = re.compile(
@@ -52,16 +52,15 @@ _WHICH_IS_PRESENT = re.compile(
     re.IGNORECASE,
 )
 #: A stem that asks for what the report need not name: causes, diagnoses and consequences of its findings.
-_ASKS_FOR_CAUSE = re.compile(
+_ASKS_FOR_CAUSE = FilteredPattern(
     r"\b(?:caus\w+|differential|diagnos\w+|lead\s+to|due\s+to|explain\w*|associated|complication\w*|suggest\w*|"
-    r"consistent|indicat\w+|etiolog\w+|aetiolog\w+)\b",
-    re.IGNORECASE,
+    r"consistent|indicat\w+|etiolog\w+|aetiolog\w+)\b"
 )
 _YES_OR_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 #: An answer that follows the question in the stem: "Is the heart enlarged? - No".
 _ANSWERED_STEM = re.compile(r"\?\W*\b(?:yes|no)\W*$", re.IGNORECASE)
-_ALTERNATIVES = re.compile(r"\b(?:or|versus|vs)\b", re.IGNORECASE)
-_OF_THE_ABOVE = re.compile(r"\b(?:of the above|of these|both\s+[a-d]\b|[a-d]\s+and\s+[a-d]\b)", re.IGNORECASE)
+_ALTERNATIVES = FilteredPattern(r"\b(?:or|versus|vs)\b")
+_OF_THE_ABOVE = FilteredPattern(r"\b(?:of the above|of these|both\s+[a-d]\b|[a-d]\s+and\s+[a-d]\b)")
 
 
 # ------------------------------------------------------------------------------------ several right answers
@@ -152,6 +151,7 @@ def _same_single_finding(text: str, other: str) -> bool:
     return len(names) == 1 and names == other_names
 
 
+@lru_cache(maxsize=20_000)
 def _exact_names(text: str) -> frozenset[str]:
     """The findings that a text names, if it consists of their names and modifiers only."""
     names = {m.finding for m in read_mentions(text) if m.exact and m.polarity is Polarity.STATED}
@@ -204,6 +204,7 @@ def _assertions(question: Question) -> Iterator[tuple[str, str]]:
     yield "explanation", question.explanation
 
 
+@lru_cache(maxsize=1_000)
 def _as_statement(stem: str) -> str:
     """The stem without its question mark, which would make each finding in it uncertain."""
     return re.sub(r"^(?:is|are|does|do)\b", "", stem.replace("?", ""), flags=re.IGNORECASE)
@@ -218,16 +219,19 @@ def _stated_findings(text: str) -> tuple[str, ...]:
 
 def _is_mentioned(name: str, report: str) -> bool:
     """Whether the report states a finding, or leaves it open; a similar finding counts as well."""
-    return _has_related(name, report, frozenset(Polarity) - {Polarity.NEGATED})
+    return not _related_findings(name).isdisjoint(_divide_mentions(report)[0])
 
 
 def _is_negated(name: str, report: str) -> bool:
-    return _has_related(name, report, frozenset({Polarity.NEGATED}))
+    return not _related_findings(name).isdisjoint(_divide_mentions(report)[1])
 
 
-def _has_related(name: str, report: str, polarities: frozenset[Polarity]) -> bool:
-    related = _related_findings(name)
-    return any(m.finding in related and m.polarity in polarities for m in read_mentions(report))
+@lru_cache(maxsize=1_000)
+def _divide_mentions(report: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the findings that a report states or leaves open, and those that it negates."""
+    mentions = read_mentions(report)
+    negated = frozenset(m.finding for m in mentions if m.polarity is Polarity.NEGATED)
+    return frozenset(m.finding for m in mentions if m.polarity is not Polarity.NEGATED), negated
 
 
 @lru_cache(maxsize=1_000)

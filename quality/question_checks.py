@@ -15,6 +15,8 @@ from typing import Any
 from domain.checks import CHECKS, Check, CheckResult, Need, Problem, Settings
 from domain.expectations import Expectations
 from domain.questions import Question
+from domain.vocabulary import AnswerFormat
+from privacy.patterns import find_hits_by_pattern, may_have_hits
 from quality.content_screens import (
     ImageWidth,
     screen_answer_revealed,
@@ -31,13 +33,15 @@ from records.questions import question_from_columns
 class CheckedQuestion:
     """A question with what checks compare it with: the format of its file, and the exam.
 
-    ``radiographs`` are those of the exam if it has a question with boxes.
+    ``radiographs`` are those of the exam if it has a question with boxes. ``is_from_run`` states whether a
+    model run of this workspace wrote it; only the terms of data use need it.
     """
 
     question: Question
     expected: Expectations
     report: str | None = None
     radiographs: tuple[ImageWidth, ...] = ()
+    is_from_run: bool = False
 
     def find_missing_need(self, needs: Sequence[Need]) -> Need | None:
         """Return the first of the needs that the question does not have; None if it has all."""
@@ -51,8 +55,14 @@ class CheckedQuestion:
                 return bool(self.report)
             case Need.BOXES:
                 return bool(self.question.boxes)
-            case Need.RESULT:
-                return True
+            case Need.DIFFICULTY:
+                return self.question.difficulty is not None
+            case Need.ORIGIN:
+                return self.is_from_run
+            case Need.RESULT | Need.JURY | Need.REPLIES | Need.OTHER_FAMILIES | Need.MAJORITY:
+                return True  # not a property of the question
+            case Need.ONE_ANSWER:
+                return self.question.format in (AnswerFormat.SINGLE, AnswerFormat.CLOSED)
 
 
 #: Words around a hit of a screen that make it harmless: what a report would say, what would be stable.
@@ -79,6 +89,24 @@ def _report_words(check: Check, checked: CheckedQuestion, screen: Screen) -> Pro
     return Problem(check=check, field=hit.field, reason=f"contains {hit.words!r}")
 
 
+def _find_patient_data(checked: CheckedQuestion) -> Problem | None:
+    question = checked.question
+    texts = [("stem", question.stem), ("explanation", question.explanation)]
+    texts += [(f"options {index}", option) for index, option in enumerate(question.options, start=1)]
+    texts += [("answer", question.answer)] if isinstance(question.answer, str) else []
+    if not may_have_hits([text for _, text in texts]):
+        return None
+    for field_name, text in texts:
+        for hit in find_hits_by_pattern(text, field=field_name):
+            # The passage itself is not repeated: lists of problems are exported.
+            return Problem(
+                check=Check.PATIENT_DATA,
+                field=hit.field.split()[0],
+                reason=f"contains what looks like: {hit.kind.value}",
+            )
+    return None
+
+
 QuestionCheck = Callable[[CheckedQuestion, Settings], Problem | None]
 
 #: The checks that judge one question at a time, in the order of their declarations.
@@ -97,6 +125,7 @@ QUESTION_CHECKS: Mapping[Check, QuestionCheck] = {
     Check.NOT_IN_REPORT: lambda checked, _: screen_not_in_report(checked.question, checked.report or ""),
     Check.SIDE: lambda checked, _: screen_side(checked.question, checked.radiographs, checked.report),
     Check.ANSWER_REVEALED: lambda checked, _: screen_answer_revealed(checked.question),
+    Check.PATIENT_DATA: lambda checked, _: _find_patient_data(checked),
 }
 
 
@@ -151,17 +180,24 @@ def check_block(block: QuestionBlock) -> BlockResult:
     """Apply the checks that are due to the questions of a block, which has at least one."""
     problems: dict[Check, list[tuple[int, Problem]]] = {due.check: [] for due in block.due}
     missing: dict[Check, Counter[Need]] = {due.check: Counter() for due in block.due}
+    # As apply_check, without an object for each of the results, of which nearly all are "passed".
+    due_checks = [
+        (due.check, QUESTION_CHECKS[due.check], CHECKS[due.check].needs, due.settings, due.after)
+        for due in block.due
+    ]
     for row in block.rows:
         number = row[0]
         checked = row_to_checked_question(row, block.expected, block.radiographs)
-        for due in block.due:
-            if number <= due.after:
+        for check, function, needs, settings, after in due_checks:
+            if number <= after:
                 continue
-            result = apply_check(due.check, checked, due.settings)
-            if result.problem is not None:
-                problems[due.check].append((number, result.problem))
-            elif result.not_checked is not None:
-                missing[due.check][result.not_checked] += 1
+            need = checked.find_missing_need(needs) if needs else None
+            if need is not None:
+                missing[check][need] += 1
+                continue
+            problem = function(checked, settings)
+            if problem is not None:
+                problems[check].append((number, problem))
     return BlockResult(
         through=block.rows[-1][0], questions=len(block.rows), problems=problems, missing=missing
     )

@@ -16,6 +16,7 @@ from functools import lru_cache
 from domain.checks import Check, Problem
 from domain.expectations import Expectations
 from domain.questions import Question
+from terminology.word_filter import FilteredPattern
 
 #: Texts that result from converting a missing value to text.
 _MISSING_VALUE_TEXTS = frozenset({"nan", "null", "undefined", "[object object]"})
@@ -24,7 +25,7 @@ _NON_SENTENCES = _MISSING_VALUE_TEXTS | {"none", "n/a"}
 
 _SERIALISED_PATTERN = re.compile(r"\s*(\[.*\]|\{.*\})\s*", re.DOTALL)
 _LETTERED_PATTERN = re.compile(r"\s*([A-Z])\s*[.):]\s+\S")
-_KEY_IN_STEM_PATTERN = re.compile(r"\banswer\s*(?:is|:|=)\s*\(?[A-Z]\b", re.IGNORECASE)
+_KEY_IN_STEM_PATTERN = FilteredPattern(r"\banswer\s*(?:is|:|=)\s*\(?[A-Z]\b")
 #: "Figure A. … Figure B. …" names images, not options.
 _OPTIONS_IN_STEM_PATTERN = re.compile(r"(?<![Ff]igure )(?<![Ii]mage )\bA\s*[.):]\s.*\bB\s*[.):]\s", re.DOTALL)
 
@@ -64,9 +65,9 @@ def check_format(question: Question, *, minimum_explanation: int) -> Problem | N
         minimum_explanation: the minimum length of an explanation in characters. Empty explanations are
             accepted.
     """
-    option_counts = Counter(" ".join(option.casefold().split()) for option in question.options)
-    duplicate = next((text for text, count in option_counts.items() if count > 1), None)
-    if duplicate is not None:
+    normalized = [" ".join(option.casefold().split()) for option in question.options]
+    if len(set(normalized)) < len(normalized):
+        duplicate = next(text for text, count in Counter(normalized).items() if count > 1)
         return Problem(check=Check.FORMAT, field="options", reason=f"{duplicate!r} occurs more than once")
     letters = [
         match[1] if (match := _LETTERED_PATTERN.match(option)) else None for option in question.options

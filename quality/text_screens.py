@@ -5,12 +5,12 @@ A screen errs towards reporting: it finds words, and a word may be used in anoth
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from domain.questions import Question
+from terminology.word_filter import FilteredPattern
 
 
 class Screen(StrEnum):
@@ -33,8 +33,8 @@ class ScreenHit:
     words: str
 
 
-def _compile(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(alternatives), re.IGNORECASE)
+def _compile(*alternatives: str) -> FilteredPattern:
+    return FilteredPattern("|".join(alternatives))
 
 
 _TEXT = r"(?:report|text|description|phrases?|sentences?|bullets?|bullet\s+points?|narrative)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from domain.exams import Radiograph
-from domain.marks import AnswerMark, Marker, MarkerPlace, MarkRevision
+from domain.marks import AnswerMark, Marker, MarkerRole, MarkRevision
 from domain.questions import Question
 from domain.studies import ReaderStudy
 from reader_study.open_answers import OpenAnswer
@@ -13,13 +13,13 @@ from reader_study.open_answers import OpenAnswer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkingTask:
-    """A study in which a person marks: ``done`` of ``total`` answers have a mark of the person's place.
+    """A study in which a person marks: ``done`` of ``total`` answers have a mark of this marker.
 
     ``last`` is the latest mark that was not undone; None if there is none.
     """
 
     study: ReaderStudy
-    place: MarkerPlace
+    role: MarkerRole
     total: int
     done: int
     last: MarkRevision | None
@@ -30,7 +30,7 @@ class MarkingSheet:
     """One open answer with its question and key.
 
     ``number`` is the position of the answer, from 1. ``mark`` and ``revision`` are those of the latest mark
-    of the place; revision 0 stands for none. ``previous`` and ``next`` are the neighbours in the order, and
+    of the role; revision 0 stands for none. ``previous`` and ``next`` are the neighbours in the order, and
     ``next_unmarked`` is the next other answer without a mark, or the first one if there is none after it.
     ``exam_number`` is the id of the exam in the database, and ``radiographs`` are those of the exam.
     """
@@ -64,7 +64,7 @@ class MarkedAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkingProgress:
-    """The markers of a study and their progress: ``marked`` of ``total`` answers, by place.
+    """The markers of a study and their progress: ``marked`` of ``total`` answers, by role.
 
     ``open_cases`` is the number of scored cases with an open question.
     """
@@ -72,4 +72,4 @@ class MarkingProgress:
     open_cases: int
     markers: tuple[Marker, ...]
     total: int
-    marked: dict[MarkerPlace, int]
+    marked: dict[MarkerRole, int]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from domain.marks import AnswerId, AnswerMark, MarkerPlace, MarkRevision, identify_answer
+from domain.marks import AnswerId, AnswerMark, MarkerRole, MarkRevision, identify_answer
 from domain.protocols import Protocol
 from domain.questions import Answer, Question
 from domain.studies import Case
@@ -70,15 +70,15 @@ def build_scoring(protocol: Protocol, marks: Iterable[MarkRevision]) -> AnswerSc
 
     Marks of the second marker and undone marks are ignored.
     """
-    return AnswerScoring(protocol=protocol, marks=select_marks(marks, MarkerPlace.FIRST))
+    return AnswerScoring(protocol=protocol, marks=select_marks(marks, MarkerRole.FIRST))
 
 
-def select_marks(marks: Iterable[MarkRevision], place: MarkerPlace) -> dict[AnswerId, AnswerMark]:
+def select_marks(marks: Iterable[MarkRevision], role: MarkerRole) -> dict[AnswerId, AnswerMark]:
     """Return the marks of one marker by answer, without undone marks."""
     return {
         revision.answer: revision.mark
         for revision in marks
-        if revision.place is place and revision.mark is not None
+        if revision.role is role and revision.mark is not None
     }
 
 
@@ -99,6 +99,6 @@ def list_answers_to_mark(
             answer_id = identify_answer(case_id, text)
             shown_text = " ".join(text.split())
             texts[answer_id] = min(texts.get(answer_id, shown_text), shown_text)
-    place_by_case = {case_id: place for place, case_id in enumerate(questions)}
-    ordered = sorted(texts, key=lambda answer: (place_by_case[answer.case_id], answer.text_sha256))
+    position_by_case = {case_id: position for position, case_id in enumerate(questions)}
+    ordered = sorted(texts, key=lambda answer: (position_by_case[answer.case_id], answer.text_sha256))
     return tuple(OpenAnswer(id=answer, text=texts[answer]) for answer in ordered)

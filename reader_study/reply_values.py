@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from domain.questions import Answer, option_letter
 from domain.vocabulary import AnswerFormat
@@ -96,12 +97,17 @@ def is_option_text(text: str, options: Sequence[str]) -> bool:
 def _match_option_text(text: str, options: Sequence[str]) -> list[int] | None:
     """Return [index] of the only option with this text; None if no option or several options have it."""
     normalised = _normalise_text(text)
-    matches = [index for index, option in enumerate(options) if _normalise_text(option) == normalised]
+    matches = [index for index, option in enumerate(options) if _normalise_option(option) == normalised]
     return matches if normalised and len(matches) == 1 else None
 
 
 def _normalise_text(text: str) -> str:
     return " ".join(to_plain_text(text).split()).strip(" .\"'“”").casefold()
+
+
+@lru_cache(maxsize=10_000)  # many questions share options, and extraction compares them several times
+def _normalise_option(option: str) -> str:
+    return _normalise_text(option)
 
 
 def _letter_index(character: str) -> int:

@@ -133,6 +133,16 @@ def _write_note(count: int, noun: str, reason: str) -> tuple[str, ...]:
     return (f"{count_text(count, noun)} {reason}.",) if count else ()
 
 
+def render_all(data: ReportData, study: RocStudy) -> dict[str, bytes]:
+    """Return all files of a study by name."""
+    return {
+        "study.imrmc": render_imrmc(study, title=f"Overread study {data.study.name}").encode(),
+        "study.xlsx": render_rjafroc(study),
+        "ids.csv": render_ids(study).encode(),
+        "ratings.csv": render_ratings(data, study).encode(),
+    }
+
+
 def render_imrmc(study: RocStudy, *, title: str) -> str:
     """Return the content of an iMRMC input file.
 

@@ -10,7 +10,7 @@ import numpy as np
 from domain.boxes import LabelledBox
 from domain.errors import InvalidValue
 from domain.problems import Refusal
-from domain.questions import Question
+from domain.questions import Answer, Question
 from measures.overall import average_over_tasks
 from measures.proportions import wilson
 from measures.records.accuracy import compute_share_correct
@@ -72,11 +72,23 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ScoredQuestion:
+class ScoredQuestion:
+    """A question with the answer to it; ``state`` is "answered", "failed" or "missing"."""
+
     keyed: KeyedQuestion
     is_correct: bool
     state: str
+    answer: Answer | None = None
     boxes: tuple[LabelledBox, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredFile:
+    """The questions of the keys by id, each with the answer of a file; ``refusals`` are its invalid lines."""
+
+    questions: dict[str, ScoredQuestion]
+    rules: dict[str, int]
+    refusals: tuple[Refusal, ...]
 
 
 def score_predictions(
@@ -94,9 +106,33 @@ def score_predictions(
         file: the file name, used in refusals.
         confidence: the confidence level of the intervals.
     """
+    scored = score_questions(records, keys=keys, file=file)
+    if scored.refusals:
+        return Score(refusals=scored.refusals)
+    return Score(
+        results=tuple(_score_groups(list(scored.questions.values()), confidence)),
+        rules=dict(sorted(scored.rules.items())),
+    )
+
+
+def score_questions(
+    records: Iterable[PredictionRecord | Refusal],
+    *,
+    keys: Mapping[str, KeyedQuestion],
+    file: str,
+    scope: str = "the release",
+) -> ScoredFile:
+    """Compare the answer to each question with its key. These are results of single cases.
+
+    Args:
+        records: the records from :func:`reader_study.predictions_file.read_predictions`.
+        keys: the questions from :func:`reader_study.release_keys.load_keys`, by id.
+        file: the file name, used in refusals.
+        scope: what the keys are of, used in refusals.
+    """
     refusals: list[Refusal] = []
-    scored_questions: dict[str, _ScoredQuestion] = {
-        question_id: _ScoredQuestion(keyed=keyed, is_correct=False, state="missing")
+    scored_questions: dict[str, ScoredQuestion] = {
+        question_id: ScoredQuestion(keyed=keyed, is_correct=False, state="missing")
         for question_id, keyed in keys.items()
     }
     rules: dict[str, int] = {}
@@ -107,7 +143,7 @@ def score_predictions(
         keyed = keys.get(record.question_id)
         try:
             if keyed is None:
-                raise InvalidValue("question_id", f"{record.question_id!r} is not a question of the release")
+                raise InvalidValue("question_id", f"{record.question_id!r} is not a question of {scope}")
             question = keyed.question
             extraction = resolve_answer(record, format_=question.format, options=question.options)
         except InvalidValue as error:
@@ -120,17 +156,13 @@ def score_predictions(
             scored_questions[record.question_id],
             is_correct=question.is_correct(extraction.answer),
             state="failed" if extraction.rule == FAILED else "answered",
+            answer=extraction.answer,
             boxes=record.boxes,
         )
-    if refusals:
-        return Score(refusals=tuple(refusals))
-    return Score(
-        results=tuple(_score_groups(list(scored_questions.values()), confidence)),
-        rules=dict(sorted(rules.items())),
-    )
+    return ScoredFile(questions=scored_questions, rules=rules, refusals=tuple(refusals))
 
 
-def _score_groups(scored_questions: list[_ScoredQuestion], confidence: float) -> Iterable[ScoreResult]:
+def _score_groups(scored_questions: list[ScoredQuestion], confidence: float) -> Iterable[ScoreResult]:
     sides = sorted({item.keyed.side for item in scored_questions if item.state != "missing"})
     for side in sides:
         side_questions = [item for item in scored_questions if item.keyed.side == side]
@@ -162,7 +194,7 @@ def _score_groups(scored_questions: list[_ScoredQuestion], confidence: float) ->
 
 
 def _score_boxes(
-    side: str, scored_questions: list[_ScoredQuestion], confidence: float
+    side: str, scored_questions: list[ScoredQuestion], confidence: float
 ) -> Iterable[ScoreResult]:
     answered_boxes = [
         (item.keyed.question.format, item.keyed.question.exam_id, item.keyed.question.boxes, item.boxes)
@@ -195,8 +227,8 @@ def _score_boxes(
         )
 
 
-def _group_by_field(scored_questions: list[_ScoredQuestion], field: str) -> dict[str, list[_ScoredQuestion]]:
-    groups: dict[str, list[_ScoredQuestion]] = {}
+def _group_by_field(scored_questions: list[ScoredQuestion], field: str) -> dict[str, list[ScoredQuestion]]:
+    groups: dict[str, list[ScoredQuestion]] = {}
     for item in scored_questions:
         value = getattr(item.keyed.question, field)
         groups.setdefault(str(value) if value else NOT_STATED, []).append(item)
@@ -204,7 +236,7 @@ def _group_by_field(scored_questions: list[_ScoredQuestion], field: str) -> dict
 
 
 def _score_group(
-    side: str, by: str, name: str, scored_questions: list[_ScoredQuestion], confidence: float
+    side: str, by: str, name: str, scored_questions: list[ScoredQuestion], confidence: float
 ) -> ScoreResult:
     n_correct = sum(item.is_correct for item in scored_questions)
     unclustered = wilson(n_correct, len(scored_questions), confidence=confidence)

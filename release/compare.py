@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from domain.count_texts import count_text
-from domain.errors import Refused
+from domain.errors import NotFound, Refused
+from release.private import KEYS, keys_folder_of
 from release.private import QUESTIONS as PRIVATE
 from release.verify import read_manifest
 
@@ -28,12 +29,22 @@ _FIELD_NOUNS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FieldChange:
+    """A field of a question with its JSON values in both releases; None if it is missing or empty."""
+
+    question_id: str
+    field: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """The differences between the releases ``old`` and ``new``.
 
     ``added``, ``removed`` and ``moved`` (to or from the private split) are ids of questions.
     ``changed`` has the ids of the changed questions by field, and ``unchanged`` is the number of unchanged
-    questions.
+    questions. ``changes`` has the values, in the order of the questions of the new release.
     """
 
     old: str
@@ -43,6 +54,7 @@ class Comparison:
     moved: tuple[str, ...]
     changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unchanged: int = 0
+    changes: tuple[FieldChange, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -61,18 +73,20 @@ class Comparison:
         return f"{self.new} compared with {self.old}: {summary}; {self.unchanged:,} unchanged"
 
 
-def compare_releases(old: Path, new: Path) -> Comparison:
+def compare_releases(old: Path, new: Path, *, with_keys: bool = False) -> Comparison:
     """Compare two releases.
-
-    Changed keys of private questions are not detected, because the folder of a release does not have them.
 
     Args:
         old: the folder of the earlier release.
         new: the folder of the later release.
+        with_keys: whether to compare private questions with their keys, for which the folders of the keys of
+            both releases are needed. Otherwise changed keys of private questions are not detected, because
+            the folder of a release does not have them.
 
     Raises:
         InvalidValue: one of the folders is not a release.
         Refused: the releases have different datasets.
+        NotFound: a folder of keys is missing.
     """
     manifests = [read_manifest(folder) for folder in (old, new)]
     datasets = [manifest["dataset"] for manifest in manifests]
@@ -81,21 +95,30 @@ def compare_releases(old: Path, new: Path) -> Comparison:
             f"The releases have different datasets: {old} has {datasets[0]!r}, {new} has {datasets[1]!r}. "
             "Choose two releases of one dataset."
         )
-    old_records, new_records = _read_records(old), _read_records(new)
+    old_records, new_records = (_read_records(folder, with_keys=with_keys) for folder in (old, new))
     common_ids = [question_id for question_id in new_records if question_id in old_records]
     changed: dict[str, list[str]] = {}
+    changes: list[FieldChange] = []
     unchanged = 0
     for question_id in common_ids:
         before, after = old_records[question_id], new_records[question_id]
         changed_fields = [
             name for name in _FIELD_NOUNS if _normalized_value(before, name) != _normalized_value(after, name)
         ]
-        if before["_side"] != after["_side"]:
+        if before["_side"] != after["_side"] and not with_keys:
             changed_fields = [
                 name for name in changed_fields if name in ("stem", "options", "task", "difficulty")
             ]
         for name in changed_fields:
             changed.setdefault(name, []).append(question_id)
+            changes.append(
+                FieldChange(
+                    question_id=question_id,
+                    field=name,
+                    before=_normalized_value(before, name),
+                    after=_normalized_value(after, name),
+                )
+            )
         unchanged += not changed_fields
     return Comparison(
         old=manifests[0]["name"],
@@ -109,15 +132,20 @@ def compare_releases(old: Path, new: Path) -> Comparison:
         ),
         changed={name: tuple(changed[name]) for name in _FIELD_NOUNS if name in changed},
         unchanged=unchanged,
+        changes=tuple(changes),
     )
 
 
-def _read_records(folder: Path) -> dict[str, dict[str, Any]]:
+def _read_records(folder: Path, *, with_keys: bool) -> dict[str, dict[str, Any]]:
     records: dict[str, dict[str, Any]] = {}
     for name in ("gold.jsonl", PRIVATE):
         path = folder / name
         if not path.is_file():
             continue
+        if with_keys and name == PRIVATE:
+            path = keys_folder_of(folder) / KEYS
+            if not path.is_file():
+                raise NotFound(f"{path} is missing. Restore it, or compare without private keys.")
         with path.open("rb") as file:
             for line in file:
                 record = msgspec.json.decode(line)

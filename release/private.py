@@ -1,8 +1,8 @@
 """The private split of a release: its questions without any field that reveals the answer.
 
-Their keys, corrections and origins are written to the separate folder ``<folder>-keys``, for the person who
-scores predictions, so the folder of the release can be distributed as it is. The manifest has the SHA-256 of
-the keys.
+Their keys, corrections, origins and errata are written to the separate folder ``<folder>-keys``, for the
+person who scores predictions, so the folder of the release can be distributed as it is. The manifest has the
+SHA-256 of the keys.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 from records.questions import REVEALING_FIELDS, QuestionRecord
 from release.folder import HashedFile
 from release.manifest import Entry
-from release.provenance_file import ProvenanceFile
+from release.optional_file import OptionalFile
 
 #: The path of the private questions within the folder of the release.
 QUESTIONS = "private/questions.jsonl"
@@ -24,6 +24,7 @@ QUESTIONS = "private/questions.jsonl"
 KEYS = "keys.jsonl"
 CORRECTIONS = "corrections.jsonl"
 PROVENANCE = "provenance.jsonl"
+ERRATA = "errata.jsonl"
 
 
 def keys_folder_of(folder: Path) -> Path:
@@ -40,7 +41,8 @@ class PrivateWriter:
         self._questions = HashedFile(folder / QUESTIONS)
         self._keys = HashedFile(keys / KEYS)
         self._corrections = HashedFile(keys / CORRECTIONS)
-        self._provenance = ProvenanceFile(keys / PROVENANCE)
+        self._provenance = OptionalFile(keys / PROVENANCE)
+        self.errata = OptionalFile(keys / ERRATA)
         self.count = self.corrections = 0
 
     def add(
@@ -69,6 +71,7 @@ class PrivateWriter:
         for file in (self._questions, self._keys, self._corrections):
             file.__exit__(kind, None, None)
         self._provenance.close(kind)
+        self.errata.close(kind)
 
     @property
     def entry(self) -> Entry:

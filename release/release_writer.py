@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from domain.errata import ErratumReport, Settlement, settle_report
 from domain.exams import Exam, Radiograph
 from domain.gold import Excluded, GoldItem, Judgement
 from domain.image_display import ImageDisplay
@@ -28,8 +29,8 @@ from release.formats.format_writer import FormatLimitation, FormatName, FormatWr
 from release.formats.gemex import GemexWriter
 from release.formats.rexvqa import RexvqaWriter
 from release.manifest import Entry
-from release.private import PrivateWriter
-from release.provenance_file import ProvenanceFile
+from release.optional_file import OptionalFile
+from release.private import ERRATA, PrivateWriter
 from release.splits import SPLIT_TABLE, Split, SplitPlan
 from release.table import GoldTable
 from release.tally import has_correction
@@ -50,7 +51,8 @@ class ReleaseOptions:
     ``load_original`` loads DICOM files for structured reports, and ``sr_date`` is the date of these reports;
     if either is None, no structured reports are written. If the release has splits, ``plan`` has their
     shares and ``split_by_exam`` the split of each exam by its id; ``keys_folder`` is the folder for the keys
-    of the private split. ``formats`` are the formats in addition to the native one.
+    of the private split. ``formats`` are the formats in addition to the native one. ``reports`` has the
+    problems reported in earlier releases by the id of the question.
     """
 
     reviewer_names: Mapping[int, str]
@@ -63,6 +65,7 @@ class ReleaseOptions:
     split_by_exam: Mapping[str, Split] = field(default_factory=dict)
     keys_folder: Path | None = None
     formats: frozenset[FormatName] = frozenset(FormatName)
+    reports: Mapping[str, Sequence[ErratumReport]] = field(default_factory=dict)
 
 
 class ReleaseWriter:
@@ -100,6 +103,7 @@ class ReleaseWriter:
         self.private = None
         if options.keys_folder is not None:
             self.private = PrivateWriter(folder, options.keys_folder)
+        self._errata = OptionalFile(folder / ERRATA)
         self.content = ContentCounts()
         #: The ids of the released questions in each split.
         self.released: dict[Split, list[str]] = {split: [] for split in self._splits}
@@ -107,6 +111,7 @@ class ReleaseWriter:
 
     def add(self, outcome: GoldItem | Excluded) -> None:
         """Write the records of one judged question."""
+        self._add_errata(outcome)
         if isinstance(outcome, Excluded):
             self.gold.add(outcome)
             return
@@ -136,6 +141,20 @@ class ReleaseWriter:
         self.gold.add(outcome)
         for format_writer in (*self._formats[split], *([self._sr] if self._sr else [])):
             format_writer.add(outcome)
+
+    def _add_errata(self, outcome: GoldItem | Excluded) -> None:
+        """Write the settled reports of a question; those of private questions go with the keys."""
+        judged = outcome.judged
+        for report in self._options.reports.get(judged.question.id, ()):
+            settlement = settle_report(report, imported=judged.question, adjudication=judged.adjudication)
+            if settlement is None:
+                continue
+            record = self.gold.erratum_record(report, settlement)
+            is_private = Split.PRIVATE in (report.side, self._options.split_by_exam.get(judged.exam.id))
+            if not is_private:
+                self._errata.add(record)
+            elif self.private is not None:
+                self.private.errata.add(record)
 
     @property
     def formats(self) -> list[FormatWriter]:
@@ -190,7 +209,7 @@ class ReleaseWriter:
             entries.append(Entry(path=SPLIT_TABLE, bytes=table.bytes, sha256=table.sha256))
         if self.private is not None:
             entries.append(self.private.entry)
-        return entries
+        return [*entries, *self._errata.list_entries()]
 
     def __enter__(self) -> Self:
         return self
@@ -203,6 +222,7 @@ class ReleaseWriter:
         with ExitStack() as stack:  # closes every part, even if closing another one fails
             for part in parts:
                 stack.callback(part.__exit__, kind, error, trace)
+            stack.callback(self._errata.close, kind)
             if self.private is not None:
                 stack.callback(self.private.close, kind)
 
@@ -248,7 +268,7 @@ class GoldFileWriter:
             name: HashedFile(folder / name)
             for name in ("gold.jsonl", "gold.csv", "corrections.jsonl", "left_out.jsonl", "images.jsonl")
         }
-        self._provenance = ProvenanceFile(folder / "provenance.jsonl")
+        self._provenance = OptionalFile(folder / "provenance.jsonl")
         self._exams: set[str] = set()
         self.images: dict[str, str] = {}
         self._encoded_exam: tuple[Exam, msgspec.Raw] | None = None
@@ -315,6 +335,29 @@ class GoldFileWriter:
             if has_correction(judgement.decision)
             for change in gold.changes
         ]
+
+    def erratum_record(self, report: ErratumReport, settlement: Settlement) -> dict[str, Any]:
+        """Return the record of ``errata.jsonl`` for a settled report. The reporter is not named."""
+        adjudication = settlement.adjudication
+        return {
+            "question_id": report.question_id,
+            "release": report.release,
+            "problem": report.kind.value,
+            "description": report.text,
+            "reported": format_utc(report.reported_at),
+            "outcome": settlement.status.value,
+            "reason": adjudication.reason,
+            "decided": format_utc(adjudication.given_at),
+            "by": self._reviewer_names[adjudication.person_id],
+            "changes": [
+                {
+                    "field": change.field,
+                    "before": to_plain(change.before),
+                    "after": to_plain(change.after),
+                }
+                for change in settlement.changes
+            ],
+        }
 
     def provenance_record(self, gold: GoldItem) -> dict[str, Any] | None:
         """Return the record of ``provenance.jsonl`` for a released question; None if its origin is not known.

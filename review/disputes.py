@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,8 +86,10 @@ def boxes_match(first: Sequence[LabelledBox], second: Sequence[LabelledBox], *, 
     return True
 
 
-def find_differences(question: Question, verdicts: Sequence[Verdict]) -> tuple[FieldDifference, ...]:
-    """Return the fields in which a corrected question differs from the imported version."""
+def find_differences(
+    question: Question, verdicts: Sequence[Verdict], *, always: Collection[str] = ()
+) -> tuple[FieldDifference, ...]:
+    """Return the fields in which a corrected question differs from the imported version, and ``always``."""
     corrected_questions = [
         None if _is_rejection(verdict) else apply_correction(question, verdict.opinion.correction)
         for verdict in verdicts
@@ -101,7 +103,8 @@ def find_differences(question: Question, verdicts: Sequence[Verdict]) -> tuple[F
             ),
         )
         for name in FIELDS
-        if any(
+        if name in always
+        or any(
             version is not None and getattr(version, name) != getattr(question, name)
             for version in corrected_questions
         )

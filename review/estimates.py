@@ -5,6 +5,10 @@ stratum) that were imported between two draws. All questions of a cell had the s
 its judged questions represent it. A rate of the dataset weights the cells by size (:mod:`measures.strata`).
 Cells without a judged question are not estimated: they are reported as not covered, and the worst case counts
 all their questions as errors.
+
+If a batch was drawn by risk, the questions of a cell had different chances. Each judged question then counts
+by the inverse of its own probability (:mod:`measures.weighted_rates`), and all cells are covered. In both
+cases the risk of every question gives a second, prediction-powered estimate.
 """
 
 from __future__ import annotations
@@ -15,10 +19,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from domain.count_texts import count_text
 from domain.verdicts import Decision, ErrorKind
-from measures.strata import StratifiedRate, StratumCount, exam_design_effect, stratified_rate
+from measures.effective_size import effective_size
+from measures.proportions import CONFIDENCE
+from measures.strata import StratifiedRate, StratumCount, cluster_design_effect, stratified_rate
+from measures.weighted_rates import Prediction, WeightedRate, weighted_rate
 from review.progress import format_interval, format_percent
 
 KEY_ERROR_KINDS = frozenset({ErrorKind.SEVERAL_CORRECT, ErrorKind.NONE_CORRECT, ErrorKind.WRONG_KEY})
@@ -29,12 +37,13 @@ ACCEPTED, CORRECTED, REJECTED, KEY_ERROR = "accepted", "corrected", "rejected", 
 class Outcome:
     """The outcome of the review of one question, after adjudication.
 
-    ``decision`` is None if reviewers disagree and there is no adjudication. ``key_only`` is True if only the
-    answer key was judged.
+    ``cluster`` is the same for questions of one patient, or of one exam if no patient is known. ``decision``
+    is None if reviewers disagree and there is no adjudication. ``key_only`` is True if only the answer key
+    was judged.
     """
 
     question_number: int
-    exam_number: int
+    cluster: int
     cell: Hashable
     decision: Decision | None
     errors: frozenset[ErrorKind]
@@ -47,7 +56,9 @@ class Sample:
     """The cells with their names, sizes and skipped questions, and the outcomes of the judged questions.
 
     ``dataset_size`` is the number of questions of the dataset. Questions in no cell were imported after the
-    last draw.
+    last draw. ``probabilities`` has the probability of each judged or skipped question to be drawn and judged
+    in any of the batches; None if all questions of a cell had the same. ``risks`` has the risk of an error of
+    each judged question, and ``mean_risk`` the mean over the questions of all cells; None if unknown.
     """
 
     names: Mapping[Any, str]
@@ -55,6 +66,18 @@ class Sample:
     outcomes: Sequence[Outcome]
     skipped: Mapping[Any, int]
     dataset_size: int
+    probabilities: Mapping[int, float] | None = None
+    skipped_weight: float = 0.0
+    risks: Mapping[int, float] | None = None
+    mean_risk: float | None = None
+
+    def compute_weights(self, outcomes: Sequence[Outcome]) -> NDArray[np.float64]:
+        """Return the number of questions of the dataset for which each of these judged questions stands."""
+        if self.probabilities is not None:
+            return np.array([1 / self.probabilities[outcome.question_number] for outcome in outcomes])
+        judged = Counter(outcome.cell for outcome in outcomes)
+        weight = {cell: self.sizes[cell] / count for cell, count in judged.items()}
+        return np.array([weight[outcome.cell] for outcome in outcomes], dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +86,9 @@ class Estimate:
 
     ``covered`` of ``dataset_size`` questions are in a cell with a judged question. ``worst_limit`` is the
     upper limit under the assumption that all skipped questions and all questions that are not covered have
-    the property.
+    the property. ``effective_size`` is the size of a simple random sample with the same variance, at most
+    Kish's; None if all questions are alike. ``powered`` is the prediction-powered estimate; None without
+    predictions.
     """
 
     name: str
@@ -73,6 +98,8 @@ class Estimate:
     covered: int
     dataset_size: int
     worst_limit: float | None
+    effective_size: float | None = None
+    powered: WeightedRate | None = None
 
     @property
     def half_width(self) -> float | None:
@@ -84,7 +111,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimates:
-    """All rates of one sample: three decisions, the key errors, and each kind of error."""
+    """All rates of one sample: three decisions, the key errors, and each kind of error.
+
+    ``is_weighted`` states whether a batch was drawn by risk.
+    """
 
     outcomes: tuple[Estimate, ...]
     key_errors: Estimate
@@ -93,6 +123,7 @@ class Estimates:
     skipped: int
     covered: int
     dataset_size: int
+    is_weighted: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -119,8 +150,15 @@ def estimate_rates(sample: Sample) -> Estimates:
         skipped=sum(sample.skipped.values()),
         covered=key_rates.covered,
         dataset_size=sample.dataset_size,
+        is_weighted=sample.probabilities is not None,
         notes=tuple(_write_notes(sample, full_rates, len(full_outcomes))),
     )
+
+
+def estimate_key_errors(sample: Sample, *, confidence: float = CONFIDENCE) -> Estimate:
+    """Estimate the rate of key errors with an interval of another confidence level."""
+    predicate = build_outcome_predicates()[KEY_ERROR]
+    return _RateEstimator(sample, sample.outcomes, confidence=confidence).estimate_rate(KEY_ERROR, predicate)
 
 
 def explain_limit_exceeded(estimate: Estimate, *, limit: float) -> str | None:
@@ -155,18 +193,24 @@ def explain_limit_exceeded(estimate: Estimate, *, limit: float) -> str | None:
 class _RateEstimator:
     """Estimates the rates of several properties from the same judged questions."""
 
-    def __init__(self, sample: Sample, outcomes: Sequence[Outcome]) -> None:
+    def __init__(
+        self, sample: Sample, outcomes: Sequence[Outcome], *, confidence: float = CONFIDENCE
+    ) -> None:
         """Count the judged questions by cell."""
-        self.sample, self.outcomes = sample, outcomes
+        self.sample, self.outcomes, self.confidence = sample, outcomes, confidence
         self.judged = Counter(outcome.cell for outcome in outcomes)
         self.cells = [key for key, size in sample.sizes.items() if size and self.judged[key]]
-        self.covered = sum(sample.sizes[key] for key in self.cells)
+        is_weighted = sample.probabilities is not None and bool(outcomes)
+        self.covered = sum(sample.sizes[key] for key in (sample.sizes if is_weighted else self.cells))
         index = {key: number for number, key in enumerate(self.cells)}
-        weight = {key: sample.sizes[key] / self.judged[key] for key in self.cells}
         self.strata = np.array([index[outcome.cell] for outcome in outcomes], dtype=np.int64)
-        self.exams = np.array([outcome.exam_number for outcome in outcomes], dtype=np.int64)
-        self.weights = np.array([weight[outcome.cell] for outcome in outcomes], dtype=np.float64)
-        self.clustered = len(np.unique(self.exams)) < len(outcomes)
+        self.clusters = np.array([outcome.cluster for outcome in outcomes], dtype=np.int64)
+        self.weights = sample.compute_weights(outcomes)
+        self.is_clustered = len(np.unique(self.clusters)) < len(outcomes)
+        self._prediction: Prediction | None = None
+        if sample.risks is not None and sample.mean_risk is not None:
+            risks = np.array([sample.risks.get(outcome.question_number, 0.0) for outcome in outcomes])
+            self._prediction = Prediction(values=risks, mean=sample.mean_risk)
         found_kinds = {kind for outcome in outcomes for kind in outcome.errors}
         self._cache: dict[tuple[tuple[int, ...], float], StratifiedRate] = {}
         self._absent_kinds = {kind.value for kind in ErrorKind if kind not in found_kinds}
@@ -176,8 +220,15 @@ class _RateEstimator:
         matches = [] if name in self._absent_kinds else [has_property(outcome) for outcome in self.outcomes]
         hits = np.array(matches or np.zeros(len(self.outcomes)), dtype=bool)
         by_cell = np.bincount(self.strata[hits], minlength=len(self.cells)).tolist()
-        effect = exam_design_effect(hits, self.strata, self.exams, self.weights) if self.clustered else 1.0
-        rate = self._estimate_whole_rate(tuple(by_cell), effect)
+        if self.sample.probabilities is not None:
+            rate = self._estimate_weighted_rate(hits)
+        else:
+            effect = (
+                cluster_design_effect(hits, self.strata, self.clusters, self.weights)
+                if self.is_clustered
+                else 1.0
+            )
+            rate = self._estimate_whole_rate(tuple(by_cell), effect)
         return Estimate(
             name=name,
             count=sum(by_cell),
@@ -186,6 +237,37 @@ class _RateEstimator:
             covered=self.covered,
             dataset_size=self.sample.dataset_size,
             worst_limit=self._compute_worst_limit(rate),
+            effective_size=self._compute_effective_size(rate),
+            powered=None if self._prediction is None else self._compute_rate(hits, self._prediction),
+        )
+
+    def _compute_effective_size(self, rate: StratifiedRate) -> float | None:
+        if rate.estimate is None or not rate.se:
+            return None
+        return effective_size(self.weights, rate=rate.estimate, variance=rate.se**2)
+
+    def _compute_rate(self, hits: NDArray[np.bool_], prediction: Prediction | None = None) -> WeightedRate:
+        return weighted_rate(
+            hits, 1 / self.weights, self.clusters, prediction=prediction, confidence=self.confidence
+        )
+
+    def _estimate_weighted_rate(self, hits: NDArray[np.bool_]) -> StratifiedRate:
+        """Estimate a rate from questions with different probabilities."""
+        result, bounds = self._compute_rate(hits), None
+        if result.estimate is not None and self.sample.skipped_weight:
+            total = float(self.weights.sum()) + self.sample.skipped_weight
+            lowest = result.estimate * float(self.weights.sum()) / total
+            bounds = (lowest, lowest + self.sample.skipped_weight / total)
+        return StratifiedRate(
+            reviewed=result.n,
+            size=self.covered,
+            estimate=result.estimate,
+            se=result.se,
+            low=result.low,
+            high=result.high,
+            unweighted=result.hits / result.n if result.n else None,
+            bounds=bounds,
+            note="weighted by inclusion probability" if result.n else "not defined: no question",
         )
 
     def _estimate_whole_rate(self, by_cell: tuple[int, ...], effect: float) -> StratifiedRate:
@@ -202,7 +284,9 @@ class _RateEstimator:
                 )
                 for key, hits in zip(self.cells, by_cell, strict=True)
             ]
-            self._cache[by_cell, effect] = stratified_rate(strata, design_effect=effect)
+            self._cache[by_cell, effect] = stratified_rate(
+                strata, design_effect=effect, confidence=self.confidence
+            )
         return self._cache[by_cell, effect]
 
     def _compute_worst_limit(self, rate: StratifiedRate) -> float | None:
@@ -243,16 +327,24 @@ def _write_notes(sample: Sample, rates: _RateEstimator, full_count: int) -> Iter
             f"Judged for the answer key only: {len(sample.outcomes) - full_count:,}. They count for key "
             "errors only."
         )
+    if sample.probabilities is not None:
+        yield (
+            "Questions were drawn by risk: each judged one counts by the inverse of its probability "
+            "(Horvitz-Thompson)."
+        )
     uncovered: dict[str, int] = defaultdict(int)
     for key, size in sample.sizes.items():
-        if not rates.judged[key]:
+        if not rates.judged[key] and sample.probabilities is None:
             uncovered[sample.names[key]] += size
     if any(uncovered.values()):
         strata_text = ", ".join(f"{name} ({size:,})" for name, size in uncovered.items() if size)
         yield f"Not judged yet: {strata_text}. The estimates cover the other strata only."
     added_later = sample.dataset_size - sum(sample.sizes.values())
     if added_later > 0:
-        yield f"Imported after the last draw: {added_later:,}. The estimates do not cover them."
+        yield (
+            f"Imported after the last draw, or left out by the draws: {added_later:,}. The estimates do not "
+            "cover them."
+        )
     skipped = sum(sample.skipped.values())
     if skipped:
         share = skipped / (skipped + len(sample.outcomes))

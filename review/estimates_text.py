@@ -7,16 +7,23 @@ import io
 from collections.abc import Iterator, Sequence
 
 from domain.table_cells import escape_formula
+from measures.weighted_rates import WeightedRate
 from review.estimates import Estimate, Estimates
 from review.progress import format_interval, format_percent
 
 COLUMNS = (
     "group", "value", "name", "count", "reviewed", "skipped", "covered", "whole", "estimate", "se", "low",
     "high", "if_no_skipped", "if_all_skipped", "worst", "unweighted", "design_effect", "note",
+    "effective_size", "powered", "powered_se", "powered_low", "powered_high", "powered_effective_size",
 )  # fmt: skip
 METHOD = (
     "Each stratum counts by its size. Intervals are 95 %, by Clopper and Pearson at the effective sample "
-    "size (Korn and Graubard) with the finite-population correction; questions of one exam count together."
+    "size (Korn and Graubard) with the finite-population correction; questions of one patient count together."
+)
+METHOD_BY_RISK = (
+    "Questions with a higher risk of an error were more likely to be drawn, so each counts by the inverse of "
+    "its inclusion probability (Horvitz-Thompson). Intervals are 95 %, by Clopper and Pearson with the "
+    "moments of the weighted sum; questions of one patient count together."
 )
 
 
@@ -30,7 +37,8 @@ def format_data_card(estimates: Estimates) -> tuple[str, ...]:
     return (
         (
             f"{estimates.reviewed:,} questions, drawn at random and judged, stand for {estimates.covered:,}"
-            f" of the dataset's {estimates.dataset_size:,}. {METHOD}"
+            f" of the dataset's {estimates.dataset_size:,}. "
+            f"{METHOD_BY_RISK if estimates.is_weighted else METHOD}"
         ),
         "",
         "| of the whole dataset | % | 95 % interval | judged |",
@@ -79,8 +87,24 @@ def format_csv_rows(parts: Sequence[tuple[str, str, Sequence[Estimate]]]) -> Ite
                     *("" if share is None else f"{share:.6f}" for share in shares),
                     f"{rate.design_effect:.3f}",
                     rate.note,
+                    _format_size(estimate.effective_size),
+                    *_format_powered(estimate.powered),
                 )
             )
+
+
+def _format_powered(powered: WeightedRate | None) -> tuple[str, ...]:
+    if powered is None or not powered.tuning:  # without influence, it would repeat the other estimate
+        return ("",) * 5
+    shares = (powered.estimate, powered.se, powered.low, powered.high)
+    return (
+        *("" if share is None else f"{share:.6f}" for share in shares),
+        _format_size(powered.effective_size),
+    )
+
+
+def _format_size(size: float | None) -> str:
+    return "" if size is None else f"{size:.1f}"
 
 
 def _format_bare_percent(estimate: Estimate) -> str:

@@ -42,7 +42,10 @@ class _LatestJudgement:
 
 
 def resolve_outcomes(
-    judgements: Judgements, batches: Collection[int], cell_of: Mapping[int, Hashable]
+    judgements: Judgements,
+    batches: Collection[int],
+    cell_of: Mapping[int, Hashable],
+    cluster_of: Mapping[int, int],
 ) -> list[Outcome]:
     """Resolve the outcome of each question that was judged in these batches and has a cell.
 
@@ -50,6 +53,7 @@ def resolve_outcomes(
         judgements: all verdicts and adjudications.
         batches: the ids of the batches that count.
         cell_of: the cell of each question of the sample, by question id.
+        cluster_of: the patient or exam of each of them, by question id.
 
     Returns:
         One outcome per question, sorted by question id.
@@ -62,12 +66,11 @@ def resolve_outcomes(
         if adjudication.batch_id in batches
     }
     questions = latest.questions[rows]
-    exams = latest.exams[rows]
     starts = np.flatnonzero(np.diff(questions, prepend=-1)).tolist()
     latest_judgements = _build_judgements(judgements, rows)
     outcomes = []
     for start, end in pairwise([*starts, len(rows)]):
-        number, exam = int(questions[start]), int(exams[start])
+        number = int(questions[start])
         if number not in cell_of:
             continue
         judgements_of_question = latest_judgements[start:end]
@@ -84,7 +87,7 @@ def resolve_outcomes(
         outcomes.append(
             Outcome(
                 question_number=number,
-                exam_number=exam,
+                cluster=cluster_of[number],
                 cell=cell_of[number],
                 decision=decision,
                 errors=errors,

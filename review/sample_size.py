@@ -77,6 +77,14 @@ def plan_sample_size(
             current_half_width=half_width,
             additional=(),
         )
+    if sample.probabilities is not None:  # the width decreases with the root of the number of questions
+        needed = math.ceil(estimate.rate.reviewed * ((half_width / target_half_width) ** 2 - 1))
+        return SampleSizePlan(
+            name=estimate.name,
+            target_half_width=target_half_width,
+            current_half_width=half_width,
+            additional=(("drawn in the same way", needed),),
+        )
     cells = _summarise_judged_cells(estimate, sample)
     correction = half_width / max(1e-12, _predict_half_width(cells))
     target = target_half_width / correction

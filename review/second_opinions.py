@@ -7,30 +7,30 @@ from domain.second_opinions import SecondOpinions, SecondOpinionScope
 
 
 def extend_rule(
-    before: SecondOpinions | None, *, where_found: bool, share: float | None, seed: int | None
+    before: SecondOpinions | None, *, scope: SecondOpinionScope, share: float | None, seed: int | None
 ) -> SecondOpinions:
     """Return the rule for second opinions after a further request.
 
     Args:
         before: the current rule; None for the first request.
-        where_found: whether to add the questions in which the first reviewer reported an error.
+        scope: the questions to add to the random share.
         share: the random share of all questions, above 0 and up to 1; None for the current share.
         seed: the seed of the random share; None for the current seed, or 0.
 
     Raises:
-        Refused: there is no random share, the seed changes, the share becomes smaller, or questions with a
-            reported error would no longer be included.
+        Refused: there is no random share, the seed changes, the share becomes smaller, questions with a
+            reported error would no longer be included, or the share becomes larger after questions were
+            chosen by information.
         InvalidValue: the share or the seed is outside its range.
     """
     if share is None and before is None:
         raise Refused(
-            "Second opinions only on questions with a reported error would bias agreement: questions "
-            "in which neither reviewer finds an error would be missing. Set a random share of the rest "
-            "too, such as 0.1."
-            if where_found
-            else "Set the share of the questions that get a second reviewer, such as 0.2."
+            "Set the share of the questions that get a second reviewer, such as 0.2."
+            if scope is SecondOpinionScope.RANDOM_SHARE
+            else "Second opinions only on questions with particular first verdicts would bias agreement: "
+            "questions in which neither reviewer finds an error would be missing. Set a random share of the "
+            "rest too, such as 0.1."
         )
-    scope = SecondOpinionScope.SHARE_AND_ERRORS if where_found else SecondOpinionScope.RANDOM_SHARE
     if before is None:
         return SecondOpinions(scope=scope, share=share or 0.0, seed=seed or 0)
     rule = SecondOpinions(
@@ -48,16 +48,32 @@ def extend_rule(
             f"The random share of this batch is already {before.share:g}. It can be increased, but not "
             f"reduced to {rule.share:g}."
         )
-    if (
-        before.scope is SecondOpinionScope.SHARE_AND_ERRORS
-        and rule.scope is not SecondOpinionScope.SHARE_AND_ERRORS
-    ):
+    _check_scope(before, rule)
+    return rule
+
+
+def _check_scope(before: SecondOpinions, rule: SecondOpinions) -> None:
+    """Refuse what would change which questions count for agreement."""
+    if before.scope is SecondOpinionScope.SHARE_AND_ERRORS and rule.scope is SecondOpinionScope.RANDOM_SHARE:
         raise Refused(
             "Second opinions of this batch are also requested for questions with a reported error. "
             "This cannot be undone, because it determines that only the random share counts for "
             "agreement."
         )
-    return rule
+    if before.scope is not SecondOpinionScope.SHARE_AND_INFORMATION:
+        return
+    if rule.scope is not SecondOpinionScope.SHARE_AND_INFORMATION:
+        raise Refused(
+            "Further opinions of this batch are chosen by expected information. This cannot be undone, "
+            "because it determines that only the random share counts for agreement. Choose by expected "
+            "information."
+        )
+    if rule.share > before.share:
+        raise Refused(
+            "The random share cannot be increased after opinions were chosen by expected information: some "
+            "of its questions would have reviewers because of their verdicts. Leave the share at "
+            f"{before.share:g}."
+        )
 
 
 def describe_rule(rule: SecondOpinions | None) -> str:
@@ -69,4 +85,11 @@ def describe_rule(rule: SecondOpinions | None) -> str:
     share = f"a random share of {100 * rule.share:g} % of the batch (seed {rule.seed})"
     if rule.scope is SecondOpinionScope.RANDOM_SHARE:
         return f"Second opinions were requested for {share}, drawn independently of the first verdict."
-    return f"Second opinions were requested for {share}, and for questions with a reported error."
+    return f"Second opinions were requested for {share}, and for {describe_targets(rule.scope)}."
+
+
+def describe_targets(scope: SecondOpinionScope) -> str:
+    """Describe the questions that get a second reviewer because of their verdicts."""
+    if scope is SecondOpinionScope.SHARE_AND_INFORMATION:
+        return "questions in which a further verdict brings the most information"
+    return "questions with a reported error"

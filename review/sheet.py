@@ -36,6 +36,18 @@ class ViewingTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """What a reviewer is shown after the verdict: whether it agrees with the known answer, and the answer.
+
+    ``details`` are (heading, text).
+    """
+
+    is_correct: bool
+    summary: str
+    details: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewSheet:
     """One question as shown to a reviewer.
 
@@ -44,6 +56,7 @@ class ReviewSheet:
     verdict; a new one has the next revision. ``skipped`` is the reason if the question was skipped.
     ``fixed_alignment`` is the image alignment rated before the report was opened, which can't change.
     ``recent`` are the reviewer's last verdicts in this batch, newest first, one per question.
+    ``feedback`` is that of a judged practice question; None before the verdict and in other batches.
     ``comments`` and ``unread_comments`` count those of the reviewer's thread with the coordinators.
     ``previous`` and ``next`` are the numbers of the neighbouring questions in any state. ``upcoming_images``
     are (exam number, radiograph id) of the next exams, for preloading.
@@ -65,6 +78,8 @@ class ReviewSheet:
     report: str | None
     fixed_alignment: int | None
     viewing_times: ViewingTimes
+    feedback: Feedback | None
+    is_practice: bool
     comments: int
     unread_comments: int
     progress: ReviewerProgress
@@ -77,12 +92,15 @@ class ReviewSheet:
 class BatchListItem:
     """A batch in a reviewer's list.
 
-    ``seconds_median`` is the median time of looking until the first verdict; None without one.
+    ``seconds_median`` is the median time of looking until the first verdict; None without one. ``is_locked``
+    is True if the batch requires a practice set that the reviewer has not passed.
     """
 
     batch: Batch
     progress: ReviewerProgress
     seconds_median: float | None
+    is_practice: bool = False
+    is_locked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

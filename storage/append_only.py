@@ -32,6 +32,22 @@ APPEND_ONLY = (
     "evaluation_run",
     "evaluation_case",
     "bench_score",
+    "jury",
+    "jury_judge",
+    "region_check_mark",
+    "leaderboard",
+    "leaderboard_release",
+    "leaderboard_team",
+    "leaderboard_submission",
+    "leaderboard_score",
+    "leaderboard_selection",
+    "leaderboard_reference",
+    "name_mapping",
+    "erratum_report",
+    "practice_set",
+    "practice_question",
+    "practice_result",
+    "practice_exemption",
 )
 
 

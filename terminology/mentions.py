@@ -11,9 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
+from operator import or_
 
 from terminology.findings import FindingTerm, load_findings
+from terminology.word_filter import FilteredPattern, read_word_bits
 
 
 class Polarity(StrEnum):
@@ -37,10 +39,9 @@ class Mention:
 
 _SENTENCE_END = re.compile(r"(?<=[.;])\s+(?!\d+\s*(?:cm|mm))|\n+")
 _NUMBERING = re.compile(r"^\s*\d+\s*[.)]\s*")
-_NEGATION = re.compile(
+_NEGATION = FilteredPattern(
     r"\b(?:no|neither|nor|without|negative\s+for|free\s+of|clear\s+of|absence\s+of|absent|"
-    r"not\s+(?:see|show|demonstrate|have)\w*)\b",
-    re.IGNORECASE,
+    r"not\s+(?:see|show|demonstrate|have)\w*)\b"
 )
 #: Words that end what a negation covers.
 _SCOPE_END = re.compile(
@@ -63,25 +64,23 @@ _RESTRICTED_PLACE = re.compile(
     r"(?:right|left|upper|lower|mid\w*|bases?|apex|apices|retrocardiac|hil\w+|than|lateral)\b",
     re.IGNORECASE,
 )
-_NEGATED_AFTER = re.compile(
-    r"^(?:\s+\w+){0,2}\s+(?:is|are|was|were)\s+not\s+(?:\w+\s+)?(?:seen|identified|visuali[sz]ed|evident|present|"
-    r"demonstrated|appreciated)\b",
-    re.IGNORECASE,
+_NEGATED_AFTER = FilteredPattern(
+    r"^(?:\s+\w+){0,2}\s+(?:is|are|was|were)\s+not\s+(?:\w+\s+)?(?:seen|identified|visuali[sz]ed|evident|"
+    r"present|demonstrated|appreciated)\b"
 )
-_NEGATED_WITHIN = re.compile(r"\b(?:not|no|without)\b", re.IGNORECASE)
-_DOUBT = re.compile(
+_NEGATED_WITHIN = FilteredPattern(r"\b(?:not|no|without)\b")
+_DOUBT = FilteredPattern(
     r"\b(?:may|might|could|can|possib\w+|probabl\w+|potential\w*|suggest\w*|question\w*|exclude\w*|versus|vs|likely|"
     r"suspicio\w+|suspect\w*|concern\w*|differential|rule|evaluat\w+|if|consider\w*|equivocal|appearance\s+of|"
     r"resembl\w+|mimic\w*|simulat\w+|favou?r\w*|presum\w+|artifact\w*|borderline|not\s+(?:significantly|definitely)|"
     r"resol\w+|cleared|removed|improv\w+|decreas\w+|histor\w+|previous\w*|prior|interval|"
     r"no\s+longer|post|recommend\w*|"
     r"follow\w*|correlat\w+|minor\s+likelihood|upper\s+limits?|believed|thought|felt|compatible|indicat\w+|"
-    r"represent\w*|relate\w*|technique|positional|projection\w*)\b|\?",
-    re.IGNORECASE,
+    r"represent\w*|relate\w*|technique|positional|projection\w*)\b|\?"
 )
 #: Open-i replaced words by XXXX: the hidden one may be a doubt ("XXXX atelectasis").
 _HIDDEN_WORD = re.compile(r"XXXX(?:\s+\w+){0,2}\s*$")
-_ALTERNATIVE = re.compile(r"^[^.;]{0,30}\b(?:or|and/or)\b|^\s*/", re.IGNORECASE)
+_ALTERNATIVE = FilteredPattern(r"^[^.;]{0,30}\b(?:or|and/or)\b|^\s*/")
 _ALTERNATIVE_BEFORE = re.compile(r"\b(?:or|and/or)\s+(?:\w+\s+){0,2}$|/\s*$", re.IGNORECASE)
 
 
@@ -90,7 +89,9 @@ def split_sentences(*texts: str) -> list[str]:
     sentences = []
     for section in texts:
         for part in _SENTENCE_END.split(section):
-            sentence = _NUMBERING.sub("", part).strip()
+            sentence = part.strip()
+            if sentence[:1].isdigit():
+                sentence = _NUMBERING.sub("", sentence).strip()
             if sentence:
                 sentences.append(sentence)
     return sentences
@@ -126,11 +127,17 @@ def _has_doubt(sentence: str) -> bool:
 
 
 def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
+    """Return what a sentence states about the finding at a position.
+
+    Whether a pattern can match a part is decided by the words of the whole sentence, which are read once.
+    """
     before, after = sentence[:start], sentence[end:]
-    if _NEGATED_WITHIN.search(sentence[start:end]):  # "the mediastinum is not widened"
+    is_negated = _NEGATED_WITHIN.may_match(sentence) and _NEGATED_WITHIN.pattern.search(sentence[start:end])
+    if is_negated:  # "the mediastinum is not widened"
         return Polarity.RESTRICTED if _has_doubt(sentence) else Polarity.NEGATED
+    may_be_negated = _NEGATION.may_match(sentence)
     cue = None
-    for match in _NEGATION.finditer(before):
+    for match in _NEGATION.pattern.finditer(before) if may_be_negated else ():
         if not _SCOPE_END.search(before[match.end() :]):
             cue = match
     if cue is not None:
@@ -146,14 +153,15 @@ def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
         ):
             return Polarity.RESTRICTED
         return Polarity.NEGATED
-    if _NEGATED_AFTER.search(after):
+    if _NEGATED_AFTER.may_match(sentence) and _NEGATED_AFTER.pattern.search(after):
         return Polarity.RESTRICTED if _has_doubt(sentence) else Polarity.NEGATED
+    may_have_alternative = _ALTERNATIVE.may_match(sentence)
     if (
         _has_doubt(sentence)
-        or _ALTERNATIVE.search(after)
-        or _ALTERNATIVE_BEFORE.search(before)
-        or _HIDDEN_WORD.search(before)
-        or _NEGATION.search(before[-40:])
+        or (may_have_alternative and _ALTERNATIVE.pattern.search(after))
+        or (may_have_alternative and _ALTERNATIVE_BEFORE.search(before))
+        or ("XX" in before and _HIDDEN_WORD.search(before))
+        or (may_be_negated and _NEGATION.pattern.search(before[-40:]))
     ):
         return Polarity.UNCERTAIN
     return Polarity.STATED
@@ -167,22 +175,29 @@ def read_mentions(text: str) -> tuple[Mention, ...]:
 
 @lru_cache(maxsize=20_000)
 def _read_sentence(sentence: str) -> tuple[Mention, ...]:
-    terms, terms_by_trigger, always = _index_triggers()
-    folded = sentence.casefold()
-    # Each trigger is searched once, because most sentences have few of them.
-    candidates = set(always)
-    for trigger, indices in terms_by_trigger:
-        if trigger in folded:
-            candidates.update(indices)
-    return tuple(mention for index in sorted(candidates) for mention in find_mentions(sentence, terms[index]))
+    _list_terms()  # before the words are read, because the first call registers triggers
+    return tuple(
+        mention
+        for term in _select_terms(read_word_bits(sentence) & _read_all_bits())
+        for mention in find_mentions(sentence, term)
+    )
+
+
+@lru_cache(maxsize=20_000)
+def _select_terms(bits: int) -> tuple[FindingTerm, ...]:
+    """Return the findings that a sentence with these bits can mention; many sentences have the same."""
+    return tuple(term for term, term_bits in _list_terms() if bits & term_bits)
 
 
 @cache
-def _index_triggers() -> tuple[list[FindingTerm], list[tuple[str, list[int]]], list[int]]:
-    """Return the findings, the indices of findings by trigger, and the indices of those without triggers."""
-    terms = list(load_findings().values())
-    by_trigger: dict[str, list[int]] = {}
-    for index, term in enumerate(terms):
-        for trigger in term.triggers:
-            by_trigger.setdefault(trigger, []).append(index)
-    return terms, list(by_trigger.items()), [index for index, term in enumerate(terms) if not term.triggers]
+def _read_all_bits() -> int:
+    return reduce(or_, (bits for _, bits in _list_terms()))
+
+
+@cache
+def _list_terms() -> tuple[tuple[FindingTerm, int], ...]:
+    """Return the findings with the bits of which the words of a sentence have one if it mentions them."""
+    return tuple(
+        (term, FilteredPattern(term.mention.pattern, term.name.pattern).word_bits)
+        for term in load_findings().values()
+    )

@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+
+from terminology.word_filter import FilteredPattern
 
 RIGHT, LEFT = re.compile(r"\bright\b", re.IGNORECASE), re.compile(r"\bleft\b", re.IGNORECASE)
 BOTH = re.compile(r"\b(?:bilateral\w*|both|bibasilar|bibasal|biapical)\b", re.IGNORECASE)
 #: Structures whose name has a side although they do not lie on that side alone, and "right" for correct.
-_NO_SIDE = re.compile(
-    r"\b(?:right|left)(?:[- ]sided)?[\s-]+(?:heart|atri\w+|ventric\w+|main\b|aortic arch|"
+_WITHOUT_SIDE = (
+    r"(?:right|left)(?:[- ]sided)?[\s-]+(?:heart|atri\w+|ventric\w+|main\b|aortic arch|"
     r"answer|option|choice|diagnosis|axis|anterior oblique|posterior oblique|to[\s-]+(?:left|right)|shift\w*|"
-    r"coronary|subclavian|jugular|internal|IJ\b|PICC|brachiocephalic|arm\b)|"
-    r"\b(?:to|toward|towards|from)\s+the\s+(?:right|left)\b|\ball right\b",
-    re.IGNORECASE,
+    r"coronary|subclavian|jugular|internal|ij\b|picc|brachiocephalic|arm\b)|"
+    r"(?:to|towards?|from)\s+the\s+(?:right|left)\b|all right\b"
 )
+# The patterns are searched in lower case, which takes a third of the time of ignoring case.
 _SIDES = re.compile(
-    r"\b(left|right)(?:[- ]sided?)?\b|\b(bilateral\w*|both|bibasilar|bibasal|biapical)\b", re.IGNORECASE
+    rf"\b(?:{_WITHOUT_SIDE}|(left|right)(?:[- ]sided?)?\b|"
+    r"(bilateral\w*|(?:both|bibasilar|bibasal|biapical)\b))"
 )
-#: Heights: apical is part of upper, basal of lower.
-_HEIGHTS = re.compile(
-    r"\b(?:(upper|apex|apices|apical|biapical)|(mid(?:dle)?(?=[\s-]+(?:lung|lobe|zone))|mid-to-\w+)|"
-    r"(lower|bas(?:e|es|al|ilar)|bibasilar|bibasal|costophrenic))\b",
-    re.IGNORECASE,
+#: Heights by the words for them: apical is part of upper, basal of lower.
+_HEIGHTS = {
+    "upper": ("upper", "apex", "apices", "apical", "biapical"),
+    "mid": ("mid", "middle"),
+    "lower": ("lower", "base", "bases", "basal", "basilar", "bibasilar", "bibasal", "costophrenic"),
+}
+_HEIGHT_BY_WORD = {word: height for height, words in _HEIGHTS.items() for word in words}
+_HEIGHT_WORDS = re.compile(
+    r"\b(?:mid(?:dle)?(?=[\s-]+(?:lung|lobe|zone))|mid(?=-to-\w)|"
+    rf"(?:{'|'.join((*_HEIGHTS['upper'], *_HEIGHTS['lower']))})\b)"
 )
-_HEIGHT_NAMES = ("upper", "mid", "lower")
+#: Texts without these words name neither; the words of a text are read once for all filters.
+_MAY_NAME = FilteredPattern(r"left|right|bilateral|both|bi?basilar|bi?basal|" + "|".join(_HEIGHT_BY_WORD))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +53,9 @@ class Place:
         return next(iter(self.sides)) if len(self.sides) == 1 else ""
 
 
+_NOWHERE = Place(sides=frozenset(), heights=frozenset())
+
+
 @lru_cache(maxsize=20_000)
 def read_place(text: str) -> Place:
     """Read the sides and heights that a text names.
@@ -54,14 +66,18 @@ def read_place(text: str) -> Place:
     >>> sorted(read_place("Bibasilar atelectasis; the right heart border is sharp.").sides)
     ['left', 'right']
     """
-    text = _NO_SIDE.sub(" ", text)
+    if not _MAY_NAME.may_match(text):
+        return _NOWHERE
+    text = text.lower()
     sides: set[str] = set()
     for match in _SIDES.finditer(text):
-        sides |= {match[1].casefold()} if match[1] else {"left", "right"}
-    heights = {
-        name
-        for match in _HEIGHTS.finditer(text)
-        for name, group in zip(_HEIGHT_NAMES, match.groups(), strict=True)
-        if group
-    }
-    return Place(sides=frozenset(sides), heights=frozenset(heights))
+        if match.lastindex:
+            sides |= {match[1]} if match[1] else {"left", "right"}
+    return _make_place(
+        frozenset(sides), frozenset(_HEIGHT_BY_WORD[word] for word in _HEIGHT_WORDS.findall(text))
+    )
+
+
+@cache
+def _make_place(sides: frozenset[str], heights: frozenset[str]) -> Place:
+    return Place(sides=sides, heights=heights)

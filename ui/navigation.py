@@ -11,7 +11,7 @@ from domain.people import Person
 
 ROOT = Path(__file__).resolve().parent.parent
 #: The maximum number of pages in a navigation without headings.
-_PAGES_WITHOUT_HEADINGS = 6
+_PAGES_WITHOUT_HEADINGS = 7
 
 
 class Stage(StrEnum):
@@ -80,6 +80,20 @@ PAGES = (
         file="pages/duplicates.py",
         title="Near-duplicates",
         icon=":material/content_copy:",
+        action=Action.IMPORT_QUESTIONS,
+        stage=Stage.DATA,
+    ),
+    Page(
+        file="pages/compliance.py",
+        title="Compliance",
+        icon=":material/gavel:",
+        action=Action.IMPORT_QUESTIONS,
+        stage=Stage.DATA,
+    ),
+    Page(
+        file="pages/taxonomy.py",
+        title="Taxonomy",
+        icon=":material/account_tree:",
         action=Action.IMPORT_QUESTIONS,
         stage=Stage.DATA,
     ),
@@ -170,6 +184,13 @@ PAGES = (
         stage=Stage.RESULTS,
     ),
     Page(
+        file="pages/errata.py",
+        title="Errata",
+        icon=":material/report:",
+        action=Action.REPORT_PROBLEMS,
+        stage=Stage.RESULTS,
+    ),
+    Page(
         file="pages/studies.py",
         title="Reader studies",
         icon=":material/groups:",
@@ -196,6 +217,20 @@ PAGES = (
         title="Evaluations",
         icon=":material/leaderboard:",
         action=Action.RUN_MODELS,
+        stage=Stage.MODELS,
+    ),
+    Page(
+        file="pages/model_scores.py",
+        title="Model scores",
+        icon=":material/scoreboard:",
+        action=Action.RUN_MODELS,
+        stage=Stage.MODELS,
+    ),
+    Page(
+        file="pages/leaderboards.py",
+        title="Leaderboards",
+        icon=":material/trophy:",
+        action=Action.SEE_LEADERBOARDS,
         stage=Stage.MODELS,
     ),
     Page(
@@ -249,6 +284,9 @@ PAGES = (
     ),
     Page(file="pages/account.py", title="My account", icon=":material/account_circle:", action=None),
 )
+
+#: Actions on a page that another action opens: coordinators manage leaderboards and submitters submit there.
+ACTIONS_WITHIN_PAGES = frozenset({Action.MANAGE_LEADERBOARDS, Action.SUBMIT_PREDICTIONS})
 
 
 def list_permitted_pages(person: Person) -> list[Page]:

@@ -74,7 +74,7 @@ CLOSED_PATHS = ("/_stcore/", "/media/", "/component/", "/app/static/", "/auth/")
 NEEDED_PATHS = ("/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcore/bidi-components/")
 UPLOAD_PATH = "/_stcore/upload_file/"
 #: People with permission for one of these actions may upload files.
-UPLOAD_ACTIONS = (Action.IMPORT_QUESTIONS, Action.RUN_STUDY)
+UPLOAD_ACTIONS = (Action.IMPORT_QUESTIONS, Action.RUN_STUDY, Action.SUBMIT_PREDICTIONS)
 #: Files that are the same for everybody: the installed parts of Streamlit's page and of the forms.
 PUBLIC_PATHS = (
     "/static/", "/favicon.png", "/manifest.json", "/_stcore/bidi-components/", "/frontend/",

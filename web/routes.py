@@ -18,8 +18,10 @@ from web.files import (
     downloads,
     estimates,
     input_preferences,
+    model_scores,
     problems,
     prompt_bench,
+    region_checks,
     statistics,
     study_reports,
 )
@@ -63,7 +65,10 @@ ROUTE_GROUPS = (
     RouteGroup(action=Action.MAKE_RELEASE, routes=downloads.RELEASE_ROUTES),
     RouteGroup(action=Action.SEE_AUDIT, routes=audit.ROUTES),
     RouteGroup(action=Action.RUN_STUDY, routes=study_reports.ROUTES),
-    RouteGroup(action=Action.RUN_MODELS, routes=prompt_bench.ROUTES),
+    RouteGroup(
+        action=Action.RUN_MODELS,
+        routes=[*prompt_bench.ROUTES, *region_checks.ROUTES, *model_scores.ROUTES],
+    ),
     RouteGroup(action=Action.JUDGE, routes=web.review.routes.ROUTES),
     RouteGroup(action=Action.ADJUDICATE, routes=web.adjudication.routes.ROUTES),
     RouteGroup(action=Action.READ, routes=web.reading.routes.ROUTES),

@@ -21,6 +21,7 @@ from browsing.service.search import (
     list_batch_names,
     list_browsable_datasets,
     load_filter_choices,
+    load_newest_name_mapping,
     search_questions,
 )
 from browsing.service.search_index import index_questions, load_search_index_state
@@ -56,6 +57,7 @@ __all__ = [
     "list_browsable_datasets",
     "load_filter_choices",
     "load_history",
+    "load_newest_name_mapping",
     "load_question_number",
     "load_search_index_state",
     "load_statistics_version",

@@ -28,7 +28,7 @@ from storage.browsing.applied_rules import AppliedRule
 from storage.browsing.search import load_index_state
 from storage.browsing.search_results import SearchResult, load_search_results
 from storage.sampling.batches import find_batch, load_batch, save_state
-from storage.sampling.frames import load_dataset_number
+from storage.sampling.frames import load_dataset_number, lock_dataset
 
 _MAX_EXAMPLES = 20
 
@@ -203,6 +203,7 @@ def _apply(
     dataset_id = load_dataset_number(db, name=search.dataset)
     batch = None
     if batch_name is not None:
+        lock_dataset(db, dataset_id=dataset_id)  # boxes of its questions must not change meanwhile
         batch = applied_rules.add_queued_batch(
             db, name=batch_name, dataset_id=dataset_id, settings=BatchSettings(), questions=matches.numbers,
             by=by.id or None, now=now,

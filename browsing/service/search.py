@@ -6,18 +6,25 @@ Pages are selected by question id, so the last is as fast as the first.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlmodel import Session
 
+from browsing.dataset_statistics import count_derived_values
 from browsing.search import QuestionStatus, Search
 from domain.people import Action, Person, require
 from storage.browsing import search as search_storage
 from storage.browsing.search_results import SearchResult, count_values, load_search_results
 from storage.intake.datasets import find_dataset_of_last_import
+from storage.quality.name_mappings import load_mapping, load_newest_mapping
 from storage.sampling.batches import list_batches, load_batch
 from storage.sampling.frames import list_dataset_names, load_dataset_number
+from terminology.taxonomy import derive_feature, get_column
 
+#: The features that a search can filter by and that follow from raw names.
+_DERIVED_FILTERS = ("controlled_category", "domain", "controlled_content_type")
+_NO_QUESTION = "xnone"  # no facet begins with this letter
 #: Counting stops at this number. Counting twice as many of 1.6 million questions takes 185 ms
 #: (benchmarks/browse.py).
 MAX_COUNTED = 5_000
@@ -63,6 +70,9 @@ class FilterChoices:
 
     categories: tuple[tuple[str, int], ...]
     content_types: tuple[tuple[str, int], ...]
+    controlled_categories: tuple[tuple[str, int], ...]
+    domains: tuple[tuple[str, int], ...]
+    controlled_content_types: tuple[tuple[str, int], ...]
     generators: tuple[tuple[str, int], ...]
     prompt_versions: tuple[tuple[str, int], ...]
 
@@ -91,12 +101,33 @@ def load_filter_choices(db: Session, *, by: Person, dataset: str) -> FilterChoic
     dataset_id = load_dataset_number(db, name=dataset)
     columns = ("category", "content_type", "generator", "prompt_version")
     values_by_column = [tuple(count_values(db, dataset_id=dataset_id, column=column)) for column in columns]
+    mapping = load_mapping(db, dataset_id=dataset_id)
+    derived = {
+        feature: count_derived_values(
+            values_by_column[columns.index(get_column(feature))],
+            partial(derive_feature, feature, mapping=mapping),
+        )
+        for feature in _DERIVED_FILTERS
+    }
     return FilterChoices(
+        controlled_categories=derived["controlled_category"],
+        domains=derived["domain"],
+        controlled_content_types=derived["controlled_content_type"],
         categories=values_by_column[0],
         content_types=values_by_column[1],
         generators=values_by_column[2],
         prompt_versions=values_by_column[3],
     )
+
+
+def load_newest_name_mapping(db: Session, *, by: Person, dataset: str) -> int:
+    """Load the id of the newest mapping of a name; 0 if there is none.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.BROWSE)
+    return load_newest_mapping(db, dataset_id=load_dataset_number(db, name=dataset))
 
 
 def list_batch_names(db: Session, *, by: Person, dataset: str) -> list[str]:
@@ -166,11 +197,16 @@ def build_query_arguments(db: Session, search: Search) -> dict[str, Any]:
     Raises:
         NotFound: there is no such dataset or batch.
     """
-    facets = []
+    facets: list[str | tuple[str, ...]] = []
+    dataset_id = load_dataset_number(db, name=search.dataset)
     for column in ("format", "task", "difficulty", "category", "content_type", "generator", "prompt_version"):
         value = getattr(search, column)
         if value is not None:
             facets.append(search_storage.encode_facet(column, str(value)))
+    for feature in _DERIVED_FILTERS:
+        value = getattr(search, feature)
+        if value is not None:
+            facets.append(_list_facets(db, dataset_id=dataset_id, feature=feature, value=value))
     if search.with_boxes:
         facets.append(search_storage.WITH_BOXES)
     conditions: list[str] = []
@@ -189,8 +225,19 @@ def build_query_arguments(db: Session, search: Search) -> dict[str, Any]:
     return {
         "query": search.words,
         "facets": facets,
-        "dataset_id": load_dataset_number(db, name=search.dataset),
+        "dataset_id": dataset_id,
         "condition": " AND ".join(conditions),
         "allowed_sql": "" if search.status is None else _STATUS_SUBQUERIES.get(search.status, ""),
         "values": values,
     }
+
+
+def _list_facets(db: Session, *, dataset_id: int, feature: str, value: str) -> tuple[str, ...]:
+    """Return the facets of the raw names from which the value follows; a facet without questions if none."""
+    column, mapping = get_column(feature), load_mapping(db, dataset_id=dataset_id)
+    raw_names = [
+        raw
+        for raw, _ in count_values(db, dataset_id=dataset_id, column=column)
+        if derive_feature(feature, raw, mapping) == value
+    ]
+    return tuple(search_storage.encode_facet(column, raw) for raw in raw_names) or (_NO_QUESTION,)

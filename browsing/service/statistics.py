@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from sqlmodel import Session
 
 from browsing.dataset_statistics import (
     DatasetStatistics,
     compute_lengths,
+    count_derived_values,
     count_formats,
     count_questions_by_boxes,
     count_questions_by_value,
@@ -16,14 +18,17 @@ from browsing.dataset_statistics import (
 from browsing.finding_counts import FindingCounts, count_findings
 from browsing.text_counts import TextCounts
 from domain.people import Action, Person, require
-from domain.vocabulary import Task
+from domain.vocabulary import NOT_MAPPED, Task
 from storage.browsing import statistics
+from storage.quality.name_mappings import load_mapping, load_newest_mapping
 from storage.release.gold import iterate_exam_contents
 from storage.sampling.frames import load_dataset_number
+from terminology.taxonomy import DERIVED_FEATURES, NamedField, NameMapping, derive_feature, get_column
 
 _MAX_OBSERVATIONS = 200
+_MAX_LABELS = 10_000  # each takes two parameters of a statement, of which SQLite has 32,766
 #: The columns that are counted, in the order of display.
-COUNTED_COLUMNS = statistics.COLUMNS
+COUNTED_COLUMNS = (*statistics.COLUMNS, *DERIVED_FEATURES)
 #: The columns that are counted by split of the newest release, too.
 SPLIT_COLUMNS = ("task", "content_type")
 _TASKS = tuple(task.value for task in Task)
@@ -53,18 +58,27 @@ def compute_dataset_statistics(
         texts_read += len(block)
         report_progress(texts_read)
     kinds = statistics.count_kinds(db, dataset_id=dataset_id)
+    mapping = load_mapping(db, dataset_id=dataset_id)
+    counts = {
+        column: count_questions_by_value(kinds, index, _TASKS if column == "task" else ())
+        for index, column in enumerate(statistics.COLUMNS)
+    }
+    counts |= {
+        feature: count_derived_values(
+            counts[get_column(feature)], partial(derive_feature, feature, mapping=mapping)
+        )
+        for feature in DERIVED_FEATURES
+    }
     return DatasetStatistics(
         dataset=dataset,
         questions=questions,
         exams=exams,
         images=images,
-        counts={
-            column: count_questions_by_value(kinds, index, _TASKS if column == "task" else ())
-            for index, column in enumerate(COUNTED_COLUMNS)
-        },
-        formats=count_formats(kinds, COUNTED_COLUMNS.index("format")),
+        counts=counts,
+        formats=count_formats(kinds, statistics.COLUMNS.index("format")),
         boxes=count_questions_by_boxes(kinds),
         observations=tuple(statistics.count_observations(db, dataset_id=dataset_id, limit=_MAX_OBSERVATIONS)),
+        regions=_count_regions(db, dataset_id, mapping),
         splits={
             **{
                 column: statistics.count_by_split(db, dataset_id=dataset_id, column=column)
@@ -74,6 +88,17 @@ def compute_dataset_statistics(
         },
         stems=compute_lengths(stems, are_questions=True),
         explanations=compute_lengths(explanations),
+    )
+
+
+def _count_regions(db: Session, dataset_id: int, mapping: NameMapping) -> tuple[tuple[str, int, int], ...]:
+    """Count questions and boxes by controlled region; empty if no label has a controlled name."""
+    labels = statistics.count_observations(db, dataset_id=dataset_id, limit=_MAX_LABELS)
+    names = {label: mapping.find_controlled(NamedField.REGION, label) for label, _, _ in labels if label}
+    if set(names.values()) <= {NOT_MAPPED}:
+        return ()
+    return tuple(
+        statistics.count_observations(db, dataset_id=dataset_id, limit=_MAX_OBSERVATIONS, names=names)
     )
 
 
@@ -102,11 +127,13 @@ def count_report_findings(
     return count_findings(iterate_reports())
 
 
-def load_statistics_version(db: Session, *, by: Person, dataset: str) -> tuple[int, int]:
-    """Load the ids of the newest question and release. The statistics only change if one of these changes.
+def load_statistics_version(db: Session, *, by: Person, dataset: str) -> tuple[int, int, int]:
+    """Load the ids of the newest question, release and mapping of a name.
+
+    The statistics only change if one of these changes.
 
     Returns:
-        Both ids; 0 if there is no question or no release.
+        The ids; 0 if there is none.
 
     Raises:
         NotFound: there is no such dataset.
@@ -116,4 +143,5 @@ def load_statistics_version(db: Session, *, by: Person, dataset: str) -> tuple[i
     return (
         statistics.load_newest_question(db, dataset_id=dataset_id),
         statistics.load_newest_release(db, dataset_id=dataset_id),
+        load_newest_mapping(db, dataset_id=dataset_id),
     )

@@ -1,7 +1,16 @@
 """Services for evaluations of models, for pages and commands."""
 
+from evaluation.service.answer_reason import (
+    JudgedEvaluation,
+    calibrate_on_experts,
+    check_experts,
+    create_judge_run,
+    find_judge_run,
+    load_judged,
+)
 from evaluation.service.answers import StoredAnswers, import_answers, store_records, store_replies
 from evaluation.service.command_runs import work_with_command
+from evaluation.service.model_cases import CaseAnswer, ModelCase, open_case
 from evaluation.service.plans import (
     PlanSettings,
     describe_model,
@@ -23,26 +32,61 @@ from evaluation.service.run_job import (
     pause_evaluation,
     work_on_evaluation,
 )
+from evaluation.service.scores import (
+    MODEL_SCORES,
+    EvaluationScores,
+    ScoredSet,
+    ScoreParameters,
+    ScoreSet,
+    compute_scores,
+    find_score_set,
+    list_score_sets,
+    load_question_ids,
+    load_scored_set,
+    load_text_pairs,
+    open_scores,
+)
 
 __all__ = [
     "EVALUATION",
+    "MODEL_SCORES",
+    "CaseAnswer",
     "ConditionProgress",
     "EvaluationAnswers",
     "EvaluationParameters",
     "EvaluationProgress",
+    "EvaluationScores",
+    "JudgedEvaluation",
+    "ModelCase",
     "PlanSettings",
+    "ScoreParameters",
+    "ScoreSet",
+    "ScoredSet",
     "StoredAnswers",
+    "calibrate_on_experts",
+    "check_experts",
+    "compute_scores",
+    "create_judge_run",
     "describe_model",
     "describe_progress",
+    "find_judge_run",
+    "find_score_set",
     "import_answers",
     "list_evaluations",
     "list_request_runs",
+    "list_score_sets",
     "load_answers",
     "load_evaluation",
     "load_exported_answers",
+    "load_judged",
     "load_progress",
+    "load_question_ids",
+    "load_scored_set",
+    "load_text_pairs",
+    "open_case",
     "open_evaluation",
     "open_results",
+    "open_scores",
     "pause_evaluation",
     "plan_with_endpoint",
     "plan_without_endpoint",

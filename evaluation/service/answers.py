@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,18 +15,17 @@ from domain.errors import InvalidValue, NotFound, Refused
 from domain.evaluations import AnsweredBy, Condition, Evaluation, EvaluationCase, EvaluationRun
 from domain.people import Action, Person, require
 from domain.problems import Refusal
-from domain.questions import Question
 from domain.readings import Prediction
-from evaluation.cases import EvaluatedQuestion
 from evaluation.requests import list_shown_options
-from evaluation.service.plans import load_evaluated_questions
+from evaluation.service.plans import load_question_formats
+from intake.garbage_collector import pause_garbage_collector
 from language_models import service as models
-from reader_study.predictions_file import PredictionRecord, Refusals, resolve_answer
+from reader_study.predictions_file import PredictionRecord, QuestionFormat, Refusals, resolve_answer
 from reader_study.predictions_process import read_predictions_in_process
 from storage.evaluation import evaluations as stored
 from storage.reader_study import predictions as stored_predictions
 
-_CHUNK = 500
+_CHUNK = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +41,7 @@ class StoredAnswers:
     refused: int = 0
 
 
+@pause_garbage_collector()
 def store_replies(
     db: Session, *, by: Person, name: str, condition: Condition, now: datetime
 ) -> StoredAnswers:
@@ -70,7 +70,7 @@ def store_replies(
         )
         if reply is not None and int(custom_id) not in known
     )
-    by_number = {str(item.number): item for item in load_evaluated_questions(db, evaluation)}
+    by_number = {str(item.number): item for item in load_question_formats(db, evaluation).values()}
     return _store(
         db, by=by, evaluation=evaluation, run=run, records=records, questions=by_number,
         source=f"replies of {run.model_run}", now=now,
@@ -109,19 +109,19 @@ def store_records(
             f"The answers of {name} come from an endpoint. Start it with `cli.py evaluate run {name}`."
         )
     stored.lock_run(db, run_id=run.id)
-    questions = {item.question.id: item for item in load_evaluated_questions(db, evaluation)}
     return _store(
         db,
         by=by,
         evaluation=evaluation,
         run=run,
         records=records,
-        questions=questions,
+        questions=load_question_formats(db, evaluation),
         source=source,
         now=now,
     )
 
 
+@pause_garbage_collector()
 def import_answers(
     db: Session,
     *,
@@ -181,14 +181,14 @@ def load_condition(db: Session, *, name: str, condition: Condition) -> tuple[Eva
 
 
 def build_prediction(
-    record: PredictionRecord, question: Question, case: EvaluationCase, *, model_id: int
+    record: PredictionRecord, question: QuestionFormat, case: EvaluationCase, *, model_id: int
 ) -> Prediction:
     """Extract the answer from what the model wrote, and convert it to the options of the release.
 
     Raises:
         InvalidValue: the field ``answer`` does not fit the question.
     """
-    options = list_shown_options(question, case)
+    options = list_shown_options(question.options, case)
     extraction = resolve_answer(record, format_=question.format, options=options)
     return Prediction(
         model_id=model_id,
@@ -215,7 +215,7 @@ def _store(
     evaluation: Evaluation,
     run: EvaluationRun,
     records: Iterable[PredictionRecord],
-    questions: dict[str, EvaluatedQuestion],
+    questions: Mapping[str, QuestionFormat],
     source: str,
     now: datetime,
 ) -> StoredAnswers:
@@ -225,18 +225,18 @@ def _store(
     refusals = Refusals(file=source)
     predictions = []
     for item in records:
-        evaluated = questions.get(item.question_id)
-        case = None if evaluated is None else cases.get(evaluated.number)
+        question = questions.get(item.question_id)
+        case = None if question is None else cases.get(question.number)
         try:
-            if evaluated is None or case is None:
+            if question is None or case is None:
                 raise InvalidValue(
                     "question_id",
                     f"{item.question_id!r} is not a question of {evaluation.name} in the condition "
                     f"“{run.condition.value}”",
                 )
-            if evaluated.number in known:
+            if question.number in known:
                 raise InvalidValue("question_id", f"{item.question_id!r} has an answer already")
-            predictions.append(build_prediction(item, evaluated.question, case, model_id=run.model_id))
+            predictions.append(build_prediction(item, question, case, model_id=run.model_id))
         except InvalidValue as error:
             refusals.add(str(item.line), error.field, error.reason)
     if refusals.count:

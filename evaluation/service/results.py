@@ -1,8 +1,8 @@
-"""The service that computes the results of an evaluation. On a private split each look is recorded."""
+"""The service that computes the results of an evaluation. On a private split each opening is recorded."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlmodel import Session
@@ -11,15 +11,17 @@ from accounts.service.audit import record
 from domain.errors import Refused
 from domain.evaluations import Condition, Evaluation, EvaluationRun
 from domain.people import Action, Person, require
+from domain.questions import has_same_options
 from evaluation.cases import EvaluatedQuestion
 from evaluation.exports import ExportedAnswer
 from evaluation.results import ConditionAnswers, EvaluationResults, compute_results
 from evaluation.rexrank import choose_exam
 from evaluation.service.answers import load_condition
-from evaluation.service.plans import load_evaluated_questions
+from evaluation.service.plans import load_evaluated_questions, load_split_questions
 from release.splits import Split
 from storage.evaluation import evaluations as stored
 from storage.reader_study import predictions as stored_predictions
+from storage.release import releases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,24 +37,61 @@ class EvaluationAnswers:
 
 
 def open_results(
-    db: Session, *, by: Person, name: str, now: datetime
+    db: Session, *, by: Person, name: str, release: str | None = None, now: datetime
 ) -> tuple[Evaluation, EvaluationResults]:
     """Compute the results of an evaluation, and record that the person saw them if the split is private.
+
+    With the keys of another release, questions that are not on its split, or have other options there, are
+    left out.
 
     Args:
         db: a session; one that can write if the split is private.
         by: the acting person.
         name: the evaluation.
+        release: the release of the dataset whose keys count, such as a corrected one; None for that of the
+            evaluation.
         now: the current time.
 
     Raises:
-        NotFound: there is no such evaluation, or the folder of its release is missing.
+        NotFound: there is no such evaluation or release, or the folder of a release is missing.
         InvalidValue: a file of the release was changed.
-        Refused: the keys of the private split are missing.
+        Refused: the keys of the private split are missing, or the release has no question of the evaluation.
     """
     require(by, Action.RUN_MODELS)
     answers = load_answers(db, by=by, name=name, now=now)
+    if release is not None and release != answers.evaluation.release:
+        answers = _take_keys(db, answers, release=release)
     return answers.evaluation, compute_results(answers.questions, answers.conditions)
+
+
+def _take_keys(db: Session, answers: EvaluationAnswers, *, release: str) -> EvaluationAnswers:
+    """Replace the questions by those of another release, and leave out the answers to others."""
+    evaluation = answers.evaluation
+    before = {item.number: item.question for item in answers.questions}
+    found = releases.load_release_by_name(db, dataset=evaluation.dataset, name=release)
+    questions = tuple(
+        item
+        for item in load_split_questions(db, found, Split(evaluation.split), only=before)
+        if has_same_options(item.question, before[item.number])
+    )
+    if not questions:
+        raise Refused(
+            f"Release {release} has no question of evaluation {evaluation.name} on its {evaluation.split} "
+            "split. Choose a release with the same splits."
+        )
+    numbers = {item.number for item in questions}
+    return replace(
+        answers,
+        questions=questions,
+        conditions=tuple(
+            replace(
+                condition,
+                cases={number: case for number, case in condition.cases.items() if number in numbers},
+                answers={number: answer for number, answer in condition.answers.items() if number in numbers},
+            )
+            for condition in answers.conditions
+        ),
+    )
 
 
 def load_answers(db: Session, *, by: Person, name: str, now: datetime) -> EvaluationAnswers:

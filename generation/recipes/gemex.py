@@ -14,9 +14,15 @@ import msgspec
 
 from domain.boxes import LabelledBox
 from domain.errors import InvalidValue
-from domain.questions import Answer, Question, Source
+from domain.questions import Answer, Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
-from generation.recipes.questions import Options, QuestionCollector, parse_letters
+from generation.recipes.questions import (
+    Numbered,
+    Options,
+    QuestionCollector,
+    list_numbered,
+    parse_letters,
+)
 from generation.recipes.stages import (
     LeaveOut,
     Material,
@@ -25,10 +31,12 @@ from generation.recipes.stages import (
     Statement,
     check_numbers,
     decode_reply,
+    fill_report,
+    leave_out_nothing,
     number_lines,
 )
-from generation.regions import resolve_region
 from generation.templates.selection import PER_EXAM
+from terminology.regions import resolve_region
 
 _NAME, _VERSION = "gemex", "1"
 #: A derived sentence has a subject and a predicate (rule 3 of stage I), so it has at least so many words.
@@ -48,20 +56,27 @@ class _Pairs(msgspec.Struct):
     pairs: list[_Pair]
 
 
-def _fill_regions(material: Material, leave_out: LeaveOut) -> Mapping[str, str] | None:
-    if not material.sentences:
-        leave_out("no sentence in findings or impression")
-        return None
-    return {"report": number_lines(material.sentences)}
-
-
 def _read_regions(material: Material, reply: str, leave_out: LeaveOut) -> Material:
+    statements = find_statements(material.sentences, reply, leave_out)
+    return material if statements is None else replace(material, statements=statements)
+
+
+def find_statements(
+    sentences: tuple[str, ...], reply: str, leave_out: LeaveOut = leave_out_nothing
+) -> tuple[Statement, ...] | None:
+    """Return the grounded sentences of a reply of stage I; None if it is other JSON than the stage reads.
+
+    Args:
+        sentences: the sentences of the report.
+        reply: the reply.
+        leave_out: notes pairs that are left out, and sentences of the report without a region.
+    """
     decoded = decode_reply(reply, _Pairs, leave_out)
     if decoded is None:
-        return material
+        return None
     statements: dict[str, Statement] = {}
     for pair in decoded.pairs:
-        statement = _check_pair(pair, material.sentences, leave_out)
+        statement = _check_pair(pair, sentences, leave_out)
         if statement is None:
             continue
         earlier = statements.setdefault(statement.text.casefold(), statement)
@@ -69,10 +84,10 @@ def _read_regions(material: Material, reply: str, leave_out: LeaveOut) -> Materi
             same = earlier.region == statement.region
             leave_out("the same pair twice" if same else "one sentence with several regions", statement.text)
     grounded = {number for statement in statements.values() for number in statement.sentences}
-    for number, sentence in enumerate(material.sentences, start=1):
+    for number, sentence in enumerate(sentences, start=1):
         if number not in grounded:
             leave_out("sentence without a region", sentence)
-    return replace(material, statements=tuple(statements.values()))
+    return tuple(statements.values())
 
 
 def _check_pair(pair: _Pair, sentences: tuple[str, ...], leave_out: LeaveOut) -> Statement | None:
@@ -122,10 +137,10 @@ class _Multiple(_Written, kw_only=True):
 
 
 class _Questions(msgspec.Struct):
-    open: list[_Open]
-    closed: list[_Open]
-    single: list[_Single]
-    multiple: list[_Multiple]
+    open: Numbered[_Open]
+    closed: Numbered[_Open]
+    single: Numbered[_Single]
+    multiple: Numbered[_Multiple]
 
 
 def _fill_questions(material: Material, leave_out: LeaveOut) -> Mapping[str, str] | None:
@@ -140,7 +155,7 @@ def _read_questions(material: Material, reply: str, leave_out: LeaveOut) -> Mate
     decoded = decode_reply(reply, _Questions, leave_out)
     if decoded is None:
         return material
-    collector = QuestionCollector(material, prefix="g", leave_out=leave_out)
+    collector = QuestionCollector(material, recipe=f"{_NAME}@{_VERSION}", prefix="g", leave_out=leave_out)
     written: Counter[AnswerFormat] = Counter()
     for format_, entry in _list_written(decoded):
         written[format_] += 1
@@ -155,10 +170,10 @@ def _read_questions(material: Material, reply: str, leave_out: LeaveOut) -> Mate
 
 
 def _list_written(decoded: _Questions) -> Iterator[tuple[AnswerFormat, _Written]]:
-    yield from ((AnswerFormat.OPEN, entry) for entry in decoded.open)
-    yield from ((AnswerFormat.CLOSED, entry) for entry in decoded.closed)
-    yield from ((AnswerFormat.SINGLE, entry) for entry in decoded.single)
-    yield from ((AnswerFormat.MULTIPLE, entry) for entry in decoded.multiple)
+    yield from ((AnswerFormat.OPEN, entry) for entry in list_numbered(decoded.open))
+    yield from ((AnswerFormat.CLOSED, entry) for entry in list_numbered(decoded.closed))
+    yield from ((AnswerFormat.SINGLE, entry) for entry in list_numbered(decoded.single))
+    yield from ((AnswerFormat.MULTIPLE, entry) for entry in list_numbered(decoded.multiple))
 
 
 def _add_question(
@@ -168,22 +183,18 @@ def _add_question(
     material: Material,
     leave_out: LeaveOut,
 ) -> None:
-    kind = "number of a phrase that the exam does not have"
-    statements = check_numbers(
-        entry.phrases, len(material.statements), kind=kind, text=entry.question, leave_out=leave_out
-    )
-    if statements is None:
-        return
     regions = _check_regions(entry, material, leave_out)
     if regions is None:
         return
-    call = material.calls[-1]
-    try:
-        question = Question(
+    collector.add(
+        stem=entry.question,
+        numbers=entry.phrases,
+        statement="phrase",
+        build=lambda stem: Question(
             id="new",
             exam_id=material.exam.id,
             format=format_,
-            stem=" ".join(entry.question.split()),
+            stem=stem,
             options=entry.options.list_texts() if isinstance(entry, _Single | _Multiple) else (),
             answer=_parse_answer(entry, format_),
             explanation=" ".join(entry.reason.split()),
@@ -192,12 +203,8 @@ def _add_question(
             content_type=entry.content_type.strip() or None,
             category=entry.category.strip() or None,
             difficulty=entry.difficulty,
-            source=Source(generator=call.model, version=f"{_NAME}@{_VERSION}", prompt_version=call.prompt),
-        )
-    except InvalidValue as error:
-        leave_out(f"invalid {error.field}", f"{error.reason}: {entry.question}")
-        return
-    collector.add(question, statements=statements)
+        ),
+    )
 
 
 def _parse_answer(entry: _Written, format_: AnswerFormat) -> Answer:
@@ -247,7 +254,7 @@ GEMEX = Recipe(
         Stage(
             name="gemex-regions",
             title="Stage I: sentences and regions",
-            fill=_fill_regions,
+            fill=fill_report,
             read=_read_regions,
         ),
         Stage(

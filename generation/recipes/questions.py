@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
 from domain.errors import InvalidValue
-from domain.questions import Question, normalise_text_answer, option_letter
+from domain.questions import Question, Source, normalise_text_answer, option_letter
 from generation.generated_questions import GeneratedQuestion
-from generation.recipes.stages import LeaveOut, Material
+from generation.recipes.stages import LeaveOut, Material, check_numbers
 from quality.text_screens import screen_question
+
+_Entry = TypeVar("_Entry")
+#: Questions by number, with None for one that was left out; or a list of them, as older prompts request.
+Numbered: TypeAlias = dict[str, _Entry | None] | list[_Entry]
+
+
+def list_numbered(entries: Numbered[_Entry]) -> list[_Entry]:
+    """Return the questions that a model wrote, in the order of the reply.
+
+    >>> list_numbered({"1": "first", "2": None, "3": "third"})
+    ['first', 'third']
+    """
+    if isinstance(entries, list):
+        return entries
+    return [entry for entry in entries.values() if entry is not None]
 
 
 class Options(msgspec.Struct):
@@ -32,22 +48,43 @@ class QuestionCollector:
 
     Args:
         material: what the exam's questions were written from.
+        recipe: the recipe with its version, such as gemex@1.
         prefix: the letter of the recipe in the ids.
         leave_out: notes what is left out.
     """
 
-    def __init__(self, material: Material, *, prefix: str, leave_out: LeaveOut) -> None:
+    def __init__(self, material: Material, *, recipe: str, prefix: str, leave_out: LeaveOut) -> None:
         self._material, self._prefix, self._leave_out = material, prefix, leave_out
+        call = material.calls[-1]
+        self._source = Source(generator=call.model, version=recipe, prompt_version=call.prompt)
         self._stems: set[str] = set()
         self.questions: list[GeneratedQuestion] = []
 
-    def add(self, question: Question, *, statements: tuple[int, ...]) -> None:
-        """Add a question under the next id, unless a rule forbids it.
+    def add(
+        self, *, stem: str, numbers: tuple[int, ...], statement: str, build: Callable[[str], Question]
+    ) -> None:
+        """Add a question under the next id, unless it is invalid or a rule forbids it.
 
         Args:
-            question: the question; its id is replaced.
-            statements: the numbers of the statements that it is based on.
+            stem: the question as the model wrote it.
+            numbers: the numbers of the statements that it is based on.
+            statement: what a statement is called, such as phrase.
+            build: makes the question from the stem; its id and source are replaced.
         """
+        statements = check_numbers(
+            numbers,
+            len(self._material.statements),
+            kind=f"number of a {statement} that the exam does not have",
+            text=stem,
+            leave_out=self._leave_out,
+        )
+        if statements is None:
+            return
+        try:
+            question = build(" ".join(stem.split()))
+        except InvalidValue as error:
+            self._leave_out(f"invalid {error.field}", f"{error.reason}: {stem}")
+            return
         problem = self._find_problem(question)
         if problem is not None:
             self._leave_out(problem, question.stem)
@@ -56,7 +93,9 @@ class QuestionCollector:
         number = len(self.questions) + 1
         self.questions.append(
             GeneratedQuestion(
-                question=replace(question, id=f"{self._material.exam.id}-{self._prefix}{number:02d}"),
+                question=replace(
+                    question, source=self._source, id=f"{self._material.exam.id}-{self._prefix}{number:02d}"
+                ),
                 provenance=self._material.describe_origin(statements),
             )
         )

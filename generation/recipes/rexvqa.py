@@ -11,10 +11,15 @@ from dataclasses import replace
 
 import msgspec
 
-from domain.errors import InvalidValue
-from domain.questions import Question, Source
+from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
-from generation.recipes.questions import Options, QuestionCollector, parse_letters
+from generation.recipes.questions import (
+    Numbered,
+    Options,
+    QuestionCollector,
+    list_numbered,
+    parse_letters,
+)
 from generation.recipes.stages import (
     LeaveOut,
     Material,
@@ -23,6 +28,7 @@ from generation.recipes.stages import (
     Statement,
     check_numbers,
     decode_reply,
+    fill_report,
     number_lines,
 )
 
@@ -57,13 +63,6 @@ class _Structure(msgspec.Struct):
 
 class _Bullets(msgspec.Struct):
     structures: list[_Structure]
-
-
-def _fill_bullets(material: Material, leave_out: LeaveOut) -> Mapping[str, str] | None:
-    if not material.sentences:
-        leave_out("no sentence in findings or impression")
-        return None
-    return {"report": number_lines(material.sentences)}
 
 
 def _read_bullets(material: Material, reply: str, leave_out: LeaveOut) -> Material:
@@ -145,7 +144,7 @@ class _Written(msgspec.Struct, kw_only=True):
 
 
 class _Questions(msgspec.Struct):
-    questions: list[_Written]
+    questions: Numbered[_Written]
 
 
 def _fill_questions(material: Material, leave_out: LeaveOut) -> Mapping[str, str] | None:
@@ -162,30 +161,25 @@ def _read_questions(material: Material, reply: str, leave_out: LeaveOut) -> Mate
     decoded = decode_reply(reply, _Questions, leave_out)
     if decoded is None:
         return material
-    if not decoded.questions:
+    written = list_numbered(decoded.questions)
+    if not written:
         leave_out("no question")
-    collector = QuestionCollector(material, prefix="r", leave_out=leave_out)
-    for entry in decoded.questions:
-        _add_question(entry, collector, material, leave_out)
+    collector = QuestionCollector(material, recipe=f"{_NAME}@{_VERSION}", prefix="r", leave_out=leave_out)
+    for entry in written:
+        _add_question(entry, collector, material)
     return replace(material, questions=tuple(collector.questions))
 
 
-def _add_question(
-    entry: _Written, collector: QuestionCollector, material: Material, leave_out: LeaveOut
-) -> None:
-    kind = "number of a bullet that the exam does not have"
-    statements = check_numbers(
-        entry.bullets, len(material.statements), kind=kind, text=entry.question, leave_out=leave_out
-    )
-    if statements is None:
-        return
-    call = material.calls[-1]
-    try:
-        question = Question(
+def _add_question(entry: _Written, collector: QuestionCollector, material: Material) -> None:
+    collector.add(
+        stem=entry.question,
+        numbers=entry.bullets,
+        statement="bullet",
+        build=lambda stem: Question(
             id="new",
             exam_id=material.exam.id,
             format=AnswerFormat.SINGLE,
-            stem=" ".join(entry.question.split()),
+            stem=stem,
             options=entry.options.list_texts(),
             answer=parse_letters([entry.answer], count=4),
             explanation=" ".join(entry.explanation.split()),
@@ -194,19 +188,15 @@ def _add_question(
             category=entry.category.strip() or None,
             subcategory=entry.subcategory.strip() or None,
             difficulty=entry.difficulty,
-            source=Source(generator=call.model, version=f"{_NAME}@{_VERSION}", prompt_version=call.prompt),
-        )
-    except InvalidValue as error:
-        leave_out(f"invalid {error.field}", f"{error.reason}: {entry.question}")
-        return
-    collector.add(question, statements=statements)
+        ),
+    )
 
 
 REXVQA = Recipe(
     name=_NAME,
     version=_VERSION,
     stages=(
-        Stage(name="rexvqa-bullets", title="Bullets", fill=_fill_bullets, read=_read_bullets),
+        Stage(name="rexvqa-bullets", title="Bullets", fill=fill_report, read=_read_bullets),
         Stage(name="rexvqa-questions", title="Questions", fill=_fill_questions, read=_read_questions),
     ),
 )

@@ -75,6 +75,10 @@ class LeaveOut(Protocol):
     def __call__(self, kind: str, detail: str = "") -> None: ...
 
 
+def leave_out_nothing(kind: str, detail: str = "") -> None:
+    """Note nothing: for a reply of which what is left out was noted before."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """A stage of a recipe.
@@ -115,6 +119,14 @@ def make_material(exam: SourceExam, *, source: str) -> Material:
         dict.fromkeys(code.sentence.strip() for code in exam.codes if code.sentence.strip())
     )
     return Material(source=source, exam=exam, sentences=tuple(sentences))
+
+
+def fill_report(material: Material, leave_out: LeaveOut) -> Mapping[str, str] | None:
+    """Return the numbered sentences of a report, for a first stage; None without a sentence."""
+    if not material.sentences:
+        leave_out("no sentence in findings or impression")
+        return None
+    return {"report": number_lines(material.sentences)}
 
 
 def number_lines(texts: tuple[str, ...]) -> str:

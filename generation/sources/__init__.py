@@ -11,6 +11,7 @@ from domain.problems import Refusal
 from generation.regions import RegionSettings
 from generation.source_exams import SourceContent, SourceExam
 from generation.sources.label_tables import read_chestx_det, read_chexlocalize, read_nih
+from generation.sources.mapped_tables import read_mapped_table
 from generation.sources.mimic import read_mimic
 from generation.sources.openi import read_openi_csv, read_openi_xml
 from generation.sources.scene_graphs import count_ignored_regions, read_scene_graphs
@@ -25,6 +26,7 @@ SOURCES: dict[str, Callable[[Path], Iterator[SourceExam | Refusal]]] = {
     "nih": read_nih,
     "chestx-det": read_chestx_det,
     "chexlocalize": read_chexlocalize,
+    "mapping": read_mapped_table,
 }
 
 

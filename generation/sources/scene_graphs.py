@@ -15,16 +15,10 @@ from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
 from domain.problems import Refusal
 from domain.vocabulary import View
-from generation.regions import (
-    DROPPED,
-    GRID,
-    SOURCE_REGIONS,
-    RegionSettings,
-    find_regions_of,
-    map_region_boxes,
-)
+from generation.regions import GRID, RegionSettings, map_region_boxes
 from generation.source_exams import CodedFinding, CodeSystem, ReportSections, SourceExam, SourceImage
 from intake.strict_json import decode_strictly
+from terminology.regions import DROPPED, SOURCE_REGIONS, find_regions_of
 
 #: Categories of attributes that name something visible. Others describe it, such as its severity.
 _FINDING_CATEGORIES = ("anatomicalfinding", "disease", "tubesandlines", "device")

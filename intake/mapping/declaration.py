@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -151,11 +152,13 @@ class Fields(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defa
             "closed if the answer is yes or no, else open."
         ),
     ] = None
-    stem: RuleSpec
+    stem: Annotated[
+        RuleSpec | None, Meta(description="The question; a table of reports has none (see `input.table`).")
+    ] = None
     options: Annotated[
         RuleSpec | None, Meta(description="Their texts; letters such as “A. ” before them are removed.")
     ] = None
-    answer: AnswerSpec
+    answer: AnswerSpec | None = None
     explanation: RuleSpec | None = None
     boxes: str | BoxRule | None = None
     task: RuleSpec | None = None
@@ -164,6 +167,10 @@ class Fields(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defa
     subcategory: RuleSpec | None = None
     difficulty: RuleSpec | None = None
     report: RuleSpec | None = None
+    labels: Annotated[
+        RuleSpec | None,
+        Meta(description="Findings that are present, for the generation of questions from reports."),
+    ] = None
     generator: RuleSpec | None = None
     generator_version: RuleSpec | None = None
     prompt_version: RuleSpec | None = None
@@ -172,6 +179,13 @@ class Fields(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defa
 class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """How the file is read; what is not given is recognised from the file."""
 
+    table: Annotated[
+        str | None,
+        Meta(
+            description="The table of reports beside the mapping file, from which questions are generated. "
+            "The import of questions does not need it."
+        ),
+    ] = None
     kind: Literal["csv", "tsv", "xlsx", "json", "parquet", "coco", "label-studio"] | None = None
     delimiter: Annotated[str, Meta(description="Between the cells of a line.", max_length=1)] | None = None
     quotes: Annotated[bool, Meta(description="Whether quotation marks enclose cells.")] = True
@@ -360,6 +374,9 @@ def _check(mapping: Mapping) -> None:
         raise mapping.error(tuple(error.field.split(".")), error.reason) from None
     for name in content.columns.keys() & content.join.keys():
         raise mapping.error(("columns", name), "is also the name of a join; choose another name")
+    for name in ("stem", "answer") if content.input.table is None else ("report",):
+        if getattr(content.fields, name) is None:
+            raise mapping.error(("fields",), f"{name} is missing; add it")
     conditions: list[tuple[tuple[str, ...], dict[str, ConditionSpec]]] = [(("where",), content.where)]
     for keys, rule in list_rules(content):
         with _placed_errors(mapping, keys):
@@ -381,6 +398,17 @@ def _check_names(mapping: Mapping) -> None:
         if path.root.startswith("@") and path.root not in known:
             reason = f"{path.root!r} is not declared under [columns] or [join]."
             raise mapping.error(keys, reason + suggest(path.root, known))
+    names_by_column: dict[str, set[str]] = {}
+    for keys, path in mapping.list_paths():
+        if keys[0] in ("columns", "join") and path.root.startswith("@"):
+            names_by_column.setdefault(f"@{keys[1]}", set()).add(path.root)
+    try:
+        TopologicalSorter(names_by_column).prepare()
+    except CycleError as error:
+        cycle = error.args[1][::-1]
+        name = cycle[0].removeprefix("@")
+        table = "columns" if name in mapping.content.columns else "join"
+        raise mapping.error((table, name), f"refers to itself: {' needs '.join(cycle)}") from None
 
 
 @contextmanager
@@ -432,7 +460,8 @@ def _check_pattern(mapping: Mapping, keys: tuple[str, ...], pattern: str | None)
 
 
 def _error(file_name: str, text: str, keys: tuple[str, ...], reason: str) -> InvalidValue:
-    return InvalidValue(f"{file_name}, line {find_line(text, keys)}", f"{'.'.join(keys)}: {reason}")
+    location = f"{'.'.join(keys)}: " if keys else ""
+    return InvalidValue(f"{file_name}, line {find_line(text, keys)}", location + reason)
 
 
 def _explain(plain: Any, text: str, file_name: str, error: msgspec.ValidationError) -> InvalidValue:  # noqa: ANN401  # any TOML value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,14 @@ from typing import Any
 import msgspec
 
 from domain.errors import InvalidValue
-from intake.containers import Container, QuestionFile
-from intake.mapping.declaration import Input, Mapping, suggest
+from intake.containers import Container, QuestionFile, RawRecord
+from intake.mapping.declaration import Input, Mapping, load_mapping, suggest
 from intake.mapping.paths import follow
 from intake.mapping.reader import MappingReader
-from intake.record_files import detect_kind, open_record_file, read_rows, resolve_beside
+from intake.record_files import RecordFile, detect_kind, open_record_file, read_rows, resolve_beside
 from intake.record_reader import OpenedFile
 
-__all__ = ["OpenedFile", "detect_mapped_container", "open_mapped_file"]
+__all__ = ["OpenedFile", "detect_mapped_container", "open_mapped_file", "open_report_table"]
 
 #: A column must occur in at least one of this many records; most columns occur in all of them.
 _RECORDS_TRIED = 100
@@ -42,19 +43,47 @@ def open_mapped_file(path: Path, mapping: Mapping, file_stem: str) -> OpenedFile
     """Open a file for one pass, and read its second files.
 
     Raises:
-        InvalidValue: a file can't be read, or a column that the mapping names is missing; the field is then
-            the mapping file with the line.
+        InvalidValue: a file can't be read, the mapping is for reports, or a column that the mapping names is
+            missing; the field is then the mapping file with the line.
     """
+    if mapping.content.input.table is not None:
+        raise mapping.error(("input", "table"), "is for reports, from which questions are generated")
+    file, records, reader = _open(path, mapping, file_stem)
+    return OpenedFile(records=records, reader=reader, count_bytes=lambda: file.bytes_read)
+
+
+def open_report_table(mapping_path: Path) -> tuple[Path, Iterator[RawRecord], MappingReader]:
+    """Open the table of reports that a mapping file names, for one pass.
+
+    Returns:
+        The path of the table, its records and their reader.
+
+    Raises:
+        InvalidValue: as :func:`open_mapped_file`, or the mapping names no table.
+    """
+    try:
+        mapping = load_mapping(mapping_path.read_text(encoding="utf-8-sig"), mapping_path.name)
+    except UnicodeDecodeError as error:
+        raise InvalidValue(mapping_path.name, f"is not UTF-8: {error.reason}") from error
+    if mapping.content.input.table is None:
+        raise mapping.error(("input",), 'names no table of reports; add table = "reports.csv"')
+    try:
+        path = resolve_beside(mapping_path, mapping.content.input.table)
+    except InvalidValue as error:
+        raise mapping.error(("input", "table"), error.reason) from None
+    _, records, reader = _open(path, mapping, path.stem)
+    return path, records, reader
+
+
+def _open(
+    path: Path, mapping: Mapping, file_stem: str
+) -> tuple[RecordFile, Iterator[RawRecord], MappingReader]:
     file = open_record_file(path, mapping.content.input)
     records = file.read_records(_list_root_columns(mapping))
     first = list(islice(records, _RECORDS_TRIED))
     _check_columns(mapping, file.columns, [raw for _, raw in first if isinstance(raw, bytes)])
     joined = {name: _read_joined(path, mapping, name) for name in mapping.content.join}
-    return OpenedFile(
-        records=chain(first, records),
-        reader=MappingReader(mapping, file_stem, joined),
-        count_bytes=lambda: file.bytes_read,
-    )
+    return file, chain(first, records), MappingReader(mapping, file_stem, joined)
 
 
 def _list_root_columns(mapping: Mapping) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -12,7 +13,7 @@ from domain.errors import InvalidValue
 from domain.questions import Answer
 from domain.vocabulary import YES_NO, AnswerFormat, Difficulty, Task
 from intake.formats.views import parse_view
-from intake.mapping.declaration import AnswerRule, BoxRule, Mapping
+from intake.mapping.declaration import AnswerRule, AnswerSpec, BoxRule, Mapping
 from intake.mapping.rules import JoinedRows, RecordValues, apply_rules, matches_conditions
 from intake.record_files import split_member_name
 from intake.strict_json import decode
@@ -23,6 +24,15 @@ from records.values import BoxRecord
 _decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 _LIST_TEXT = re.compile(r"\s*\[.*\]\s*", re.DOTALL)
 _SEPARATORS = re.compile(r"\s*[,;|&]\s*|\s+and\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappedReport:
+    """A record of a table of reports. ``labels`` are the names of findings that are present."""
+
+    exam: ExamRecord
+    text: str
+    labels: tuple[str, ...]
 
 
 class MappingReader:
@@ -43,39 +53,60 @@ class MappingReader:
         Raises:
             InvalidValue: the record is not valid.
         """
+        values = self._read_values(name, raw)
+        return None if values is None else self._build(values)
+
+    def read_report(self, name: int | str, raw: bytes) -> MappedReport | None:
+        """Convert a record of a table of reports; see :meth:`read`."""
+        values = self._read_values(name, raw)
+        if values is None:
+            return None
+        return MappedReport(
+            exam=self._build_exam(values),
+            text=self._optional("report", values) or "",
+            labels=tuple(self._list(self._fields.labels, values, "labels")),
+        )
+
+    def _read_values(self, name: int | str, raw: bytes) -> RecordValues | None:
+        """Return the values of a record; None if the filter excludes it."""
         member = split_member_name(name) if isinstance(name, str) else None
         file_stem, number = member or (self._file_stem, str(name))
+        record = decode(raw, _decoder)
+        if not isinstance(record, dict | list):
+            raise InvalidValue("record", "must be an object with a member for each column")
         values = RecordValues(
-            record=decode(raw, _decoder),
+            record=record,
             variables={"$file": file_stem, "$number": number, "$key": str(name)},
             content=self._content,
             joined=self._joined,
         )
         if self._content.where and not matches_conditions(self._content.where, values):
             return None
-        return self._build(values)
+        return values
+
+    def _build_exam(self, values: RecordValues) -> ExamRecord:
+        images = self._list(self._fields.images, values, "images")
+        if not images:
+            raise InvalidValue("images", "is empty; a record needs the name of an image")
+        return ExamRecord(
+            id=self._text("exam", values) or str(PurePosixPath(images[0]).with_suffix("")),
+            radiographs=_build_radiographs(images, self._list(self._fields.views, values, "views")),
+            patient=self._optional("patient", values),
+            indication=self._optional("indication", values),
+            age=self._optional("age", values),
+            sex=self._optional("sex", values),
+        )
 
     def _build(self, values: RecordValues) -> QuestionRecord:
-        fields = self._fields
-        images = self._list(fields.images, values, "images")
-        if not images:
-            raise InvalidValue("images", "is empty; a question needs the name of an image")
-        radiographs = _build_radiographs(images, self._list(fields.views, values, "views"))
-        letters, options = split_option_letters(self._list(fields.options, values, "options"))
+        exam = self._build_exam(values)
+        letters, options = split_option_letters(self._list(self._fields.options, values, "options"))
         stated = self._text("format", values)
         answer_format, answer = self._read_answer(values, stated, letters, options)
-        boxes, grid = self._read_boxes(values, radiographs[0].id)
+        boxes, grid = self._read_boxes(values, exam.radiographs[0].id)
         task, difficulty = self._text("task", values), self._text("difficulty", values)
         return QuestionRecord(
             id=self._text("id", values) or _default_id(values),
-            exam=ExamRecord(
-                id=self._text("exam", values) or str(PurePosixPath(images[0]).with_suffix("")),
-                radiographs=radiographs,
-                patient=self._optional("patient", values),
-                indication=self._optional("indication", values),
-                age=self._optional("age", values),
-                sex=self._optional("sex", values),
-            ),
+            exam=exam,
             format=answer_format,
             stem=self._text("stem", values) or "",
             options=tuple(options) if answer_format.has_options else (),
@@ -165,9 +196,9 @@ class MappingReader:
         return boxes or None, (rule.grid, rule.fit) if rule.grid and boxes else None
 
 
-def _explain_no_answer(spec: str | AnswerRule | list[str | AnswerRule], values: RecordValues) -> str:
+def _explain_no_answer(spec: AnswerSpec | None, values: RecordValues) -> str:
     """Explain why a record has no answer: its columns are empty, or no rule accepts their values."""
-    rules = spec if isinstance(spec, list) else [spec]
+    rules = spec if isinstance(spec, list) else [spec] if spec is not None else []
     paths = [rule if isinstance(rule, str) else rule.from_ for rule in rules]
     listed = [path for item in paths if item for path in ([item] if isinstance(item, str) else item)]
     text = next(filter(None, map(values.find_text, listed)), "")

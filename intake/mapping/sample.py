@@ -79,9 +79,13 @@ def list_columns(record: Any) -> list[str]:  # noqa: ANN401  # any JSON value
 def _read(options: dict[str, Any]) -> Iterator[Any]:
     try:
         records = open_record_file(Path(options["path"]), Input()).read_records()
-        named = [(name, raw) for name, raw in islice(records, _ROWS) if isinstance(raw, bytes)]
+        first = list(islice(records, _ROWS))
+        named = [(name, raw) for name, raw in first if isinstance(raw, bytes)]
         if not named:
-            raise InvalidValue("file", "has no records")
+            raise next(
+                (raw for _, raw in first if isinstance(raw, InvalidValue)),
+                InvalidValue("file", "has no records"),
+            )
         yield None, [name for name, _ in named], b"[" + b",".join(raw for _, raw in named) + b"]"
     except InvalidValue as error:
         yield (error.field, error.reason), [], b""

@@ -102,7 +102,8 @@ def import_questions(
         workspace: where image files and the list of refusals are stored.
         deidentification: the result of :func:`load_deidentification` in an earlier transaction. With None it
             is read here, and on SQLite all other writers then wait while the images are read.
-        skip_known: whether to skip records that are already in the dataset with identical bytes.
+        skip_known: whether to skip records that are already in the dataset with identical bytes. With images,
+            their exams get the images that they lack.
         skip_bad: whether to skip invalid records instead of refusing the file.
         minimum_explanation: the dataset's setting for the format check, in characters; None for no change.
         file_name: the user's name of the file, if ``path`` has another.
@@ -209,16 +210,31 @@ def import_questions(
         counts = {"questions": writer.questions, "known": writer.known, "refused": refusals.count}
         file_sha256 = digest.result()
         datasets.finish_import(db, import_id=import_id, file_sha256=file_sha256, **counts)
-        new = {
-            "dataset": dataset,
-            "file": name,
-            "format": file.format_name,
-            "sha256": file_sha256,
-            **({"mapping": mapping.text} if mapping else {}),
-            **counts,
-        }
-        record(db, by=by, what="import questions", subject=f"import {import_id}", new=new, now=now)
+        new = {"sha256": file_sha256, **({"mapping": mapping.text} if mapping else {}), **counts}
+        _record_import(db, report, new, by=by, dataset_id=dataset_id, import_id=import_id, now=now)
     return report
+
+
+def _record_import(
+    db: Session,
+    report: ImportReport,
+    facts: dict[str, object],
+    *,
+    by: Person,
+    dataset_id: int,
+    import_id: int,
+    now: datetime,
+) -> None:
+    """Record the import, and that exams of earlier imports got images if any did."""
+    new = {"dataset": report.dataset, "file": report.file_name, "format": report.file_format, **facts}
+    record(db, by=by, what="import questions", subject=f"import {import_id}", new=new, now=now)
+    if report.completed_exams:
+        added = {
+            "import": import_id,
+            "exams": report.completed_exams,
+            "questions with converted boxes": report.converted_questions,
+        }
+        record(db, by=by, what="add images", subject=f"dataset {dataset_id}", new=added, now=now)
 
 
 def _fetch_images(
@@ -328,6 +344,8 @@ def _build_report(
         filtered=filtered,
         exams=writer.exams if writer else 0,
         images=image_importer.new_count if image_importer else 0,
+        completed_exams=writer.added_images.exams if writer else 0,
+        converted_questions=writer.added_images.questions if writer else 0,
         refusals=tuple(refusals.first_refusals),
         refusals_file=refusals_path if refusals.count else None,
         problems={check: writer.problems.get(check, 0) for check in CHECKS_ON_IMPORT} if writer else {},

@@ -18,8 +18,9 @@ from intake.exams import FACT_NAMES, ExamState, RadiographState, merge_exam
 from intake.garbage_collector import pause_garbage_collector
 from intake.parsed_batch import BOXES, COLUMNS, KEY, RECORD_HASH, ExamFacts, ParsedBatch
 from intake.refusals import RefusalList
-from intake.rules import check_on_grid, map_to_image
+from intake.rules import check_on_grid, check_one_unit, map_to_image
 from intake.seen_hashes import SeenHashes
+from intake.service.added_images import AddedImages
 from intake.service.image_importer import ImageImporter, resolve_view
 from records.values import BoxRecord, GridRecord, StoredBox, to_json
 from storage.intake.bulk import (
@@ -46,7 +47,7 @@ class BatchWriter:
     """Writes one batch after the other, with limited memory.
 
     Counts so far: ``questions`` and new ``exams`` that were written, ``known`` questions that were skipped,
-    and ``problems`` by check.
+    and ``problems`` by check. ``added_images`` counts exams in the database that got images.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class BatchWriter:
         )
         # If the dataset had no exams, only exams of this file can be in the database.
         self._seen_exams = None if has_exams(db, dataset_id=dataset_id) else SeenHashes()
+        self.added_images = AddedImages(db, dataset_id=dataset_id)
         self.questions = self.known = self.exams = 0
         self.problems: dict[str, int] = {}
         #: Values of headers that are not stored, by exam: searched for in texts at the end, then discarded.
@@ -88,20 +90,33 @@ class BatchWriter:
         for record, field, reason in batch.refusals:
             self._refusals.add(record, field, reason)
         hashes = compute_draw_hashes(batch.questions[KEY])
-        new_indices = self._find_new_questions(batch, hashes)
-        self._load_exams(
-            [batch.exams[exam_index][0] for exam_index in {batch.exam_indices[i] for i in new_indices}]
-        )
+        new_indices, known_indices = self._find_new_questions(batch, hashes)
+        if self._image_importer is None:
+            known_indices = []  # they change nothing
+        exams = batch.exams
+        needed = {batch.exam_indices[i] for i in (*new_indices, *known_indices)}
+        self._load_exams([exams[exam_index][0] for exam_index in needed])
+        known_indices = [i for i in known_indices if self._lacks_images(exams[batch.exam_indices[i]][0])]
         if self._image_importer:
-            needed = {batch.exam_indices[i] for i in new_indices}
-            files = (file for exam_index in sorted(needed) for _, file, _ in batch.exams[exam_index][6])
+            needed = {batch.exam_indices[i] for i in (*new_indices, *known_indices)}
+            files = (file for exam_index in sorted(needed) for _, file, _ in exams[exam_index][6])
             self._image_importer.write(self._db, files)
+            keys = {exams[exam_index][0] for exam_index in needed}
+            self.added_images.load({self._exams[key].number or 0 for key in keys if self._lacks_images(key)})
         batch_rows = BatchRows(self, batch, hashes)
         rows = batch_rows.build_rows(new_indices)
+        batch_rows.add_images(known_indices)
         self._write_rows(batch_rows, rows)
 
-    def _find_new_questions(self, batch: ParsedBatch, hashes: Sequence[int]) -> Sequence[int]:
-        """Indices of the questions whose ids are new."""
+    def _lacks_images(self, key: str) -> bool:
+        """Whether the exam is in the database and has a radiograph without an image."""
+        state = self._exams.get(key)
+        return state is not None and any(not radiograph.sha256 for radiograph in state.radiographs.values())
+
+    def _find_new_questions(
+        self, batch: ParsedBatch, hashes: Sequence[int]
+    ) -> tuple[Sequence[int], Sequence[int]]:
+        """Indices of the questions whose ids are new, and of duplicates that are skipped."""
         keys = batch.questions[KEY]
         seen = self._seen_questions.add_and_find_known(hashes)
         to_look_up = range(len(keys)) if self._queries_index else seen
@@ -111,9 +126,10 @@ class BatchWriter:
             else {}
         )
         if not seen and not known:
-            return range(len(keys))
+            return range(len(keys)), []
         possibly_known = set(seen)
         new_indices: list[int] = []
+        known_indices: list[int] = []
         for i, (key, record_hash) in enumerate(zip(keys, batch.questions[RECORD_HASH], strict=True)):
             earlier_hash = known.get(key)
             if earlier_hash is None:
@@ -122,6 +138,7 @@ class BatchWriter:
                     known[key] = record_hash
             elif earlier_hash == record_hash and self._skip_known:
                 self.known += 1
+                known_indices.append(i)
             else:
                 comparison = (
                     "the same record; --skip-known leaves it out"
@@ -133,7 +150,7 @@ class BatchWriter:
                     "id",
                     f"{key!r} is already in the dataset or earlier in the file, with {comparison}",
                 )
-        return new_indices
+        return new_indices, known_indices
 
     def _load_exams(self, keys: list[str]) -> None:
         if len(self._exams) > _MAX_CACHED_EXAMS:
@@ -215,6 +232,7 @@ class BatchWriter:
                 for state in batch_rows.changed_exams.values()
             ],
         )
+        self.added_images.write()
         insert_rows(db, table="question", columns=_QUESTION_COLUMNS, rows=rows)
         provenance = batch_rows.batch.provenance
         insert_rows(
@@ -261,11 +279,11 @@ class BatchRows:
                     state = state or self._merge_state(exam_index)
                     if i in batch.boxes:
                         self._check_boxes(i, state)
+                    if exam_index not in self._kept_states:
+                        state = self._keep_state(exam_index, state)
                 except InvalidValue as error:
                     writer.refuse(batch.record_names[i], error.field, error.reason)
                     continue
-                if exam_index not in self._kept_states:
-                    state = self._keep_state(exam_index, state)
             kept.append(i)
             exams.append(state.number)
         numbers = writer.reserve_numbers(len(kept))
@@ -279,6 +297,16 @@ class BatchRows:
         return zip(
             numbers, repeat(writer.dataset_id), exams, repeat(writer.import_id), *columns, strict=False
         )
+
+    def add_images(self, question_indices: Iterable[int]) -> None:
+        """Give the exams of these questions, which are in the database, the images that they lack."""
+        for i in question_indices:
+            exam_index = self.batch.exam_indices[i]
+            if exam_index not in self._kept_states:
+                try:
+                    self._keep_state(exam_index, self._merge_state(exam_index))
+                except InvalidValue as error:
+                    self._writer.refuse(self.batch.record_names[i], error.field, error.reason)
 
     def build_radiograph_rows(self) -> Iterator[tuple[Any, ...]]:
         """Rows of the new radiographs, with positions after the existing ones."""
@@ -306,7 +334,14 @@ class BatchRows:
             raise
 
     def _keep_state(self, exam_index: int, state: ExamState) -> ExamState:
+        """Store the state of an exam.
+
+        Raises:
+            InvalidValue: the images that the exam gets can't be added.
+        """
         known_state = self._writer.find_exam(state.key)
+        if known_state is not None:
+            self._writer.added_images.add(known_state, state)
         kept_state = self._kept_states[exam_index] = self._writer.keep_exam(state)
         self._positions.setdefault(state.key, len(known_state.radiographs) if known_state else 0)
         if known_state is None or state.key in self.new_exams:
@@ -354,7 +389,6 @@ class BatchRows:
             )
             mapped_boxes.append(BoxRecord(radiograph, label, mapped_box.as_tuple()))
             changed = True
-        if len({isinstance(box, StoredBox) for box in mapped_boxes}) > 1:
-            raise InvalidValue("boxes", "some are on a radiograph without an image; import all images")
+        check_one_unit(not isinstance(box, StoredBox) for box in mapped_boxes)
         if changed:
             self.batch.questions[BOXES][i] = to_json(mapped_boxes)

@@ -12,6 +12,7 @@ from language_models.service.benches import (
     list_benches,
     load_bench,
     load_bench_report,
+    load_scorers,
     open_output,
     score_output,
 )
@@ -38,7 +39,13 @@ from language_models.service.prompt_examples import (
     save_example,
     to_prompt_example,
 )
-from language_models.service.prompts import PromptVersion, list_prompts, load_prompt, save_prompt
+from language_models.service.prompts import (
+    PromptVersion,
+    list_prompts,
+    load_prompt,
+    save_prompt,
+    save_shipped_prompt,
+)
 from language_models.service.run_job import MODEL_RUN, RunParameters, describe_progress, work_on_run
 from language_models.service.runs import (
     RequestDetails,
@@ -46,9 +53,12 @@ from language_models.service.runs import (
     RunReply,
     cancel_run,
     create_run,
+    find_reply,
     iterate_replies,
+    list_answered_requests,
     list_requests,
     list_runs,
+    load_exchange,
     load_progress,
     load_request,
     load_run,
@@ -82,7 +92,9 @@ __all__ = [
     "draw_example_source",
     "export_examples",
     "find_bench_image",
+    "find_reply",
     "iterate_replies",
+    "list_answered_requests",
     "list_bench_scores",
     "list_bench_tasks",
     "list_benches",
@@ -97,10 +109,12 @@ __all__ = [
     "load_bench_report",
     "load_endpoint",
     "load_example_source",
+    "load_exchange",
     "load_progress",
     "load_prompt",
     "load_request",
     "load_run",
+    "load_scorers",
     "open_output",
     "open_run",
     "pause_run",
@@ -113,6 +127,7 @@ __all__ = [
     "save_endpoint",
     "save_example",
     "save_prompt",
+    "save_shipped_prompt",
     "score_output",
     "set_data_use",
     "to_prompt_example",

@@ -47,6 +47,7 @@ __all__ = [
     "list_benches",
     "load_bench",
     "load_bench_report",
+    "load_scorers",
     "open_output",
     "score_output",
 ]
@@ -201,13 +202,7 @@ def assign_experts(
     """
     require(by, Action.RUN_MODELS)
     loaded = _load(db, name=bench)
-    people = [load_person_by_name(db, name=name) for name in dict.fromkeys(to)]
-    for person in people:
-        if not person.may(Action.SCORE_OUTPUTS):
-            raise Refused(
-                f"{person.name} may not score outputs. Choose a person with the role reviewer, or ask an "
-                "admin for the role."
-            )
+    people = load_scorers(db, names=to)
     before = stored.list_experts(db, bench_id=loaded.id)
     scored = {score.person_id for score in stored.list_latest_scores(db, bench_id=loaded.id)}
     for expert in before:
@@ -232,6 +227,23 @@ def assign_experts(
         path=f"score_outputs?bench={loaded.id}", now=now,
     )  # fmt: skip
     return tuple(after)
+
+
+def load_scorers(db: Session, *, names: Sequence[str]) -> list[Person]:
+    """Load the people who are to score outputs, each once.
+
+    Raises:
+        NotFound: a person does not exist.
+        Refused: a person may not score outputs.
+    """
+    people = [load_person_by_name(db, name=name) for name in dict.fromkeys(names)]
+    for person in people:
+        if not person.may(Action.SCORE_OUTPUTS):
+            raise Refused(
+                f"{person.name} may not score outputs. Choose a person with the role reviewer, or ask an "
+                "admin for the role."
+            )
+    return people
 
 
 def list_bench_tasks(db: Session, *, person: Person) -> tuple[BenchTask, ...]:
@@ -432,14 +444,14 @@ def list_bench_scores(db: Session, *, by: Person, name: str) -> list[ScoreRow]:
 def find_bench_image(
     db: Session, *, person: Person, exam_number: int, radiograph_key: str
 ) -> tuple[str, str]:
-    """Return (SHA-256, media type) of a radiograph for an expert of a bench with its exam.
+    """Return (SHA-256, media type) of a radiograph for an expert of a bench or region check with its exam.
 
     Raises:
-        NotAllowed: the person scores no bench with the exam.
+        NotAllowed: the person scores no outputs about the exam.
         NotFound: the exam has no such radiograph, or its image was not imported.
     """
     require(person, Action.SCORE_OUTPUTS)
-    if not stored.has_bench_on_exam(db, person_id=person.id, exam_id=exam_number):
+    if not stored.scores_outputs_on_exam(db, person_id=person.id, exam_id=exam_number):
         raise NotAllowed(f"{person.display_name} scores no outputs about exam {exam_number}.")
     image = find_image(db, exam_number=exam_number, radiograph_key=radiograph_key)
     if image is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -27,6 +28,7 @@ _PROVIDERS = (
     "openai.com", "azure.com", "anthropic.com", "googleapis.com", "mistral.ai", "groq.com", "together.xyz",
     "deepseek.com", "openrouter.ai", "amazonaws.com", "fireworks.ai", "x.ai", "cohere.com",
 )  # fmt: skip
+_FAMILY = re.compile(r"[a-z0-9][a-z0-9-]{0,29}")
 _TEST_STAGE = "endpoint test"
 _TEST_SCHEMA = {
     "type": "object",
@@ -76,6 +78,8 @@ def check_endpoint(endpoint: Endpoint) -> Endpoint:
         raise InvalidValue("data use", f"{parts.hostname} is a provider and can't be declared local")
     if endpoint.data_use is not DataUse.LOCAL and parts.scheme != "https":
         raise InvalidValue("URL", "must begin with https:// unless the endpoint is local")
+    if endpoint.family is not None and not _FAMILY.fullmatch(endpoint.family):
+        raise InvalidValue("family", f"must be a word such as qwen or gpt, not {endpoint.family!r}")
     if endpoint.key_name is not None:
         check_key_name(endpoint.key_name)
     _check_numbers(endpoint)
@@ -267,6 +271,7 @@ def _describe(endpoint: Endpoint) -> dict[str, object]:
         "url": endpoint.url,
         "model": endpoint.model,
         "data use": endpoint.data_use.value,
+        "family": endpoint.family,
         "key name": endpoint.key_name,
         "images": endpoint.accepts_images,
     }

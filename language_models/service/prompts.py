@@ -13,7 +13,9 @@ from language_models.prompts import hash_prompt, normalise_prompt, parse_prompt
 from storage.language_models import prompts as stored
 from storage.language_models.prompts import PromptVersion
 
-__all__ = ["PromptVersion", "list_prompts", "load_prompt", "save_prompt"]
+__all__ = ["PromptVersion", "list_prompts", "load_prompt", "save_prompt", "save_shipped_prompt"]
+
+_SHIPPED_NOTE = "Shipped with Overread."
 
 
 def save_prompt(
@@ -61,6 +63,16 @@ def save_prompt(
         now=now,
     )
     return version, True
+
+
+def save_shipped_prompt(db: Session, *, by: Person, content: str, now: datetime) -> PromptVersion:
+    """Return the version of a prompt file that ships with Overread; it is stored if no version equals it."""
+    require(by, Action.RUN_MODELS)
+    name, sha256 = parse_prompt(content).name, hash_prompt(content)
+    for version in stored.list_prompts(db):
+        if version.name == name and version.sha256 == sha256:
+            return version
+    return save_prompt(db, by=by, content=content, note=_SHIPPED_NOTE, now=now)[0]
 
 
 def list_prompts(db: Session, *, by: Person) -> list[PromptVersion]:

@@ -24,6 +24,7 @@ from domain.language_models import (
 )
 from domain.people import Action, Person, require
 from language_models.prices import find_price
+from language_models.prompts import read_variables
 from language_models.replies import read_reply
 from language_models.requests import Body, ModelRequest, decode_body, encode_body
 from language_models.service.data_use import check_data_use, check_images, list_sent_datasets
@@ -317,6 +318,45 @@ def load_request(db: Session, *, by: Person, name: str, custom_id: str) -> Reque
     return RequestDetails(overview=_to_overview(request), body=decode_body(request.body), calls=tuple(calls))
 
 
+def list_answered_requests(db: Session, *, by: Person, name: str) -> list[str]:
+    """List the custom ids of the requests of a run that have a usable reply, in order.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+    require(by, Action.RUN_MODELS)
+    return stored.list_answered(db, run_id=load_run(db, by=by, name=name).id)
+
+
+def load_exchange(
+    db: Session, *, by: Person, name: str, custom_id: str, template: str
+) -> tuple[dict[str, str], str]:
+    """Load the values of a request's variables, and the text of its reply.
+
+    Args:
+        db: a session.
+        by: the acting person.
+        name: the name of the run.
+        custom_id: the id of the request within the run.
+        template: the text of the prompt from which the request was made.
+
+    Raises:
+        NotFound: there is no such run or request, or it has no usable reply.
+        InvalidValue: the request was not made from this text.
+    """
+    require(by, Action.RUN_MODELS)
+    run = load_run(db, by=by, name=name)
+    request = load_request(db, by=by, name=name, custom_id=custom_id)
+    output = next(
+        (read_output(item.raw, run.endpoint) for item in request.calls if item.failure is None), None
+    )
+    if output is None:
+        raise NotFound(f"Run {name} has no usable reply to {custom_id}.")
+    content = request.body["messages"][-1]["content"]
+    message = content if isinstance(content, str) else content[0]["text"]
+    return read_variables(template, message), output
+
+
 def replay_run(db: Session, *, by: Person, name: str) -> Iterator[tuple[str, str | None, str]]:
     """Yield (custom id, reply, failure) of every request of a run, in order, from the ledger alone.
 
@@ -345,6 +385,19 @@ def iterate_replies(db: Session, *, by: Person, name: str) -> Iterator[RunReply]
             key=reply.key,
             model=reply.model,
         )
+
+
+def find_reply(db: Session, *, by: Person, name: str, custom_id: str) -> str | None:
+    """Return the usable reply to one request of a run, from the ledger; None if there is none.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+    require(by, Action.RUN_MODELS)
+    run = load_run(db, by=by, name=name)
+    request = stored.list_requests_of(db, run_id=run.id, custom_ids=[custom_id]).get(custom_id)
+    call = ledger.find_success(db, key=request.key) if request is not None else None
+    return read_output(call.raw, run.endpoint) if call is not None else None
 
 
 def read_output(raw: str, endpoint: Endpoint) -> str | None:

@@ -8,15 +8,17 @@ macro (tasks have equal weights). If questions share an exam or a patient, inter
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
+from measures.cluster_groups import ClusterGroups, shares_by_group
 from measures.clusters import renumber_clusters
 from measures.proportions import Proportion, wilson, wilson_by_cluster
-from measures.rating_matrix import QuestionSubset, RatingMatrix
+from measures.rating_matrix import RatingMatrix
+from measures.rating_values import ALL
 from measures.records.settings import Settings
 from measures.results import AccuracyResult, CoverageResult, OverallAccuracy
 
@@ -34,11 +36,8 @@ def compute_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[Accuracy
         Results ordered by task, with all tasks together first, then by rater. Intervals are clustered by exam
         or patient if questions share them.
     """
-    return tuple(
-        _rater_accuracy(matrix, settings, rater, subset)
-        for subset in matrix.task_subsets()
-        for rater in matrix.non_reference_raters
-    )
+    everything = _compute_groups(matrix, settings, (ALL,), np.zeros(len(matrix.questions), dtype=np.int64))
+    return (*everything, *_compute_groups(matrix, settings, matrix.tasks, matrix.task))
 
 
 def compute_category_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[AccuracyResult, ...]:
@@ -51,11 +50,7 @@ def compute_category_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple
     Returns:
         Results ordered by category, then by rater; empty if no category is stated.
     """
-    return tuple(
-        _rater_accuracy(matrix, settings, rater, subset)
-        for subset in matrix.category_subsets()
-        for rater in matrix.non_reference_raters
-    )
+    return _compute_groups(matrix, settings, matrix.categories, matrix.category)
 
 
 def compute_coverage(matrix: RatingMatrix, settings: Settings) -> tuple[CoverageResult, ...]:
@@ -82,15 +77,23 @@ def compute_overall_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[
         One result per rater. Macro accuracy is None if no task is stated, and it has no interval if a task
         has a single question.
     """
+    raters = matrix.non_reference_raters
+    everything = _group_rows(matrix, np.zeros(len(matrix.questions), dtype=np.int64), 1)
+    [micros] = shares_by_group(matrix.correct[:, raters], everything, confidence=settings.confidence)
+    shares = shares_by_group(
+        matrix.correct[:, raters],
+        _group_rows(matrix, matrix.task, len(matrix.tasks)),
+        confidence=settings.confidence,
+    )
+    errors = _macro_errors(matrix, shares, everything)
+    z = NormalDist().inv_cdf(0.5 + settings.confidence / 2)
     results: list[OverallAccuracy] = []
-    tasks = [subset.rows for subset in matrix.task_subsets()[1:]]
-    for rater in matrix.non_reference_raters:
-        micro = _rater_share(matrix, settings, rater, np.arange(len(matrix.questions)))
-        shares = [_rater_share(matrix, settings, rater, rows) for rows in tasks]
-        defined = [share for share in shares if share.estimate is not None]
-        macro = sum(share.estimate or 0.0 for share in defined) / len(defined) if defined else None
-        error = _macro_error(matrix, rater, tasks) if defined else None
-        half_width = None if error is None else NormalDist().inv_cdf(0.5 + settings.confidence / 2) * error
+    for column, (rater, micro) in enumerate(zip(raters, micros, strict=True)):
+        estimates = [share[column].estimate for share in shares]
+        defined = [estimate for estimate in estimates if estimate is not None]
+        macro = sum(defined) / len(defined) if defined else None
+        error = errors[column] if defined else None
+        half_width = None if error is None else z * error
         reason = "" if defined else "macro not defined: no task is stated"
         if defined and error is None:
             reason = "no interval of macro: a task has one question only"
@@ -132,17 +135,30 @@ def compute_share_correct(
     return wilson_by_cluster(hits, clusters[known], confidence=confidence), True
 
 
-def _rater_share(matrix: RatingMatrix, settings: Settings, rater: int, rows: NDArray[np.int64]) -> Proportion:
-    return compute_share_correct(
-        matrix.correct[rows, rater], matrix.cluster_numbers(rows), confidence=settings.confidence
-    )[0]
+def _group_rows(matrix: RatingMatrix, groups: NDArray[np.int64], count: int) -> ClusterGroups:
+    clusters = np.arange(len(matrix.questions)) if matrix.cluster is None else matrix.cluster
+    return ClusterGroups(clusters=clusters, groups=groups, count=count)
 
 
-def _rater_accuracy(
-    matrix: RatingMatrix, settings: Settings, rater: int, subset: QuestionSubset
+def _compute_groups(
+    matrix: RatingMatrix, settings: Settings, names: Sequence[str], index: NDArray[np.int64]
+) -> tuple[AccuracyResult, ...]:
+    """Compute the accuracy of each rater in each group, ordered by group; ``index`` is into ``names``."""
+    raters = matrix.non_reference_raters
+    correct, groups = matrix.correct[:, raters], _group_rows(matrix, index, len(names))
+    clusters = groups.count_clusters(correct >= 0)
+    return tuple(
+        _build_accuracy(matrix, rater, name, share, is_clustered=bool(clusters[group, column] != share.n))
+        for group, (name, shares) in enumerate(
+            zip(names, shares_by_group(correct, groups, confidence=settings.confidence), strict=True)
+        )
+        for column, (rater, share) in enumerate(zip(raters, shares, strict=True))
+    )
+
+
+def _build_accuracy(
+    matrix: RatingMatrix, rater: int, group: str, share: Proportion, *, is_clustered: bool
 ) -> AccuracyResult:
-    correct, clusters = matrix.correct[subset.rows, rater], matrix.cluster_numbers(subset.rows)
-    share, is_clustered = compute_share_correct(correct, clusters, confidence=settings.confidence)
     notes = [share.note, f"clustered by {matrix.cluster_unit}" if is_clustered and not share.note else ""]
     if share.n == 0:
         notes = ["not defined: no question has both this rater's answer and a truth"]
@@ -150,7 +166,7 @@ def _rater_accuracy(
     return AccuracyResult(
         rater=matrix.raters[rater],
         kind=matrix.kinds[rater],
-        group=subset.name,
+        group=group,
         n=share.n,
         correct=share.count,
         estimate=share.estimate,
@@ -191,22 +207,32 @@ def _helped_note(matrix: RatingMatrix, rater: int) -> str:
     return HELPED_NOTE if matrix.set_reference[rater] else ""
 
 
-def _macro_error(matrix: RatingMatrix, rater: int, tasks: list[NDArray[np.int64]]) -> float | None:
-    """Compute the standard error of the mean of the tasks; None if a task has a single question.
+def _macro_errors(
+    matrix: RatingMatrix, shares: Sequence[Sequence[Proportion]], everything: ClusterGroups
+) -> list[float | None]:
+    """Compute the standard error of each rater's mean of the tasks; None if a task has a single question.
 
     Deviations are first summed by exam or patient, also across tasks.
+
+    Args:
+        matrix: the ratings.
+        shares: the shares by task and rater, without the reference.
+        everything: all questions as one group.
     """
-    correct = matrix.correct[:, rater]
-    influence = np.zeros(len(correct))
-    scored_tasks = [rows[correct[rows] >= 0] for rows in tasks]
-    scored_tasks = [rows for rows in scored_tasks if rows.size]
-    for rows in scored_tasks:
-        if len(rows) < 2:
-            return None
-        # divides by n - 1, because the mean of each task was subtracted
-        factor = math.sqrt(len(rows) / (len(rows) - 1))
-        influence[rows] = factor * (correct[rows] - correct[rows].mean()) / len(rows) / len(scored_tasks)
-    if matrix.cluster is not None:
-        cluster_index, _ = renumber_clusters(matrix.cluster)
-        influence = np.bincount(cluster_index, weights=influence).astype(np.float64)
-    return math.sqrt(float(np.sum(influence**2)))
+    correct = matrix.correct[:, matrix.non_reference_raters]
+    shape = (len(matrix.tasks) + 1, correct.shape[1])  # the last row is for questions without a task
+    means, weights = np.zeros(shape), np.zeros(shape)
+    sizes = np.array([[share.n for share in task] for task in shares]).reshape(len(shares), shape[1])
+    for task, by_rater in enumerate(shares):
+        for column, share in enumerate(by_rater):
+            if share.n > 1:
+                means[task, column] = share.count / share.n
+                # divides by n - 1, because the mean of each task was subtracted
+                weights[task, column] = math.sqrt(share.n / (share.n - 1)) / share.n
+    weights /= np.maximum(1, (sizes > 0).sum(axis=0))
+    influence = np.where(correct >= 0, (correct - means[matrix.task]) * weights[matrix.task], 0.0)
+    squares = everything.sum_by_group(everything.sum_by_part(influence) ** 2)[0]
+    return [
+        None if (sizes[:, column] == 1).any() else math.sqrt(float(squares[column]))
+        for column in range(shape[1])
+    ]

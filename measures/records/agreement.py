@@ -61,6 +61,7 @@ def compute_agreement(
             subset=subset,
             scale=build_scale(matrix, subset.rows, settings.weights),
             formats=number_formats(matrix, subset.rows, settings.weights),
+            chance=_random_agreement(matrix, subset.rows),
         )
         for pair, estimates in zip(pairs, _estimate_pairs(matrix, settings, pairs, task), strict=True):
             results.append(_pair_agreement(matrix, settings, pair, task, estimates))
@@ -71,11 +72,16 @@ def compute_agreement(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Task:
-    """The questions of a task, their scale, and their answer formats (None for one format)."""
+    """The questions of a task, their scale, and their answer formats (None for one format).
+
+    ``chance`` is the probability that two random answers to each question are equal, NaN if it has no number
+    of options.
+    """
 
     subset: QuestionSubset
     scale: Scale
     formats: NDArray[np.int64] | None
+    chance: NDArray[np.float64]
 
 
 def _estimate_pairs(
@@ -117,7 +123,7 @@ def _pair_agreement(
     n_both_wrong, n_same_wrong = (
         _count_both_wrong(matrix, a, b, rows, is_same) if compares_answers else (0, 0)
     )
-    brennan_prediger = _brennan_prediger(matrix, rows, is_same, scale.k)
+    brennan_prediger = _brennan_prediger(task.chance[in_common], is_same, scale.k)
     notes = [_join_notes(kappa, settings, n)]
     if formats is not None and scale.k <= MAX_CATEGORIES and len(np.unique(formats[in_common])) > 1:
         notes.append(describe_formats(formats[in_common]))
@@ -163,18 +169,19 @@ def _join_notes(kappa: Estimate, settings: Settings, n: int) -> str:
     return "; ".join(filter(None, notes))
 
 
-def _brennan_prediger(
-    matrix: RatingMatrix, rows: NDArray[np.int64], is_same: NDArray[np.bool_], k: int
-) -> float | None:
+def _random_agreement(matrix: RatingMatrix, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return 1 / number of possible answers of each question; NaN if its number of options is not stated."""
+    options = matrix.options[rows].astype(np.float64)
+    possible = np.where(matrix.multiple_ticks[rows], 2.0 ** np.minimum(options, 60) - 1, options)
+    return 1.0 / np.where(options > 0, possible, np.nan)
+
+
+def _brennan_prediger(chance: NDArray[np.float64], is_same: NDArray[np.bool_], k: int) -> float | None:
     """Compute (agreement - chance) / (1 - chance); chance is the mean of 1 / number of possible answers."""
-    if not len(rows):
+    if not len(chance):
         return None
-    options = np.where(matrix.options[rows] > 0, matrix.options[rows], 0).astype(np.float64)
-    possible = np.where(
-        matrix.multiple_ticks[rows] & (options > 0), 2.0 ** np.minimum(options, 60) - 1, options
-    )
-    chance = float(np.mean(1.0 / np.where(possible > 0, possible, max(1, k))))
-    return None if chance >= 1 else (float(is_same.mean()) - chance) / (1 - chance)
+    mean = float(np.where(np.isnan(chance), 1.0 / max(1, k), chance).mean())
+    return None if mean >= 1 else (float(is_same.mean()) - mean) / (1 - mean)
 
 
 def _jaccard(

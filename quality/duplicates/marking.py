@@ -7,13 +7,14 @@ that was imported first. A question is marked only as a duplicate of one that st
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from domain.errors import InvalidValue, Refused
 from quality.duplicates.guard import Outcome
 from quality.duplicates.search import Pair
+from terminology.taxonomy import NamedField, NameMapping
 
 #: A share is compared with the limit if its group has at least so many questions.
 SMALLEST_GROUP = 20
@@ -38,7 +39,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupShare:
-    """The questions of a task or category, and how many of them are marked. ``name`` is "" for all."""
+    """The questions of a task, category or controlled category, and how many of them are marked.
+
+    ``name`` is "" for all.
+    """
 
     kind: str
     name: str
@@ -93,22 +97,30 @@ def count_shares(
     *,
     sizes: Mapping[tuple[str, str], int],
     groups: Mapping[int, tuple[str, str]],
+    mapping: NameMapping | None = None,
 ) -> list[GroupShare]:
-    """Count the marked questions of the dataset, of each task and of each category.
+    """Count the marked questions of the dataset, of each task, category and controlled category.
 
     Args:
         marks: the marks.
         sizes: the number of questions by (task, category).
         groups: task and category of each marked question.
+        mapping: the controlled names of categories; None for those of the taxonomy.
     """
+    mapping = mapping or NameMapping()
+    kinds: dict[str, Callable[[tuple[str, str]], str]] = {
+        "task": lambda group: group[0],
+        "category": lambda group: group[1],
+        "controlled category": lambda group: mapping.find_controlled(NamedField.CATEGORY, group[1]),
+    }
     marked = Counter(groups[mark.question] for mark in marks)
     shares = [GroupShare(kind="all", name="", questions=sum(sizes.values()), marked=len(marks))]
-    for position, kind in enumerate(("task", "category")):
+    for kind, get_name in kinds.items():
         totals: Counter[str] = Counter()
         counts: Counter[str] = Counter()
         for group, size in sizes.items():
-            totals[group[position]] += size
-            counts[group[position]] += marked[group]
+            totals[get_name(group)] += size
+            counts[get_name(group)] += marked[group]
         shares += [
             GroupShare(kind=kind, name=name, questions=totals[name], marked=counts[name])
             for name in sorted(totals)

@@ -38,6 +38,7 @@ from quality.service.runs import record_results
 from quality.service.settings import switch_check
 from storage.intake import datasets
 from storage.quality import compared_questions
+from storage.quality.name_mappings import load_mapping
 from storage.unit_of_work import read_only_session
 
 _AT_ONCE = 400
@@ -123,13 +124,14 @@ def find_duplicates(
         marks = choose_marks(result.pairs, explanation_lengths=lengths, rule=rule)
         groups = {mark.question: compared[mark.question].group for mark in marks}
         sizes = compared_questions.count_groups(db, dataset_id=summary.id)
+        mapping = load_mapping(db, dataset_id=summary.id)
     return DuplicateReport(
         dataset=dataset,
         questions=result.questions,
         through=highest.number,
         marks=tuple(marks),
         contradictions=tuple(pair for pair in result.pairs if pair.outcome is Outcome.CONTRADICTION),
-        shares=tuple(count_shares(marks, sizes=sizes, groups=groups)),
+        shares=tuple(count_shares(marks, sizes=sizes, groups=groups, mapping=mapping)),
         differences=result.differences,
         paper_pairs=result.paper_pairs,
         settings={

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlmodel import Session
 
 from domain.checks import (
     CHECKS,
     CHECKS_ON_IMPORT,
+    JURY_CHECKS,
     Check,
     CheckDeclaration,
     CheckResult,
@@ -22,12 +23,13 @@ from domain.people import Action, Person, require
 from domain.questions import Question
 from domain.table_cells import escape_formula
 from quality.question_checks import row_to_checked_question
+from quality.service.jury_results import count_judged, load_jury_outcomes, outcome_to_result
 from quality.service.runs import is_checked
-from quality.service.settings import current_settings
+from quality.service.settings import has_current_settings
 from storage.intake import datasets
 from storage.intake.datasets import DatasetSummary, ImportedFile
 from storage.intake.questions import load_question
-from storage.quality import check_states, problems, question_blocks
+from storage.quality import check_states, examined_questions, problems, question_blocks
 from storage.quality.check_states import CheckState
 from storage.quality.problems import ProblemCount, ProblemExample
 from storage.sampling import frames
@@ -42,8 +44,8 @@ class CheckLine:
     """The counts of one check in a dataset.
 
     ``questions`` = ``passed`` + ``with_problem`` + all of ``not_checked`` + ``not_run``. ``not_run`` is the
-    number of questions that are newer than the last run of the check. ``is_outdated`` states that the next
-    run starts again, because version or settings of the check changed.
+    number of questions that are newer than the last run of the check, or that no jury judged.
+    ``is_outdated`` states that the next run starts again, because version or settings of the check changed.
     """
 
     declaration: CheckDeclaration
@@ -122,12 +124,7 @@ def load_check_report(db: Session, *, by: Person, dataset: str) -> CheckReport:
     summary = datasets.load_dataset(db, name=dataset)
     states = check_states.load_states(db, dataset_id=summary.id)
     counts = tuple(problems.count_problems(db, dataset_id=summary.id))
-    newer: dict[int, int] = {}
-    for state in states.values():
-        if state.checked_through not in newer:
-            newer[state.checked_through] = question_blocks.count_questions(
-                db, dataset_id=summary.id, after=state.checked_through
-            )
+    not_run = _count_not_run(db, summary, states)
     return CheckReport(
         dataset=dataset,
         questions=summary.questions,
@@ -137,7 +134,7 @@ def load_check_report(db: Session, *, by: Person, dataset: str) -> CheckReport:
         minimum_explanation=summary.minimum_explanation,
         counts=counts,
         lines=tuple(
-            _build_line(summary, state, newer=newer[state.checked_through], with_problem=with_problem)
+            _build_line(summary, state, not_run=not_run[state.check], with_problem=with_problem)
             for state, with_problem in (
                 (state, problems.count_questions_with_problems(db, dataset_id=summary.id, checks=[check]))
                 for check, state in states.items()
@@ -146,10 +143,27 @@ def load_check_report(db: Session, *, by: Person, dataset: str) -> CheckReport:
     )
 
 
-def _build_line(summary: DatasetSummary, state: CheckState, *, newer: int, with_problem: int) -> CheckLine:
+def _count_not_run(
+    db: Session, summary: DatasetSummary, states: Mapping[Check, CheckState]
+) -> dict[Check, int]:
+    """Return the number of questions on which each check has not run."""
+    newer: dict[int, int] = {}
+    not_run: dict[Check, int] = {}
+    for check, state in states.items():
+        if check in CHECKS_ON_IMPORT:
+            not_run[check] = 0
+        elif check in JURY_CHECKS:
+            not_run[check] = summary.questions - count_judged(db, dataset_id=summary.id, state=state)
+        else:
+            after = state.checked_through
+            if after not in newer:
+                newer[after] = question_blocks.count_questions(db, dataset_id=summary.id, after=after)
+            not_run[check] = newer[after]
+    return not_run
+
+
+def _build_line(summary: DatasetSummary, state: CheckState, *, not_run: int, with_problem: int) -> CheckLine:
     declaration = CHECKS[state.check]
-    runs_on_import = state.check in CHECKS_ON_IMPORT
-    settings = dict(current_settings(state.check, summary))
     has_run = state.version is not None
     return CheckLine(
         declaration=declaration,
@@ -157,8 +171,9 @@ def _build_line(summary: DatasetSummary, state: CheckState, *, newer: int, with_
         questions=summary.questions,
         with_problem=with_problem,
         not_checked=state.missing_needs,
-        not_run=0 if runs_on_import else newer,
-        is_outdated=has_run and (state.version != declaration.version or dict(state.settings) != settings),
+        not_run=not_run,
+        is_outdated=has_run
+        and (state.version != declaration.version or not has_current_settings(state, summary)),
     )
 
 
@@ -171,7 +186,11 @@ def list_results(db: Session, *, by: Person, question_number: int) -> list[Check
     require(by, Action.SEE_CHECKS)
     load_question(db, question_id=question_number)
     dataset_id, row = question_blocks.load_question_row(db, question_id=question_number)
-    checked = row_to_checked_question(row, datasets.load_expectations(db, dataset_id=dataset_id), {})
+    from_runs = examined_questions.list_questions_from_runs(db, question_ids=[question_number])
+    checked = replace(
+        row_to_checked_question(row, datasets.load_expectations(db, dataset_id=dataset_id), {}),
+        is_from_run=question_number in from_runs,
+    )
     first_problems: dict[Check, Problem] = {}
     for problem in problems.list_problems_of_question(db, question_id=question_number):
         first_problems.setdefault(problem.check, problem)
@@ -179,7 +198,12 @@ def list_results(db: Session, *, by: Person, question_number: int) -> list[Check
     for check, state in check_states.load_states(db, dataset_id=dataset_id).items():
         if not state.is_on:
             continue
-        if check in first_problems:
+        if check in JURY_CHECKS:
+            outcomes = load_jury_outcomes(
+                db, dataset_id=dataset_id, state=state, question_ids=[question_number]
+            )
+            results.append(outcome_to_result(check, outcomes.get(question_number)))
+        elif check in first_problems:
             results.append(CheckResult(check=check, problem=first_problems[check]))
         elif not is_checked(state, question_id=question_number):
             results.append(CheckResult(check=check, not_checked=Need.RESULT))
@@ -202,14 +226,21 @@ def load_check_outcomes(
     states = check_states.load_states(db, dataset_id=summary.id)
     expected = datasets.load_expectations(db, dataset_id=summary.id)
     checked: dict[Check, set[int]] = {check: set() for check in CHECKS}
+    from_runs = examined_questions.list_questions_from_runs(db, question_ids=question_numbers)
     for row in question_blocks.load_rows(db, question_ids=question_numbers):
-        question = row_to_checked_question(row, expected, {})
+        question = replace(row_to_checked_question(row, expected, {}), is_from_run=row[0] in from_runs)
         for check, state in states.items():
             if (
-                is_checked(state, question_id=row[0])
+                check not in JURY_CHECKS
+                and is_checked(state, question_id=row[0])
                 and question.find_missing_need(CHECKS[check].needs) is None
             ):
                 checked[check].add(row[0])
+    for check in JURY_CHECKS:
+        outcomes = load_jury_outcomes(
+            db, dataset_id=summary.id, state=states[check], question_ids=question_numbers
+        )
+        checked[check] = {number for number, outcome in outcomes.items() if outcome.not_checked is None}
     reported = problems.map_checks_to_questions(db, question_ids=question_numbers)
     return {
         check: CheckOutcomes(checked=frozenset(checked[check]), reported=frozenset(reported.get(check, ())))

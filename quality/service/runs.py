@@ -9,7 +9,7 @@ again from the first question.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -106,11 +106,7 @@ def run_checks(
             missing[check].update(counts)
             found[check] += len(result.problems[check])
         with transaction() as db:
-            for item in due:
-                if item.after < result.through:
-                    _store_block(
-                        db, summary.id, item, result, missing=missing[item.check], after=after, now=clock()
-                    )
+            _store_block(db, summary.id, due, result, missing=missing, after=after, now=clock())
         after = result.through
         done += result.questions
         progress(done, total)
@@ -259,34 +255,39 @@ def _check_blocks(
 def _store_block(
     db: Session,
     dataset_id: int,
-    due: DueCheck,
+    due: Sequence[DueCheck],
     result: BlockResult,
     *,
-    missing: Mapping[Need, int],
+    missing: Mapping[Check, Mapping[Need, int]],
     after: int,
     now: datetime,
 ) -> None:
-    problems.replace_problems(
+    items = [item for item in due if item.after < result.through]
+    for item in items:
+        problems.replace_problems(
+            db,
+            dataset_id=dataset_id,
+            check=item.check,
+            after=max(after, item.after),
+            through=result.through,
+            problems=result.problems[item.check],
+        )
+    # Loaded again, because somebody may have switched a check off meanwhile.
+    states = check_states.load_states(db, dataset_id=dataset_id)
+    check_states.save_states(
         db,
         dataset_id=dataset_id,
-        check=due.check,
-        after=max(after, due.after),
-        through=result.through,
-        problems=result.problems[due.check],
-    )
-    # Loaded again, because somebody may have switched the check off meanwhile.
-    state = check_states.load_states(db, dataset_id=dataset_id)[due.check]
-    check_states.save_state(
-        db,
-        dataset_id=dataset_id,
-        state=replace(
-            state,
-            version=CHECKS[due.check].version,
-            settings=dict(due.settings),
-            checked_through=result.through,
-            missing_needs=dict(missing),
-            checked_at=now,
-        ),
+        states=[
+            replace(
+                states[item.check],
+                version=CHECKS[item.check].version,
+                settings=dict(item.settings),
+                checked_through=result.through,
+                missing_needs=dict(missing[item.check]),
+                checked_at=now,
+            )
+            for item in items
+        ],
     )
 
 

@@ -15,6 +15,7 @@ from quality.question_checks import QUESTION_CHECKS
 from storage.intake import datasets
 from storage.intake.datasets import DatasetSummary
 from storage.quality import check_states
+from storage.quality.check_states import CheckState
 
 
 def switch_check(db: Session, *, by: Person, dataset: str, check: Check, is_on: bool, now: datetime) -> None:
@@ -89,3 +90,13 @@ def set_minimum_explanation(db: Session, *, by: Person, dataset: str, characters
 def current_settings(check: Check, summary: DatasetSummary) -> Settings:
     """Return the settings with which a check of the dataset runs now."""
     return {"minimum_explanation": summary.minimum_explanation} if check is Check.FORMAT else {}
+
+
+def has_current_settings(state: CheckState, summary: DatasetSummary) -> bool:
+    """Whether a check would run again with the same settings as the last time.
+
+    The settings of a search for near-duplicates and of a jury are chosen each time, so they are current.
+    """
+    return state.check not in QUESTION_CHECKS or dict(state.settings) == dict(
+        current_settings(state.check, summary)
+    )

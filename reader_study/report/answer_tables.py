@@ -6,10 +6,12 @@ cases and unanswered questions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from domain.questions import option_letter
 from domain.vocabulary import AnswerFormat
@@ -22,42 +24,36 @@ from reader_study.report.tables import ConfusionCell, LearningQuarter, OptionPos
 N_QUARTERS = 4
 
 
-def select_counted_answers(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Return the answers that count: without training cases, repeats and unanswered questions."""
-    return ratings[~ratings["arm"].isin([TRAINING, REPEAT]) & (ratings["answer"] != "")]
+def select_counted_answers(ratings: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Return columns of the answers that count: without training cases, repeats and unanswered ones."""
+    is_counted = ~ratings["arm"].isin([TRAINING, REPEAT]) & (ratings["answer"] != "")
+    return ratings.loc[is_counted, list(columns)]
 
 
 def compute_confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
     """Compute the confusion matrix (key, answer) of each rater over single-choice and closed questions."""
-    from sklearn.metrics import confusion_matrix  # noqa: PLC0415 - importing it would add 0.5 s to start-up
-
-    rows = select_counted_answers(ratings)
+    rows = select_counted_answers(ratings, "rater", "kind", "question_id", "answer", "format")
     formats = [
         format_.value for format_ in AnswerFormat if not (format_.allows_multiple or format_.is_free_text)
     ]
     rows = rows[rows["format"].isin(formats)]
-    key = rows[rows["kind"] == "reference"].set_index("question_id")["answer"]
-    cells: list[ConfusionCell] = []
-    for rater, rater_rows in rows[rows["kind"] != "reference"].groupby("rater", sort=True):
-        truth, chosen = key.loc[rater_rows["question_id"]].to_numpy(), rater_rows["answer"].to_numpy()
-        labels = sorted({*truth, *chosen})
-        # With a single label, scikit-learn warns; the matrix then has one cell.
-        table = (
-            confusion_matrix(truth, chosen, labels=labels) if len(labels) > 1 else np.array([[len(truth)]])
+    is_key = rows["kind"] == "reference"
+    key = rows[is_key].set_index("question_id")["answer"]
+    answers = rows[~is_key]
+    counts = (
+        answers.assign(key=answers["question_id"].map(key))
+        .groupby(["rater", "key", "answer"], sort=True)
+        .size()
+    )
+    totals = counts.groupby(level=["rater", "key"]).transform("sum")
+    return tuple(
+        ConfusionCell(
+            rater=str(rater), key=str(label), answer=str(answer), count=count, n=total, share=count / total
         )
-        for row_index, column_index in zip(*np.nonzero(table), strict=True):
-            count = int(table[row_index, column_index])
-            cells.append(
-                ConfusionCell(
-                    rater=str(rater),
-                    key=labels[row_index],
-                    answer=labels[column_index],
-                    count=count,
-                    n=int(table[row_index].sum()),
-                    share=count / int(table[row_index].sum()),
-                )
-            )
-    return tuple(cells)
+        for (rater, label, answer), count, total in zip(
+            counts.index, counts.tolist(), totals.tolist(), strict=True
+        )
+    )
 
 
 def compute_option_positions(data: ReportData, ratings: pd.DataFrame) -> tuple[OptionPosition, ...]:
@@ -79,34 +75,32 @@ def compute_option_positions(data: ReportData, ratings: pd.DataFrame) -> tuple[O
         if not slot.repeat and slot.option_order
     }
     positions: list[OptionPosition] = []
-    rows = select_counted_answers(ratings)
+    rows = select_counted_answers(ratings, "rater", "kind", "question_id", "answer", "correct")
     rows = rows[rows["question_id"].isin(key_by_question) & (rows["kind"] != "reference")]
     for rater, rater_rows in rows.groupby("rater", sort=True):
-        chosen: dict[int, int] = {}
-        correct_by_position: dict[int, list[bool]] = {}
+        chosen: Counter[int] = Counter()
+        correct_by_position: dict[int, Counter[bool]] = {}
         reader_id = reader_ids.get(str(rater), 0)  # no reader has the id 0: models have no displayed order
-        columns = (rater_rows[name].tolist() for name in ("question_id", "answer", "correct"))
-        for question_id, answer, correct in zip(*columns, strict=True):
+        for question_id, answer, correct, count in _count_choices(rater_rows, key_by_question, reader_id):
             order = option_orders.get((reader_id, question_id))
             key = key_by_question[question_id]
             position = order.index(key) if order else key
-            correct_by_position.setdefault(position, []).append(correct == "yes")
+            correct_by_position.setdefault(position, Counter())[correct == "yes"] += count
             if len(answer) == 1 and answer != UNDETERMINED:
                 option_index = ord(answer) - ord(option_letter(0))
-                chosen_position = order.index(option_index) if order else option_index
-                chosen[chosen_position] = chosen.get(chosen_position, 0) + 1
+                chosen[order.index(option_index) if order else option_index] += count
         total = sum(chosen.values())
         for position in sorted({*chosen, *correct_by_position}):
-            results = correct_by_position.get(position, [])
-            proportion = wilson(sum(results), len(results))
+            results = correct_by_position.get(position, Counter())
+            proportion = wilson(results[True], results.total())
             positions.append(
                 OptionPosition(
                     rater=str(rater),
                     place=position + 1,
-                    chosen=chosen.get(position, 0),
-                    chosen_share=chosen.get(position, 0) / total if total else None,
-                    key_here=len(results),
-                    key_share=len(results) / len(rater_rows),
+                    chosen=chosen[position],
+                    chosen_share=chosen[position] / total if total else None,
+                    key_here=results.total(),
+                    key_share=results.total() / len(rater_rows),
                     n=len(rater_rows),
                     accuracy=proportion.estimate,
                     low=proportion.low,
@@ -116,9 +110,29 @@ def compute_option_positions(data: ReportData, ratings: pd.DataFrame) -> tuple[O
     return tuple(positions)
 
 
+def _count_choices(
+    rows: pd.DataFrame, key_by_question: Mapping[str, int], reader_id: int
+) -> Iterator[tuple[str, str, str, int]]:
+    """Yield a question, an answer, whether it is correct ("yes"), and how often.
+
+    Equal answers of a model to questions with the same key are counted together, with one of the questions.
+    """
+    names = ["question_id", "answer", "correct"]
+    if reader_id:
+        for question_id, answer, correct in zip(*(rows[name].tolist() for name in names), strict=True):
+            yield question_id, answer, correct, 1
+        return
+    groups = rows[names].assign(key=rows["question_id"].map(key_by_question)).groupby(["key", *names[1:]])
+    counted = groups["question_id"].agg(["first", "size"])
+    for (_, answer, correct), (question_id, count) in zip(
+        counted.index, counted.itertuples(index=False), strict=True
+    ):
+        yield question_id, answer, correct, count
+
+
 def compute_reading_times(ratings: pd.DataFrame) -> tuple[ReadingTimes, ...]:
     """Compute the seconds per case of each rater with known times: median, quartiles, and by correctness."""
-    rows = select_counted_answers(ratings)
+    rows = select_counted_answers(ratings, "rater", "kind", "correct", "seconds")
     rows = rows[rows["seconds"].notna() & (rows["kind"] != "reference")]
     return tuple(
         _reading_times(str(rater), rater_rows) for rater, rater_rows in rows.groupby("rater", sort=True)
@@ -126,31 +140,35 @@ def compute_reading_times(ratings: pd.DataFrame) -> tuple[ReadingTimes, ...]:
 
 
 def _reading_times(rater: str, rater_rows: pd.DataFrame) -> ReadingTimes:
-    quartile_1, median, quartile_3 = (
-        float(value) for value in np.quantile(rater_rows["seconds"].to_numpy(dtype=float), [0.25, 0.5, 0.75])
-    )
+    seconds, correct = rater_rows["seconds"].to_numpy(dtype=float), rater_rows["correct"].to_numpy()
+    quartile_1, median, quartile_3 = (float(value) for value in np.quantile(seconds, [0.25, 0.5, 0.75]))
     return ReadingTimes(
         rater=rater,
         n=len(rater_rows),
         median=median,
         quarter_1=quartile_1,
         quarter_3=quartile_3,
-        median_right=_median(rater_rows.loc[rater_rows["correct"] == "yes", "seconds"]),
-        median_wrong=_median(rater_rows.loc[rater_rows["correct"] == "no", "seconds"]),
+        median_right=_median(seconds[correct == "yes"]),
+        median_wrong=_median(seconds[correct == "no"]),
     )
 
 
 def compute_learning(ratings: pd.DataFrame) -> tuple[LearningQuarter, ...]:
     """Compute the accuracy and the median seconds of each reader in each quarter of the reading order."""
-    return tuple(_iterate_quarters(select_counted_answers(ratings)))
+    return tuple(
+        _iterate_quarters(
+            select_counted_answers(ratings, "rater", "question_id", "position", "correct", "seconds")
+        )
+    )
 
 
 def _iterate_quarters(rows: pd.DataFrame) -> Iterator[LearningQuarter]:
     for rater, rater_rows in rows[rows["position"].notna()].groupby("rater", sort=True):
         rows_in_order = rater_rows.sort_values(["position", "question_id"])
+        is_correct = (rows_in_order["correct"] == "yes").to_numpy()
+        seconds = rows_in_order["seconds"].to_numpy(dtype=float)
         for number, part in enumerate(np.array_split(np.arange(len(rows_in_order)), N_QUARTERS), start=1):
-            quarter_rows = rows_in_order.iloc[part]
-            proportion = wilson(int((quarter_rows["correct"] == "yes").sum()), len(quarter_rows))
+            proportion = wilson(int(is_correct[part].sum()), len(part))
             yield LearningQuarter(
                 rater=str(rater),
                 quarter=number,
@@ -159,9 +177,11 @@ def _iterate_quarters(rows: pd.DataFrame) -> Iterator[LearningQuarter]:
                 estimate=proportion.estimate,
                 low=proportion.low,
                 high=proportion.high,
-                median_seconds=_median(quarter_rows["seconds"].dropna()),
+                median_seconds=_median(seconds[part]),
             )
 
 
-def _median(seconds: pd.Series) -> float | None:
-    return float(np.median(seconds.to_numpy(dtype=float))) if len(seconds) else None
+def _median(seconds: NDArray[np.float64]) -> float | None:
+    """Return the median of the known times, NaN where unknown; None without any."""
+    known = seconds[~np.isnan(seconds)]
+    return float(np.median(known)) if len(known) else None

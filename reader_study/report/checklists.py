@@ -1,9 +1,10 @@
-"""Fills reporting checklists from the protocol and the data: GRRAS (2011) and CLAIM (2020).
+"""Fills reporting checklists from the protocol and the data: GRRAS (2011), CLAIM (2020) and STARD-AI (2025).
 
 The items are paraphrased. An item that only the authors can answer is left open.
 
 Sources: Kottner J et al., J Clin Epidemiol 2011;64:96-106 (GRRAS); Mongan J, Moy L, Kahn CE Jr, Radiol Artif
-Intell 2020;2:e200029 (CLAIM).
+Intell 2020;2:e200029 (CLAIM); Bossuyt PM et al., BMJ 2015;351:h5527 (STARD); Sounderajah V et al., Nat Med
+2025;31:3283-3289 (STARD-AI).
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ from reader_study.report.methods import (
 )
 from reader_study.report.study_report import StudyReport
 
-CHECKLIST_TITLES = {"grras": "GRRAS checklist", "claim": "CLAIM checklist"}
+CHECKLIST_TITLES = {
+    "grras": "GRRAS checklist",
+    "claim": "CLAIM checklist",
+    "stard_ai": "STARD-AI checklist",
+}
 FILLED, PARTLY, AUTHOR = "filled", "partly", "author"
 
 
@@ -38,7 +43,8 @@ class ChecklistItem:
 def build_checklists(report: StudyReport) -> dict[str, tuple[ChecklistItem, ...]]:
     """Return the items of each checklist, by its name."""
     content = _write_content(report)
-    return {"grras": _fill(_GRRAS, content), "claim": _fill(_CLAIM, content)}
+    items = {"grras": _GRRAS, "claim": _CLAIM, "stard_ai": _STARD_AI}
+    return {name: _fill(items[name], content) for name in CHECKLIST_TITLES}
 
 
 _Item = tuple[str, str, str, str]
@@ -90,6 +96,9 @@ def _write_content(report: StudyReport) -> dict[str, str]:
         "estimates": "tables/agreement.csv, tables/group_agreement.csv, tables/repeats.csv, with intervals.",
         "performance": "tables/accuracy.csv, tables/mrmc.csv, tables/paired.csv, with intervals.",
         "errors": "tables/confusion.csv, tables/agreement.csv (both wrong), tables/failed.csv",
+        "crosstab": "tables/confusion.csv (key and answer of each rater)" if tables.confusion else "",
+        "subgroups": "tables/by_category.csv, tables/by_difficulty.csv, tables/by_format.csv. "
+        "Patient subgroups: authors.",
         "details": f"All tables and figures of this report; protocol SHA-256 {facts.protocol_sha256}.",
         "software": f"Overread, {facts.settings.version}; seed {facts.settings.seed}.",
         "reference": scoring,
@@ -163,4 +172,59 @@ _CLAIM: tuple[_Item, ...] = (
     ("Other information", "Registration number", AUTHOR, ""),
     ("Other information", "Access to the full protocol", PARTLY, "details"),
     ("Other information", "Funding", AUTHOR, ""),
+)
+
+_STARD_AI: tuple[_Item, ...] = (
+    (
+        "Title and abstract",
+        "Title names a study of diagnostic accuracy, AI, and a measure of accuracy",
+        AUTHOR,
+        "",
+    ),
+    ("Title and abstract", "Structured abstract", AUTHOR, ""),
+    ("Introduction", "Background, intended use and clinical role of the AI", AUTHOR, ""),
+    ("Introduction", "Objectives and hypotheses", PARTLY, "hypothesis"),
+    ("Methods: ethics", "Approval by an ethics committee, or why none was needed", AUTHOR, ""),
+    ("Methods: design", "Data collected before or after index test and reference standard", AUTHOR, ""),
+    ("Methods: participants", "Eligibility criteria, of patients and of data", PARTLY, "population"),
+    ("Methods: participants", "How eligible patients or data were identified", AUTHOR, ""),
+    ("Methods: participants", "Setting, location and dates", AUTHOR, ""),
+    ("Methods: participants", "Consecutive, random or convenience series", PARTLY, "sampling"),
+    ("Methods: data", "Source, acquisition and preprocessing of the data", AUTHOR, ""),
+    ("Methods: data", "Annotation of the data, and who annotated", PARTLY, "reference"),
+    ("Methods: data", "Partitions for development and test, and that they are disjoint", AUTHOR, ""),
+    ("Methods: data", "Training data of the AI, and overlap with the test data", AUTHOR, ""),
+    ("Methods: test", "Index test: model, version, input and output", PARTLY, "device"),
+    ("Methods: test", "Software and hardware of the index test", PARTLY, "software"),
+    ("Methods: test", "How people used the output of the AI", PARTLY, "process"),
+    ("Methods: test", "Reference standard, in enough detail to repeat it", PARTLY, "reference"),
+    ("Methods: test", "Reason for the choice of the reference standard", AUTHOR, ""),
+    (
+        "Methods: test",
+        "Cut-offs of the index test, set before or after the data were seen",
+        PARTLY,
+        "scoring",
+    ),
+    ("Methods: test", "Cut-offs of the reference standard", AUTHOR, ""),
+    ("Methods: test", "Information available to the readers of the index test", FILLED, "process"),
+    ("Methods: test", "Information available to those who set the reference standard", AUTHOR, ""),
+    ("Methods: analysis", "Methods to estimate and compare accuracy", FILLED, "analysis"),
+    ("Methods: analysis", "Handling of indeterminate results", FILLED, "scoring"),
+    ("Methods: analysis", "Handling of missing data", FILLED, "missing"),
+    ("Methods: analysis", "Analyses of variability and of errors", PARTLY, "errors"),
+    ("Methods: analysis", "Evaluation of bias and fairness between subgroups", AUTHOR, ""),
+    ("Methods: analysis", "Sample size, and how it was determined", PARTLY, "size"),
+    ("Results: participants", "Flow of participants or cases, as a diagram", FILLED, "flow"),
+    ("Results: participants", "Demographic and clinical characteristics", AUTHOR, ""),
+    ("Results: participants", "Severity of disease, and alternative diagnoses", AUTHOR, ""),
+    ("Results: participants", "Time and interventions between index test and reference standard", AUTHOR, ""),
+    ("Results: test", "Cross tabulation of the index test with the reference standard", FILLED, "crosstab"),
+    ("Results: test", "Estimates of accuracy with their precision", FILLED, "performance"),
+    ("Results: test", "Results by subgroup", PARTLY, "subgroups"),
+    ("Results: test", "Adverse events", AUTHOR, ""),
+    ("Discussion", "Limitations: bias, uncertainty, generalisability", AUTHOR, ""),
+    ("Discussion", "Implications for practice: intended use and role of the AI", AUTHOR, ""),
+    ("Other information", "Registration, and where the full protocol is", PARTLY, "details"),
+    ("Other information", "Funding, and interests of the developers", AUTHOR, ""),
+    ("Other information", "Availability of the model, its code and the data", AUTHOR, ""),
 )

@@ -17,7 +17,16 @@ from reader_study.report import rows
 from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.rows import ForestRow, PlaceRow
 from reader_study.report.study_report import StudyReport
-from reader_study.report.svg import Axis, GridCell, draw_flow, draw_forest, draw_grid, draw_panels
+from reader_study.report.svg import (
+    Axis,
+    Bar,
+    GridCell,
+    draw_bars,
+    draw_flow,
+    draw_forest,
+    draw_grid,
+    draw_panels,
+)
 from reader_study.report.tables import ConfusionCell, Participation, StudyAgreement
 
 if TYPE_CHECKING:
@@ -134,6 +143,33 @@ def _draw_differences(report: StudyReport, *, task: str) -> _Drawing:
         ),
     )
     return figure_rows, svg
+
+
+def _draw_accuracy_bars(report: StudyReport) -> _Drawing:
+    results = report.tables.accuracy
+    kinds = {result.rater: result.kind for result in results}
+    shades = {}
+    for kind, sign in (("reader", -1), ("model", 1)):
+        raters = [rater for rater, own in kinds.items() if own == kind]
+        for index, rater in enumerate(raters, start=1):
+            shades[rater] = sign * (0.1 + 0.6 * index / len(raters))
+    groups: dict[str, list[Bar]] = {}
+    for rater in shades:
+        for result in (row for row in results if row.rater == rater):
+            hint = f"{rater}, {_describe_task(result.group)}: {result.correct:,} of {result.n:,}"
+            groups.setdefault(_describe_task(result.group), []).append(
+                Bar(rater=rater, estimate=result.estimate, low=result.low, high=result.high, hint=hint)
+            )
+    svg = draw_bars(
+        groups,
+        shades,
+        title="Accuracy by task (%)",
+        caption=(
+            f"{_describe_study(report)}{_format_confidence(report)} intervals (Wilson, by exam where exams "
+            "repeat). Overlapping intervals are not a test. Orange: readers; blue: models."
+        ),
+    )
+    return results, svg
 
 
 def _axis_limit(forest_rows: Sequence[ForestRow[Any]]) -> float:
@@ -363,6 +399,7 @@ def _build_place_cells(figure_rows: Sequence[PlaceRow]) -> dict[tuple[str, str],
 
 #: The figures that exist only once, each with the table that must not be empty.
 _SINGLE_FIGURES: dict[str, tuple[str, Callable[[StudyReport], _Drawing]]] = {
+    "bars": ("accuracy", _draw_accuracy_bars),
     "repeats": ("repeats", _draw_repeats),
     "times": ("times", _draw_times),
     "learning": ("learning", _draw_learning),

@@ -1,6 +1,6 @@
-"""The files of a report: HTML, JSON, one CSV and LaTeX file per table, one SVG and CSV per figure, and more.
+"""The files of a report: HTML, JSON, CSV and LaTeX of each table, SVG, PDF and CSV of each figure, and more.
 
-The same report gives the same bytes.
+The same report gives the same bytes, except of PDFs: their converter orders tables of the fonts at random.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from reader_study.report.html import find_table_title, render_html
 from reader_study.report.latex import records_to_latex
 from reader_study.report.methods import render_methods
 from reader_study.report.study_report import StudyReport
+from reader_study.report.svg import convert_to_pdf
 
 
 def render_files(report: StudyReport) -> dict[str, str]:
-    """Return the content of all files, by path within the folder."""
+    """Return the content of all text files, by path within the folder."""
     files = {
         "report.html": render_html(report),
         "report.json": report.to_json(),
@@ -38,8 +39,25 @@ def render_files(report: StudyReport) -> dict[str, str]:
     return files
 
 
+def render_pdfs(report: StudyReport) -> dict[str, bytes]:
+    """Return each figure as a PDF file, by path within the folder."""
+    return {f"figures/{figure.name}.pdf": convert_to_pdf(figure.svg) for figure in draw_figures(report)}
+
+
+def render_pdf(report: StudyReport, path: str) -> bytes:
+    """Return one figure as a PDF file.
+
+    Raises:
+        NotFound: the report has no such file.
+    """
+    name = path.removeprefix("figures/").removesuffix(".pdf")
+    if path != f"figures/{name}.pdf":
+        raise NotFound(f"This report has no file {path!r}.")
+    return convert_to_pdf(draw_figure(report, name).svg)
+
+
 def render_file(report: StudyReport, path: str) -> str:
-    """Return the content of one file, without computing the others.
+    """Return the content of one text file, without computing the others.
 
     Raises:
         NotFound: the report has no such file.
@@ -89,11 +107,12 @@ def write_report(report: StudyReport, folder: Path) -> tuple[str, ...]:
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Refused(f"The folder {folder} is not empty. Choose another folder for the report.")
-    files = render_files(report)
+    texts = {path: text.encode() for path, text in render_files(report).items()}
+    files = texts | render_pdfs(report)
     for path, content in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(content, encoding="utf-8", newline="\n")
+        target.write_bytes(content)
     return tuple(files)
 
 

@@ -124,6 +124,13 @@ _TABLES = {
     ),
     "times": ("Seconds per case", "For readers: viewing time."),
     "learning": ("Accuracy by reading order", "Quarters of each reader's order."),
+    "case_differences": (
+        "Cases on which readers and models differ most",
+        (
+            "Correct answers of readers and of models, and the difference of shares; at most 200 cases. "
+            "The page shows each case with its images, boxes and answers once the study is closed."
+        ),
+    ),
     "faulty": ("Reported questions", ""),
     "exclusions": ("Exclusions", ""),
     "printed_by_task": (
@@ -140,7 +147,7 @@ _WRAP_LENGTH = 28
 _COLLAPSED_TABLES = frozenset(
     {
         "paired", "unpaired", "agreement", "open_answer_marks", "confusion", "positions", "coverage",
-        "learning", *CHECKLIST_TITLES,
+        "case_differences", "learning", *CHECKLIST_TITLES,
     }
 )  # fmt: skip
 
@@ -164,6 +171,8 @@ def render_html(report: StudyReport) -> str:
     accuracies: tuple[tuple[str, Sequence[AccuracyResult]], ...] = (
         ("task", tables.accuracy),
         ("category", tables.by_category),
+        ("controlled category", tables.by_controlled_category),
+        ("domain", tables.by_domain),
         ("difficulty", tables.by_difficulty),
         ("format", tables.by_format),
     )
@@ -232,7 +241,7 @@ def _render_grid(results: Sequence[AccuracyResult], group_kind: str) -> str:
     columns = list(dict.fromkeys(result.group for result in results))
     raters = list(dict.fromkeys(result.rater for result in results))
     results_by_cell = {(result.rater, result.group): result for result in results}
-    transposed = group_kind == "category"  # there are many categories, so they are the rows
+    transposed = group_kind.endswith("category")  # there are many categories, so they are the rows
     heads, rows = (raters, columns) if transposed else (columns, raters)
     lines = [f"<tr><th></th>{''.join(f'<th>{escape(str(head))}</th>' for head in heads)}</tr>"]
     for row in rows:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from domain.marks import AnswerId, AnswerMark, MarkerPlace, identify_answer
+from domain.marks import AnswerId, AnswerMark, MarkerRole, identify_answer
 from measures.agreement import Weights, agreement_weights
 from measures.kappa_intervals import kappa_interval
 from measures.means import mean_by_cluster
@@ -87,7 +87,7 @@ def compute_marker_agreement(data: ReportData, settings: Settings) -> tuple[Mark
     Each distinct answer counts once. The result is empty if no answer was marked by a second marker.
     """
     answers = [answer.id for answer in _list_answers(data)]
-    first, second = (select_marks(data.marks, place) for place in MarkerPlace)
+    first, second = (select_marks(data.marks, role) for role in MarkerRole)
     if not second.keys() & set(answers):
         return ()
     both = [answer for answer in answers if answer in first and answer in second]
@@ -132,7 +132,7 @@ def list_open_answer_marks(data: ReportData) -> tuple[OpenAnswerMarks, ...]:
     cases = {case.blind_case.id: case for case in data.cases}
     of_readers = Counter(identify_answer(case_id, text) for case_id, text in _iterate_reader_answers(data))
     of_models = Counter(identify_answer(case_id, text) for case_id, text in _iterate_model_answers(data))
-    first, second = (select_marks(data.marks, place) for place in MarkerPlace)
+    first, second = (select_marks(data.marks, role) for role in MarkerRole)
 
     def format_mark(marks: dict[AnswerId, AnswerMark], answer: AnswerId) -> str | None:
         return marks[answer].value if answer in marks else None

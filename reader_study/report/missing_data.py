@@ -13,13 +13,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from domain.protocols import HelperRule, Hypothesis, Protocol, ReaderEffect
-from measures.rating_encoding import encode_ratings
 from measures.rating_matrix import RatingMatrix
-from measures.ratings import check_ratings
 from measures.records.mrmc import compute_mrmc
 from measures.records.settings import Settings
 from measures.results import MrmcComparison
@@ -32,7 +29,7 @@ _SHARES = tuple(step / 20 for step in range(21))
 
 
 def compute_missing_answer_scenarios(
-    data: ReportData, ratings: pd.DataFrame, settings: Settings
+    data: ReportData, matrix: RatingMatrix, settings: Settings
 ) -> tuple[MissingAnswerScenario, ...]:
     """Compute the readers' mean minus each model under assumptions about missing answers.
 
@@ -41,9 +38,6 @@ def compute_missing_answer_scenarios(
     """
     if not data.models or not data.readers:
         return ()
-    matrix = encode_ratings(
-        check_ratings(ratings), reference=settings.reference, missing_answers=settings.missing_answers
-    )
     missing = (matrix.correct < 0) & _find_expected(data, matrix)
     readers = [column for column in matrix.non_reference_raters if matrix.kinds[column] == "reader"]
     models = [column for column in matrix.non_reference_raters if matrix.kinds[column] == "model"]

@@ -31,16 +31,21 @@ def compute_box_overlaps(data: ReportData, settings: Settings) -> tuple[BoxOverl
         case for case_id, case in cases.items() if not data.is_excluded(case_id=case_id, reader_id=None)
     ]
     answers_by_rater: dict[tuple[str, str], list[AnsweredBoxes]] = {}
-    for reader in data.readers:
-        answers_by_rater[reader.name, "reader"] = [
-            (question.format, question.exam_id, question.boxes, reading.boxes)
-            for reading in data.readings
-            if reading.key.reader_id == reader.id and not reading.key.repeat and reading.key.case_id in cases
-            if cases[reading.key.case_id].blind_case.asks_box and not reading.unanswered
-            if not data.is_excluded(case_id=reading.key.case_id, reader_id=reader.id)
-            for question in [cases[reading.key.case_id].question]
-        ]
+    readers = {reader.id: reader.name for reader in data.readers}
+    for name in readers.values():
+        answers_by_rater[name, "reader"] = []
+    for reading in data.readings:
+        case, reader_id = cases.get(reading.key.case_id), reading.key.reader_id
+        if case is None or reading.key.repeat or not case.blind_case.asks_box or reading.unanswered:
+            continue
+        if not data.is_excluded(case_id=reading.key.case_id, reader_id=reader_id):
+            question = case.question
+            answers_by_rater[readers[reader_id], "reader"].append(
+                (question.format, question.exam_id, question.boxes, reading.boxes)
+            )
     for model in data.models:
+        if not any(prediction.boxes for prediction in model.predictions.values()):
+            continue
         answers_by_rater[model.name, "model"] = [
             (case.question.format, case.question.exam_id, case.question.boxes, prediction.boxes)
             for case in included_cases

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from domain.protocols import CannotDetermineRule
+from domain.readings import Reading
 from reader_study.report.report_data import ReportData
 from reader_study.report.tables import Participation
 
@@ -23,15 +24,13 @@ def _count_readers(data: ReportData) -> list[Participation]:
     assigned = Counter(
         slot.reader_id for slot in data.slots if slot.case_id in scored_cases and not slot.repeat
     )
+    readings_by_reader: dict[int, list[Reading]] = {reader.id: [] for reader in data.readers}
+    for reading in data.readings:
+        if reading.key.case_id in scored_cases and not reading.key.repeat:
+            readings_by_reader[reading.key.reader_id].append(reading)
     rows = []
     for reader in data.readers:
-        readings = [
-            reading
-            for reading in data.readings
-            if reading.key.reader_id == reader.id
-            and reading.key.case_id in scored_cases
-            and not reading.key.repeat
-        ]
+        readings = readings_by_reader[reader.id]
         arms = len({reading.key.arm for reading in readings}) or 1
         expected = assigned[reader.id] or len(scored_cases) * arms
         excluded = sum(
@@ -57,20 +56,24 @@ def _count_readers(data: ReportData) -> list[Participation]:
 
 def _count_models(data: ReportData) -> list[Participation]:
     scored = [case.blind_case for case in data.cases if case.scored]
+    excluded_questions = {
+        case.question_number for case in scored if data.is_excluded(case_id=case.id, reader_id=None)
+    }
     rows = []
     for model in data.models:
-        predictions = {
-            case.id: model.predictions[case.question_number]
+        predictions = [
+            model.predictions[case.question_number]
             for case in scored
             if case.question_number in model.predictions
-        }
-        excluded = {case_id for case_id in predictions if data.is_excluded(case_id=case_id, reader_id=None)}
-        kept = [prediction for case_id, prediction in predictions.items() if case_id not in excluded]
+        ]
+        kept = [
+            prediction for prediction in predictions if prediction.question_number not in excluded_questions
+        ]
         rows.append(
             Participation(
                 rater=model.name, kind="model", assigned=len(scored),
-                missing=len(scored) - len(predictions), excluded=len(excluded), only_reported=0,
-                undetermined=0,
+                missing=len(scored) - len(predictions), excluded=len(predictions) - len(kept),
+                only_reported=0, undetermined=0,
                 failed=sum(prediction.failed for prediction in kept), analysed=len(kept),
             )
         )  # fmt: skip

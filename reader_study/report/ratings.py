@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +13,7 @@ from domain.questions import Answer, normalise_text_answer, option_letter
 from domain.studies import Case
 from measures.rating_values import NOT_MARKED, REPEAT, TRAINING, UNDETERMINED
 from reader_study.open_answers import AnswerScoring, OpenAnswerScore
-from reader_study.report.report_data import ReportData
+from reader_study.report.report_data import ModelAnswers, ReportData
 
 KEY_RATER = "the key"
 #: The answer of a prediction whose extraction failed: in agreement a separate category, or missing.
@@ -65,19 +65,27 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
     used_names = {reader.name for reader in data.readers} | {KEY_RATER}
     for model in data.models:
         name = f"{model.name} (model)" if model.name in used_names else model.name
-        for case in included_cases:
-            prediction = model.predictions.get(case.blind_case.question_number)
-            if prediction is None:
-                continue
-            scored = scorer.score(case, prediction.answer)
-            answer_text = FAILED_ANSWER if prediction.answer is None else scored.text
-            columns.add(
-                case, name, "model", answer_text,
-                correct=scored.correct,
-                open_score=scored.open_score,
-                seconds=prediction.seconds,
-            )  # fmt: skip
+        columns.add_model(name, *_score_predictions(model, included_cases, scorer))
     return columns.to_table()
+
+
+def _score_predictions(
+    model: ModelAnswers, cases: Sequence[Case], scorer: _Scorer
+) -> tuple[list[Case], list[_ScoredAnswer], list[float | None]]:
+    """Return the cases with a prediction of the model, its scored answers, and its times in seconds."""
+    predicted = [
+        (case, prediction)
+        for case in cases
+        if (prediction := model.predictions.get(case.blind_case.question_number)) is not None
+    ]
+    return (
+        [case for case, _ in predicted],
+        [
+            _FAILED if prediction.answer is None else scorer.score(case, prediction.answer)
+            for case, prediction in predicted
+        ],
+        [prediction.seconds for _, prediction in predicted],
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +95,9 @@ class _ScoredAnswer:
     text: str
     correct: str
     open_score: str = ""
+
+
+_FAILED = _ScoredAnswer(text=FAILED_ANSWER, correct="no")
 
 
 class _Scorer:
@@ -170,38 +181,62 @@ class _Columns:
         columns.position.append(position)
         columns.seconds.append(seconds)
 
+    def add_model(
+        self,
+        rater: str,
+        cases: Sequence[Case],
+        answers: Sequence[_ScoredAnswer],
+        seconds: Sequence[float | None],
+    ) -> None:
+        """Add a model's answers together; one by one, 800,000 answers would take seconds."""
+        columns, n = self._columns, len(cases)
+        columns.place += [self._places[case.blind_case.id] for case in cases]
+        columns.answer += [answer.text for answer in answers]
+        columns.correct += [answer.correct for answer in answers]
+        columns.open_score += [answer.open_score for answer in answers]
+        columns.seconds += seconds
+        columns.rater += [rater] * n
+        columns.kind += ["model"] * n
+        for empty_column in (columns.arm, columns.set_reference, columns.period):
+            empty_column.extend([""] * n)
+        columns.position += [None] * n
+
     def to_table(self) -> pd.DataFrame:
+        """Return the table; afterwards, the columns are empty."""
         columns, place = self._columns, np.array(self._columns.place, dtype=np.int64)
 
         def by_case(values: Iterable[str]) -> pd.Series:
             return pd.Series(np.array([*values], dtype=object)[place], dtype=object)
 
-        def by_answer(values: list[str]) -> pd.Series:
-            return pd.Series(values, dtype=object)
+        def by_answer(name: str, dtype: type = object) -> pd.Series:
+            values = getattr(columns, name)
+            setattr(columns, name, [])  # frees the memory before the next column is built
+            return pd.Series(values, dtype=dtype)
 
         questions = [case.question for case in self._cases]
         n_options = [len(question.format.fixed_answers or question.options) for question in questions]
         return pd.DataFrame(
             {
                 "question_id": by_case(question.id for question in questions),
-                "rater": by_answer(columns.rater),
-                "answer": by_answer(columns.answer),
-                "kind": by_answer(columns.kind),
+                "rater": by_answer("rater"),
+                "answer": by_answer("answer"),
+                "kind": by_answer("kind"),
                 "task": by_case(str(question.task or "") for question in questions),
                 "category": by_case(question.category or "" for question in questions),
                 "difficulty": by_case(str(question.difficulty or "") for question in questions),
                 "exam": by_case(question.exam_id for question in questions),
                 "patient": by_case(case.patient or "" for case in self._cases),
                 "n_options": by_case(str(n) if n else "" for n in n_options),
-                "arm": by_answer(columns.arm),
-                "period": by_answer(columns.period),
-                "correct": by_answer(columns.correct),
-                "set_reference": by_answer(columns.set_reference),
+                "arm": by_answer("arm"),
+                "period": by_answer("period"),
+                "correct": by_answer("correct"),
+                "set_reference": by_answer("set_reference"),
                 "format": by_case(question.format.value for question in questions),
-                "open_score": by_answer(columns.open_score),
-                "position": pd.Series(columns.position, dtype=float),
-                "seconds": pd.Series(columns.seconds, dtype=float),
-            }
+                "open_score": by_answer("open_score"),
+                "position": by_answer("position", float),
+                "seconds": by_answer("seconds", float),
+            },
+            copy=False,
         )
 
 

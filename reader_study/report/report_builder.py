@@ -9,13 +9,14 @@ import pandas as pd
 
 from domain.errors import Refused
 from domain.protocols import FailedReplyRule, protocol_to_plain
-from measures.all_measures import compute_measures
+from measures.all_measures import compute_encoded_measures, encode_table
 from measures.families import EVERY_PAIR, adjust_arms, adjust_mrmc, adjust_paired, list_compared_pairs
 from measures.rating_values import REPEAT, TRAINING
 from measures.records.settings import Settings
 from measures.results import UsedSettings, to_record
 from reader_study.open_answers import OpenAnswerScore
 from reader_study.report import answer_tables, marking_tables, paper_tables, supplementary_tables
+from reader_study.report.case_differences import rank_case_differences
 from reader_study.report.facts import DesignFacts, ProtocolVersionFacts, StudyFacts
 from reader_study.report.family import resolve_family
 from reader_study.report.minimum_cases import withhold_small_comparisons
@@ -27,6 +28,7 @@ from reader_study.report.report_data import ReportData
 from reader_study.report.sentences import write_sentences
 from reader_study.report.study_report import StudyReport, choose_model
 from reader_study.report.tables import ReportTables, StudyAgreement
+from terminology.taxonomy import derive_feature
 
 
 def build_report(
@@ -43,7 +45,7 @@ def build_report(
         Refused: there is no answer to a scored case, no answer is marked, or the model does not exist.
     """
     ratings = build_ratings(data)
-    scored = answer_tables.select_counted_answers(ratings)
+    scored = answer_tables.select_counted_answers(ratings, "rater", "kind", "correct", "patient", "exam")
     if scored.empty or set(scored["kind"]) == {"reference"}:
         if (ratings["open_score"] == OpenAnswerScore.NOT_MARKED).any():
             raise Refused(
@@ -67,8 +69,9 @@ def build_report(
         else None,
     )
     needed = protocol.needed_cases
+    encoded = encode_table(ratings, settings)
     measures = withhold_small_comparisons(
-        compute_measures(ratings, settings=settings, progress=progress), needed=needed
+        compute_encoded_measures(encoded, settings, progress=progress), needed=needed
     )
     kinds = {row.rater: row.kind for row in measures.overall}
     family = resolve_family(
@@ -86,14 +89,25 @@ def build_report(
         for row in measures.agreement
     )
     paired = adjust_paired(measures.paired, family.pairs, settings.adjustment)
-    by_difficulty, by_format = supplementary_tables.compute_accuracy_by_columns(
-        ratings, settings, columns=("difficulty", "format")
+    categories = ratings["category"].unique()
+    derived = {
+        feature: ratings["category"].map(
+            {category: derive_feature(feature, category, mapping=data.mapping) for category in categories}
+        )
+        for feature in ("controlled_category", "domain")
+    }
+    by_difficulty, by_format, by_controlled_category, by_domain = (
+        supplementary_tables.compute_accuracy_by_columns(
+            ratings, encoded.matrix, settings, columns=("difficulty", "format", *derived), further=derived
+        )
     )
     tables = ReportTables(
         raters=raters,
         participation=count_participation(data),
         accuracy=supplementary_tables.mark_best(measures.accuracy, paired),
         by_category=measures.by_category,
+        by_controlled_category=by_controlled_category,
+        by_domain=by_domain,
         by_difficulty=by_difficulty,
         by_format=by_format,
         overall=measures.overall,
@@ -102,7 +116,7 @@ def build_report(
         paired=paired,
         unpaired=measures.unpaired,
         mrmc=adjust_mrmc(measures.mrmc, family.pairs, kinds=kinds, adjustment=settings.adjustment),
-        missing_answers=compute_missing_answer_scenarios(data, ratings, settings),
+        missing_answers=compute_missing_answer_scenarios(data, encoded.matrix, settings),
         arms=adjust_arms(measures.arms, settings.adjustment),
         agreement=agreement,
         group_agreement=measures.group,
@@ -118,6 +132,7 @@ def build_report(
         positions=answer_tables.compute_option_positions(data, ratings),
         times=answer_tables.compute_reading_times(ratings),
         learning=answer_tables.compute_learning(ratings),
+        case_differences=rank_case_differences(encoded.matrix, data.cases),
         faulty=supplementary_tables.list_faulty_cases(data),
         exclusions=supplementary_tables.list_exclusions(data),
         printed_by_task=paper_tables.build_task_table(measures.accuracy, measures.overall, failed),
@@ -144,7 +159,7 @@ def _build_facts(
     arm = ratings["arm"]
     return StudyFacts(
         study=study.name,
-        source=str(study.source),
+        source=f"{study.source}{_describe_keys(data)}",
         simulated=study.simulated,
         state=study.state.value,
         design=_describe_design(data),
@@ -195,3 +210,7 @@ def _describe_design(data: ReportData) -> DesignFacts:
         excluded_cases=sum(data.is_excluded(case_id=case.blind_case.id, reader_id=None) for case in scored),
         external_readers=sum(reader.is_external for reader in data.readers),
     )
+
+
+def _describe_keys(data: ReportData) -> str:
+    return f" with the answer keys of release {data.keys_of_release}" if data.keys_of_release else ""

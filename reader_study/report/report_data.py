@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from domain.audit import AuditHead
 from domain.marks import ExtractionMark, MarkRevision
 from domain.protocols import ProtocolVersion
 from domain.readings import Prediction, Reading
-from domain.studies import Case, Exclusion, Reader, ReaderStudy, Slot
+from domain.studies import Case, Exclusion, Reader, ReaderStudy, Slot, is_excluded
 from reader_study.open_answers import AnswerScoring, build_scoring
+from terminology.taxonomy import NameMapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,8 @@ class ReportData:
 
     ``models`` has the models of the protocol that answered a case, and ``models_without_answers`` the names
     of those that did not. ``marks`` and ``extraction_marks`` have the latest revisions. ``audit_head`` is
-    the last audit entry about the data.
+    the last audit entry about the data. ``mapping`` has the controlled names of categories.
+    ``keys_of_release`` is the release whose keys replace those of the cases; "" for none.
     """
 
     study: ReaderStudy
@@ -42,6 +44,8 @@ class ReportData:
     marks: tuple[MarkRevision, ...] = ()
     extraction_marks: tuple[ExtractionMark, ...] = ()
     audit_head: AuditHead | None = None
+    keys_of_release: str = ""
+    mapping: NameMapping = field(default_factory=NameMapping)
 
     @property
     def scoring(self) -> AnswerScoring:
@@ -50,8 +54,4 @@ class ReportData:
 
     def is_excluded(self, *, case_id: int, reader_id: int | None) -> bool:
         """Whether a case, a reader, or the reader's readings of the case are excluded from the analysis."""
-        return any(
-            (exclusion.case_id is None or exclusion.case_id == case_id)
-            and (exclusion.reader_id is None or exclusion.reader_id == reader_id)
-            for exclusion in self.exclusions
-        )
+        return is_excluded(self.exclusions, case_id=case_id, reader_id=reader_id)

@@ -79,18 +79,25 @@ class StudyReport:
         rater_names = {result.rater for result in self.tables.overall if result.kind in kinds}
         compared = rater_names | {self.facts.model}
 
-        def is_included(row: object) -> bool:
-            if isinstance(row, ArmComparison):
-                return "reader" in kinds
-            raters = {getattr(row, name) for name in ("rater", "a", "b") if hasattr(row, name)}
-            if isinstance(row, PairedDifference):
-                return raters <= compared and not raters.isdisjoint(rater_names)
-            return raters <= rater_names
+        def filter_rows(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+            if not rows:
+                return rows
+            if isinstance(rows[0], ArmComparison):
+                return rows if "reader" in kinds else ()
+            columns = [name for name in ("rater", "a", "b") if hasattr(rows[0], name)]
+            if not columns:
+                return rows
+            if isinstance(rows[0], PairedDifference):
+                return tuple(
+                    row
+                    for row in rows
+                    if row.a in compared
+                    and row.b in compared
+                    and (row.a in rater_names or row.b in rater_names)
+                )
+            return tuple(row for row in rows if all(getattr(row, name) in rater_names for name in columns))
 
-        tables = {
-            table.name: tuple(filter(is_included, getattr(self.tables, table.name)))
-            for table in fields(self.tables)
-        }
+        tables = {table.name: filter_rows(getattr(self.tables, table.name)) for table in fields(self.tables)}
         return replace(self, tables=ReportTables(**tables))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +11,7 @@ import pandas as pd
 
 from measures.clusters import renumber_clusters
 from measures.proportions import wilson, wilson_by_cluster
-from measures.rating_encoding import encode_ratings
-from measures.ratings import check_ratings
+from measures.rating_matrix import RatingMatrix
 from measures.records.accuracy import compute_category_accuracy
 from measures.records.settings import Settings
 from measures.results import AccuracyResult, PairedDifference, to_record
@@ -53,13 +52,25 @@ def list_raters(data: ReportData, scored: pd.DataFrame) -> tuple[RaterProfile, .
 
 
 def compute_accuracy_by_columns(
-    ratings: pd.DataFrame, settings: Settings, *, columns: Sequence[str]
+    ratings: pd.DataFrame,
+    matrix: RatingMatrix,
+    settings: Settings,
+    *,
+    columns: Sequence[str],
+    further: Mapping[str, pd.Series],
 ) -> tuple[tuple[AccuracyResult, ...], ...]:
-    """Compute accuracy by the values of each column, such as difficulty or answer format."""
-    matrix = encode_ratings(
-        check_ratings(ratings), reference=settings.reference, missing_answers=settings.missing_answers
+    """Compute accuracy by the values of each column, such as difficulty or answer format.
+
+    ``further`` has columns that the ratings lack, in the order of their rows.
+    """
+    own_columns = [name for name in columns if name not in further]
+    by_question = (
+        ratings[["question_id", *own_columns]]
+        .assign(**further)
+        .drop_duplicates("question_id")
+        .set_index("question_id")
+        .loc[list(matrix.questions)]
     )
-    by_question = ratings.drop_duplicates("question_id").set_index("question_id").loc[list(matrix.questions)]
     results = []
     for column in columns:
         values = by_question[column].to_numpy()

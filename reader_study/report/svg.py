@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -26,6 +26,7 @@ font-family:system-ui,sans-serif;font-size:12px}
 text{fill:var(--ink)}.soft{fill:var(--soft)}.axis{stroke:var(--line);fill:none}.zero{stroke:var(--soft);
 stroke-dasharray:3 3}.model{stroke:var(--bar);fill:var(--bar)}.reader{stroke:var(--reader);fill:var(--reader)}
 .mean{stroke:var(--ink);fill:var(--ink)}.box{stroke:var(--soft);fill:none}
+.whisker{stroke:var(--ink);fill:none}
 .line{stroke:var(--reader);fill:none;stroke-width:1.5}.paper{fill:var(--paper)}
 </style>"""
 _LIGHT, _DARK = (dict(re.findall(r"--(\w+):(#\w+)", part)) for part in _STYLE.split("@media"))
@@ -33,6 +34,7 @@ _PAGE_COLOURS = ";".join(
     f"--{name}:{'var(--st-background-color)' if name == 'paper' else f'light-dark({colour},{_DARK[name]})'}"
     for name, colour in _LIGHT.items()
 )
+_DARK_STYLE = re.compile(r"@media \(prefers-color-scheme:dark\)\{svg\{[^}]*\}\}")
 _LEFT, _PLOT, _ROW, _TOP = 190, 380, 22, 54
 #: The group element around the row names of a grid, by which :func:`add_sticky_names` locates them.
 _NAMES = '<g class="names" data-left="{left}" data-top="{top}" data-bottom="{bottom}">'
@@ -69,6 +71,17 @@ class GridCell:
     lines: tuple[str, ...]
     shade: float | None
     hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A bar of a rater: its height and limits, 0 to 1, and the text that is shown over it."""
+
+    rater: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    hint: str
 
 
 def draw_forest(rows: Sequence[ForestRow[Any]], *, title: str, caption: str, axis: Axis) -> str:
@@ -233,8 +246,85 @@ def apply_theme(svg: str) -> str:
     background from Streamlit's ``--st-background-color``. Screen readers read all texts of the figure instead
     of its title only.
     """
-    dark_style = re.compile(r"@media \(prefers-color-scheme:dark\)\{svg\{[^}]*\}\}")
-    return dark_style.sub(f"svg{{{_PAGE_COLOURS}}}", svg, count=1).replace('role="img"', 'role="group"', 1)
+    return _DARK_STYLE.sub(f"svg{{{_PAGE_COLOURS}}}", svg, count=1).replace('role="img"', 'role="group"', 1)
+
+
+def draw_bars(
+    groups: Mapping[str, Sequence[Bar]], raters: Mapping[str, float], *, title: str, caption: str
+) -> str:
+    """Draw grouped bars from 0 to 100 % with intervals: a group per task, a bar per rater.
+
+    A rater has the same position in each group; it is empty without a result.
+
+    Args:
+        groups: the bars of each group.
+        raters: the shade of each rater, from -1 to 1.
+        title: the text above the bars.
+        caption: the text below the bars.
+    """
+    bar_width, gap, height, left = 16, 24, 240, 48
+    positions = {name: index for index, name in enumerate(raters)}
+    group_width = max(90, bar_width * len(raters))
+    width = max(620.0, left + (group_width + gap) * len(groups) + 20.0)
+    parts: list[str] = []
+
+    def y(share: float) -> float:
+        return _TOP + height * (1 - share)
+
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        parts.append(f'<path class="axis" d="M{left} {y(tick):.1f}H{width - 12:.1f}"/>')
+        label = f'x="{left - 8}" y="{y(tick) + 4:.1f}" text-anchor="end"'
+        parts.append(f'<text class="soft" {label}>{tick * 100:g}</text>')
+    x: float = left + gap / 2
+    for name, bars in groups.items():
+        middle, start = x + group_width / 2, x + (group_width - bar_width * len(raters)) / 2
+        for bar in bars:
+            bar_x = start + bar_width * positions[bar.rater]
+            parts += _draw_bar(bar, bar_x, bar_width, y, cell_colour(raters[bar.rater]))
+        parts.append(
+            f'<text x="{middle:.1f}" y="{y(0) + 18:.1f}" text-anchor="middle">{_shorten(name)}</text>'
+        )
+        x += group_width + gap
+    per_line = max(1, int((width - left) // 190))
+    for index, (name, shade) in enumerate(raters.items()):
+        legend_x, legend_y = left + 190 * (index % per_line), y(0) + 34 + 18 * (index // per_line)
+        parts.append(
+            f'<rect fill="{cell_colour(shade)}" x="{legend_x}" y="{legend_y:.1f}" width="12" height="12"/>'
+            f'<text x="{legend_x + 18}" y="{legend_y + 10:.1f}">{_shorten(name)}</text>'
+        )
+    bottom = y(0) + 34 + 18 * -(-len(raters) // per_line)
+    return _build_svg(parts, width=width, bottom=bottom, title=title, caption=caption)
+
+
+def _draw_bar(bar: Bar, x: float, width: float, y: Callable[[float], float], colour: str) -> list[str]:
+    """Return a bar with its interval and its title; nothing without an estimate."""
+    if bar.estimate is None:
+        return []
+    top, middle = y(bar.estimate), x + width / 2
+    box = f'x="{x + 1:.1f}" y="{top:.1f}" width="{width - 2:.1f}" height="{y(0) - top:.1f}"'
+    parts = [
+        "<g>",
+        f"<title>{escape(bar.hint)}</title>",
+        f'<rect fill="{colour}" {box}/>',
+    ]
+    if bar.low is not None and bar.high is not None:
+        whisker = f"M{middle:.1f} {y(bar.low):.1f}V{y(bar.high):.1f}"
+        ends = "".join(f"M{middle - 3:.1f} {y(limit):.1f}h6" for limit in (bar.low, bar.high))
+        parts.append(f'<path class="whisker" d="{whisker}{ends}"/>')
+    return [*parts, "</g>"]
+
+
+def convert_to_pdf(svg: str) -> bytes:
+    """Return the figure as a PDF file in the colours of the light theme, with its fonts embedded.
+
+    The converter ignores rules with CSS variables, so these are replaced by their values.
+    """
+    import vl_convert  # noqa: PLC0415 - loads 80 MB
+
+    plain = re.sub(r"--\w+:#\w+;", "", _DARK_STYLE.sub("", svg, count=1))
+    plain = re.sub(r"var\(--(\w+)\)", lambda match: _LIGHT[match[1]], plain)
+    pdf: bytes = vl_convert.svg_to_pdf(plain)
+    return pdf
 
 
 def draw_panels(series: dict[str, list[LearningQuarter]], *, title: str, caption: str) -> str:

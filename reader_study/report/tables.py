@@ -297,6 +297,25 @@ class FaultyCase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CaseDifference:
+    """A case that some raters answered correctly and some did not.
+
+    ``readers`` and ``models`` count the scored answers, ``answers`` the different ones. ``difference`` is the
+    readers' share of correct answers minus the models'; None without readers or without models.
+    """
+
+    case: int
+    question_id: str
+    task: str
+    readers: int
+    readers_correct: int
+    models: int
+    models_correct: int
+    difference: float | None
+    answers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExcludedAnswers:
     """What the analysis excludes: a case, a reader, or one reader's answers to one case."""
 
@@ -315,6 +334,8 @@ class ReportTables:
     participation: tuple[Participation, ...]
     accuracy: tuple[TaskAccuracy, ...] = field(metadata={"group": "task"})
     by_category: tuple[AccuracyResult, ...] = field(metadata={"group": "category"})
+    by_controlled_category: tuple[AccuracyResult, ...] = field(metadata={"group": "controlled category"})
+    by_domain: tuple[AccuracyResult, ...] = field(metadata={"group": "domain"})
     by_difficulty: tuple[AccuracyResult, ...] = field(metadata={"group": "difficulty"})
     by_format: tuple[AccuracyResult, ...] = field(metadata={"group": "format"})
     overall: tuple[OverallAccuracy, ...]
@@ -339,6 +360,7 @@ class ReportTables:
     positions: tuple[OptionPosition, ...]
     times: tuple[ReadingTimes, ...]
     learning: tuple[LearningQuarter, ...]
+    case_differences: tuple[CaseDifference, ...]
     faulty: tuple[FaultyCase, ...]
     exclusions: tuple[ExcludedAnswers, ...]
     printed_by_task: tuple[TextRow, ...]

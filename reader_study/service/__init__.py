@@ -7,6 +7,12 @@ is stored. ``study`` is the name of a study; NotFound is raised if it does not e
 
 from reader_study.answers import SubmittedAnswer
 from reader_study.service.case_sampling import count_available_cases
+from reader_study.service.compared_cases import (
+    ComparedAnswer,
+    ComparedCase,
+    check_may_compare,
+    load_compared_case,
+)
 from reader_study.service.drafts import record_guideline_read, record_reading_time, save_reading_draft
 from reader_study.service.extraction_marks import (
     SAMPLE_SIZE,
@@ -44,10 +50,11 @@ from reader_study.service.protocols import (
 from reader_study.service.readers import assign_readers, list_readers, remove_reader, set_profile
 from reader_study.service.reading import submit_reading
 from reader_study.service.reports import (
-    ReportState,
     compute_report,
+    count_report_answers,
     load_or_compute_report,
-    load_report_state,
+    load_report_data,
+    load_report_digest,
     load_stored_report,
 )
 from reader_study.service.sheets import (
@@ -70,12 +77,13 @@ from reader_study.service.study_models import StudyModel, choose_models, list_st
 
 __all__ = [
     "SAMPLE_SIZE",
+    "ComparedAnswer",
+    "ComparedCase",
     "Excluded",
     "ExtractionCheck",
     "ImportedPredictions",
     "OutsideReadings",
     "ReaderProgress",
-    "ReportState",
     "SampledReply",
     "StudyModel",
     "StudyReaders",
@@ -84,11 +92,13 @@ __all__ = [
     "assign_marker",
     "assign_readers",
     "change_protocol",
+    "check_may_compare",
     "choose_models",
     "close_study",
     "compute_report",
     "count_available_cases",
     "count_finished_readers",
+    "count_report_answers",
     "create_study",
     "describe_design",
     "exclude_readings",
@@ -106,13 +116,15 @@ __all__ = [
     "list_studies",
     "list_studies_for_reader",
     "list_study_models",
+    "load_compared_case",
     "load_extraction_check",
     "load_marking_image",
     "load_marking_progress",
     "load_or_compute_report",
     "load_reading_at",
     "load_reading_image",
-    "load_report_state",
+    "load_report_data",
+    "load_report_digest",
     "load_stored_report",
     "load_study_progress",
     "load_study_summary",

@@ -29,6 +29,7 @@ from sampling.allocation import allocate
 from sampling.draw import draw_questions, mix_hashes, sort_by_hash
 from storage.intake.exams import load_exam
 from storage.intake.questions import load_questions
+from storage.quality.name_mappings import load_derived_names
 from storage.reader_study.cases import load_question_numbers
 from storage.release.releases import find_release
 from storage.review.assignments import list_batch_members
@@ -59,6 +60,7 @@ def draw_cases(
         after=0,
         through=frames.load_last_question_number(db, dataset_id=dataset_id),
         stratify_by=design.plan.strata,
+        names=load_derived_names(db, dataset_id=dataset_id, features=design.plan.strata),
         formats=design.formats,
     )
     candidates = np.ones(len(frame.numbers), dtype=np.bool_)

@@ -13,7 +13,7 @@ from accounts.service import load_person_by_name
 from accounts.service.audit import record
 from domain.errors import AlreadyThere, InvalidValue, NotAllowed, NotFound, Refused, StaleRevision
 from domain.mail import NoticeKind
-from domain.marks import AnswerId, AnswerMark, Marker, MarkerPlace, MarkRevision, identify_answer
+from domain.marks import AnswerId, AnswerMark, Marker, MarkerRole, MarkRevision, identify_answer
 from domain.people import Action, Person, require
 from domain.questions import Question
 from domain.studies import CaseKind, ReaderStudy
@@ -32,18 +32,18 @@ from storage.reader_study.studies import load_current_protocol, load_study, lock
 
 
 def assign_marker(
-    db: Session, *, by: Person, study: str, place: MarkerPlace, to: str | None, now: datetime
+    db: Session, *, by: Person, study: str, role: MarkerRole, to: str | None, now: datetime
 ) -> tuple[Marker, ...]:
     """Set who marks the open answers of a study, first or second. Locks the study.
 
-    A new person in a place continues with the marks that exist.
+    A new person continues with the marks that exist.
 
     Args:
         db: a session for writing.
         by: the acting person.
         study: the name of the study.
-        place: the place of the marker.
-        to: the sign-in name of the person; None leaves the place empty.
+        role: first or second marker.
+        to: the sign-in name of the person; None removes the marker.
         now: the current time.
 
     Returns:
@@ -51,27 +51,27 @@ def assign_marker(
 
     Raises:
         NotFound: the study or the person does not exist.
-        Refused: the person may not mark, is a reader of the study, or has the other place.
+        Refused: the person may not mark, is a reader of the study, or is the other marker.
     """
     require(by, Action.RUN_STUDY)
     loaded_study = load_study(db, name=study, lock=True)
-    markers = {marker.place: marker for marker in stored.list_markers(db, study_id=loaded_study.id)}
+    markers = {marker.role: marker for marker in stored.list_markers(db, study_id=loaded_study.id)}
     person = None if to is None else load_person_by_name(db, name=to)
     if person is not None:
-        _check_may_mark(db, study=loaded_study, person=person, markers=markers, place=place)
-    old = markers[place].name if place in markers else None
+        _check_may_mark(db, study=loaded_study, person=person, markers=markers, role=role)
+    old = markers[role].name if role in markers else None
     if old == (person.name if person else None):
         return tuple(markers.values())
     stored.save_marker(
-        db, study_id=loaded_study.id, place=place, person_id=person.id if person else None, now=now
+        db, study_id=loaded_study.id, role=role, person_id=person.id if person else None, now=now
     )
     record(
         db,
         by=by,
         what="assign marker",
         subject=f"study {loaded_study.id}",
-        old={place.label: old},
-        new={place.label: person.name if person else None},
+        old={role.label: old},
+        new={role.label: person.name if person else None},
         now=now,
     )
     if person is not None:
@@ -98,8 +98,8 @@ def load_marking_progress(db: Session, *, by: Person, study: str) -> MarkingProg
         markers=stored.list_markers(db, study_id=loaded_study.id),
         total=len(answers),
         marked={
-            place: len(select_marks(marks, place).keys() & {answer.id for answer in answers})
-            for place in MarkerPlace
+            role: len(select_marks(marks, role).keys() & {answer.id for answer in answers})
+            for role in MarkerRole
         },
     )
 
@@ -114,7 +114,7 @@ def list_marked_answers(db: Session, *, by: Person, study: str) -> tuple[MarkedA
     loaded_study = load_study(db, name=study)
     questions = _load_open_questions(db, loaded_study)
     marks = stored.list_latest_marks(db, study_id=loaded_study.id)
-    first, second = (select_marks(marks, place) for place in MarkerPlace)
+    first, second = (select_marks(marks, role) for role in MarkerRole)
     return tuple(
         MarkedAnswer(
             case=questions[answer.id.case_id][0],
@@ -133,10 +133,10 @@ def list_marking_tasks(db: Session, *, person: Person) -> tuple[MarkingTask, ...
     """Return the studies in which the person marks, the oldest first."""
     require(person, Action.MARK_ANSWERS)
     tasks = []
-    for study_id, place in stored.list_marker_places(db, person_id=person.id):
+    for study_id, role in stored.list_marker_roles(db, person_id=person.id):
         study = load_study(db, study_id=study_id)
         answers = _list_answers(db, study=study, questions=_load_open_questions(db, study))
-        tasks.append(_build_task(study, place, answers, _load_marks(db, study, place)))
+        tasks.append(_build_task(study, role, answers, _load_marks(db, study, role)))
     return tuple(tasks)
 
 
@@ -158,12 +158,12 @@ def open_answer(
         NotFound: the person does not mark in the study.
     """
     require(person, Action.MARK_ANSWERS)
-    place = _find_place(db, person=person, study_id=study_id)
+    role = _find_marker_role(db, person=person, study_id=study_id)
     study = load_study(db, study_id=study_id)
     questions = _load_open_questions(db, study)
     answers = _list_answers(db, study=study, questions=questions)
-    marks = _load_marks(db, study, place)
-    task = _build_task(study, place, answers, marks)
+    marks = _load_marks(db, study, role)
+    task = _build_task(study, role, answers, marks)
     index = next((index for index, item in enumerate(answers) if item.id == answer), None)
     if index is None:
         index = next((index for index, item in enumerate(answers) if _mark_of(marks, item) is None), None)
@@ -200,7 +200,7 @@ def load_marking_image(db: Session, *, person: Person, exam_number: int, radiogr
     require(person, Action.MARK_ANSWERS)
     if not any(
         case.exam_number == exam_number and case.kind is CaseKind.SCORED and case.format.is_free_text
-        for study_id, _ in stored.list_marker_places(db, person_id=person.id)
+        for study_id, _ in stored.list_marker_roles(db, person_id=person.id)
         for case in list_blind_cases(db, study_id=study_id)
     ):
         raise NotAllowed(f"{person.display_name} marks no answers about exam {exam_number}.")
@@ -233,17 +233,17 @@ def mark_answer(
 
     Raises:
         NotFound: the person does not mark in the study, or the study has no such answer to mark.
-        StaleRevision: the answer was marked meanwhile, in another tab or by the person who had the place.
+        StaleRevision: the answer was marked meanwhile, in another tab or by the previous marker.
     """
     require(person, Action.MARK_ANSWERS)
-    place = _find_place(db, person=person, study_id=study_id)
+    role = _find_marker_role(db, person=person, study_id=study_id)
     lock_study_shared(db, study_id=study_id)
     study = load_study(db, study_id=study_id)
     questions = _load_open_questions(db, study)
     if answer not in {item.id for item in _list_answers(db, study=study, questions=questions)}:
         raise NotFound(f"{study.name} no longer has this answer. Reload the page to continue.")
     return _save_mark(
-        db, person=person, study=study, place=place, case_number=questions[answer.case_id][0],
+        db, person=person, study=study, role=role, case_number=questions[answer.case_id][0],
         answer=answer, revision=revision, mark=mark, now=now,
     )  # fmt: skip
 
@@ -269,11 +269,11 @@ def import_marks(
     """
     require(person, Action.MARK_ANSWERS)
     loaded_study = load_study(db, name=study, lock=True)
-    place = _find_place(db, person=person, study_id=loaded_study.id)
+    role = _find_marker_role(db, person=person, study_id=loaded_study.id)
     questions = _load_open_questions(db, loaded_study)
     known = {answer.id for answer in _list_answers(db, study=loaded_study, questions=questions)}
     case_ids = {question.id: case_id for case_id, (_, question) in questions.items()}
-    stored_marks = _load_marks(db, loaded_study, place)
+    stored_marks = _load_marks(db, loaded_study, role)
     count = 0
     for (question_id, text), mark in marks.items():
         case_id = case_ids.get(question_id)
@@ -288,7 +288,7 @@ def import_marks(
         if latest is not None and latest.mark is mark:
             continue
         _save_mark(
-            db, person=person, study=loaded_study, place=place, case_number=questions[answer.case_id][0],
+            db, person=person, study=loaded_study, role=role, case_number=questions[answer.case_id][0],
             answer=answer, revision=(latest.revision if latest else 0) + 1, mark=mark, now=now,
         )  # fmt: skip
         count += 1
@@ -296,7 +296,7 @@ def import_marks(
 
 
 def _check_may_mark(
-    db: Session, *, study: ReaderStudy, person: Person, markers: dict[MarkerPlace, Marker], place: MarkerPlace
+    db: Session, *, study: ReaderStudy, person: Person, markers: dict[MarkerRole, Marker], role: MarkerRole
 ) -> None:
     if not person.may(Action.MARK_ANSWERS):
         raise Refused(
@@ -306,15 +306,15 @@ def _check_may_mark(
     if any(reader.person_id == person.id for reader in list_readers(db, study_id=study.id)):
         raise Refused(f"{person.name} is a reader of this study, so they cannot mark its answers.")
     for other in markers.values():
-        if other.person_id == person.id and other.place is not place:
-            raise Refused(f"{person.name} is the {other.place.label} of this study. Choose another person.")
+        if other.person_id == person.id and other.role is not role:
+            raise Refused(f"{person.name} is the {other.role.label} of this study. Choose another person.")
 
 
-def _find_place(db: Session, *, person: Person, study_id: int) -> MarkerPlace:
-    places = dict(stored.list_marker_places(db, person_id=person.id))
-    if study_id not in places:
+def _find_marker_role(db: Session, *, person: Person, study_id: int) -> MarkerRole:
+    roles = dict(stored.list_marker_roles(db, person_id=person.id))
+    if study_id not in roles:
         raise NotFound(f"{person.display_name} does not mark answers of reader study {study_id}.")
-    return places[study_id]
+    return roles[study_id]
 
 
 def _load_open_questions(db: Session, study: ReaderStudy) -> dict[int, tuple[int, Question]]:
@@ -344,9 +344,9 @@ def _list_answers(
     )
 
 
-def _load_marks(db: Session, study: ReaderStudy, place: MarkerPlace) -> dict[AnswerId, MarkRevision]:
+def _load_marks(db: Session, study: ReaderStudy, role: MarkerRole) -> dict[AnswerId, MarkRevision]:
     return {
-        revision.answer: revision for revision in stored.list_latest_marks(db, study_id=study.id, place=place)
+        revision.answer: revision for revision in stored.list_latest_marks(db, study_id=study.id, role=role)
     }
 
 
@@ -357,13 +357,13 @@ def _mark_of(marks: dict[AnswerId, MarkRevision], answer: OpenAnswer) -> AnswerM
 
 def _build_task(
     study: ReaderStudy,
-    place: MarkerPlace,
+    role: MarkerRole,
     answers: tuple[OpenAnswer, ...],
     marks: dict[AnswerId, MarkRevision],
 ) -> MarkingTask:
     revisions = [marks[answer.id] for answer in answers if _mark_of(marks, answer) is not None]
     last = max(revisions, key=lambda revision: revision.marked_at, default=None)
-    return MarkingTask(study=study, place=place, total=len(answers), done=len(revisions), last=last)
+    return MarkingTask(study=study, role=role, total=len(answers), done=len(revisions), last=last)
 
 
 def _save_mark(
@@ -371,14 +371,14 @@ def _save_mark(
     *,
     person: Person,
     study: ReaderStudy,
-    place: MarkerPlace,
+    role: MarkerRole,
     case_number: int,
     answer: AnswerId,
     revision: int,
     mark: AnswerMark | None,
     now: datetime,
 ) -> MarkRevision:
-    latest = _load_marks(db, study, place).get(answer)
+    latest = _load_marks(db, study, role).get(answer)
     if latest is not None and latest.revision == revision and latest.mark is mark:
         return latest
     if revision != (latest.revision if latest else 0) + 1:
@@ -389,7 +389,7 @@ def _save_mark(
     saved = MarkRevision(
         study_id=study.id,
         answer=answer,
-        place=place,
+        role=role,
         revision=revision,
         mark=mark,
         marked_by=person.id,

@@ -1,4 +1,4 @@
-"""Services for the report of a study, which is stored under a hash of its data and of the code.
+"""Services for the report of a study, which is stored under a digest of its data and of the code.
 
 A report is computed once for the same answers, protocol and code. A comparison with another model uses the
 same report, because it changes no estimate.
@@ -9,28 +9,42 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import replace
+from functools import cache, lru_cache
 from pathlib import Path
 
 from sqlmodel import Session
 
-from domain.errors import NotNow
+from domain.errors import NotFound, NotNow, Refused
 from domain.file_errors import describe_file_error
 from domain.people import Action, Person, require
+from domain.protocols import Protocol
+from domain.questions import has_same_options
+from domain.studies import Case, CaseKind, Exclusion, ReaderStudy
 from domain.version import VERSION
+from reader_study.release_keys import load_keys
 from reader_study.report.report_data import ModelAnswers, ReportData
 from reader_study.report.study_report import StudyReport
+from release.folder import MANIFEST, hash_file
 from storage.audit.contents import MARK_ANSWER, SUBMIT_READING
 from storage.audit.entries import find_last_entry
+from storage.quality.name_mappings import load_mapping
 from storage.reader_study import studies as stored
-from storage.reader_study.cases import list_cases, list_slots
+from storage.reader_study.cases import hash_patients, list_blind_cases, list_cases, list_slots
 from storage.reader_study.extraction_marks import list_extraction_marks
 from storage.reader_study.marks import list_latest_marks
-from storage.reader_study.predictions import iterate_predictions, list_models
+from storage.reader_study.predictions import (
+    count_predicted_questions,
+    count_predictions,
+    iterate_predictions,
+    list_model_names,
+    list_models,
+)
 from storage.reader_study.readers import list_readers
-from storage.reader_study.readings import iterate_readings
-from storage.reader_study.report_cache import find_report, save_report
+from storage.reader_study.readings import count_readings, iterate_readings
+from storage.reader_study.report_cache import find_report, find_report_size, save_report
+from storage.release import releases
+from storage.release.releases import ReleaseRecord
 from storage.workspace import Workspace
 
 #: The actions by which the data of a report change.
@@ -39,38 +53,71 @@ _DATA_ACTIONS = (
     "close study", "reopen study", SUBMIT_READING, MARK_ANSWER,
     "mark extraction",
 )  # fmt: skip
-_CODE_FOLDERS = (
-    Path(__file__).resolve().parents[1] / "report",
-    Path(__file__).resolve().parents[2] / "measures",
-)
+#: The actions after which a report is computed again: assigning a reader again changes the order of cases.
+_DIGEST_ACTIONS = (*_DATA_ACTIONS, "assign readers", "remove reader", "set reader profile")
+_ROOT = Path(__file__).resolve().parents[2]
+#: The files that compute a report: code, and the controlled names of the taxonomy with their headings.
+_CODE_FILES = (
+    "reader_study/report/**/*.py", "measures/**/*.py", "terminology/taxonomy.py", "terminology/taxonomy.toml",
+    "terminology/regions.py",
+)  # fmt: skip
+
+#: Number of parsed reports that a process keeps: parsing the largest takes seconds.
+_MAX_PARSED = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportState:
-    """The current data of a report.
+def load_report_digest(db: Session, *, by: Person, study: str, release: str | None = None) -> str:
+    """Return the digest under which the report of the current data and code is stored.
 
-    ``digest`` is the hash of data and code under which the report is stored.
-    """
+    ``release`` is as for :func:`load_report_data`.
 
-    digest: str
-    data: ReportData = field(repr=False)
-
-    @property
-    def n_answers(self) -> int:
-        """The number of readings and predictions, including repeats and training cases."""
-        return len(self.data.readings) + sum(len(model.predictions) for model in self.data.models)
-
-
-def load_report_state(db: Session, *, by: Person, study: str) -> ReportState:
-    """Read the current data of a study's report.
+    Questions and answers, which can be hundreds of thousands, are not read: cases are frozen, answers are
+    only appended, and every other change of a study has an audit entry. Patients of exams are read, because
+    a later import may complete them.
 
     Raises:
         NotFound: the study does not exist.
     """
     require(by, Action.RUN_STUDY)
-    data = _load_data(db, study=study)
-    digest = hashlib.sha256(f"{VERSION}\n{_code_digest()}\n{data!r}".encode()).hexdigest()
-    return ReportState(digest=digest, data=data)
+    loaded_study = stored.load_study(db, name=study)
+    versions = stored.list_protocols(db, study_id=loaded_study.id)
+    models = _list_model_names(db, loaded_study, versions[-1].protocol)
+    inputs: tuple[object, ...] = (
+        loaded_study,
+        [version.sha256 for version in versions],
+        [replace(reader, guideline_read_at=None) for reader in list_readers(db, study_id=loaded_study.id)],
+        stored.list_exclusions(db, study_id=loaded_study.id),
+        count_readings(db, study_id=loaded_study.id),
+        sorted(models.items()),
+        sorted(count_predictions(db, model_ids=list(models)).items()),
+        list_extraction_marks(db, model_ids=list(models)),
+        find_last_entry(db, actions=_DIGEST_ACTIONS, subjects=_list_subjects(loaded_study)),
+        hash_patients(db, study_id=loaded_study.id),
+        load_mapping(db, dataset_id=loaded_study.dataset_id),
+    )
+    if release is not None:
+        inputs = (*inputs, _load_release(db, loaded_study, release).manifest_sha256)
+    return hashlib.sha256(f"{VERSION}\n{_code_digest()}\n{inputs!r}".encode()).hexdigest()
+
+
+def count_report_answers(db: Session, *, by: Person, study: str) -> int:
+    """Return the number of readings and predictions of a study, including repeats and training cases.
+
+    Raises:
+        NotFound: the study does not exist.
+    """
+    require(by, Action.RUN_STUDY)
+    loaded_study = stored.load_study(db, name=study)
+    protocol = stored.list_protocols(db, study_id=loaded_study.id)[-1].protocol
+    numbers = [
+        case.question_number
+        for case in list_blind_cases(db, study_id=loaded_study.id)
+        if case.kind is CaseKind.SCORED
+    ]
+    predicted = count_predicted_questions(db, dataset_id=loaded_study.dataset_id, question_ids=numbers)
+    taking_part = _list_model_names(db, loaded_study, protocol)
+    n_predictions = sum(count for model_id, count in predicted.items() if model_id in taking_part)
+    return count_readings(db, study_id=loaded_study.id, revision=1) + n_predictions
 
 
 def load_stored_report(
@@ -81,7 +128,7 @@ def load_stored_report(
     Args:
         by: the acting person.
         workspace: the workspace in which reports are stored.
-        digest: the digest from :func:`load_report_state`.
+        digest: the digest from :func:`load_report_digest`.
         model: the model with which the readers are compared; None for the protocol's model.
 
     Returns:
@@ -91,33 +138,46 @@ def load_stored_report(
         Refused: the study has no model with this name.
     """
     require(by, Action.RUN_STUDY)
-    text = find_report(workspace, digest=digest)
-    if text is None:
+    size = find_report_size(workspace, digest=digest)
+    if size is None:
         return None
     try:
-        report = StudyReport.from_json(text)
-    except ValueError:  # written by a version with other tables; the caller computes the report again
+        report = _parse_report(workspace, digest, size)
+    except (OSError, ValueError):  # deleted meanwhile, or written by a version with other tables
         return None
     return report.compare_with(model)
 
 
+@lru_cache(maxsize=_MAX_PARSED)
+def _parse_report(workspace: Workspace, digest: str, size: int) -> StudyReport:  # noqa: ARG001 - a file of another size is parsed again
+    text = find_report(workspace, digest=digest)
+    if text is None:
+        raise FileNotFoundError(digest)
+    return StudyReport.from_json(text)
+
+
 def compute_report(
-    *, workspace: Workspace, state: ReportState, progress: Callable[[float], None] | None = None
+    *,
+    workspace: Workspace,
+    digest: str,
+    data: ReportData,
+    progress: Callable[[float], None] | None = None,
 ) -> None:
     """Compute a report and store it. The function needs no database, so it can run in the background.
 
     Args:
         workspace: the workspace in which reports are stored.
-        state: the state from :func:`load_report_state`.
+        digest: the digest from :func:`load_report_digest`.
+        data: the data from :func:`load_report_data`, read in the same transaction.
         progress: a function that is called with the completed fraction, 0 to 1.
 
     Raises:
         Refused: there is nothing to report yet.
         NotNow: the report cannot be stored.
     """
-    report = _compute_report(state.data, progress)
+    report = _compute_report(data, progress)
     try:
-        save_report(workspace, digest=state.digest, text=report.to_json())
+        save_report(workspace, digest=digest, text=report.to_json())
     except OSError as error:
         raise NotNow(
             f"The report was computed but could not be stored. {describe_file_error(error)}"
@@ -129,6 +189,7 @@ def load_or_compute_report(  # allow writes-without-record: the cache contains o
     *,
     by: Person,
     study: str,
+    release: str | None = None,
     model: str | None = None,
     workspace: Workspace | None = None,
     progress: Callable[[float], None] | None = None,
@@ -139,6 +200,7 @@ def load_or_compute_report(  # allow writes-without-record: the cache contains o
         db: a read-only session.
         by: the acting person.
         study: the name of the study.
+        release: as for :func:`load_report_data`.
         model: the model with which the readers are compared; None for the protocol's model.
         workspace: the workspace in which reports are stored; None to compute the report without storing it.
         progress: a function that is called with the completed fraction, 0 to 1, during the computation.
@@ -147,15 +209,15 @@ def load_or_compute_report(  # allow writes-without-record: the cache contains o
         NotFound: the study does not exist.
         Refused: there is nothing to report yet, or the study has no model with this name.
     """
-    state = load_report_state(db, by=by, study=study)
+    digest = load_report_digest(db, by=by, study=study, release=release)
     if workspace is not None:
-        report = load_stored_report(by=by, workspace=workspace, digest=state.digest, model=model)
+        report = load_stored_report(by=by, workspace=workspace, digest=digest, model=model)
         if report is not None:
             return report
-    text = _compute_report(state.data, progress).to_json()
+    text = _compute_report(load_report_data(db, by=by, study=study, release=release), progress).to_json()
     if workspace is not None:
         with suppress(OSError):  # for example a full disk; the next call computes the report again
-            save_report(workspace, digest=state.digest, text=text)
+            save_report(workspace, digest=digest, text=text)
     return StudyReport.from_json(text).compare_with(model)
 
 
@@ -169,15 +231,35 @@ def _compute_report(data: ReportData, progress: Callable[[float], None] | None) 
 def _code_digest() -> str:
     """Return a digest of the code that computes reports, so that another version computes them again."""
     digest = hashlib.sha256()
-    for folder in _CODE_FOLDERS:
-        for path in sorted(folder.rglob("*.py")):
+    for pattern in _CODE_FILES:
+        for path in sorted(_ROOT.glob(pattern)):
             digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def _load_data(db: Session, *, study: str) -> ReportData:
+def load_report_data(db: Session, *, by: Person, study: str, release: str | None = None) -> ReportData:
+    """Read the current data of a study's report: cases, readings, predictions and more.
+
+    Args:
+        db: a read-only session.
+        by: the acting person.
+        study: the name of the study.
+        release: a release of the dataset whose questions replace those of the cases, such as a corrected one;
+            None for the keys as they were when the study was created. Cases that the release does not have,
+            or has with other options, are excluded from the analysis.
+
+    Raises:
+        NotFound: the study or the release does not exist.
+        InvalidValue: a file of the release was changed.
+        Refused: the manifest of the release was changed, or its private keys are missing.
+    """
+    require(by, Action.RUN_STUDY)
     loaded_study = stored.load_study(db, name=study)
     cases = list_cases(db, study_id=loaded_study.id)
+    exclusions = stored.list_exclusions(db, study_id=loaded_study.id)
+    if release is not None:
+        cases, withdrawn = _take_keys(db, loaded_study, cases, release=release)
+        exclusions = (*exclusions, *withdrawn)
     question_numbers = [case.blind_case.question_number for case in cases if case.scored]
     versions = stored.list_protocols(db, study_id=loaded_study.id)
     protocol = versions[-1].protocol
@@ -203,12 +285,62 @@ def _load_data(db: Session, *, study: str) -> ReportData:
         models_without_answers=tuple(
             name for name in protocol.models or () if name not in {model.name for model in models}
         ),
-        exclusions=stored.list_exclusions(db, study_id=loaded_study.id),
+        exclusions=exclusions,
+        keys_of_release=release or "",
         marks=list_latest_marks(db, study_id=loaded_study.id),
+        mapping=load_mapping(db, dataset_id=loaded_study.dataset_id),
         extraction_marks=list_extraction_marks(db, model_ids=model_ids),
         audit_head=find_last_entry(
             db,
             actions=_DATA_ACTIONS,
-            subjects=(f"study {loaded_study.id}", f"dataset {loaded_study.dataset_id} model"),
+            subjects=_list_subjects(loaded_study),
         ),
     )
+
+
+def _load_release(db: Session, study: ReaderStudy, name: str) -> ReleaseRecord:
+    found = releases.find_release(db, dataset_id=study.dataset_id, name=name)
+    if found is None:
+        raise NotFound(f"The dataset of study {study.name} has no release {name!r}. Choose another.")
+    return found
+
+
+def _take_keys(
+    db: Session, study: ReaderStudy, cases: tuple[Case, ...], *, release: str
+) -> tuple[tuple[Case, ...], list[Exclusion]]:
+    """Return the cases with the questions of a release, and the exclusions of the others."""
+    found = _load_release(db, study, release)
+    manifest = found.folder / MANIFEST
+    if not manifest.is_file() or hash_file(manifest)[0] != found.manifest_sha256:
+        raise Refused(f"{manifest} is missing, or was changed after its creation. Restore it from a backup.")
+    keyed = load_keys(found.folder)
+    taken, excluded = [], []
+    for case in cases:
+        released = keyed.get(case.blind_case.question_id)
+        if released is not None and has_same_options(released.question, case.question):
+            taken.append(replace(case, question=released.question))
+            continue
+        taken.append(case)
+        reason = "is not in" if released is None else "has other options in"
+        excluded.append(
+            Exclusion(
+                study_id=study.id,
+                case_id=case.blind_case.id,
+                reader_id=None,
+                why=f"{reason} release {release}",
+                excluded_by=None,
+                excluded_at=found.made_at,
+            )
+        )
+    return tuple(taken), excluded
+
+
+def _list_subjects(study: ReaderStudy) -> tuple[str, ...]:
+    """Return the subjects of the audit entries about the data of a report."""
+    return f"study {study.id}", f"dataset {study.dataset_id} model"
+
+
+def _list_model_names(db: Session, study: ReaderStudy, protocol: Protocol) -> dict[int, str]:
+    """Return the names of the models that take part in the study, by id."""
+    names = list_model_names(db, dataset_id=study.dataset_id)
+    return {model_id: name for model_id, name in names.items() if protocol.includes_model(name)}

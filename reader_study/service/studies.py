@@ -70,6 +70,7 @@ def create_study(
     if stored.find_study(db, name=name) is not None:
         raise AlreadyThere(f"A reader study named {name!r} already exists. Choose another name.")
     dataset_id = frames.load_dataset_number(db, name=source.dataset)
+    frames.lock_dataset(db, dataset_id=dataset_id)  # boxes of a drawn question must not change meanwhile
     cases = draw_cases(db, by=by, dataset_id=dataset_id, source=source, design=design)
     study_id = stored.add_study(
         db,

@@ -85,11 +85,15 @@ def render_datacard(
     limitations: Mapping[str, Mapping[str, int]],
     splits: Mapping[str, Mapping[str, int]] | None,
     statement: Sequence[str],
+    checks: Sequence[str] = (),
     last_verdict_at: str | None,
     key_errors_under: float | None = None,
     with_parquet: bool = True,
 ) -> bytes:
-    """Return the data card as Markdown. ``statement`` has the sentences on the estimates of the dataset."""
+    """Return the data card as Markdown.
+
+    ``statement`` has the lines on the estimates of the dataset, ``checks`` those on its checks.
+    """
     return "\n".join(
         [
             f"# {_escape_markdown(dataset)}, release {_escape_markdown(name)}",
@@ -127,6 +131,7 @@ def render_datacard(
             "",
             *_condition_section(key_errors_under),
             *(["## What the sample says of the whole dataset", "", *statement, ""] if statement else []),
+            *(["## How accurate the automatic checks are", "", *checks, ""] if checks else []),
             "## What the other forms lack",
             "",
             (

@@ -1,8 +1,8 @@
-"""Standard codes of box labels for structured reports: SNOMED CT and DICOM codes, with laterality.
+"""Standard codes of box labels for structured reports: SNOMED CT, DICOM and RadLex codes, with laterality.
 
-A label is coded only if codes express all of it. The codes are those that DICOM PS3.16 lists, as in pydicom's
-dictionary. Labels without one, such as "right upper lung zone", get a private code that has the label as its
-meaning.
+A label is coded only if codes express all of it. SNOMED CT and DICOM codes are those that DICOM PS3.16 lists,
+as in pydicom's dictionary. RadLex has codes of findings that PS3.16 does not list. Labels without a
+code, such as "right upper lung zone", get a private code that has the label as its meaning.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ FINDINGS = {
     "ground glass opacity": ("DCM", "GroundGlassOpacity"),
     "infiltrate": ("DCM", "Infiltrate"),
     "infiltration": ("DCM", "Infiltrate"),
+    "lymphadenopathy": ("SCT", "Lymphadenopathy"),
     "mass": ("SCT", "Mass"),
     "nodule": ("SCT", "Nodule"),
     "oedema": ("SCT", "Edema"),
@@ -62,6 +63,8 @@ REGIONS = {
     "hilar structures": "HilumOfLung",
     "hilum": "HilumOfLung",
     "lung": "Lung",
+    "lower lobe": "LowerLobeOfLung",
+    "lower lobe of lung": "LowerLobeOfLung",
     "lungs": "Lung",
     "mediastinum": "Mediastinum",
     "rib": "Rib",
@@ -70,6 +73,15 @@ REGIONS = {
     "superior vena cava": "SuperiorVenaCava",
     "svc": "SuperiorVenaCava",
     "trachea": "Trachea",
+    "upper lobe": "UpperLobeOfLung",
+    "upper lobe of lung": "UpperLobeOfLung",
+}
+RADLEX_SCHEME = "RADLEX"  # the designator in PS3.16, table 8-1
+#: Findings that PS3.16 lists no code for, by label: RadLex id and preferred name (RSNA, RadLex 4).
+RADLEX_FINDINGS = {
+    "atelectasis": ("RID28493", "atelectasis"),
+    "consolidation": ("RID43255", "consolidation"),
+    "pneumonia": ("RID5350", "pneumonia"),
 }
 LATERALITIES = {"left": "Left", "right": "Right", "bilateral": "Bilateral", "both": "Bilateral"}
 _WORDS = re.compile(r"[\w]+")
@@ -100,11 +112,17 @@ def code_label(label: str) -> LabelCodes:
     if len(sides) <= 1 and name in REGIONS:
         site = _find_code("SCT", REGIONS[name])
         return LabelCodes(finding=_find_code("DCM", "RadiographicAnatomy"), site=site, laterality=laterality)
+    if len(sides) <= 1 and name in RADLEX_FINDINGS:
+        return LabelCodes(finding=_radlex_code(*RADLEX_FINDINGS[name]), site=_CHEST, laterality=laterality)
     text = label.strip() or "Region"
     value = hashlib.sha256(text.encode()).hexdigest()[:16].upper()
     return LabelCodes(
         finding=CodedConcept(value, PRIVATE_SCHEME, text[:_MAX_MEANING_LENGTH]), site=_CHEST, laterality=None
     )
+
+
+def _radlex_code(value: str, meaning: str) -> CodedConcept:
+    return CodedConcept(value, RADLEX_SCHEME, meaning)
 
 
 def _find_code(scheme: str, keyword: str) -> CodedConcept:

@@ -10,11 +10,23 @@ from release.formats.format_writer import FormatName
 from release.leak_report import LeakReport
 from release.names import ReviewerNaming
 from release.service.corrected_examples import CorrectedExamples, add_corrected_examples
+from release.service.errata import (
+    MAX_MATCHES,
+    ErratumEntry,
+    ReportableQuestion,
+    find_release,
+    list_errata,
+    list_reportable_releases,
+    open_reportable_question,
+    report_problem,
+    search_reportable_questions,
+)
 from release.service.inputs import list_releasable_batches
 from release.service.leak_check import find_dataset_leaks
 from release.service.preview import preview_release, preview_version
 from release.service.recorded_releases import (
     ReleaseFile,
+    compare_recorded_releases,
     default_release_folder,
     find_release_file,
     list_release_files,
@@ -29,29 +41,39 @@ from release.verify import VerifyReport, verify_release
 from storage.release.releases import ReleaseRecord
 
 __all__ = [
+    "MAX_MATCHES",
     "Comparison",
     "CorrectedExamples",
+    "ErratumEntry",
     "FormatName",
     "LeakReport",
     "ReleaseFile",
     "ReleaseRecord",
     "ReleaseSummary",
+    "ReportableQuestion",
     "ReviewerNaming",
     "SplitPlan",
     "Tally",
     "VerifyReport",
     "WrittenRelease",
     "add_corrected_examples",
+    "compare_recorded_releases",
     "compare_releases",
     "default_release_folder",
     "find_dataset_leaks",
+    "find_release",
     "find_release_file",
+    "list_errata",
     "list_releasable_batches",
     "list_release_files",
     "list_releases",
+    "list_reportable_releases",
+    "open_reportable_question",
     "preview_release",
     "preview_version",
     "record_release",
+    "report_problem",
+    "search_reportable_questions",
     "verify_recorded_release",
     "verify_release",
     "write_release",

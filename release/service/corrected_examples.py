@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
-from string import Template
 
 from sqlmodel import Session
 
@@ -68,8 +66,11 @@ def add_corrected_examples(
     unusable = []
     for call, judged in replies.items():
         try:
-            output, message = _load_reply(db, by, call)
-            variables = read_variables(parsed.user, message)
+            if call.run is None or call.request is None:
+                raise NotFound("The origin names no model run.")
+            variables, output = models.load_exchange(
+                db, by=by, name=call.run, custom_id=call.request, template=parsed.user
+            )
             reply = correct_reply(output, judged.questions)
             if (judged.exam, reply) in existing:
                 known += 1
@@ -91,26 +92,6 @@ def add_corrected_examples(
     return CorrectedExamples(prompt=version.label, added=added, known=known, unusable=tuple(unusable))
 
 
-def read_variables(template: str, message: str) -> dict[str, str]:
-    """Return the values of the variables of a prompt's text in a message that was made from it.
-
-    Raises:
-        InvalidValue: the message was not made from this text.
-
-    >>> read_variables("Report: ${report}", "Report: The heart is enlarged.")
-    {'report': 'The heart is enlarged.'}
-    """
-    names = Template(template).get_identifiers()
-    pattern = re.escape(Template(template).substitute({name: f"\0{name}\0" for name in names}))
-    for name in names:
-        mark = re.escape(f"\0{name}\0")
-        pattern = pattern.replace(mark, f"(?P<{name}>.*)", 1).replace(mark, f"(?P={name})")
-    match = re.fullmatch(pattern, message, re.DOTALL)
-    if match is None:
-        raise InvalidValue("request", "was not made from the text of this prompt version")
-    return match.groupdict()
-
-
 def _collect_replies(db: Session, label: str, dataset: str) -> dict[CallReference, _JudgedReply]:
     """Return the replies of a prompt version with a corrected or rejected question, and their questions."""
     _, drawn = load_drawn_batches(db, dataset, None)
@@ -126,22 +107,3 @@ def _collect_replies(db: Session, label: str, dataset: str) -> dict[CallReferenc
         judged.questions[outcome.judged.question.stem] = outcome.question
         judged.is_corrected |= bool(outcome.changes)
     return {call: judged for call, judged in replies.items() if judged.is_corrected and judged.questions}
-
-
-def _load_reply(db: Session, by: Person, call: CallReference) -> tuple[str, str]:
-    """Return the text of a reply and the last message of its request.
-
-    Raises:
-        NotFound: the run is not in this workspace.
-    """
-    if call.run is None or call.request is None:
-        raise NotFound("The origin names no model run.")
-    run = models.load_run(db, by=by, name=call.run)
-    request = models.load_request(db, by=by, name=call.run, custom_id=call.request)
-    output = next(
-        (models.read_output(item.raw, run.endpoint) for item in request.calls if item.failure is None), None
-    )
-    if output is None:
-        raise NotFound(f"Run {call.run} has no usable reply to {call.request}.")
-    content = request.body["messages"][-1]["content"]
-    return output, content if isinstance(content, str) else content[0]["text"]

@@ -1,16 +1,17 @@
-"""Service that finds patients, images and reports that several datasets share."""
+"""Service that finds patients, images, reports and questions that several datasets share."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 
 from sqlmodel import Session
 
 from domain.errors import Refused
 from domain.people import Action, Person, require
 from imaging.guarded_decoder import GuardedDecoder
-from release.leak_report import DatasetContent, LeakReport
+from release.leak_report import DatasetContent, LeakReport, SharedQuestions, SharedWording
 from release.leaks import ExamLinks, Leak, LeakKind, find_leaks, hash_report
 from release.service.images import hash_pixels
 from release.splits import link_exam
@@ -25,9 +26,10 @@ def find_dataset_leaks(
     by: Person,
     datasets: Sequence[str],
     workspace: Workspace | None = None,
+    with_questions: bool = False,
     report_progress: Callable[[int], None] = lambda _: None,
 ) -> LeakReport:
-    """Find patients, images and reports that are in more than one of the datasets.
+    """Find patients, images, reports and, on request, questions that are in more than one of the datasets.
 
     Reports are compared without regard to case and white space. Equal reports may be templates, so they do
     not prove that exams are the same.
@@ -38,7 +40,9 @@ def find_dataset_leaks(
         datasets: the names of the datasets.
         workspace: the workspace with the images, to compare images by their pixels, which decodes all of
             them; None to compare their files.
-        report_progress: a function that is called with the number of exams read and images decoded.
+        with_questions: whether to find equal and near-duplicate questions, too, by the definition of
+            :mod:`quality.duplicates`; takes about a minute per 100,000 questions.
+        report_progress: called with the number of exams, images and wordings that were compared.
 
     Raises:
         NotFound: there is no such dataset.
@@ -66,6 +70,14 @@ def find_dataset_leaks(
             )
     links = [(name, _link_content(content, pixel_hash)) for name, content in exams]
     leaks = find_leaks(links)
+    compared_count = len(exams) + len(pixel_hash)
+    shared_questions = (
+        _find_shared_questions(
+            db, by=by, names=names, progress=lambda count: report_progress(compared_count + count)
+        )
+        if with_questions
+        else None
+    )
     questions_by_exam = {(name, content.exam): content.questions for name, content in exams}
     return LeakReport(
         datasets=tuple(
@@ -74,7 +86,38 @@ def find_dataset_leaks(
         leaks=tuple(leaks),
         affected=_count_affected(leaks, questions_by_exam),
         pixels_compared=workspace is not None,
+        shared_questions=shared_questions,
     )
+
+
+def _find_shared_questions(
+    db: Session, *, by: Person, names: Sequence[str], progress: Callable[[int], None]
+) -> SharedQuestions:
+    from quality.service import find_repeated_wordings  # noqa: PLC0415 - imports models, rarely needed
+
+    _, pairs = find_repeated_wordings(
+        by=by, names=names, progress=progress, read_session=lambda: nullcontext(db)
+    )
+    shared = []
+    counts_by_wording: dict[int, Mapping[str, int]] = {}
+    for first, second, similarity in pairs:
+        wordings = (first,) if first is second else (first, second)
+        counts_by_wording |= {wording.question.number: wording.counts for wording in wordings}
+        shared.append(
+            SharedWording(
+                stems=tuple(wording.question.stem for wording in wordings),
+                similarity=similarity,
+                questions=_add_counts(wording.counts for wording in wordings),
+            )
+        )
+    return SharedQuestions(wordings=tuple(shared), questions=_add_counts(counts_by_wording.values()))
+
+
+def _add_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total = Counter[str]()
+    for part in counts:
+        total.update(part)
+    return dict(total)
 
 
 def _link_content(content: gold.ExamContent, pixel_hash: Mapping[str, str]) -> ExamLinks:

@@ -11,9 +11,11 @@ from sqlmodel import Session
 
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
+from release.compare import Comparison, compare_releases
 from release.folder import MANIFEST, hash_file
 from release.manifest import Entry, parse_entries
 from release.names import validate_name
+from release.private import KEYS, keys_folder_of
 from release.verify import VerifyReport, read_manifest, verify_release
 from storage.release import releases
 from storage.release.releases import ReleaseRecord
@@ -70,6 +72,20 @@ def verify_recorded_release(db: Session, *, by: Person, release_id: int) -> Veri
         corrections=report.corrections,
         manifest_sha256=report.manifest_sha256,
     )
+
+
+def compare_recorded_releases(db: Session, *, by: Person, old_id: int, new_id: int) -> Comparison:
+    """Compare two releases of a dataset, with the private keys if the folders of both are there.
+
+    Raises:
+        NotFound: a release does not exist.
+        InvalidValue: a folder is not a release.
+        Refused: the releases have different datasets.
+    """
+    require(by, Action.MAKE_RELEASE)
+    old, new = (releases.load_release(db, release_id=release_id).folder for release_id in (old_id, new_id))
+    with_keys = all((keys_folder_of(folder) / KEYS).is_file() for folder in (old, new))
+    return compare_releases(old, new, with_keys=with_keys)
 
 
 def list_release_files(db: Session, *, by: Person, release_id: int) -> list[ReleaseFile]:

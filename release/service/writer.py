@@ -26,6 +26,7 @@ from release.names import ReviewerNaming, validate_name
 from release.private import keys_folder_of
 from release.release_writer import ReleaseOptions, ReleaseWriter, format_utc
 from release.rule import image_hashes
+from release.service.errata import load_reports_by_question_id
 from release.service.exam_splits import assign_exam_splits
 from release.service.images import copy_images, display_image_loader, original_loader
 from release.service.inputs import (
@@ -38,7 +39,7 @@ from release.service.patient_data_checks import check_pixel_decisions
 from release.splits import Split, SplitPlan
 from release.tally import Tally, TallyCounter, check_not_empty, find_latest_judgement_time
 from release.verify import verify_release
-from review.service import check_key_errors, write_data_card_statement
+from review.service import check_key_errors, write_data_card_measurements, write_data_card_statement
 from storage.audit.contents import ADJUDICATE, GIVE_VERDICT
 from storage.audit.entries import find_last_entry
 from storage.release import gold, releases
@@ -151,6 +152,7 @@ def write_release(
             else {},
             keys_folder=staged_keys,
             formats=frozenset(formats),
+            reports=load_reports_by_question_id(db, dataset_id),
         )
         with ReleaseWriter(folder, options) as writer:
             counter, last_judgement_at, images, exam_id = TallyCounter(), None, set[str](), ""
@@ -185,6 +187,7 @@ def write_release(
             dataset=dataset,
             last_verdict_at=last_judgement_text,
             statement=write_data_card_statement(db, dataset=dataset, batches=batches),
+            checks=write_data_card_measurements(db, by=by, dataset=dataset, batches=batches),
             key_errors_under=key_errors_under,
             other_entries=entries,
         )
@@ -244,6 +247,7 @@ def _write_descriptions(
     dataset: str,
     last_verdict_at: str | None,
     statement: Sequence[str],
+    checks: Sequence[str],
     key_errors_under: float | None,
     other_entries: list[Entry],
 ) -> list[Entry]:
@@ -257,6 +261,7 @@ def _write_descriptions(
         limitations=writer.limitations,
         splits=writer.splits,
         statement=statement,
+        checks=checks,
         last_verdict_at=last_verdict_at,
         key_errors_under=key_errors_under,
         with_parquet=any(format_writer.name == FormatName.PARQUET for format_writer in writer.formats),

@@ -5,6 +5,7 @@ Each function is one transaction, which the caller commits. ``by`` or ``person``
 is stored. Batches and people are given by name; NotFound is raised if the name does not exist.
 """
 
+from review.check_measurement import CheckMeasurement
 from review.pace import PACE_RULE
 from review.progress import Progress, ProgressLine, Rate, format_percent
 from review.service.adjudications import (
@@ -45,7 +46,11 @@ from review.service.batches import (
     load_named_batch,
     reopen_batch,
 )
-from review.service.check_measurement import MEASUREMENT_GROUPS, CheckMeasurement, measure_checks
+from review.service.check_measurement import (
+    MEASUREMENT_GROUPS,
+    measure_checks,
+    write_data_card_measurements,
+)
 from review.service.claims import NextClaim, claim_next, hand_back, has_shared_queue, may_hand_back
 from review.service.comments import (
     list_comment_threads,
@@ -57,15 +62,19 @@ from review.service.comments import (
     write_comment,
     write_to_reviewer,
 )
+from review.service.difficulty_agreement import DifficultyAgreement, DifficultySource, measure_difficulty
 from review.service.estimates import (
     BATCH_GROUP,
     GROUPS,
     DatasetEstimates,
     GroupEstimates,
+    StoppingRule,
     check_key_errors,
+    estimate_assumptions,
     estimate_dataset,
     estimate_groups,
     list_estimable_batches,
+    load_risks,
     load_sample,
     write_data_card_statement,
 )
@@ -78,7 +87,23 @@ from review.service.hidden_questions import (
     remove_hidden,
 )
 from review.service.locked_questions import LockedQuestion
-from review.service.sample_data import SampleData
+from review.service.practice import (
+    BatchRequirement,
+    PracticeCandidates,
+    PracticeOverview,
+    PracticePlan,
+    ReviewerPractice,
+    assign_practice,
+    count_practice_candidates,
+    create_practice_from_answers,
+    create_practice_from_batch,
+    exempt_reviewer,
+    list_practice_overviews,
+    load_own_practice,
+    load_requirement,
+    require_practice,
+)
+from review.service.sample_data import DatasetRisks, SampleData
 from review.service.second_opinions import (
     SecondOpinionSummary,
     load_second_opinions,
@@ -121,9 +146,13 @@ __all__ = [
     "BatchAgreement",
     "BatchAttention",
     "BatchOverview",
+    "BatchRequirement",
     "BatchWorkload",
     "CheckMeasurement",
     "DatasetEstimates",
+    "DatasetRisks",
+    "DifficultyAgreement",
+    "DifficultySource",
     "DisputeSheet",
     "DisputedQuestion",
     "GroupEstimates",
@@ -133,19 +162,25 @@ __all__ = [
     "LockedQuestion",
     "NextClaim",
     "PersonWorkload",
+    "PracticeCandidates",
+    "PracticeOverview",
+    "PracticePlan",
     "Progress",
     "ProgressLine",
     "QuestionReviewer",
     "Rate",
     "ReviewPage",
     "ReviewerAttention",
+    "ReviewerPractice",
     "SampleData",
     "SecondOpinionSummary",
     "ShareSummary",
     "SharedQueueWorkload",
+    "StoppingRule",
     "adjudicate",
     "are_settings_frozen",
     "assign",
+    "assign_practice",
     "change_adjudication_rules",
     "change_settings",
     "check_key_errors",
@@ -156,8 +191,13 @@ __all__ = [
     "compute_batch_attention",
     "count_hidden_by_batch",
     "count_open_disputes",
+    "count_practice_candidates",
+    "create_practice_from_answers",
+    "create_practice_from_batch",
+    "estimate_assumptions",
     "estimate_dataset",
     "estimate_groups",
+    "exempt_reviewer",
     "find_next_open",
     "format_percent",
     "hand_back",
@@ -171,6 +211,7 @@ __all__ = [
     "list_estimable_batches",
     "list_hidden_questions",
     "list_own_unread_threads",
+    "list_practice_overviews",
     "list_question_reviewers",
     "list_skipped_questions",
     "load_adjudication_rules",
@@ -182,10 +223,13 @@ __all__ = [
     "load_last_judged",
     "load_named_batch",
     "load_own_comments",
+    "load_own_practice",
     "load_page",
     "load_page_after",
     "load_progress",
     "load_radiograph_file",
+    "load_requirement",
+    "load_risks",
     "load_sample",
     "load_second_opinions",
     "load_sheet",
@@ -194,6 +238,7 @@ __all__ = [
     "mark_threads_read",
     "may_hand_back",
     "measure_checks",
+    "measure_difficulty",
     "open_dispute",
     "open_report",
     "preview_assign",
@@ -204,6 +249,7 @@ __all__ = [
     "remove_hidden",
     "reopen_batch",
     "request_second_opinions",
+    "require_practice",
     "save_draft",
     "save_own_answer",
     "save_verdict",
@@ -211,6 +257,7 @@ __all__ = [
     "skip_question",
     "withdraw",
     "write_comment",
+    "write_data_card_measurements",
     "write_data_card_statement",
     "write_to_reviewer",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -11,6 +12,7 @@ from accounts.service import load_person_by_name
 from accounts.service.audit import record
 from domain.adjudications import Adjudication, AdjudicationRules, Dispute
 from domain.batches import Batch
+from domain.errata import ErratumReport
 from domain.errors import AlreadyThere, NotAllowed, Refused, StaleRevision
 from domain.exams import Exam
 from domain.image_display import resolve_image_display
@@ -30,6 +32,7 @@ from storage.accounts.people import load_person
 from storage.audit.contents import ADJUDICATE, adjudication_to_plain
 from storage.intake.exams import load_exam, load_exam_number
 from storage.intake.questions import load_question, load_questions
+from storage.release import errata
 from storage.review import adjudications
 from storage.review.adjudications import VersionedRules
 from storage.review.assignments import lock_batch_shared
@@ -38,22 +41,41 @@ from storage.sampling.batches import list_batches, load_batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PossibleDispute:
-    """A question that several people have judged, with their latest verdicts."""
+    """A question with several verdicts or a reported problem, and the latest verdict of each person.
+
+    ``open_reports`` are the reports since the last adjudication of the question in any batch.
+    """
 
     question_number: int
     question: Question
     verdicts: tuple[Verdict, ...]
     adjudication: Adjudication | None
+    reports: tuple[ErratumReport, ...]
+    open_reports: tuple[ErratumReport, ...]
+
+    def find_kinds(self, rules: AdjudicationRules) -> frozenset[Dispute]:
+        """Return why the question is adjudicated; empty if there is no reason."""
+        kinds = find_disputes(self.question, self.verdicts, min_iou=rules.same_box_iou)
+        is_reported = self.open_reports or (self.reports and self.adjudication)
+        return kinds | {Dispute.REPORTED} if is_reported else kinds
+
+    def is_open(self, rules: AdjudicationRules) -> bool:
+        """Whether a decision is missing: the first one, or one since the last report."""
+        return bool(self.open_reports) or (self.adjudication is None and bool(self.find_kinds(rules)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedQuestion:
-    """A question with disagreeing verdicts; ``adjudication`` is the latest one, None while it is open."""
+    """A question with disagreeing verdicts or a reported problem, and its latest adjudication.
+
+    It ``is_open`` without an adjudication, and when a problem was reported after the last one.
+    """
 
     question_number: int
     question_id: str
     kinds: frozenset[Dispute]
     adjudication: Adjudication | None
+    is_open: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +83,8 @@ class DisputeSheet:
     """The data that an adjudicator sees of one dispute.
 
     ``reviewer_names`` has the displayed names of the reviewers, in the order of ``verdicts``: display names,
-    or "Reviewer A" and so on if names are hidden.
+    or "Reviewer A" and so on if names are hidden. ``reports`` are the problems that were reported since the
+    last adjudication.
     """
 
     batch: Batch
@@ -75,6 +98,7 @@ class DisputeSheet:
     kinds: frozenset[Dispute]
     differences: tuple[FieldDifference, ...]
     adjudication: Adjudication | None
+    reports: tuple[ErratumReport, ...]
 
     @property
     def revision(self) -> int:
@@ -144,7 +168,9 @@ def list_batches_to_adjudicate(db: Session, *, person: Person) -> list[Batch]:
 
 
 def list_disputes(db: Session, *, person: Person, batch_id: int) -> list[DisputedQuestion]:
-    """Return the disputes of a batch by position, open and settled, without questions that the person judged.
+    """Return the disputes of a batch by position, open and settled.
+
+    Questions that the person judged, or in which the person reported a problem, are left out.
 
     Raises:
         NotAllowed: the person is not an adjudicator of the batch.
@@ -153,22 +179,26 @@ def list_disputes(db: Session, *, person: Person, batch_id: int) -> list[Dispute
     batch, rules = _load_batch_as_adjudicator(db, person, batch_id)
     disputed_questions = []
     for possible in _list_possible_disputes(db, batch):
-        kinds = find_disputes(possible.question, possible.verdicts, min_iou=rules.same_box_iou)
-        has_judged = person.id in {verdict.person_id for verdict in possible.verdicts}
-        if (kinds or possible.adjudication) and not has_judged:
+        kinds = possible.find_kinds(rules)
+        is_involved = person.id in {
+            *(verdict.person_id for verdict in possible.verdicts),
+            *(report.reporter_id for report in possible.reports),
+        }
+        if (kinds or possible.adjudication) and not is_involved:
             disputed_questions.append(
                 DisputedQuestion(
                     question_number=possible.question_number,
                     question_id=possible.question.id,
                     kinds=kinds,
                     adjudication=possible.adjudication,
+                    is_open=possible.is_open(rules),
                 )
             )
     return disputed_questions
 
 
 def count_open_disputes(db: Session, *, by: Person) -> int:
-    """Return the number of disputes without adjudication in all batches.
+    """Return the number of open disputes in all batches.
 
     The function loads the verdicts of every possible dispute, so callers should cache the result by
     :func:`load_counts_version`.
@@ -177,41 +207,60 @@ def count_open_disputes(db: Session, *, by: Person) -> int:
     count = 0
     for batch in list_batches(db):
         rules = adjudications.load_rules(db, batch_id=batch.id).rules
-        count += sum(
-            bool(find_disputes(possible.question, possible.verdicts, min_iou=rules.same_box_iou))
-            for possible in _list_possible_disputes(db, batch)
-            if possible.adjudication is None
-        )
+        count += sum(possible.is_open(rules) for possible in _list_possible_disputes(db, batch))
     return count
 
 
 def _list_possible_disputes(db: Session, batch: Batch) -> list[_PossibleDispute]:
-    """Return the questions of the batch that may have a dispute, by position."""
+    """Return the questions of the batch that may have a dispute, or have a reported problem, by position."""
     numbers = adjudications.list_possible_disputes(db, batch_id=batch.id)
     verdicts = adjudications.load_latest_verdicts_by_question(db, batch_id=batch.id, question_ids=numbers)
     latest = adjudications.load_latest_adjudications(db, batch_ids=[batch.id])
     questions = dict(load_questions(db, question_ids=numbers))
+    reports = errata.load_reports_by_question(db, question_numbers=numbers)
+    open_reports = _select_open(db, reports)
     return [
         _PossibleDispute(
             question_number=number,
             question=questions[number],
             verdicts=verdicts[number],
             adjudication=latest.get((batch.id, number)),
+            reports=reports.get(number, ()),
+            open_reports=open_reports.get(number, ()),
         )
         for number in numbers
     ]
+
+
+def _select_open(
+    db: Session, reports: Mapping[int, tuple[ErratumReport, ...]]
+) -> dict[int, tuple[ErratumReport, ...]]:
+    """Return the reports since the last adjudication of their question in any batch."""
+    settled_at = {
+        number: adjudication.given_at
+        for number, adjudication in errata.load_last_adjudications(db, question_numbers=list(reports)).items()
+    }
+    return {
+        number: tuple(
+            report
+            for report in of_question
+            if number not in settled_at or report.reported_at > settled_at[number]
+        )
+        for number, of_question in reports.items()
+    }
 
 
 def open_dispute(db: Session, *, person: Person, batch_id: int, question_number: int) -> DisputeSheet:
     """Return one question with each reviewer's latest verdict, for its adjudication.
 
     Raises:
-        NotAllowed: the person is not an adjudicator of the batch, or has judged the question.
-        Refused: fewer than two people have judged the question.
+        NotAllowed: the person is not an adjudicator of the batch, or has judged the question or reported it.
+        Refused: fewer than two people have judged the question, and nobody reported a problem in it.
     """
     require(person, Action.ADJUDICATE)
     batch, rules = _load_batch_as_adjudicator(db, person, batch_id)
-    verdicts = _load_verdicts(db, person, batch, question_number)
+    reports, open_reports = _load_reports(db, question_number)
+    verdicts = _load_verdicts(db, person, batch, question_number, reports=reports)
     question = load_question(db, question_id=question_number)
     number = load_exam_number(db, question_id=question_number)
     adjudication = adjudications.load_latest_adjudications(
@@ -232,32 +281,60 @@ def open_dispute(db: Session, *, person: Person, batch_id: int, question_number:
         exam=load_exam(db, exam_id=number),
         reviewer_names=reviewer_names,
         verdicts=verdicts,
-        kinds=find_disputes(question, verdicts, min_iou=rules.same_box_iou),
-        differences=find_differences(question, verdicts),
+        kinds=find_disputes(question, verdicts, min_iou=rules.same_box_iou)
+        | (frozenset({Dispute.REPORTED}) if reports else frozenset()),
+        # A reported question has no disputed field to begin with, and its texts may be wrong.
+        differences=find_differences(question, verdicts, always=_list_reported_fields(question, reports)),
         adjudication=adjudication,
+        reports=open_reports,
     )
 
 
-def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Adjudication:
+def _list_reported_fields(question: Question, reports: tuple[ErratumReport, ...]) -> tuple[str, ...]:
+    if not reports:
+        return ()
+    return ("stem", *(("options",) if question.options else ()), "answer", "explanation")
+
+
+def _load_reports(
+    db: Session, question_number: int
+) -> tuple[tuple[ErratumReport, ...], tuple[ErratumReport, ...]]:
+    """Return all reports in a question, and the open ones."""
+    reports = errata.load_reports_by_question(db, question_numbers=[question_number])
+    return reports.get(question_number, ()), _select_open(db, reports).get(question_number, ())
+
+
+def adjudicate(
+    db: Session, *, person: Person, adjudication: Adjudication, report_ids: Collection[int] = ()
+) -> Adjudication:
     """Store an adjudication, which a later revision of any adjudicator may supersede. Locks the batch.
+
+    It settles the open reports of problems in the question.
+
+    Args:
+        db: a session that can write.
+        person: the adjudicator.
+        adjudication: the decision.
+        report_ids: the ids of the open reports that the person was shown.
 
     Returns:
         The stored adjudication. A repeated request with the same revision and content returns the first one.
 
     Raises:
-        NotAllowed: the person is not an adjudicator of the batch, or has judged the question.
-        StaleRevision: somebody else has adjudicated the question since.
+        NotAllowed: the person is not an adjudicator of the batch, or has judged the question or reported it.
+        StaleRevision: somebody else has adjudicated the question since, or reported a problem in it.
         InvalidValue: the corrected question is not valid, or ``follows`` contains a reviewer with another
             decision or correction.
-        Refused: fewer than two people have judged the question, or the radiograph was not displayed and the
-            person has not confirmed that.
+        Refused: fewer than two people have judged the question and nobody reported a problem in it, or the
+            radiograph was not displayed and the person has not confirmed that.
     """
     require(person, Action.ADJUDICATE)
     if adjudication.person_id != person.id:
         raise NotAllowed(f"{person.display_name} cannot adjudicate a dispute in another person's name.")
     batch, _ = _load_batch_as_adjudicator(db, person, adjudication.batch_id)
     lock_batch_shared(db, batch_id=batch.id)
-    verdicts = _load_verdicts(db, person, batch, adjudication.question_number)
+    reports, open_reports = _load_reports(db, adjudication.question_number)
+    verdicts = _load_verdicts(db, person, batch, adjudication.question_number, reports=reports)
     question = load_question(db, question_id=adjudication.question_number)
     adjudication = drop_unchanged_fields(adjudication, question)
     check_adopted_verdicts(adjudication, question, verdicts)
@@ -268,6 +345,8 @@ def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Ad
         return latest
     if adjudication.revision != (latest.revision if latest else 0) + 1:
         raise StaleRevision(describe_stale_dispute(latest))
+    if not {report.id for report in open_reports} <= set(report_ids):
+        raise StaleRevision("A problem was reported in the meantime. Open the question again to read it.")
     exam = load_exam(db, exam_id=load_exam_number(db, question_id=adjudication.question_number))
     adjudication = replace(adjudication, image=resolve_image_display(adjudication.image, exam=exam))
     try:
@@ -298,14 +377,26 @@ def _load_batch_as_adjudicator(db: Session, person: Person, batch_id: int) -> tu
     return batch, rules
 
 
-def _load_verdicts(db: Session, person: Person, batch: Batch, question_number: int) -> tuple[Verdict, ...]:
+def _load_verdicts(
+    db: Session,
+    person: Person,
+    batch: Batch,
+    question_number: int,
+    *,
+    reports: tuple[ErratumReport, ...],
+) -> tuple[Verdict, ...]:
     verdicts_by_question = adjudications.load_latest_verdicts_by_question(
         db, batch_id=batch.id, question_ids=[question_number]
     )
     verdicts = verdicts_by_question.get(question_number, ())
     if person.id in {verdict.person_id for verdict in verdicts}:
         raise NotAllowed(f"{person.display_name} judged this question, so another adjudicator has to decide.")
-    if len(verdicts) < 2:
+    if person.id in {report.reporter_id for report in reports}:
+        raise NotAllowed(
+            f"{person.display_name} reported a problem in this question, so another adjudicator has to "
+            "decide."
+        )
+    if len(verdicts) < (1 if reports else 2):
         raise Refused("Fewer than two people have judged this question, so there is no dispute.")
     return verdicts
 

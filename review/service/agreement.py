@@ -12,6 +12,7 @@ from domain.people import Action, Person, require
 from domain.second_opinions import SecondOpinions, SecondOpinionScope
 from intake.garbage_collector import pause_garbage_collector
 from review.agreement import GroupAgreement, compute_agreement
+from review.consensus import Consensus, compute_consensus
 from review.drift import DriftBlock, choose_block_size, compute_drift
 from review.second_opinions import describe_rule
 from review.service.batch_progress import build_display_names
@@ -20,6 +21,7 @@ from storage.accounts.people import list_people
 from storage.intake.questions import load_questions
 from storage.review.adjudications import load_latest_verdicts_by_question
 from storage.review.latest_verdicts import load_latest_verdicts
+from storage.review.outcomes import load_adjudication_outcomes
 from storage.review.second_opinions import find_second_opinions, load_question_ids
 from storage.sampling.batches import load_batch, load_batch_sizes
 
@@ -31,6 +33,7 @@ class BatchAgreement:
     ``rule`` is the rule for second opinions, or None; ``rule_text`` explains it to the user. ``shared``
     questions have been judged by at least two people, and ``counted`` of them are used in ``agreements``;
     ``exclusion_note`` explains which are excluded and why. ``people`` has the display names by person id.
+    ``consensus`` has the decisions by consensus; None without a verdict.
     ``drift`` has the blocks of ``drift_block`` verdicts by person id.
     """
 
@@ -43,6 +46,7 @@ class BatchAgreement:
     exclusion_note: str
     people: dict[int, str]
     agreements: tuple[GroupAgreement, ...]
+    consensus: Consensus | None
     drift_block: int
     drift: dict[int, tuple[DriftBlock, ...]]
 
@@ -51,8 +55,8 @@ class BatchAgreement:
 def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
     """Compute the agreement of each pair of reviewers and of all reviewers, and each reviewer's drift.
 
-    If second opinions were also requested for questions with a reported error, only the random share counts,
-    because its questions were selected independently of the first verdict.
+    If second opinions were also requested for other questions because of their verdicts, only the random
+    share counts, because its questions were selected independently of the first verdict.
 
     Raises:
         NotFound: the batch does not exist.
@@ -64,12 +68,12 @@ def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgre
     shared_questions = judged[times > 1].tolist()
     rule = find_second_opinions(db, batch_id=loaded_batch.id)
     counted, exclusion_note = shared_questions, ""
-    if rule is not None and rule.scope is SecondOpinionScope.SHARE_AND_ERRORS:
+    if rule is not None and rule.scope is not SecondOpinionScope.RANDOM_SHARE:
         random_share = rule.draw_random_share(load_question_ids(db, batch_id=loaded_batch.id))
         counted = [number for number in shared_questions if number in random_share]
         exclusion_note = (
-            f"{len(shared_questions) - len(counted):,} questions have a second opinion because of a reported "
-            "error; they would bias agreement and are excluded. Agreement is based on the "
+            f"{len(shared_questions) - len(counted):,} questions have a second opinion because of their "
+            "verdicts; they would bias agreement and are excluded. Agreement is based on the "
             f"{len(counted):,} questions of the random share that were judged twice, all with equal weight."
         )
     exam_of = dict(zip(latest.questions.tolist(), latest.exams.tolist(), strict=True))
@@ -91,6 +95,15 @@ def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgre
                 for number, question in load_questions(db, question_ids=counted)
             ]
         ),
+        consensus=compute_consensus(
+            latest,
+            {
+                adjudication.question_number: adjudication.decision
+                for adjudication in load_adjudication_outcomes(db, batch_ids=[loaded_batch.id])
+            },
+        )
+        if len(latest)
+        else None,
         drift_block=block,
         drift={
             person: compute_drift(person_verdicts, block=block)

@@ -74,7 +74,7 @@ def assign(
     if overlap < 1:
         raise InvalidValue("overlap", f"must be 1 or more, not {overlap}")
     loaded_batch = lock_open_batch(db, batch)
-    people = load_reviewers(db, to)
+    people = load_reviewers(db, to, batch=loaded_batch)
     current = load_current_assignments(db, loaded_batch)
     underassigned = _list_underassigned(db, loaded_batch, current, overlap)
     if not underassigned:
@@ -122,7 +122,7 @@ def preview_assign(
     """
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch)
-    people = load_reviewers(db, to)
+    people = load_reviewers(db, to, batch=loaded_batch)
     current = load_current_assignments(db, loaded_batch)
     underassigned = _list_underassigned(db, loaded_batch, current, overlap)
     distribution = distribute_questions(
@@ -170,7 +170,7 @@ def reassign(
     require(by, Action.ASSIGN)
     loaded_batch = lock_open_batch(db, batch)
     previous_reviewer = load_person_by_name(db, name=from_)
-    people = load_reviewers(db, to)
+    people = load_reviewers(db, to, batch=loaded_batch)
     if previous_reviewer.id in {person.id for person in people}:
         raise InvalidValue("to", f"{previous_reviewer.name} cannot be assigned their own questions")
     if list_claimed_questions(db, batch_id=loaded_batch.id, person_id=previous_reviewer.id):

@@ -15,7 +15,7 @@ from intake.garbage_collector import pause_garbage_collector
 from review.batch_counts import BatchData, count_batch
 from review.progress import Progress
 from storage.accounts.people import list_people
-from storage.release import gold
+from storage.release import errata, gold
 from storage.review import claims, shared_queues
 from storage.review import progress as stored
 from storage.review.assignments import count_by_person
@@ -106,6 +106,7 @@ def load_counts_version(
     states = stored.count_assignments_by_state(db)
     return (
         *gold.compute_judged_version(db, batches=listed),
+        errata.count_reports(db),
         tuple((batch.id, batch.revision, *sorted(states.get(batch.id, {}).items())) for batch in listed),
     )
 

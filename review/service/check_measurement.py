@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from sqlmodel import Session
@@ -12,39 +12,20 @@ from sqlmodel import Session
 from domain.checks import CHECKS, Check
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
-from domain.verdicts import ErrorKind
-from measures.subgroups import SubgroupRate, subgroup_rate
-from quality.service import load_check_outcomes
-from review.estimates import Sample
+from domain.verdicts import FLAG_IDS, ErrorKind
+from measures.subgroups import subgroup_rate
+from quality.service import load_check_outcomes, load_check_report
+from records.columns import LatestVerdicts
+from review.check_measurement import CheckMeasurement
+from review.check_measurement_text import format_card_of_checks
+from review.estimates import Outcome, Sample
 from review.service.sample_data import SampleData, build_sample, load_sample_data
 from storage.review.outcomes import FEATURES
 
 #: By what the measurement can be broken down, in addition to all questions together.
 MEASUREMENT_GROUPS = ("batch", *(name for name in FEATURES if name in {"generator", "prompt_version"}))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckMeasurement:
-    """How often a check and the reviewers agree on one kind of error, weighted to the sampled questions.
-
-    ``kind`` is None for all kinds together that the check is meant for. ``group`` is the name of the part of
-    the sample; "" for all. ``precision`` is the share of questions with the error among those that the check
-    reports, ``recall`` the share that it reports among those with the error, and ``specificity`` the share
-    that it does not report among those without. The check of a question must have run, so that the sample
-    may be smaller than that of the estimates.
-    """
-
-    check: Check
-    kind: ErrorKind | None
-    group: str
-    precision: SubgroupRate
-    recall: SubgroupRate
-    specificity: SubgroupRate
-
-    @property
-    def is_measured(self) -> bool:
-        """Whether any question was both judged and checked."""
-        return self.recall.n + self.specificity.n > 0
+#: The yes/no fields that checks are compared with.
+_FLAGS = tuple(declaration.flag for declaration in CHECKS.values() if declaration.flag is not None)
 
 
 def measure_checks(
@@ -59,8 +40,9 @@ def measure_checks(
         group: one of ``MEASUREMENT_GROUPS``; None for all questions together.
 
     Returns:
-        For each check that is meant for kinds of errors: all its kinds together, then each kind. A check that
-        has not been compared with any verdict is not measured, and has rates without an estimate.
+        For each check that is meant for kinds of errors or a yes/no field: all its kinds together, or the
+        field, then each kind. A check that has not been compared with any verdict is not measured, and
+        has rates without an estimate.
 
     Raises:
         NotFound: the dataset or the group does not exist.
@@ -69,15 +51,53 @@ def measure_checks(
     if group is not None and group not in MEASUREMENT_GROUPS:
         raise NotFound(f"There is no group {group!r}. Choose from: {', '.join(MEASUREMENT_GROUPS)}.")
     try:
-        data = load_sample_data(db, dataset=dataset, names=None)
+        data = load_sample_data(db, dataset=dataset, names=None, flags=True)
     except Refused:  # no batch was drawn at random, so nothing is measured
         empty = Sample(names={}, sizes={}, outcomes=(), skipped={}, dataset_size=0)
-        return tuple(_measure_part(db, by, dataset, name="", part=empty, weights={}))
+        return tuple(_measure_part(db, by, dataset, name="", part=empty, weights={}, denied={}))
+    denied = {flag: _find_denied(data.judgements.latest_verdicts, flag) for flag in _FLAGS}
     return tuple(
         measurement
         for name, part, weights in _divide(db, data, group)
-        for measurement in _measure_part(db, by, dataset, name=name, part=part, weights=weights)
+        for measurement in _measure_part(
+            db, by, dataset, name=name, part=part, weights=weights, denied=denied
+        )
     )
+
+
+def write_data_card_measurements(
+    db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return lines for a data card on the checks that have run; empty if none has, or without a random batch.
+
+    Args:
+        db: a read-only session.
+        by: the acting person.
+        dataset: the name of the dataset.
+        batches: the names of the batches whose verdicts count; None for all.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.SEE_CHECKS)
+    lines = load_check_report(db, by=by, dataset=dataset).lines
+    versions = {line.check: line.state.version for line in lines if line.state.is_on and line.state.version}
+    if not versions:
+        return ()
+    try:
+        data = load_sample_data(db, dataset=dataset, names=batches, flags=True)
+    except Refused:
+        return ()
+    denied = {flag: _find_denied(data.judgements.latest_verdicts, flag) for flag in _FLAGS}
+    whole = build_sample(db, data)
+    measurements = [
+        item
+        for item in _measure_part(
+            db, by, dataset, name="", part=whole, weights=_compute_weights(whole), denied=denied
+        )
+        if item.kind is None and item.check in versions
+    ]
+    return format_card_of_checks(measurements, versions)
 
 
 def _divide(
@@ -94,7 +114,7 @@ def _divide(
     if group is None:
         yield "", whole, weights
         return
-    value_by_question = data.drawn_columns.feature_by_question(group)
+    value_by_question = data.drawn_columns.feature_by_question(group, {})
     for value in sorted({value_by_question[number] for number in weights}):
         numbers = frozenset(number for number in weights if value_by_question[number] == value)
         yield value or "not stated", _select(whole, numbers), weights
@@ -106,7 +126,14 @@ def _select(sample: Sample, numbers: frozenset[int]) -> Sample:
 
 
 def _measure_part(
-    db: Session, by: Person, dataset: str, *, name: str, part: Sample, weights: Mapping[int, float]
+    db: Session,
+    by: Person,
+    dataset: str,
+    *,
+    name: str,
+    part: Sample,
+    weights: Mapping[int, float],
+    denied: Mapping[str, Mapping[int, bool]],
 ) -> Iterator[CheckMeasurement]:
     # A question on which only the key was judged may have other errors, and one without a decision is open.
     judged = [item for item in part.outcomes if item.decision is not None and not item.key_only]
@@ -114,32 +141,58 @@ def _measure_part(
         db, by=by, dataset=dataset, question_numbers=[item.question_number for item in judged]
     )
     for check, declaration in CHECKS.items():
+        checked = [item for item in judged if item.question_number in outcomes[check].checked]
+        if declaration.flag is not None:
+            answered = denied.get(declaration.flag, {})
+            checked = [item for item in checked if item.question_number in answered]
+            faulty = [answered[item.question_number] for item in checked]
+            yield _compare(check, None, name, checked, faulty, outcomes[check].reported, weights)
         if not declaration.error_kinds:
             continue
-        checked = [item for item in judged if item.question_number in outcomes[check].checked]
-        reported = np.array(
-            [item.question_number in outcomes[check].reported for item in checked], dtype=bool
-        )
-        sample_weights = np.array([weights[item.question_number] for item in checked], dtype=np.float64)
-        exams = np.array([item.exam_number for item in checked], dtype=np.int64)
         kinds = [kind for kind in ErrorKind if kind in declaration.error_kinds]
         for kind in (None, *kinds):
             looked_for = declaration.error_kinds if kind is None else frozenset({kind})
-            faulty = np.array([bool(item.errors & looked_for) for item in checked], dtype=bool)
-            yield CheckMeasurement(
-                check=check,
-                kind=kind,
-                group=name,
-                precision=subgroup_rate(faulty, reported, sample_weights, exams),
-                recall=subgroup_rate(reported, faulty, sample_weights, exams),
-                specificity=subgroup_rate(~reported, ~faulty, sample_weights, exams),
-            )
+            faulty = [bool(item.errors & looked_for) for item in checked]
+            yield _compare(check, kind, name, checked, faulty, outcomes[check].reported, weights)
+
+
+def _compare(  # noqa: PLR0917 - the columns of one comparison
+    check: Check,
+    kind: ErrorKind | None,
+    group: str,
+    checked: Sequence[Outcome],
+    faulty_questions: Sequence[bool],
+    reported_numbers: frozenset[int],
+    weights: Mapping[int, float],
+) -> CheckMeasurement:
+    faulty = np.array(faulty_questions, dtype=bool)
+    reported = np.array([item.question_number in reported_numbers for item in checked], dtype=bool)
+    sample_weights = np.array([weights[item.question_number] for item in checked], dtype=np.float64)
+    clusters = np.array([item.cluster for item in checked], dtype=np.int64)
+    return CheckMeasurement(
+        check=check,
+        kind=kind,
+        group=group,
+        precision=subgroup_rate(faulty, reported, sample_weights, clusters),
+        recall=subgroup_rate(reported, faulty, sample_weights, clusters),
+        specificity=subgroup_rate(~reported, ~faulty, sample_weights, clusters),
+    )
+
+
+def _find_denied(verdicts: LatestVerdicts, flag: str) -> dict[int, bool]:
+    """Return whether most reviewers answered a yes/no field with "no", by question.
+
+    A question with as many "yes" as "no", or without an answer, is missing.
+    """
+    rows = verdicts.find_latest_rows()
+    answers = verdicts.flags[rows, FLAG_IDS.index(flag)]
+    balance: Counter[int] = Counter()
+    for number, answer in zip(verdicts.questions[rows].tolist(), answers.tolist(), strict=True):
+        balance[number] += {1: 1, 0: -1}.get(answer, 0)
+    return {number: surplus < 0 for number, surplus in balance.items() if surplus}
 
 
 def _compute_weights(sample: Sample) -> dict[int, float]:
-    """The number of questions of the dataset for which each judged question stands: N / n of its cell."""
-    judged = Counter(outcome.cell for outcome in sample.outcomes)
-    return {
-        outcome.question_number: sample.sizes[outcome.cell] / judged[outcome.cell]
-        for outcome in sample.outcomes
-    }
+    """The number of questions of the dataset for which each judged question stands."""
+    weights = sample.compute_weights(sample.outcomes).tolist()
+    return {outcome.question_number: weight for outcome, weight in zip(sample.outcomes, weights, strict=True)}

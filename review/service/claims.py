@@ -17,6 +17,7 @@ from storage.audit.contents import question_subject
 from storage.review import assignments, claims, shared_queues
 from storage.review.hidden import assign_hidden, list_unassigned_hidden
 from storage.review.hidden_sources import list_open_hidden, load_queue_position
+from storage.review.practice import is_qualified
 from storage.review.verdicts import find_last_judged_question
 from storage.sampling.batches import load_batch
 
@@ -64,7 +65,7 @@ def claim_next(
         return NextClaim(question=None)
     assignments.lock_batch_shared(db, batch_id=batch_id)
     reviewer_key = {"batch_id": batch_id, "person_id": person.id}
-    if not shared_queues.is_member(db, **reviewer_key, lock=True):
+    if not shared_queues.is_member(db, **reviewer_key, lock=True) or not is_qualified(db, **reviewer_key):
         return NextClaim(question=None)
     if load_batch(db, batch_id=batch_id).state is BatchState.CLOSED:
         return NextClaim(question=None)

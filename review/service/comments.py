@@ -24,7 +24,7 @@ from storage.review import comments as stored
 from storage.review.assignments import find_assignment
 from storage.review.comments import QuestionReviewer
 from storage.review.question_work import find_batch_for_person, find_question_work
-from storage.sampling.batches import load_batch
+from storage.sampling.batches import find_batch, load_batch
 
 WRITE_COMMENT = "write comment"
 
@@ -137,7 +137,9 @@ def write_to_reviewer(
         InvalidValue: the text is empty or too long.
     """
     require(by, Action.BROWSE)
-    loaded_batch, person = load_batch(db, name=batch), load_person_by_name(db, name=reviewer)
+    # A practice set has comments, too, but load_batch does not find it.
+    loaded_batch = find_batch(db, name=batch) or load_batch(db, name=batch)
+    person = load_person_by_name(db, name=reviewer)
     if person.id == by.id:
         raise Refused("This is your own thread as a reviewer. Another coordinator has to answer.")
     assignment = find_assignment(

@@ -10,6 +10,7 @@ from accounts.service import load_person_by_name
 from domain.batches import Batch, BatchState
 from domain.errors import InvalidValue, Refused
 from domain.people import Person, Role
+from review.service.qualification import check_reviewers_qualified
 from storage.sampling.batches import load_batch
 
 
@@ -26,12 +27,15 @@ def lock_open_batch(db: Session, name: str) -> Batch:
     return batch
 
 
-def load_reviewers(db: Session, names: Sequence[str]) -> list[Person]:
+def load_reviewers(db: Session, names: Sequence[str], *, batch: Batch | None) -> list[Person]:
     """Return the reviewers with these sign-in names, without duplicates, sorted by name.
+
+    ``batch`` is the batch that they are to review; None for a practice set, which anybody may judge.
 
     Raises:
         NotFound: a person does not exist.
-        Refused: a person is not a reviewer, or is disabled.
+        Refused: a person is not a reviewer, is disabled, or has not passed a practice set that the batch
+            requires.
         InvalidValue: ``names`` is empty.
     """
     people = {person.id: person for person in (load_person_by_name(db, name=name) for name in names)}
@@ -42,4 +46,7 @@ def load_reviewers(db: Session, names: Sequence[str]) -> list[Person]:
             raise Refused(f"The account of {person.name} is disabled. Choose another person.")
         if Role.REVIEWER not in person.roles:
             raise Refused(f"{person.name} is not a reviewer. Choose another person.")
-    return sorted(people.values(), key=lambda person: person.name)
+    reviewers = sorted(people.values(), key=lambda person: person.name)
+    if batch is not None:
+        check_reviewers_qualified(db, batch=batch, reviewers=reviewers)
+    return reviewers

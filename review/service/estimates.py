@@ -5,56 +5,92 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 from sqlmodel import Session
 
 from domain.count_texts import count_text
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
-from domain.verdicts import ErrorKind
+from domain.verdicts import Decision, ErrorKind
 from intake.garbage_collector import pause_garbage_collector
-from review.estimates import Estimates, Outcome, Sample, estimate_rates, explain_limit_exceeded
+from measures.weighted_rates import level_for_every_look
+from review.estimates import (
+    Estimate,
+    Estimates,
+    Outcome,
+    Sample,
+    estimate_key_errors,
+    estimate_rates,
+    explain_limit_exceeded,
+)
 from review.estimates_text import format_data_card
 from review.progress import format_interval, format_percent
 from review.sample_size import DEFAULT_HALF_WIDTH, SampleSizePlan, plan_sample_size
+from review.service.joint_probabilities import list_draws_in_order
 from review.service.sample_data import (
     CellKey,
+    DatasetRisks,
     SampleCells,
     SampleData,
     build_sample,
     explain_exclusion,
     format_cell_name,
+    load_dataset_risks,
     load_sample_data,
 )
+from sampling.strategies import ErrorAssumptions, fit_assumptions
 from storage.browsing import applied_rules
 from storage.browsing.search_results import SearchResult, load_search_results
+from storage.quality.name_mappings import load_derived_names
 from storage.review.outcomes import FEATURES
 from storage.sampling import batches as stored
 from storage.sampling import frames
 
 #: The columns by which estimates can be broken down, in addition to batches.
-GROUPS = FEATURES
+GROUPS = (*FEATURES, "controlled_category", "domain")
 BATCH_GROUP = "batch"
 _MAX_EXAMPLES = 3
+#: The number of judged questions from which the stopping rule applies, as docs/coverage.md verifies it.
+FIRST_LOOK = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppingRule:
+    """Whether review can stop, because the rate of key errors is known within ``target_half_width``.
+
+    ``estimate`` has intervals that are valid although they are looked at after every verdict, at the
+    confidence ``level``.
+    """
+
+    target_half_width: float
+    level: float
+    estimate: Estimate
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the interval is narrow enough. The prediction-powered interval does not decide."""
+        return self.estimate.half_width is not None and self.estimate.half_width <= self.target_half_width
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetEstimates:
     """Estimates of a whole dataset.
 
-    ``plans`` has the numbers of further questions for narrower intervals. ``notes`` has sentences for the
-    user.
+    ``plans`` has the numbers of further questions for narrower intervals. ``stopping`` states whether review
+    can stop; None before ``FIRST_LOOK`` judged questions. ``notes`` has sentences for the user.
     """
 
     dataset: str
     batches: tuple[str, ...]
     estimates: Estimates
     plans: tuple[SampleSizePlan, ...]
+    stopping: StoppingRule | None
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupEstimates:
-    """Estimates of a part of the dataset: a task, category, generator, prompt version or batch.
+    """Estimates of a part of the dataset: a task, category, generator, prompt version, batch and so on.
 
     ``examples`` has the first questions with each kind of error.
     """
@@ -90,6 +126,16 @@ def load_sample(db: Session, *, by: Person, dataset: str, batches: Sequence[str]
 
 
 @pause_garbage_collector()
+def load_risks(db: Session, *, by: Person, sample_data: SampleData) -> DatasetRisks:
+    """Load the risk of an error of all questions that a sample represents, for prediction-powered estimates.
+
+    It changes with checks and predictions of models, not with verdicts.
+    """
+    require(by, Action.SEE_PROGRESS)
+    return load_dataset_risks(db, sample_data)
+
+
+@pause_garbage_collector()
 def estimate_dataset(
     db: Session,
     *,
@@ -98,6 +144,7 @@ def estimate_dataset(
     batches: Sequence[str] | None = None,
     target_half_width: float = DEFAULT_HALF_WIDTH,
     sample_data: SampleData | None = None,
+    dataset_risks: DatasetRisks | None = None,
 ) -> DatasetEstimates:
     """Estimate rates of a whole dataset.
 
@@ -108,6 +155,7 @@ def estimate_dataset(
         batches: the names of the batches; None for all random batches of the dataset.
         target_half_width: the target of the plans for the half-width of the interval, as a share (0 to 1).
         sample_data: the result of :func:`load_sample` for the same dataset and batches; None to load it.
+        dataset_risks: the result of :func:`load_risks`; None to load it.
 
     Raises:
         NotFound: the dataset or a batch does not exist.
@@ -116,7 +164,7 @@ def estimate_dataset(
     """
     require(by, Action.SEE_PROGRESS)
     data = sample_data or load_sample_data(db, dataset=dataset, names=batches)
-    sample = build_sample(db, data)
+    sample = build_sample(db, data, dataset_risks=dataset_risks or load_dataset_risks(db, data))
     estimates = estimate_rates(sample)
     plans = [plan_sample_size(estimates.key_errors, sample, target_half_width=target_half_width)]
     widest = max(estimates.errors, key=lambda error_rate: error_rate.half_width or 0)
@@ -127,6 +175,7 @@ def estimate_dataset(
         batches=tuple(batch.name for batch in data.batches),
         estimates=estimates,
         plans=tuple(plans),
+        stopping=_apply_stopping_rule(db, data, sample, target_half_width),
         notes=(*estimates.notes, *_describe_exclusions(data)),
     )
 
@@ -230,22 +279,76 @@ def write_data_card_statement(db: Session, *, dataset: str, batches: Sequence[st
     return format_data_card(estimate_rates(replace(sample, dataset_size=sum(sample.sizes.values()))))
 
 
+def _apply_stopping_rule(
+    db: Session, data: SampleData, sample: Sample, target_half_width: float
+) -> StoppingRule | None:
+    """Compute the interval of key errors that may be looked at after every verdict.
+
+    Its level must not change with later draws, so it is planned for the size of the first draw.
+    """
+    if len(sample.outcomes) < FIRST_LOOK:
+        return None
+    _, first_draw = list_draws_in_order(db, data.batches)[0]
+    planned = sum(stratum.drawn for stratum in first_draw.strata)
+    level = level_for_every_look(len(sample.outcomes), planned=max(1, planned))
+    return StoppingRule(
+        target_half_width=target_half_width,
+        level=level,
+        estimate=estimate_key_errors(sample, confidence=level),
+    )
+
+
+def estimate_assumptions(db: Session, *, by: Person, dataset: str) -> ErrorAssumptions | None:
+    """Estimate the rate of faulty questions, and how strongly it follows the risk, from the reviewed sample.
+
+    A question is faulty if it was corrected or rejected. The highest risk of the dataset counts as 1.
+
+    Returns:
+        The estimate for a comparison of strategies; None without a reviewed sample, a faulty question or a
+        risk.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.SEE_PROGRESS)
+    try:
+        data = load_sample_data(db, dataset=dataset, names=None)
+    except Refused:
+        return None
+    dataset_risks = load_dataset_risks(db, data)
+    sample = build_sample(db, data, dataset_risks=dataset_risks)
+    outcomes = [
+        outcome for outcome in sample.outcomes if outcome.decision is not None and not outcome.key_only
+    ]
+    if sample.risks is None or not outcomes:
+        return None
+    risks, highest = sample.risks, float(dataset_risks.risks.max())
+    return fit_assumptions(
+        np.array([outcome.decision is not Decision.ACCEPT for outcome in outcomes]),
+        np.array([risks.get(outcome.question_number, 0.0) / highest for outcome in outcomes]),
+        sample.compute_weights(outcomes),
+    )
+
+
 # ------------------------------------------------------------------------------------------------ by group
 def _build_samples_by_value(db: Session, data: SampleData, group: str) -> dict[str, Sample]:
     """Divide the sample by the values of a column, sorted by decreasing number of questions."""
-    cells = SampleCells(db, data.dataset_id, data.batches)
+    cells = SampleCells(db, data, data.batches)
+    current = load_derived_names(db, dataset_id=data.dataset_id, features=(group,))
+    names = {**current, **cells.derived_names}  # those of the draws define their strata
     sizes: dict[str, dict[CellKey, int]] = {}
     for segment in cells.segments:
         counts = frames.count_frame(
             db, dataset_id=data.dataset_id, after=segment[0], through=segment[1],
-            stratify_by=(*cells.further_columns, group), with_rejected=cells.with_rejected,
+            stratify_by=(*cells.further_columns, group), names=names, with_rejected=cells.with_rejected,
             excluded=cells.excluded,
         )  # fmt: skip
         for (tier, (*values, value)), count in counts.items():
             sizes.setdefault(value, {})[segment, tier, tuple(values)] = count
     by_value: dict[str, list[Outcome]] = {}
-    value_by_question = data.drawn_columns.feature_by_question(group)
-    for outcome in build_sample(db, data).outcomes:
+    value_by_question = data.drawn_columns.feature_by_question(group, names)
+    whole = build_sample(db, data)
+    for outcome in whole.outcomes:
         by_value.setdefault(value_by_question[outcome.question_number], []).append(outcome)
     ordered = sorted(sizes, key=lambda value: (-sum(sizes[value].values()), value))
     return {
@@ -255,6 +358,7 @@ def _build_samples_by_value(db: Session, data: SampleData, group: str) -> dict[s
             outcomes=by_value.get(value, []),
             skipped={},
             dataset_size=sum(sizes[value].values()),
+            probabilities=whole.probabilities,
         )
         for value in ordered
     }

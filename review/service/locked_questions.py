@@ -12,6 +12,7 @@ from domain.errors import Refused
 from domain.people import Person
 from domain.questions import Question
 from review import rules
+from review.service.qualification import check_qualified
 from storage.audit.contents import question_subject
 from storage.review import claims
 from storage.review.assignments import AssignedQuestion
@@ -59,10 +60,12 @@ def lock_batch(db: Session, *, person: Person, batch_id: int) -> BatchForPerson:
 
     Raises:
         NotFound: the batch does not exist; the message is the same as for a question of somebody else.
+        Refused: the batch requires a practice set that the person has not passed.
     """
     reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=person.id, lock=True)
     if reviewer_batch is None:
         raise rules.build_question_not_found(person, batch_id=batch_id)
+    check_qualified(db, person=person, reviewer_batch=reviewer_batch)
     return reviewer_batch
 
 

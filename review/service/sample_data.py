@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlmodel import Session
 
-from domain.batches import Batch, FormScope
+from domain.batches import STRATA, Batch, DerivedNames, FormScope
 from domain.errors import NotFound, Refused
 from domain.vocabulary import Difficulty
 from review.estimates import Sample
 from review.outcomes import Judgements, resolve_outcomes
+from review.service.joint_probabilities import list_draws_in_order, load_joint_probabilities
+from sampling.service import load_frame_risks, load_not_random_batches
 from storage.browsing import applied_rules
 from storage.quality.problems import select_with_problems
 from storage.review import outcomes
@@ -23,6 +26,7 @@ from storage.review.latest_verdicts import load_latest_verdicts
 from storage.review.outcomes import ReviewedQuestionColumns
 from storage.sampling import batches as stored
 from storage.sampling import draws, frames
+from storage.sampling.draws import Draw
 from storage.types import AnySelect
 
 #: (segment, tier, values of the further strata). A segment is (id before its first question, id of its last).
@@ -33,7 +37,8 @@ CellKey = tuple[tuple[int, int], Difficulty | None, tuple[str, ...]]
 class SampleData:
     """The data of a sample.
 
-    ``batches`` has the batches that count, and ``excluded`` (name, reason) of the others. ``skipped`` has
+    ``batches`` has the batches that count, ``draws`` (id, last question id of the frame) of their draws in
+    order, and ``excluded`` (name, reason) of the other batches. ``skipped`` has
     (batch id, question id) of the skipped questions. ``dataset_size`` is the number of questions of the
     dataset, and ``rejected_since`` the number of those rejected by rule.
     """
@@ -41,6 +46,7 @@ class SampleData:
     dataset: str
     dataset_id: int
     batches: tuple[Batch, ...]
+    draws: tuple[tuple[int, int], ...]
     excluded: tuple[tuple[str, str], ...]
     drawn_columns: ReviewedQuestionColumns
     judgements: Judgements
@@ -48,14 +54,42 @@ class SampleData:
     dataset_size: int
     rejected_since: int
 
+    @property
+    def frame_key(self) -> tuple[object, ...]:
+        """What determines which questions the sample represents."""
+        return self.draws, tuple(sorted(self.judged_batches)), self.dataset_size, self.rejected_since
 
-def load_sample_data(db: Session, *, dataset: str, names: Sequence[str] | None) -> SampleData:
+    @property
+    def judged_batches(self) -> frozenset[int]:
+        """The ids of the batches with a verdict."""
+        return frozenset(np.unique(self.judgements.latest_verdicts.batches).tolist())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DatasetRisks:
+    """The present risk of an error of each question of the cells of a sample, by id; shape (N,)."""
+
+    numbers: NDArray[np.int64]
+    risks: NDArray[np.float64]
+
+    def find(self, numbers: Collection[int]) -> dict[int, float]:
+        """Return the risks of those of the questions that the sample represents."""
+        wanted = np.array(sorted(numbers), dtype=np.int64)
+        positions = np.minimum(np.searchsorted(self.numbers, wanted), len(self.numbers) - 1)
+        is_known = self.numbers[positions] == wanted
+        return dict(zip(wanted[is_known].tolist(), self.risks[positions[is_known]].tolist(), strict=True))
+
+
+def load_sample_data(
+    db: Session, *, dataset: str, names: Sequence[str] | None, flags: bool = False
+) -> SampleData:
     """Load the data of a sample. The function checks no permission.
 
     Args:
         db: a read-only session.
         dataset: the name of the dataset.
         names: the names of the batches; None for all random batches of the dataset.
+        flags: whether to load the yes/no fields of the verdicts, too.
 
     Raises:
         NotFound: the dataset or a batch does not exist.
@@ -74,12 +108,13 @@ def load_sample_data(db: Session, *, dataset: str, names: Sequence[str] | None) 
     reasons_by_batch = {batch.name: explain_exclusion(batch, search_batches) for batch in requested}
     usable = [batch for batch in requested if not reasons_by_batch[batch.name]]
     # Questions that some draws left out and others did not would have unequal chances.
-    counted = tuple(batch for batch in usable if set(batch.plan.checks) == set(usable[0].plan.checks))
+    same_checks = [batch for batch in usable if set(batch.plan.checks) == set(usable[0].plan.checks)]
     for batch in usable:
-        if batch not in counted:
+        if batch not in same_checks:
             reasons_by_batch[batch.name] = (
-                f"it leaves out questions by other checks than batch {counted[0].name}; choose it alone"
+                f"it leaves out questions by other checks than batch {usable[0].name}; choose it alone"
             )
+    counted = _select_independent_batches(_select_same_names(same_checks, reasons_by_batch), reasons_by_batch)
     excluded = tuple((name, reason) for name, reason in reasons_by_batch.items() if reason)
     if not counted:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in excluded)
@@ -92,10 +127,11 @@ def load_sample_data(db: Session, *, dataset: str, names: Sequence[str] | None) 
         dataset=dataset,
         dataset_id=dataset_id,
         batches=counted,
+        draws=tuple((draw.id or 0, draw.frame_through) for _, draw in list_draws_in_order(db, counted)),
         excluded=excluded,
         drawn_columns=outcomes.load_reviewed_questions(db, batch_ids=ids),
         judgements=Judgements(
-            latest_verdicts=load_latest_verdicts(db, batch_ids=ids),
+            latest_verdicts=load_latest_verdicts(db, batch_ids=ids, ratings=flags),
             adjudications=tuple(outcomes.load_adjudication_outcomes(db, batch_ids=ids)),
             key_only_batches=frozenset(
                 batch.id for batch in counted if batch.settings.parts is FormScope.KEY
@@ -107,27 +143,106 @@ def load_sample_data(db: Session, *, dataset: str, names: Sequence[str] | None) 
     )
 
 
-def build_sample(db: Session, data: SampleData, batches: Sequence[Batch] | None = None) -> Sample:
+def _select_same_names(batches: Sequence[Batch], reasons_by_batch: dict[str, str]) -> tuple[Batch, ...]:
+    """Return the batches whose strata have the same names; add the reason why another one does not count."""
+    names: dict[str, object] = {}
+    counted = []
+    for batch in batches:
+        if any(names.get(feature, values) != values for feature, values in batch.plan.names.items()):
+            reasons_by_batch[batch.name] = (
+                f"its strata have other controlled names than batch {batches[0].name}; choose it alone"
+            )
+        else:
+            names |= batch.plan.names
+            counted.append(batch)
+    return tuple(counted)
+
+
+def _select_independent_batches(
+    batches: Sequence[Batch], reasons_by_batch: dict[str, str]
+) -> tuple[Batch, ...]:
+    """Return batches with different seeds if one is by risk; add the reason why another does not count."""
+    if all(batch.plan.risk is None for batch in batches):
+        return tuple(batches)
+    first_by_seed: dict[int, Batch] = {}
+    for batch in batches:
+        first = first_by_seed.setdefault(batch.plan.seed, batch)
+        if first is not batch:
+            reasons_by_batch[batch.name] = (
+                f"it was drawn with the same seed as batch {first.name}; choose it alone"
+            )
+    return tuple(first_by_seed.values())
+
+
+def build_sample(
+    db: Session,
+    data: SampleData,
+    batches: Sequence[Batch] | None = None,
+    *,
+    dataset_risks: DatasetRisks | None = None,
+) -> Sample:
     """Build a sample from batches, without loading verdicts again.
 
     Args:
         db: a read-only session.
         data: the result of :func:`load_sample_data`.
         batches: some of the batches in ``data``; None for all.
+        dataset_risks: the result of :func:`load_dataset_risks`, for prediction-powered estimates.
     """
     batches = data.batches if batches is None else batches
     ids = {batch.id for batch in batches}
-    cells = SampleCells(db, data.dataset_id, batches)
+    cells = SampleCells(db, data, batches)
     cell_by_question = cells.map_questions_to_cells(data.drawn_columns)
-    resolved_outcomes = resolve_outcomes(data.judgements, ids, cell_by_question)
+    probabilities = None
+    if cells.is_weighted:
+        probabilities = load_joint_probabilities(
+            db,
+            batches=batches,
+            left_out=cells.left_out,
+            questions=data.drawn_columns,
+            judgements=data.judgements,
+        )
+        cell_by_question = {
+            number: cell for number, cell in cell_by_question.items() if number in probabilities
+        }
+    columns = data.drawn_columns
+    clusters = dict(zip(columns.numbers.tolist(), columns.clusters.tolist(), strict=True))
+    resolved_outcomes = resolve_outcomes(data.judgements, ids, cell_by_question, clusters)
     judged = {outcome.question_number for outcome in resolved_outcomes}
     skipped = {number for batch, number in data.skipped if batch in ids} - judged
+    has_risks = dataset_risks is not None and bool(dataset_risks.risks.any())
     return Sample(
         names=cells.names,
         sizes=cells.sizes,
         outcomes=resolved_outcomes,
         skipped=Counter(cell_by_question[number] for number in skipped if number in cell_by_question),
         dataset_size=max(data.dataset_size, sum(cells.sizes.values())),
+        probabilities=probabilities,
+        skipped_weight=sum(1 / probabilities[number] for number in skipped if number in probabilities)
+        if probabilities
+        else 0.0,
+        risks=dataset_risks.find(judged) if dataset_risks is not None and has_risks else None,
+        mean_risk=float(dataset_risks.risks.mean()) if dataset_risks is not None and has_risks else None,
+    )
+
+
+def load_dataset_risks(db: Session, data: SampleData) -> DatasetRisks:
+    """Load the risk of all questions that the sample represents. The function checks no permission."""
+    cells = SampleCells(db, data, data.batches)
+    parts = [
+        frames.load_frame(
+            db,
+            dataset_id=data.dataset_id,
+            after=after,
+            through=through,
+            with_rejected=cells.with_rejected,
+            excluded=cells.excluded,
+        ).numbers
+        for after, through in cells.segments
+    ]
+    numbers = np.sort(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+    return DatasetRisks(
+        numbers=numbers, risks=load_frame_risks(db, dataset_id=data.dataset_id, numbers=numbers)
     )
 
 
@@ -150,17 +265,27 @@ def explain_exclusion(batch: Batch, search_batches: set[int]) -> str:
 class SampleCells:
     """The cells of a sample. All questions of a cell had the same chance in each of the draws.
 
+    Their chances differ if one of the batches, or of the other batches that they left out (``left_out``), was
+    drawn by risk (``is_weighted``).
+
     The limits of the draws' sampling frames divide the question ids into segments, so that all questions of a
     segment were in the same frames. A cell is the combination of a segment, a tier, and values of all further
     strata of the draws. If no two frames overlap, the sizes of the cells are those of the draws; otherwise
     they are counted.
     """
 
-    def __init__(self, db: Session, dataset_id: int, batches: Sequence[Batch]) -> None:
+    def __init__(self, db: Session, data: SampleData, batches: Sequence[Batch]) -> None:
         """Compute the segments and sizes."""
-        batch_draws = [(batch, draw) for batch in batches for draw in draws.list_draws(db, batch_id=batch.id)]
+        dataset_id = data.dataset_id
+        batch_draws = list_draws_in_order(db, batches)
+        self.left_out = _list_left_out_batches(db, dataset_id, batch_draws)
+        self.is_weighted = any(batch.plan.risk is not None for batch in (*batches, *self.left_out))
         strata_columns = {name for batch in batches for name in batch.plan.strata}
-        self.further_columns = tuple(name for name in ("task", "category") if name in strata_columns)
+        self.further_columns = tuple(name for name in STRATA if name in strata_columns)
+        #: The names of all batches, which are the same for features of the same batches' plans.
+        self.derived_names: DerivedNames = {
+            feature: values for batch in batches for feature, values in batch.plan.names.items()
+        }
         self.with_rejected = _has_later_rejections(db, dataset_id, [draw.drawn_at for _, draw in batch_draws])
         ends = sorted({end for _, draw in batch_draws for end in (draw.frame_after, draw.frame_through)})
         self.segments = [
@@ -170,13 +295,21 @@ class SampleCells:
         ]
         self._ends = [high for _, high in self.segments]
         self.excluded = _select_excluded(db, dataset_id, batches)
+        if self.is_weighted:
+            out_of_reach = _select_out_of_reach(db, data, batch_draws, self.left_out)
+            self.excluded = frames.unite_selects(
+                [part for part in (self.excluded, out_of_reach) if part is not None]
+            )
         self.sizes: dict[CellKey, int] = {}
         frame_ranges = sorted((draw.frame_after, draw.frame_through) for _, draw in batch_draws)
         if any(batch.plan.checks for batch in batches):
             # What the checks report may have changed since; draws of the same questions had the same frame.
             frame_ranges = sorted(set(frame_ranges))
         is_disjoint = all(first[1] <= second[0] for first, second in pairwise(frame_ranges))
-        if is_disjoint and all(batch.plan.strata == self.further_columns for batch in batches):
+        # The strata of a draw count the questions that it could take. Weights represent the others, too.
+        is_frame_whole = not (self.is_weighted and self.left_out)
+        has_same_strata = all(batch.plan.strata == self.further_columns for batch in batches)
+        if is_disjoint and is_frame_whole and has_same_strata:
             for _, draw in batch_draws:
                 segment = (draw.frame_after, draw.frame_through)
                 for stratum in draw.strata:
@@ -189,6 +322,7 @@ class SampleCells:
                     after=segment[0],
                     through=segment[1],
                     stratify_by=self.further_columns,
+                    names=self.derived_names,
                     with_rejected=self.with_rejected,
                     excluded=self.excluded,
                 )
@@ -200,7 +334,7 @@ class SampleCells:
         # The segments are sorted and disjoint, and every question of these draws is in one of them.
         segments = np.searchsorted(self._ends, drawn_columns.numbers)
         is_inside = segments < len(self._ends)
-        columns = [drawn_columns.features[name] for name in self.further_columns]
+        columns = [drawn_columns.derive_feature(name, self.derived_names) for name in self.further_columns]
         code_columns = [segments, drawn_columns.tiers[1], *(places for _, places in columns)]
         cache: dict[tuple[int, ...], CellKey] = {}
         cell_by_question = {}
@@ -228,16 +362,47 @@ def _select_excluded(db: Session, dataset_id: int, batches: Sequence[Batch]) -> 
     """
     parts: list[AnySelect] = []
     if any(batch.plan.not_drawn for batch in batches):
-        not_random = applied_rules.load_batches_from_search(db) | {
-            batch.id
-            for batch in stored.list_batches(db, dataset_id=dataset_id)
-            if batch.plan.balance is not None
-        }
-        parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=not_random))
+        parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=load_not_random_batches(db)))
     checks = {check for batch in batches for check in batch.plan.checks}
     if checks:
         drawn = frames.select_in_batches(dataset_id=dataset_id, batch_ids=[batch.id for batch in batches])
         parts.append(select_with_problems(dataset_id=dataset_id, checks=checks, except_for=drawn))
+    return frames.unite_selects(parts)
+
+
+def _list_left_out_batches(
+    db: Session, dataset_id: int, batch_draws: Sequence[tuple[Batch, Draw]]
+) -> list[Batch]:
+    """Return the other random batches that were drawn before a draw that leaves out other batches."""
+    last = max((draw.id or 0 for batch, draw in batch_draws if batch.plan.not_drawn), default=0)
+    if not last:
+        return []
+    without = load_not_random_batches(db) | {batch.id for batch, _ in batch_draws}
+    others = [batch for batch in stored.list_batches(db, dataset_id=dataset_id) if batch.id not in without]
+    earlier = {batch.id for batch, draw in list_draws_in_order(db, others) if (draw.id or 0) < last}
+    return [batch for batch in others if batch.id in earlier]
+
+
+def _select_out_of_reach(
+    db: Session, data: SampleData, batch_draws: Sequence[tuple[Batch, Draw]], left_out: Sequence[Batch]
+) -> AnySelect | None:
+    """Select the ids of the questions that no judged draw could take; None if there are none.
+
+    They were certain to be drawn in a batch without verdicts that count, and later draws left them out.
+    """
+    judged = data.judged_batches
+    judged_draws = [(batch, draw) for batch, draw in batch_draws if batch.id in judged]
+    if not judged_draws:
+        return None
+    unjudged_draws = [(batch, draw) for batch, draw in batch_draws if batch.id not in judged]
+    parts: list[AnySelect] = []
+    for _, unjudged in (*unjudged_draws, *list_draws_in_order(db, left_out)):
+        frames_in_reach = [
+            (draw.frame_after, draw.frame_through)
+            for batch, draw in judged_draws
+            if not batch.plan.not_drawn or (draw.id or 0) < (unjudged.id or 0)
+        ]
+        parts += draws.select_certain(draw_id=unjudged.id or 0, outside=frames_in_reach)
     return frames.unite_selects(parts)
 
 

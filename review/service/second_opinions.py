@@ -1,4 +1,4 @@
-"""Services for second opinions: a second reviewer for a random share and for reported errors."""
+"""Services for second opinions: for a random share, for reported errors, or by expected information."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
 from sqlmodel import Session
 
 from accounts.service.audit import record
-from domain.batches import Batch
+from domain.batches import AssignmentState, Batch
 from domain.count_texts import count_text
+from domain.errors import InvalidValue
 from domain.people import Action, Person, require
 from domain.second_opinions import SecondOpinions, SecondOpinionScope
+from review.consensus import count_decisions
 from review.distribution import (
     CurrentAssignments,
     Distribution,
@@ -21,12 +24,14 @@ from review.distribution import (
     list_current_holders,
     map_names_to_questions,
 )
+from review.second_look import MAXIMUM_REVIEWERS, choose_second_looks, compute_expected_information
 from review.second_opinions import extend_rule
 from review.service.assignments import create_assignments, load_current_assignments
 from review.service.batches import batch_subject
 from review.service.coordinator_lookups import load_reviewers, lock_open_batch
 from storage.review.assignments import list_batch_members
-from storage.review.latest_verdicts import load_questions_with_errors
+from storage.review.latest_verdicts import load_latest_verdicts, load_questions_with_errors
+from storage.review.outcomes import load_adjudication_outcomes
 from storage.review.second_opinions import find_second_opinions, load_question_ids, save_second_opinions
 from storage.review.shared_queues import count_free_by_question
 from storage.sampling.batches import load_batch
@@ -37,7 +42,7 @@ class SecondOpinionSummary:
     """The numbers of questions for a second opinion, assigned or in a preview, by sign-in name.
 
     ``random_count`` of the questions are in the random share. ``found_count`` are outside it and were added
-    because the first reviewer reported an error. ``notes`` has sentences for the user.
+    because of their verdicts. ``notes`` has sentences for the user.
     """
 
     batch: str
@@ -49,11 +54,20 @@ class SecondOpinionSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Information:
+    """The expected information, in bits, of each chosen question, the best first, and the mean of all."""
+
+    bits: tuple[float, ...]
+    mean_bits: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _SecondOpinionPlan:
     current: CurrentAssignments
     distribution: Distribution
     random_share: frozenset[int]
     without_reviewer_count: int
+    information: _Information | None
 
 
 def load_second_opinions(db: Session, *, by: Person, batch: str) -> SecondOpinions | None:
@@ -72,41 +86,44 @@ def request_second_opinions(
     by: Person,
     batch: str,
     to: Sequence[str],
-    where_found: bool,
+    scope: SecondOpinionScope,
     share: float | None,
     seed: int | None,
+    informative: int = 0,
     now: datetime,
 ) -> SecondOpinionSummary:
-    """Assign a second reviewer to a random share of a batch and, optionally, where an error was reported.
+    """Assign a second reviewer to a random share of a batch and, by ``scope``, to further questions.
 
     The random share is chosen by a hash of seed and question, independently of verdicts. A verdict reports an
     error if its decision is "revise" or "reject" or if it names a kind of error. Questions with two reviewers
-    get no further reviewer. Questions without a reviewer are skipped; call this function again once they have
-    one. The batch is locked.
+    get no further reviewer, except by expected information, up to three and never in the random share: there,
+    the number of reviewers must not depend on verdicts. Questions without a reviewer are skipped; call this
+    function again once they have one. The batch is locked.
 
     Args:
         db: a session for writing.
         by: the acting person.
         batch: the name of the batch.
         to: the sign-in names of reviewers.
-        where_found: whether to add the questions in which the first reviewer reported an error.
+        scope: the questions to add to the random share.
         share: the random share of all questions of the batch, above 0 and up to 1; None for the share of an
             earlier call.
         seed: the seed of the random share; None for the seed of an earlier call, or 0.
+        informative: the number of questions to add by expected information, 1 or more with this scope.
         now: the current time.
 
     Raises:
         NotFound: the batch or a person does not exist.
         Refused: the batch is closed, a person is not a reviewer, there is no random share, or an earlier call
-            had another seed or a larger share or included the questions with a reported error.
-        InvalidValue: ``to`` is empty, or the share or the seed is outside its range.
+            had another seed, share or scope that does not allow this one.
+        InvalidValue: ``to`` is empty, or the share, the seed or ``informative`` is outside its range.
     """
     require(by, Action.ASSIGN)
     loaded_batch = lock_open_batch(db, batch)
     previous = find_second_opinions(db, batch_id=loaded_batch.id)
-    rule = extend_rule(previous, where_found=where_found, share=share, seed=seed)
-    people = load_reviewers(db, to)
-    plan = _plan_second_opinions(db, loaded_batch, rule, people)
+    rule = extend_rule(previous, scope=scope, share=share, seed=seed)
+    people = load_reviewers(db, to, batch=loaded_batch)
+    plan = _plan_second_opinions(db, loaded_batch, rule, people, informative)
     create_assignments(db, loaded_batch, plan.current, plan.distribution, by_id=by.id, now=now)
     if rule != previous:
         save_second_opinions(db, batch_id=loaded_batch.id, second_opinions=rule, now=now)
@@ -124,9 +141,10 @@ def preview_second_opinions(
     by: Person,
     batch: str,
     to: Sequence[str],
-    where_found: bool,
+    scope: SecondOpinionScope,
     share: float | None,
     seed: int | None,
+    informative: int = 0,
 ) -> SecondOpinionSummary:
     """Compute what :func:`request_second_opinions` would assign. Nothing is written or locked.
 
@@ -135,15 +153,19 @@ def preview_second_opinions(
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch)
     rule = extend_rule(
-        find_second_opinions(db, batch_id=loaded_batch.id), where_found=where_found, share=share, seed=seed
+        find_second_opinions(db, batch_id=loaded_batch.id), scope=scope, share=share, seed=seed
     )
-    people = load_reviewers(db, to)
-    return _build_summary(loaded_batch, rule, _plan_second_opinions(db, loaded_batch, rule, people), people)
+    people = load_reviewers(db, to, batch=loaded_batch)
+    plan = _plan_second_opinions(db, loaded_batch, rule, people, informative)
+    return _build_summary(loaded_batch, rule, plan, people)
 
 
 def _plan_second_opinions(
-    db: Session, batch: Batch, rule: SecondOpinions, people: Sequence[Person]
+    db: Session, batch: Batch, rule: SecondOpinions, people: Sequence[Person], informative: int
 ) -> _SecondOpinionPlan:
+    is_by_information = rule.scope is SecondOpinionScope.SHARE_AND_INFORMATION
+    if is_by_information and informative < 1:
+        raise InvalidValue("questions by expected information", f"must be 1 or more, not {informative}")
     current = load_current_assignments(db, batch)
     in_queue = count_free_by_question(db, batch_id=batch.id)
     random_share = rule.draw_random_share(load_question_ids(db, batch_id=batch.id))
@@ -170,11 +192,73 @@ def _plan_second_opinions(
     distribution = distribute_questions(
         to_assign, people=[person.id for person in people], reviewers_by_exam=current.reviewers_by_exam
     )
+    information = None
+    if is_by_information:
+        looks, information = _choose_by_information(
+            db, batch, people, current=current, left_out=random_share | in_queue.keys(), count=informative
+        )
+        distribution = Distribution(
+            by_person={
+                person: tuple(sorted((*group, *looks.get(person, ())), key=lambda item: item.position))
+                for person, group in distribution.by_person.items()
+            },
+            unplaced=distribution.unplaced,
+        )
     return _SecondOpinionPlan(
         current=current,
         distribution=distribution,
         random_share=random_share,
         without_reviewer_count=without_reviewer_count,
+        information=information,
+    )
+
+
+def _choose_by_information(
+    db: Session,
+    batch: Batch,
+    people: Sequence[Person],
+    *,
+    current: CurrentAssignments,
+    left_out: frozenset[int],
+    count: int,
+) -> tuple[dict[int, list[UnderassignedQuestion]], _Information]:
+    """Choose questions by person id, whose reviewers have all judged them, and which nobody adjudicated."""
+    verdicts = load_latest_verdicts(db, batch_ids=[batch.id])
+    if not len(verdicts):
+        return {}, _Information(bits=(), mean_bits=0.0)
+    decisions = count_decisions(verdicts, people=tuple(person.id for person in people))
+    adjudicated = {item.question_number for item in load_adjudication_outcomes(db, batch_ids=[batch.id])}
+    members = {member.question_number: member for member in list_batch_members(db, batch_id=batch.id)}
+    columns = np.searchsorted(decisions.people, [person.id for person in people])
+    can_judge = np.zeros((len(decisions.questions), len(people)), dtype=np.bool_)
+    for row, number in enumerate(decisions.questions.tolist()):
+        states = current.states.get(number, {})
+        holders = list_current_holders(states)
+        is_waiting = any(states[person] is not AssignmentState.DONE for person in holders)
+        has_judged = decisions.counts[row].any(axis=1)
+        is_full = max(len(holders), int(has_judged.sum())) >= MAXIMUM_REVIEWERS
+        is_excluded = number not in members or number in left_out or number in adjudicated
+        if not (is_excluded or is_waiting or is_full):
+            can_judge[row] = [
+                person.id not in holders and not has_judged[column]
+                for person, column in zip(people, columns.tolist(), strict=True)
+            ]
+    information = compute_expected_information(decisions.counts)[:, columns]
+    looks: dict[int, list[UnderassignedQuestion]] = {}
+    chosen = choose_second_looks(information, can_judge, count=count)
+    for look in chosen:
+        member = members[int(decisions.questions[look.question])]
+        looks.setdefault(people[look.person].id, []).append(
+            UnderassignedQuestion(
+                question_number=member.question_number,
+                exam_number=member.exam_number,
+                position=member.position,
+                missing_reviewers=1,
+            )
+        )
+    return looks, _Information(
+        bits=tuple(look.bits for look in chosen),
+        mean_bits=float(information[can_judge].mean()) if can_judge.any() else 0.0,
     )
 
 
@@ -199,6 +283,8 @@ def _build_summary(
             f"Without a first reviewer: {count_text(plan.without_reviewer_count, 'question')}."
             " Assign first reviewers before you request second opinions."
         )
+    if plan.information is not None:
+        notes.append(_describe_information(plan.information))
     if rule.scope is SecondOpinionScope.SHARE_AND_ERRORS:
         notes.append("Repeat this step as first verdicts arrive, to include newly reported errors.")
     return SecondOpinionSummary(
@@ -208,6 +294,20 @@ def _build_summary(
         random_count=random_count,
         found_count=len(assigned) - random_count,
         notes=tuple(notes),
+    )
+
+
+def _describe_information(information: _Information) -> str:
+    if not information.bits:
+        return (
+            "No question can be chosen by expected information yet: it needs questions outside the random "
+            "share whose reviewers have all judged them, and a reviewer who has not."
+        )
+    best, least = information.bits[0], information.bits[-1]
+    return (
+        f"By expected information: {count_text(len(information.bits), 'question')}. A verdict is expected to "
+        f"settle {best:.2f} to {least:.2f} bits of a question's decision; {information.mean_bits:.2f} on "
+        "average of all questions that could be chosen. Repeat this step as verdicts arrive."
     )
 
 

@@ -70,7 +70,7 @@ def share_batch(
     if not 1 <= idle_minutes <= 24 * 60:
         raise InvalidValue("idle", f"must be 1 to 1,440 minutes, not {idle_minutes}")
     loaded_batch = lock_open_batch(db, batch)
-    people = load_reviewers(db, to)
+    people = load_reviewers(db, to, batch=loaded_batch)
     previous = shared_queues.find_shared_queue(db, batch_id=loaded_batch.id)
     queue = shared_queues.SharedQueue(overlap=overlap, idle_timeout=timedelta(minutes=idle_minutes))
     shared_queues.save_queue(db, batch_id=loaded_batch.id, queue=queue)

@@ -20,7 +20,9 @@ from domain.exams import Exam
 from domain.people import Action, Person, require
 from review.id_mask import IdMask
 from review.rules import build_question_not_found, check_own_answer
+from review.service.feedback import load_feedback
 from review.service.locked_questions import may_open_question, require_key
+from review.service.qualification import check_qualified
 from review.sheet import BatchListItem, ReviewerProgress, ReviewSheet, StoredImage, ViewingTimes
 from storage.images.radiographs import find_image, list_radiograph_keys
 from storage.intake.exams import load_report
@@ -29,6 +31,7 @@ from storage.review.adjudications import is_adjudicator_on_exam
 from storage.review.assignments import AssignedQuestion, BatchMember
 from storage.review.drafts import load_drafts
 from storage.review.hidden import find_id_mask, list_unassigned_hidden
+from storage.review.practice import list_assigned_sets, list_locked_batches
 from storage.review.question_work import (
     BatchCounts,
     BatchForPerson,
@@ -115,15 +118,18 @@ def load_page(
 
     Raises:
         NotFound: the question does not exist, or is not assigned to the person (any more).
+        Refused: the batch requires a practice set that the person has not passed.
     """
     require(person, Action.JUDGE)
     reviewer_key: dict[str, Any] = {"person_id": person.id, "batch_id": batch_id}
+    reviewer_batch = reviewer_batch or find_batch_for_person(db, **reviewer_key)
+    if reviewer_batch is not None:
+        check_qualified(db, person=person, reviewer_batch=reviewer_batch)
     if question is None:
         first = assignments.find_first_open(db, **reviewer_key)
         if first is None:
             return None
         question = first.question_number
-    reviewer_batch = reviewer_batch or find_batch_for_person(db, **reviewer_key)
     work = None if reviewer_batch is None else find_question_work(db, **reviewer_key, question_id=question)
     if reviewer_batch is None or work is None or not may_open_question(reviewer_batch, work):
         raise build_question_not_found(person, batch_id=batch_id)
@@ -171,6 +177,8 @@ def load_page(
         viewing_times=ViewingTimes(
             seconds=seconds, seconds_looking=looking_seconds, seconds_away=away_seconds
         ),
+        feedback=load_feedback(db, reviewer_batch=reviewer_batch, work=work, person_id=person.id),
+        is_practice=reviewer_batch.is_practice,
         comments=work.comments,
         unread_comments=work.unread_comments,
         progress=replace(
@@ -295,11 +303,17 @@ def list_batches_for_reviewer(db: Session, *, person: Person) -> list[BatchListI
     """Return the batches in which the person has questions, including closed ones, the oldest first."""
     require(person, Action.JUDGE)
     counts, _ = load_batch_counts(db, person_id=person.id)
+    practice_sets = list_assigned_sets(db, person_id=person.id)
+    locked = list_locked_batches(db, person_id=person.id)
     times = load_looking_times(
         db, person_id=person.id, batch_ids=[batch_count.batch.id for batch_count in counts]
     )
     return [
-        _build_batch_list_item(db, person, batch_count, times.get(batch_count.batch.id, []))
+        replace(
+            _build_batch_list_item(db, person, batch_count, times.get(batch_count.batch.id, [])),
+            is_practice=batch_count.batch.id in practice_sets,
+            is_locked=batch_count.batch.id in locked,
+        )
         for batch_count in counts
     ]
 
@@ -318,7 +332,12 @@ def load_radiograph_file(
     """
     if not person.may(Action.ASSIGN):
         require(person, Action.JUDGE)
-        batch_ids = assignments.list_batches_of_person(db, person_id=person.id)
+        locked = list_locked_batches(db, person_id=person.id)
+        batch_ids = [
+            batch_id
+            for batch_id in assignments.list_batches_of_person(db, person_id=person.id)
+            if batch_id not in locked
+        ]
         exam_key = {"person_id": person.id, "exam_number": exam_number}
         if not (
             assignments.has_question_on_exam(db, **exam_key, batch_ids=batch_ids)
@@ -343,6 +362,7 @@ def _load_own_question(
     work = find_question_work(db, batch_id=batch_id, question_id=question, person_id=person.id)
     if reviewer_batch is None or work is None or not may_open_question(reviewer_batch, work):
         raise build_question_not_found(person, batch_id=batch_id)
+    check_qualified(db, person=person, reviewer_batch=reviewer_batch)
     return reviewer_batch, work
 
 

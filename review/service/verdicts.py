@@ -31,6 +31,7 @@ from review.service.locked_questions import (
     require_key,
     set_state,
 )
+from review.service.practice import complete_practice
 from storage.audit.contents import (
     COMMIT_OWN_ANSWER,
     GIVE_VERDICT,
@@ -134,6 +135,11 @@ def save_verdict(
     if verdict.revision != (latest.revision if latest else 0) + 1:
         raise StaleRevision(rules.describe_stale_verdict(verdict, latest))
     check_writable(locked)
+    if latest is not None and locked.reviewer_batch.is_practice:
+        raise Refused(
+            "A verdict on a practice question cannot be changed, because its known answer was shown. "
+            "Continue with the next question."
+        )
     settings = locked.batch.settings
     rules.check_own_answer(locked.work.own_answer, settings=settings)
     rules.check_fixed_alignment(verdict, fixed_rating=locked.work.locked_alignment)
@@ -160,6 +166,8 @@ def save_verdict(
         why=verdict.why,
         now=verdict.given_at,
     )
+    if locked.reviewer_batch.is_practice:
+        complete_practice(db, person=person, locked=locked, now=verdict.given_at)
     return stored_verdict
 
 

@@ -71,12 +71,17 @@ class AccountedChanges:
         table = COVERED.get(difference.table)
         if table is None:
             return False
-        if not (difference.added or (table.may_vanish if difference.deleted else table.may_change)):
+        entries = table.accounted_by
+        if table.changeable and not (difference.added or difference.deleted):
+            if not set(difference.columns) <= table.changeable:
+                return False
+            entries = table.changed_by
+        elif not (difference.added or (table.may_vanish if difference.deleted else table.may_change)):
             return False
         if difference.table == "person_role":  # the entry contains the roles, which can be compared
             roles = self._roles.get(f"person {difference.values['person_id']}")
             return roles is not None and (difference.values["role"] in roles) is difference.added
-        for action, template in table.accounted_by.items():
+        for action, template in entries.items():
             try:
                 subject = template.format_map(difference.values)
             except KeyError:  # of a deleted row only the primary key is known

@@ -99,7 +99,7 @@ def mark_to_plain(revision: MarkRevision) -> dict[str, Any]:
     """Return a mark with the hash of the answer, without the study, the person and the time."""
     return {
         "answer_sha256": revision.answer.text_sha256,
-        "marker": revision.place.value,
+        "marker": revision.role.value,
         "revision": revision.revision,
         "mark": None if revision.mark is None else revision.mark.value,
     }

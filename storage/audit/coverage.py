@@ -7,7 +7,7 @@ last checkpoint only if an entry of the trail since then accounts for the differ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _QUESTION = "batch {batch_id} question {question_id}"
 _BATCH = "batch {batch_id}"
@@ -25,6 +25,7 @@ class CoveredTable:
     ``reason`` states what depends on the table. ``accounted_by`` maps actions of the trail to the subject
     that the entry must have, with columns of the row in braces; :data:`ANY` is any subject. Such an entry
     accounts for a new row, with ``may_change`` for a changed row, and with ``may_vanish`` for a deleted one.
+    ``changed_by`` has the entries that account for changes of the columns ``changeable`` only.
     ``not_compared`` are columns that may change without any effect on the reason.
     """
 
@@ -32,10 +33,12 @@ class CoveredTable:
     accounted_by: Mapping[str, str]
     may_change: bool = False
     may_vanish: bool = False
+    changed_by: Mapping[str, str] = field(default_factory=dict)
+    changeable: frozenset[str] = frozenset()
     not_compared: frozenset[str] = frozenset()
 
 
-_IMPORT = {"import questions": ANY, "hide questions": ANY}
+_IMPORT = {"import questions": ANY, "hide questions": ANY, "create practice set": ANY}
 _JUDGED = dict.fromkeys(
     ("give verdict", "commit own answer", "skip question", "open report", "claim question"), _QUESTION
 )
@@ -61,6 +64,7 @@ _ASSIGNED = dict.fromkeys(
         "hide questions",
         "remove hidden questions",
         "share batch",
+        "assign practice set",
     ),
     _BATCH,
 )
@@ -78,11 +82,22 @@ COVERED: Mapping[str, CoveredTable] = {
     "exam": CoveredTable(
         reason="clinical information and report of a question", accounted_by=_IMPORT, may_change=True
     ),
-    "radiograph": CoveredTable(reason="the images that were judged", accounted_by=_IMPORT),
+    "radiograph": CoveredTable(
+        reason="the images that were judged",
+        accounted_by=_IMPORT,
+        changed_by={"add images": ANY},
+        changeable=frozenset({"image_sha256", "view"}),
+    ),
     "image": CoveredTable(reason="size and hash of each image", accounted_by=_IMPORT),
     "question": CoveredTable(
         reason="text, options and answer key",
-        accounted_by={"import questions": "import {import_id}", "hide questions": ANY},
+        accounted_by={
+            "import questions": "import {import_id}",
+            "hide questions": ANY,
+            "create practice set": ANY,
+        },
+        changed_by={"correct boxes": "question {id}", "add images": "dataset {dataset_id}"},
+        changeable=frozenset({"boxes"}),
     ),
     "question_provenance": CoveredTable(
         reason="origin of generated questions", accounted_by={"import questions": ANY}
@@ -91,7 +106,15 @@ COVERED: Mapping[str, CoveredTable] = {
     "batch": CoveredTable(
         reason="settings under which questions were judged",
         accounted_by=dict.fromkeys(
-            ("draw batch", "change settings", "close batch", "reopen batch", "queue by rule"), "batch {id}"
+            (
+                "draw batch",
+                "change settings",
+                "close batch",
+                "reopen batch",
+                "queue by rule",
+                "create practice set",
+            ),
+            "batch {id}",
         ),
         may_change=True,
     ),
@@ -129,6 +152,25 @@ COVERED: Mapping[str, CoveredTable] = {
         reason="questions that measure attention and are not released",
         accounted_by=dict.fromkeys(("hide questions", "remove hidden questions"), _BATCH),
         may_change=True,
+    ),
+    "practice_set": CoveredTable(
+        reason="which questions are for practice and are not released",
+        accounted_by={"create practice set": _BATCH},
+    ),
+    "practice_question": CoveredTable(
+        reason="known answers by which reviewers qualify", accounted_by={"create practice set": _BATCH}
+    ),
+    "practice_requirement": CoveredTable(
+        reason="who may review a batch",
+        accounted_by={"require practice": _BATCH},
+        may_change=True,
+        may_vanish=True,
+    ),
+    "practice_result": CoveredTable(
+        reason="who may review a batch", accounted_by={"complete practice set": _BATCH}
+    ),
+    "practice_exemption": CoveredTable(
+        reason="who may review a batch", accounted_by={"exempt from practice": _BATCH}
     ),
     # judgements
     "verdict": CoveredTable(reason="decides what is gold", accounted_by=_JUDGED),
@@ -168,6 +210,10 @@ COVERED: Mapping[str, CoveredTable] = {
     "release_item": CoveredTable(
         reason="questions of each release, public or private",
         accounted_by={"make release": "release {release_id}"},
+    ),
+    "erratum_report": CoveredTable(
+        reason="problems that led to a corrected release",
+        accounted_by={"report problem": "release {release_id} question {question_id}"},
     ),
     # reader studies and models
     "reader_study": CoveredTable(
@@ -253,18 +299,31 @@ NOT_COVERED: Mapping[str, str] = {
     "dataset_check": "which checks are switched on, and how far they ran; each run has an entry of its own",
     "dataset_data_use": "to which models a dataset may be sent; each change has an entry of its own",
     "draft": "unsaved input",
+    "draw_probability": "probabilities of a whole frame; the entry of the draw has their hash",
     "evaluation": "plans of evaluations of models; append-only, and each has an entry of its own",
     "evaluation_case": "what a model was shown; append-only",
     "evaluation_run": "conditions of evaluations; append-only",
     "first_admin_code": "one-time code; the role that it gives is covered",
     "input_preferences": "keys and mouse button of a person; no judgement depends on them",
     "job": "progress of background work; its results are covered",
+    "jury": "plans of juries of language models; append-only, and each has an entry of its own",
+    "jury_judge": "models of a jury; append-only",
+    "jury_vote": "read from replies of models; a check, not a judgement of a person",
+    "leaderboard": "settings of leaderboards; append-only, and each has an entry of its own",
+    "leaderboard_member": "who submits for a team; each change has an entry of its own",
+    "leaderboard_reference": "permanent rows of leaderboards; append-only, and each has an entry of its own",
+    "leaderboard_release": "private questions of a leaderboard; append-only, and the release is covered",
+    "leaderboard_score": "computed from the submissions and the keys; append-only",
+    "leaderboard_selection": "which submission counts; append-only, and each has an entry of its own",
+    "leaderboard_submission": "predictions of teams; append-only, and each has an entry of its own",
+    "leaderboard_team": "teams of leaderboards; append-only, and each has an entry of its own",
     "look": "viewing time so far; a verdict has its own times",
     "model_call": "replies of models; what is imported from them is covered",
     "model_endpoint": "addresses of models; each change has an entry of its own",
     "model_request": "requests to models",
     "model_run": "progress and costs of requests to models",
     "mail_setting": "where a person gets notices; no judgement depends on it",
+    "name_mapping": "controlled names of categories; append-only, and each has an entry of its own",
     "pair_judgement": "judgements of such pairs; each has an entry of its own",
     "pending_sign_in": "sign-ins that await a code",
     "pixel_text": "ranking that helps people to inspect images; their decisions are covered",
@@ -278,6 +337,10 @@ NOT_COVERED: Mapping[str, str] = {
     "prompt_version": "prompts for models; append-only",
     "problem": "computed from the questions by the checks",
     "reading_draft": "unsaved input",
+    "region_check": "checks of grounded reports; no question depends on them",
+    "region_check_expert": "who marks a region check; each change has an entry of its own",
+    "region_check_mark": "marks of sentences; append-only, and each has an entry of its own",
+    "region_check_report": "reports of region checks",
     "recovery_code": "replaces a second factor once; signing in has an entry of its own",
     "second_factor": "changes at each sign-in; turning it on or off has an entry of its own",
     "sign_in": "browsers that are signed in; each sign-in has an entry of its own",

@@ -55,10 +55,19 @@ def iterate_entries(db: Session, *, criteria: AuditFilter | None = None) -> Iter
         after = rows[-1].number
 
 
-def find_last_entry(db: Session, *, actions: Collection[str], subjects: Collection[str]) -> AuditHead | None:
-    """Return the newest entry with one of the actions about one of the subjects, or about a subject below."""
-    about = or_(*(_is_about(subject) for subject in subjects))
-    newest = select(AuditRow.number, AuditRow.hash).where(AuditRow.what.in_(actions), about)
+def find_last_entry(
+    db: Session, *, actions: Collection[str] | None = None, subjects: Collection[str]
+) -> AuditHead | None:
+    """Return the newest entry about one of the subjects, or about a subject below.
+
+    Args:
+        db: the session.
+        actions: the actions to consider; None for all.
+        subjects: the subjects, one or more.
+    """
+    newest = select(AuditRow.number, AuditRow.hash).where(or_(*(_is_about(subject) for subject in subjects)))
+    if actions is not None:
+        newest = newest.where(AuditRow.what.in_(actions))
     row = db.execute(newest.order_by(AuditRow.number.desc()).limit(1)).first()
     return None if row is None else AuditHead(number=row.number, hash=row.hash)
 

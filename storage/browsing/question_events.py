@@ -10,12 +10,13 @@ from sqlalchemy import Row, select
 from sqlmodel import Session
 
 from domain.history import QuestionEvent
-from records.values import from_json
+from records.values import boxes_from_plain, from_json
 from records.verdicts import image_display_from_column
 from storage.review.adjudications import adjudication_from_row
 from storage.review.verdicts import verdict_from_row
 from storage.rows.adjudications import AdjudicationRow
 from storage.rows.applied_rules import AppliedQuestionRow, AppliedRuleRow, UndoneRuleRow
+from storage.rows.audit import AuditRow
 from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow, DrawRow
 from storage.rows.datasets import DatasetRow, ImportRow, ProblemRow, QuestionRow
 from storage.rows.people import PersonRow
@@ -36,6 +37,7 @@ def load_events(db: Session, *, question_number: int) -> list[QuestionEvent]:
         *_load_skip_events(db, question_number),
         *_load_adjudication_events(db, question_number),
         *_load_rule_events(db, question_number),
+        *_load_box_events(db, question_number),
         *_load_release_events(db, question_number),
     ]
 
@@ -112,6 +114,29 @@ def _load_rule_events(db: Session, question_id: int) -> list[QuestionEvent]:
             )
             for row in undone
         ),
+    ]
+
+
+def _load_box_events(db: Session, question_id: int) -> list[QuestionEvent]:
+    """Return the changes of the boxes by annotation files, from the audit trail."""
+    entries = db.execute(
+        select(AuditRow.at, AuditRow.old, AuditRow.new, AuditRow.why, PersonRow.display_name)
+        .outerjoin(PersonRow, PersonRow.id == AuditRow.person_id)
+        .where(AuditRow.subject == f"question {question_id}", AuditRow.what == "correct boxes")
+    )
+    return [
+        QuestionEvent(
+            kind="boxes corrected",
+            occurred_at=entry.at,
+            person_name=entry.display_name,
+            container=from_json(entry.new)["file"],
+            details={
+                "before": boxes_from_plain(from_json(entry.old)),
+                "after": boxes_from_plain(from_json(entry.new)["boxes"]),
+                "reason": entry.why,
+            },
+        )
+        for entry in entries
     ]
 
 

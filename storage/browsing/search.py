@@ -9,10 +9,10 @@ grows, in the order of the database ids. "Number" means the database id in this 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import text
+from sqlalchemy import bindparam, text
 from sqlmodel import Session
 
 #: The first letter of each column's facets. The facet of a missing value ends in "none".
@@ -29,9 +29,12 @@ FACETS = {
     "import_id": "i",
 }
 _UNENCODED = {"dataset_id", "format", "task", "difficulty", "import_id"}  # ids and enum values
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 _FEW_ROWS = 3_000  # looking up one question takes about 30 us, scanning a million takes 200 ms
 # Hidden questions are never listed, and no message reveals that they cannot be found.
-_ORDINARY = "dataset_id NOT IN (SELECT dataset_id FROM hidden_set)"
+_ORDINARY = "dataset_id NOT IN (SELECT dataset_id FROM hidden_set UNION SELECT dataset_id FROM practice_set)"
+#: The questions with these ids, for :func:`_build_insert`.
+_SELECTED = f"(SELECT * FROM question WHERE id IN :ids AND {_ORDINARY}) AS q"  # noqa: S608 - our own text
 #: The facet of questions that have boxes.
 WITH_BOXES = "b1"
 # A star marks a prefix. The last word is not a prefix by default, because the index would collect all words
@@ -80,31 +83,65 @@ def index_next_questions(db: Session, *, after: int, limit: int) -> int:
     last = db.execute(text(f"SELECT max(id) FROM {source}"), parameters).scalar_one()  # noqa: S608 - our own text
     if last is None:
         return 0
-    words_expression = "q.key || ' ' || q.stem || ' ' || q.options || ' ' || q.explanation"
+    db.execute(text(_build_insert(source, sqlite=sqlite)), parameters)
+    return int(last)
+
+
+def remove_from_index(db: Session, *, question_ids: Iterable[int]) -> list[int]:
+    """Remove questions from the index before their boxes change; return those that were in it, ascending.
+
+    :func:`add_to_index` adds them again afterwards. SQLite's index needs the content that it was given.
+    """
+    sqlite, last_indexed = _is_sqlite(db), load_index_state(db).last_indexed
+    ids = sorted(question_id for question_id in question_ids if question_id <= last_indexed)
+    for start in range(0, len(ids), _CHUNK):
+        chunk = ids[start : start + _CHUNK]
+        statement = (
+            text(_build_insert(_SELECTED, sqlite=True, command="delete"))
+            if sqlite
+            else text("DELETE FROM question_words WHERE question_id IN :ids")
+        )
+        db.execute(statement.bindparams(bindparam("ids", expanding=True)), {"ids": chunk})
+    return ids
+
+
+def add_to_index(db: Session, *, question_ids: Sequence[int]) -> None:
+    """Add questions again that :func:`remove_from_index` removed."""
+    statement = text(_build_insert(_SELECTED, sqlite=_is_sqlite(db)))
+    for start in range(0, len(question_ids), _CHUNK):
+        chunk = list(question_ids[start : start + _CHUNK])
+        db.execute(statement.bindparams(bindparam("ids", expanding=True)), {"ids": chunk})
+
+
+def _build_insert(source: str, *, sqlite: bool, command: str = "") -> str:
+    """Return the SQL that indexes the questions of ``source``, or that gives SQLite's index a command."""
+    words = "q.key || ' ' || q.stem || ' ' || q.options || ' ' || q.explanation"
     facets = " || ' ' || ".join(
         [*(_facet_expression(column, sqlite=sqlite) for column in FACETS), _boxes_expression()]
     )
+    if command:
+        return (
+            "INSERT INTO question_words (question_words, rowid, said, facets) "  # noqa: S608 - our own names
+            f"SELECT '{command}', q.id, {words}, {facets} FROM {source}"
+        )
     if sqlite:
-        statement = (
+        return (
             "INSERT INTO question_words (rowid, said, facets) "  # noqa: S608 - our own names
-            f"SELECT q.id, {words_expression}, {facets} FROM {source}"
+            f"SELECT q.id, {words}, {facets} FROM {source}"
         )
-    else:
-        statement = (
-            "INSERT INTO question_words (question_id, words) SELECT q.id, "  # noqa: S608 - our own names
-            f"to_tsvector('simple', {words_expression}) || array_to_tsvector(string_to_array({facets}, ' '))"
-            f" FROM {source} "
-            "ON CONFLICT DO NOTHING"
-        )
-    db.execute(text(statement), parameters)
-    return int(last)
+    return (
+        "INSERT INTO question_words (question_id, words) SELECT q.id, "  # noqa: S608 - our own names
+        f"to_tsvector('simple', {words}) || array_to_tsvector(string_to_array({facets}, ' '))"
+        f" FROM {source} "
+        "ON CONFLICT DO NOTHING"
+    )
 
 
 def find_matching_questions(
     db: Session,
     *,
     query: str,
-    facets: Sequence[str],
+    facets: Sequence[str | Sequence[str]],
     dataset_id: int,
     condition: str = "",
     allowed_sql: str = "",
@@ -118,7 +155,7 @@ def find_matching_questions(
     Args:
         db: a session.
         query: words; text in quotation marks is a phrase, a word followed by a star is a prefix.
-        facets: facets as :func:`encode_facet` returns them.
+        facets: facets as :func:`encode_facet` returns them; of several in a sequence, one is enough.
         dataset_id: the dataset to search.
         condition: an additional SQL condition on the question's number, which it calls ``number``.
         allowed_sql: SQL that selects the permitted numbers.
@@ -169,18 +206,23 @@ def _has_few_rows(db: Session, allowed_sql: str, values: Mapping[str, object]) -
     return bool(db.execute(statement, values).scalar_one() <= _FEW_ROWS)
 
 
-def fts_query(query: str, facets: Sequence[str]) -> str:
+def fts_query(query: str, facets: Sequence[str | Sequence[str]]) -> str:
     """Return FTS5's query: all words in column ``said``, all facets in ``facets``; "" for no condition."""
-    conditions = [f"facets : {name}" for name in facets]
+    conditions = [
+        f"facets : {name}" if isinstance(name, str) else f"facets : ({' OR '.join(name)})" for name in facets
+    ]
     for words, is_prefix in _parse_phrases(query):
         phrase = f'"{" ".join(words)}"'
         conditions.append(f"said : {phrase}{'*' if is_prefix else ''}")
     return " AND ".join(conditions)
 
 
-def ts_query(query: str, facets: Sequence[str]) -> str:
+def ts_query(query: str, facets: Sequence[str | Sequence[str]]) -> str:
     """Return PostgreSQL's tsquery for the same words and facets."""
-    conditions = [f"'{name}'" for name in facets]
+    conditions = [
+        f"'{name}'" if isinstance(name, str) else "({})".format(" | ".join(f"'{one}'" for one in name))
+        for name in facets
+    ]
     for words, is_prefix in _parse_phrases(query):
         lexemes = [f"'{word.lower()}'" for word in words]
         if is_prefix:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sqlalchemy import Connection, text
 from sqlmodel import Session
@@ -52,22 +52,33 @@ def count_kinds(db: Session, *, dataset_id: int) -> dict[tuple[str, ...], dict[i
     return counts
 
 
-def count_observations(db: Session, *, dataset_id: int, limit: int) -> list[tuple[str, int, int]]:
-    """Return (label, questions with such a box, boxes) for the most frequent box labels."""
-    label, boxes = _get_label_sql(db)
+def count_observations(
+    db: Session, *, dataset_id: int, limit: int, names: Mapping[str, str] | None = None
+) -> list[tuple[str, int, int]]:
+    """Return (label, questions with such a box, boxes) for the most frequent box labels.
+
+    ``names`` replaces labels before they are counted.
+    """
+    label, boxes = get_label_sql(db)
+    parameters: dict[str, object] = {"d": dataset_id, "most": limit}
+    if names:
+        cases = " ".join(f"WHEN :raw{index} THEN :name{index}" for index in range(len(names)))
+        for index, (raw, name) in enumerate(names.items()):
+            parameters |= {f"raw{index}": raw, f"name{index}": name}
+        label = f"CASE {label} {cases} ELSE {label} END"
     rows = db.execute(
         text(
             f"SELECT {label}, count(DISTINCT q.id), count(*) FROM question q, {boxes} "  # noqa: S608 - our own text
             "WHERE q.dataset_id = :d AND q.boxes <> '[]' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :most"
         ),
-        {"d": dataset_id, "most": limit},
+        parameters,
     )
     return [(row[0], row[1], row[2]) for row in rows]
 
 
 def count_observations_by_split(db: Session, *, dataset_id: int) -> dict[tuple[str, str], int]:
     """Count questions with a box of a label in the newest release, by split and label."""
-    label, boxes = _get_label_sql(db)
+    label, boxes = get_label_sql(db)
     rows = db.execute(
         text(
             f"SELECT i.side, {label}, count(DISTINCT q.id) FROM release_item i "  # noqa: S608 - our own text
@@ -79,7 +90,7 @@ def count_observations_by_split(db: Session, *, dataset_id: int) -> dict[tuple[s
     return {(row[0], row[1]): row[2] for row in rows}
 
 
-def _get_label_sql(db: Session) -> tuple[str, str]:
+def get_label_sql(db: Session) -> tuple[str, str]:
     """Return the SQL of a box's label, and of the join with the boxes of a question q."""
     if _is_sqlite(db):
         return "json_extract(b.value, '$.label')", "json_each(q.boxes) AS b"

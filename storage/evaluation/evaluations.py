@@ -15,10 +15,15 @@ from storage.rows.datasets import DatasetRow
 from storage.rows.evaluations import EvaluationCaseRow, EvaluationRow, EvaluationRunRow
 from storage.rows.language_models import ModelRunRow, PromptVersionRow
 from storage.rows.releases import ReleaseRow
-from storage.rows.studies import PredictionRow
+from storage.rows.studies import PredictionRunRow
 from storage.types import AnyRow, AnySelect
 
 _CHUNK = 500
+#: The columns of a case. Rows of the ORM take several times the time.
+_CASE_COLUMNS = (
+    EvaluationCaseRow.question_id, EvaluationCaseRow.permutation, EvaluationCaseRow.other_exam_id,
+    EvaluationCaseRow.stem,
+)  # fmt: skip
 
 
 def add_evaluation(
@@ -110,28 +115,17 @@ def list_evaluations(db: Session) -> list[Evaluation]:
 
 def list_runs(db: Session, *, evaluation_id: int) -> list[EvaluationRun]:
     """Return the runs of an evaluation in the order of the conditions."""
-    counted = (
-        select(PredictionRow.model_id, func.count().label("n")).group_by(PredictionRow.model_id).subquery()
-    )
-    statement = (
-        select(
-            EvaluationRunRow.id,
-            EvaluationRunRow.evaluation_id,
-            EvaluationRunRow.condition,
-            EvaluationRunRow.model_id,
-            ModelRunRow.name.label("model_run"),
-            EvaluationRunRow.cases,
-            EvaluationRunRow.excluded,
-            func.coalesce(counted.c.n, 0).label("predictions"),
-        )
-        .outerjoin(ModelRunRow, ModelRunRow.id == EvaluationRunRow.model_run_id)
-        .outerjoin(counted, counted.c.model_id == EvaluationRunRow.model_id)
-        .where(EvaluationRunRow.evaluation_id == evaluation_id)
-    )
+    statement = _select_runs().where(EvaluationRunRow.evaluation_id == evaluation_id)
     order = list(Condition)
     return sorted(
         (_run_from_row(row) for row in db.execute(statement)), key=lambda run: order.index(run.condition)
     )
+
+
+def list_runs_in_condition(db: Session, *, condition: Condition) -> dict[int, EvaluationRun]:
+    """Return the runs of all evaluations in a condition, by the id of the evaluation."""
+    statement = _select_runs().where(EvaluationRunRow.condition == condition.value)
+    return {row.evaluation_id: _run_from_row(row) for row in db.execute(statement)}
 
 
 def lock_run(db: Session, *, run_id: int) -> None:
@@ -143,9 +137,9 @@ def load_cases(
     db: Session, *, run_id: int, question_ids: Sequence[int] | None = None
 ) -> dict[int, EvaluationCase]:
     """Return the cases of a run, or those of these questions, by the id of the question."""
-    statement = select(EvaluationCaseRow).where(EvaluationCaseRow.run_id == run_id)
+    statement = select(*_CASE_COLUMNS).where(EvaluationCaseRow.run_id == run_id)
     if question_ids is None:
-        rows = list(db.execute(statement.order_by(EvaluationCaseRow.question_id)).scalars())
+        rows = db.execute(statement.order_by(EvaluationCaseRow.question_id)).all()
     else:
         sorted_ids = sorted(set(question_ids))
         rows = [
@@ -153,7 +147,7 @@ def load_cases(
             for start in range(0, len(sorted_ids), _CHUNK)
             for row in db.execute(
                 statement.where(EvaluationCaseRow.question_id.in_(sorted_ids[start : start + _CHUNK]))
-            ).scalars()
+            )
         ]
     return {row.question_id: _case_from_row(row) for row in rows}
 
@@ -168,7 +162,7 @@ def _case_values(run_id: int, case: EvaluationCase) -> dict[str, object]:
     }
 
 
-def _case_from_row(row: EvaluationCaseRow) -> EvaluationCase:
+def _case_from_row(row: AnyRow) -> EvaluationCase:
     return EvaluationCase(
         question_number=row.question_id,
         permutation=None if row.permutation is None else tuple(json.loads(row.permutation)),
@@ -188,6 +182,25 @@ def _run_from_row(row: AnyRow) -> EvaluationRun:
         excluded=json.loads(row.excluded),
         predictions=row.predictions,
     )
+
+
+def _select_runs() -> AnySelect:
+    # Imports of predictions state how many they stored; counting the predictions would read all of them.
+    stored = (
+        select(func.coalesce(func.sum(PredictionRunRow.predictions), 0))
+        .where(PredictionRunRow.model_id == EvaluationRunRow.model_id)
+        .scalar_subquery()
+    )
+    return select(
+        EvaluationRunRow.id,
+        EvaluationRunRow.evaluation_id,
+        EvaluationRunRow.condition,
+        EvaluationRunRow.model_id,
+        ModelRunRow.name.label("model_run"),
+        EvaluationRunRow.cases,
+        EvaluationRunRow.excluded,
+        stored.label("predictions"),
+    ).outerjoin(ModelRunRow, ModelRunRow.id == EvaluationRunRow.model_run_id)
 
 
 def _select_evaluations() -> AnySelect:

@@ -1,4 +1,7 @@
-"""The questions of a release with the radiographs of their exams. Reports are never loaded here."""
+"""The questions of a release with the radiographs of their exams.
+
+Reports are loaded for judges only, never for the models that are evaluated.
+"""
 
 from __future__ import annotations
 
@@ -51,3 +54,31 @@ def load_evaluated_exams(db: Session, *, numbers: Collection[int]) -> dict[int, 
                 number=row.id, id=row.key, patient=row.patient, radiographs=tuple(radiographs[row.id])
             )
     return exams
+
+
+def load_demographics(db: Session, *, numbers: Collection[int]) -> dict[int, tuple[str | None, str | None]]:
+    """Return (sex, age) of exams as in the file, by their id in the database."""
+    sorted_numbers = sorted(set(numbers))
+    return {
+        row.id: (row.sex, row.age)
+        for start in range(0, len(sorted_numbers), _CHUNK)
+        for row in db.execute(
+            select(ExamRow.id, ExamRow.sex, ExamRow.age).where(
+                ExamRow.id.in_(sorted_numbers[start : start + _CHUNK])
+            )
+        )
+    }
+
+
+def load_reports(db: Session, *, numbers: Collection[int]) -> dict[int, str]:
+    """Return the reports of exams for a judge, by their id in the database, without missing ones."""
+    sorted_numbers = sorted(set(numbers))
+    return {
+        row.id: row.report
+        for start in range(0, len(sorted_numbers), _CHUNK)
+        for row in db.execute(
+            select(ExamRow.id, ExamRow.report).where(
+                ExamRow.id.in_(sorted_numbers[start : start + _CHUNK]), ExamRow.report.is_not(None)
+            )
+        )
+    }

@@ -181,6 +181,17 @@ def add_exam_facts(db: Session, *, facts: list[dict[str, Any]]) -> None:
         db.connection().execute(statement.values({name: bindparam(f"new_{name}") for name in columns}), facts)
 
 
+def set_radiograph_images(db: Session, *, images: list[dict[str, Any]]) -> None:
+    """Set image and view of radiographs. Each item is ``{exam, name, new_sha256, new_view}``."""
+    if images:
+        table = RadiographRow.__table__
+        statement = update(table).where(
+            table.c.exam_id == bindparam("exam"), table.c.key == bindparam("name")
+        )
+        new_values = statement.values(image_sha256=bindparam("new_sha256"), view=bindparam("new_view"))
+        db.connection().execute(new_values, images)
+
+
 def _chunks(values: Iterable[str]) -> Iterator[list[str]]:
     items = list(values)
     for start in range(0, len(items), _CHUNK):

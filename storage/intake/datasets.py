@@ -167,6 +167,19 @@ def finish_import(
     )
 
 
+def load_import_state(db: Session, *, dataset_id: int) -> tuple[int, int]:
+    """Return the id of the newest import of a dataset and the number of records of all its imports.
+
+    They change at the beginning and at the end of each import, so what depends on exams is out of date.
+    """
+    records = ImportRow.questions + ImportRow.known + ImportRow.refused
+    statement = select(func.coalesce(func.max(ImportRow.id), 0), func.coalesce(func.sum(records), 0)).where(
+        ImportRow.dataset_id == dataset_id
+    )
+    newest, total = db.execute(statement).one()
+    return int(newest), int(total)
+
+
 def find_dataset_of_last_import(db: Session) -> str | None:
     """Return the name of the dataset of the newest import; None if there is no import."""
     statement = (

@@ -21,6 +21,7 @@ from storage.rows.prompt_bench import (
     BenchVersionRow,
     PromptBenchRow,
 )
+from storage.rows.region_checks import RegionCheckExpertRow, RegionCheckReportRow
 
 
 def add_bench(
@@ -108,15 +109,19 @@ def list_report_exams(db: Session, *, bench_id: int) -> list[tuple[int, str]]:
     return [(row.exam_id, row.key) for row in rows]
 
 
-def has_bench_on_exam(db: Session, *, person_id: int, exam_id: int) -> bool:
-    """Whether the person scores outputs about the exam."""
-    statement = (
+def scores_outputs_on_exam(db: Session, *, person_id: int, exam_id: int) -> bool:
+    """Whether the person scores outputs about the exam, in a bench or in a region check."""
+    bench = (
         select(BenchReportRow.bench_id)
         .join(BenchExpertRow, BenchExpertRow.bench_id == BenchReportRow.bench_id)
         .where(BenchExpertRow.person_id == person_id, BenchReportRow.exam_id == exam_id)
-        .limit(1)
     )
-    return db.execute(statement).first() is not None
+    check = (
+        select(RegionCheckReportRow.check_id)
+        .join(RegionCheckExpertRow, RegionCheckExpertRow.check_id == RegionCheckReportRow.check_id)
+        .where(RegionCheckExpertRow.person_id == person_id, RegionCheckReportRow.exam_id == exam_id)
+    )
+    return any(db.execute(statement.limit(1)).first() is not None for statement in (bench, check))
 
 
 def set_experts(db: Session, *, bench_id: int, person_ids: Sequence[int], now: datetime) -> None:

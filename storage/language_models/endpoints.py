@@ -27,6 +27,7 @@ def add_endpoint(db: Session, *, endpoint: Endpoint, person_id: int | None, now:
         model=endpoint.model,
         reported_model=endpoint.reported_model,
         data_use=endpoint.data_use.value,
+        family=endpoint.family,
         key_name=endpoint.key_name,
         price_input=_to_micros(endpoint.price_input),
         price_output=_to_micros(endpoint.price_output),
@@ -62,6 +63,18 @@ def list_endpoints(db: Session) -> list[Endpoint]:
     return [endpoint_from_row(row) for row in db.execute(statement).scalars()]
 
 
+def load_declared_families(db: Session) -> dict[str, str]:
+    """Return the declared families by the names of models, of endpoints that are or were in use."""
+    statement = (
+        select(ModelEndpointRow.model, ModelEndpointRow.reported_model, ModelEndpointRow.family)
+        .where(ModelEndpointRow.family.is_not(None))
+        .order_by(ModelEndpointRow.id)
+    )
+    return {
+        name: row.family for row in db.execute(statement) for name in (row.model, row.reported_model) if name
+    }
+
+
 def load_data_use(db: Session, *, dataset_id: int) -> DataUse:
     """Return the policy of a dataset."""
     row = db.get(DatasetDataUseRow, dataset_id, populate_existing=True)
@@ -89,6 +102,7 @@ def endpoint_from_row(row: ModelEndpointRow) -> Endpoint:
         model=row.model,
         reported_model=row.reported_model,
         data_use=DataUse(row.data_use),
+        family=row.family,
         key_name=row.key_name,
         price_input=_from_micros(row.price_input),
         price_output=_from_micros(row.price_output),

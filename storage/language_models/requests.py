@@ -127,6 +127,16 @@ def list_requests_of(db: Session, *, run_id: int, custom_ids: Sequence[str]) -> 
     return {row.custom_id: _request_from_row(row) for row in rows}
 
 
+def list_answered(db: Session, *, run_id: int) -> list[str]:
+    """Return the custom ids of the requests with a usable reply, in order."""
+    statement = (
+        select(ModelRequestRow.custom_id)
+        .where(ModelRequestRow.run_id == run_id, ModelRequestRow.status == RequestStatus.DONE.value)
+        .order_by(ModelRequestRow.position)
+    )
+    return list(db.execute(statement).scalars())
+
+
 def finish_requests(db: Session, *, run_id: int, keys: Sequence[str], reused: bool) -> None:
     """Mark the requests with these keys as done, copies included."""
     if keys:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -50,19 +50,28 @@ def load_states(db: Session, *, dataset_id: int) -> dict[Check, CheckState]:
 
 def save_state(db: Session, *, dataset_id: int, state: CheckState) -> None:
     """Insert or replace the state of a check."""
-    db.merge(
-        DatasetCheckRow(
-            dataset_id=dataset_id,
-            check_name=state.check.value,
-            is_on=state.is_on,
-            version=state.version,
-            settings=to_json(dict(state.settings)),
-            checked_through=state.checked_through,
-            missing_needs=to_json({need.value: count for need, count in state.missing_needs.items()}),
-            checked_at=state.checked_at,
+    save_states(db, dataset_id=dataset_id, states=[state])
+
+
+def save_states(db: Session, *, dataset_id: int, states: Iterable[CheckState]) -> None:
+    """Insert or replace the states of checks."""
+    # Kept until the end, because the session forgets rows that nobody refers to, and reads each one again.
+    rows = db.execute(select(DatasetCheckRow).where(DatasetCheckRow.dataset_id == dataset_id)).scalars().all()
+    for state in states:
+        db.merge(
+            DatasetCheckRow(
+                dataset_id=dataset_id,
+                check_name=state.check.value,
+                is_on=state.is_on,
+                version=state.version,
+                settings=to_json(dict(state.settings)),
+                checked_through=state.checked_through,
+                missing_needs=to_json({need.value: count for need, count in state.missing_needs.items()}),
+                checked_at=state.checked_at,
+            )
         )
-    )
     db.flush()
+    del rows
 
 
 def lock_states(db: Session, *, dataset_id: int) -> None:

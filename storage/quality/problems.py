@@ -81,11 +81,15 @@ def count_problems(db: Session, *, dataset_id: int) -> list[ProblemCount]:
     return sorted(counts, key=lambda item: (order.index(item.check), -item.questions, item.field))
 
 
-def count_questions_with_problems(db: Session, *, dataset_id: int, checks: Collection[Check]) -> int:
-    """Return how many questions of the dataset have a problem of any of the checks."""
+def count_questions_with_problems(
+    db: Session, *, dataset_id: int, checks: Collection[Check], through: int | None = None
+) -> int:
+    """Return how many questions of the dataset up to the id ``through`` have a problem of the checks."""
     statement = select(func.count(ProblemRow.question_id.distinct())).where(
         ProblemRow.dataset_id == dataset_id, ProblemRow.check_name.in_([check.value for check in checks])
     )
+    if through is not None:
+        statement = statement.where(ProblemRow.question_id <= through)
     return int(db.execute(statement).scalar_one())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -136,6 +137,20 @@ def replace_slots(db: Session, *, study_id: int, slots: Sequence[Slot]) -> None:
     if values:
         db.execute(insert(SlotRow), values)
     db.flush()
+
+
+def hash_patients(db: Session, *, study_id: int) -> str:
+    """Return a hash of the patients of a study's cases, which a later import of an exam may complete."""
+    digest = hashlib.sha256()
+    rows = db.execute(
+        select(CaseRow.number, ExamRow.patient)
+        .join(ExamRow, ExamRow.id == CaseRow.exam_id)
+        .where(CaseRow.study_id == study_id)
+        .order_by(CaseRow.number)
+    )
+    for number, patient in rows:
+        digest.update(f"{number}:{patient!r}\n".encode())
+    return digest.hexdigest()
 
 
 def list_slots(db: Session, *, study_id: int | None = None, reader_id: int | None = None) -> tuple[Slot, ...]:

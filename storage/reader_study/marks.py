@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
 
 from domain.errors import AlreadyThere
-from domain.marks import AnswerId, AnswerMark, Marker, MarkerPlace, MarkRevision
+from domain.marks import AnswerId, AnswerMark, Marker, MarkerRole, MarkRevision
 from domain.studies import CaseKind
 from domain.vocabulary import AnswerFormat
 from records.values import answer_from_json
@@ -27,20 +27,20 @@ _FREE_TEXT = tuple(format_.value for format_ in AnswerFormat if format_.is_free_
 
 
 def save_marker(
-    db: Session, *, study_id: int, place: MarkerPlace, person_id: int | None, now: datetime
+    db: Session, *, study_id: int, role: MarkerRole, person_id: int | None, now: datetime
 ) -> None:
-    """Set the person in one place of the study; None leaves the place empty."""
+    """Set the person in one role of the study; None removes the marker."""
     if person_id is None:
         db.execute(
             delete(StudyMarkerRow).where(
-                StudyMarkerRow.study_id == study_id, StudyMarkerRow.place == place.value
+                StudyMarkerRow.study_id == study_id, StudyMarkerRow.place == role.value
             )
         )
         return
     values = {"person_id": person_id, "assigned_at": now}
     db.execute(
         insert_into(db, StudyMarkerRow)
-        .values(study_id=study_id, place=place.value, **values)
+        .values(study_id=study_id, place=role.value, **values)
         .on_conflict_do_update(index_elements=["study_id", "place"], set_=values)
     )
 
@@ -56,7 +56,7 @@ def list_markers(db: Session, *, study_id: int) -> tuple[Marker, ...]:
     return tuple(
         Marker(
             study_id=study_id,
-            place=MarkerPlace(row.place),
+            role=MarkerRole(row.place),
             person_id=row.id,
             name=row.name,
             display_name=row.display_name,
@@ -65,14 +65,14 @@ def list_markers(db: Session, *, study_id: int) -> tuple[Marker, ...]:
     )
 
 
-def list_marker_places(db: Session, *, person_id: int) -> tuple[tuple[int, MarkerPlace], ...]:
-    """Return (study id, place) of each study in which the person marks, the oldest study first."""
+def list_marker_roles(db: Session, *, person_id: int) -> tuple[tuple[int, MarkerRole], ...]:
+    """Return (study id, role) of each study in which the person marks, the oldest study first."""
     rows = db.execute(
         select(StudyMarkerRow.study_id, StudyMarkerRow.place)
         .where(StudyMarkerRow.person_id == person_id)
         .order_by(StudyMarkerRow.study_id)
     )
-    return tuple((row.study_id, MarkerPlace(row.place)) for row in rows)
+    return tuple((row.study_id, MarkerRole(row.place)) for row in rows)
 
 
 def add_mark(db: Session, *, revision: MarkRevision) -> None:
@@ -84,7 +84,7 @@ def add_mark(db: Session, *, revision: MarkRevision) -> None:
     values = {
         "case_id": revision.answer.case_id,
         "text_sha256": revision.answer.text_sha256,
-        "place": revision.place.value,
+        "place": revision.role.value,
         "revision": revision.revision,
         "study_id": revision.study_id,
         "mark": None if revision.mark is None else revision.mark.value,
@@ -99,15 +99,15 @@ def add_mark(db: Session, *, revision: MarkRevision) -> None:
 
 
 def list_latest_marks(
-    db: Session, *, study_id: int, place: MarkerPlace | None = None
+    db: Session, *, study_id: int, role: MarkerRole | None = None
 ) -> tuple[MarkRevision, ...]:
     """Return the latest revision of each mark of the study, also of undone marks, ordered by time.
 
-    ``place`` limits the result to one marker's marks.
+    ``role`` limits the result to one marker's marks.
     """
     condition = [AnswerMarkRow.study_id == study_id]
-    if place is not None:
-        condition.append(AnswerMarkRow.place == place.value)
+    if role is not None:
+        condition.append(AnswerMarkRow.place == role.value)
     key = (AnswerMarkRow.case_id, AnswerMarkRow.text_sha256, AnswerMarkRow.place)
     last = select(*key, func.max(AnswerMarkRow.revision).label("revision")).where(*condition).group_by(*key)
     latest = last.subquery()
@@ -174,7 +174,7 @@ def mark_from_row(row: Any) -> MarkRevision:  # noqa: ANN401  # a row of the tab
     return MarkRevision(
         study_id=row.study_id,
         answer=AnswerId(case_id=row.case_id, text_sha256=row.text_sha256),
-        place=MarkerPlace(row.place),
+        role=MarkerRole(row.place),
         revision=row.revision,
         mark=None if row.mark is None else AnswerMark(row.mark),
         marked_by=row.marked_by,

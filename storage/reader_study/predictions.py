@@ -10,11 +10,18 @@ from datetime import datetime
 from sqlalchemy import func, insert, select
 from sqlmodel import Session
 
+from domain.questions import Answer
 from domain.readings import Prediction
 from records.values import answer_from_json, boxes_from_json, boxes_to_plain, to_json, to_plain
 from storage.rows.datasets import DatasetRow
 from storage.rows.studies import ModelRow, PredictionRow, PredictionRunRow
+from storage.types import AnyRow
 
+#: The columns of a prediction. Rows of the ORM would take several times the time and memory.
+_COLUMNS = (
+    PredictionRow.model_id, PredictionRow.question_id, PredictionRow.answer, PredictionRow.raw,
+    PredictionRow.rule, PredictionRow.explanation, PredictionRow.boxes, PredictionRow.seconds,
+)  # fmt: skip
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 
 
@@ -43,6 +50,12 @@ def get_or_add_model(
     db.add(row)
     db.flush()
     return row.id or 0
+
+
+def list_model_names(db: Session, *, dataset_id: int) -> dict[int, str]:
+    """Return the names of the dataset's models by id."""
+    rows = db.execute(select(ModelRow.id, ModelRow.name).where(ModelRow.dataset_id == dataset_id))
+    return {row.id: row.name for row in rows}
 
 
 def list_models(db: Session, *, dataset_id: int | None = None) -> list[ModelRecord]:
@@ -123,13 +136,13 @@ def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Predictio
             "raw": prediction.raw,
             "rule": prediction.rule,
             "explanation": prediction.explanation,
-            "boxes": to_json(boxes_to_plain(prediction.boxes)),
+            "boxes": to_json(boxes_to_plain(prediction.boxes)) if prediction.boxes else "[]",
             "seconds": prediction.seconds,
         }
         for prediction in predictions
     ]
     if values:
-        db.execute(insert(PredictionRow), values)
+        db.connection().execute(insert(PredictionRow.__table__), values)
 
 
 def load_predicted_questions(db: Session, *, model_id: int) -> frozenset[int]:
@@ -161,25 +174,43 @@ def iterate_predictions(
     db: Session, *, model_id: int, question_ids: Sequence[int] | None = None
 ) -> Iterator[Prediction]:
     """Yield the model's predictions on those questions, or all its predictions, ordered by question id."""
-    statement = select(PredictionRow).where(PredictionRow.model_id == model_id)
-    statement = statement.order_by(PredictionRow.question_id)
+    statement = (
+        select(*_COLUMNS).where(PredictionRow.model_id == model_id).order_by(PredictionRow.question_id)
+    )
+    answers: dict[str, Answer] = {}
     if question_ids is None:
-        yield from (_prediction_from_row(row) for row in db.execute(statement).scalars())
+        yield from (_prediction_from_row(row, answers) for row in db.execute(statement))
         return
     sorted_ids = sorted(set(question_ids))
     for start in range(0, len(sorted_ids), _CHUNK):
         chunk_statement = statement.where(PredictionRow.question_id.in_(sorted_ids[start : start + _CHUNK]))
-        yield from (_prediction_from_row(row) for row in db.execute(chunk_statement).scalars())
+        yield from (_prediction_from_row(row, answers) for row in db.execute(chunk_statement))
 
 
-def _prediction_from_row(row: PredictionRow) -> Prediction:
+def count_predictions(db: Session, *, model_ids: Sequence[int]) -> dict[int, int]:
+    """Return {model id: number of its predictions}, without models that have none."""
+    rows = db.execute(
+        select(PredictionRow.model_id, func.count().label("n"))
+        .where(PredictionRow.model_id.in_(model_ids))
+        .group_by(PredictionRow.model_id)
+    )
+    return {row.model_id: row.n for row in rows}
+
+
+def _prediction_from_row(row: AnyRow, answers: dict[str, Answer]) -> Prediction:
+    """Return the prediction. Equal answers are one object, which is kept in ``answers``."""
+    answer = None
+    if row.answer is not None:
+        answer = answers.get(row.answer)
+        if answer is None:
+            answer = answers.setdefault(row.answer, answer_from_json(row.answer))
     return Prediction(
         model_id=row.model_id,
         question_number=row.question_id,
-        answer=None if row.answer is None else answer_from_json(row.answer),
+        answer=answer,
         raw=row.raw,
         rule=row.rule,
         explanation=row.explanation,
-        boxes=boxes_from_json(row.boxes),
+        boxes=() if row.boxes == "[]" else boxes_from_json(row.boxes),
         seconds=row.seconds,
     )

@@ -94,9 +94,14 @@ def find_reading(db: Session, *, key: ReadingKey, revision: int) -> Reading | No
 
 
 def iterate_readings(
-    db: Session, *, study_id: int, reader_id: int | None = None, all_revisions: bool = False
+    db: Session,
+    *,
+    study_id: int,
+    reader_id: int | None = None,
+    case_id: int | None = None,
+    all_revisions: bool = False,
 ) -> Iterator[Reading]:
-    """Yield the readings of a study, ordered by reader, position and revision.
+    """Yield the readings of a study, of a reader or of a case, ordered by reader, position and revision.
 
     Hidden repeats and training cases are included. Without ``all_revisions`` only the last revision of each
     reading is yielded.
@@ -104,6 +109,8 @@ def iterate_readings(
     statement = select(ReadingRow).where(ReadingRow.study_id == study_id)
     if reader_id is not None:
         statement = statement.where(ReadingRow.reader_id == reader_id)
+    if case_id is not None:
+        statement = statement.where(ReadingRow.case_id == case_id)
     if not all_revisions:
         last = (
             select(
@@ -132,9 +139,15 @@ def iterate_readings(
         yield reading_from_row(row)
 
 
-def count_readings(db: Session, *, study_id: int) -> int:
-    """Return the number of readings, counting every revision."""
-    return int(db.execute(select(func.count()).where(ReadingRow.study_id == study_id)).scalar_one())
+def count_readings(db: Session, *, study_id: int, revision: int | None = None) -> int:
+    """Return the number of readings with that revision, or counting every revision.
+
+    Each answered case of a reader has one reading with revision 1.
+    """
+    statement = select(func.count()).where(ReadingRow.study_id == study_id)
+    if revision is not None:
+        statement = statement.where(ReadingRow.revision == revision)
+    return int(db.execute(statement).scalar_one())
 
 
 def find_last_read_at(db: Session, *, reader_id: int, period: int) -> datetime | None:

@@ -11,6 +11,7 @@ from sqlalchemy import insert, select
 from sqlmodel import Session
 
 from domain.errors import NotFound
+from storage.intake.datasets import load_dataset
 from storage.rows.datasets import DatasetRow, QuestionRow
 from storage.rows.people import PersonRow
 from storage.rows.releases import ReleaseItemRow, ReleaseRow
@@ -73,6 +74,18 @@ def find_release(db: Session, *, dataset_id: int, name: str) -> ReleaseRecord | 
         _select_releases().where(ReleaseRow.dataset_id == dataset_id, ReleaseRow.name == name)
     ).one_or_none()
     return None if row is None else _release_from_row(row)
+
+
+def load_release_by_name(db: Session, *, dataset: str, name: str) -> ReleaseRecord:
+    """Return the release of a dataset by the names of both.
+
+    Raises:
+        NotFound: there is no such dataset or release.
+    """
+    release = find_release(db, dataset_id=load_dataset(db, name=dataset).id, name=name)
+    if release is None:
+        raise NotFound(f"Dataset {dataset} has no release {name!r}. `cli.py release list` shows all.")
+    return release
 
 
 def load_release(db: Session, *, release_id: int) -> ReleaseRecord:

@@ -27,6 +27,7 @@ from storage.rows.adjudications import AdjudicationRow, AdjudicationRulesRow, Ad
 from storage.rows.batches import BatchQuestionRow
 from storage.rows.datasets import QuestionRow
 from storage.rows.people import PersonRow
+from storage.rows.releases import ErratumReportRow
 from storage.rows.verdicts import VerdictRow
 
 
@@ -97,7 +98,8 @@ def list_possible_disputes(db: Session, *, batch_id: int) -> list[int]:
     """Return the ids of the batch's questions that may have a dispute, by position.
 
     A question is returned if at least two people have judged it, and if it has an adjudication or any verdict
-    on it, of any revision, was not an acceptance.
+    on it, of any revision, was not an acceptance. A judged question is also returned if somebody reported a
+    problem in it after a release.
     """
     is_not_accepted = case((VerdictRow.decision != Decision.ACCEPT.value, 1), else_=0)
     adjudicated = select(AdjudicationRow.question_id).where(AdjudicationRow.batch_id == batch_id)
@@ -110,9 +112,20 @@ def list_possible_disputes(db: Session, *, batch_id: int) -> list[int]:
             or_(func.max(is_not_accepted) == 1, VerdictRow.question_id.in_(adjudicated)),
         )
     )
+    reported = (
+        select(VerdictRow.question_id)
+        .join(ErratumReportRow, ErratumReportRow.question_id == VerdictRow.question_id)
+        .where(VerdictRow.batch_id == batch_id)
+    )
     statement = (
         select(BatchQuestionRow.question_id)
-        .where(BatchQuestionRow.batch_id == batch_id, BatchQuestionRow.question_id.in_(possibly_disputed))
+        .where(
+            BatchQuestionRow.batch_id == batch_id,
+            or_(
+                BatchQuestionRow.question_id.in_(possibly_disputed),
+                BatchQuestionRow.question_id.in_(reported),
+            ),
+        )
         .order_by(BatchQuestionRow.position)
     )
     return list(db.execute(statement).scalars())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,21 +10,19 @@ from typing import Any
 from sqlalchemy import bindparam, func, insert, select, update
 from sqlmodel import Session
 
-from domain.draw_hash import compute_draw_hash
 from domain.hidden import HiddenKind, HiddenPlan, HiddenQuestion, PlantedFault
 from domain.questions import Question
-from records.questions import question_to_columns
 from records.values import from_json, to_json
 from storage.intake.bulk import load_next_numbers, lock_for_import
 from storage.intake.datasets import add_dataset, add_import
 from storage.review.assignments import POSITION_GAP
+from storage.review.question_copies import copy_question, load_question_columns
 from storage.rows.batches import AssignmentRow
 from storage.rows.datasets import QuestionRow
 from storage.rows.hidden import HiddenQuestionRow, HiddenSetRow
 
 #: The text between the source's key and the id in the key of a hidden question.
 HIDDEN_MARK = " (hidden "
-_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 #: Built once, because every request of a reviewer executes it.
 _ID_MASK = select(HiddenSetRow.veil).where(HiddenSetRow.batch_id == bindparam("batch_id"))
 
@@ -130,15 +127,17 @@ def add_hidden(
         return ()
     lock_for_import(db)
     _, first = load_next_numbers(db)
-    sources = _load_question_columns(db, {request.source_question_number for request in requests})
+    sources = load_question_columns(db, {request.source_question_number for request in requests})
     questions, added = [], []
     for number, request in enumerate(requests, start=first):
         questions.append(
-            _copy_question(
+            copy_question(
                 sources[request.source_question_number],
                 request.altered_question,
                 number=number,
-                hidden=hidden,
+                mark=HIDDEN_MARK,
+                dataset_id=hidden.dataset_id,
+                import_id=hidden.import_id,
             )
         )
         added.append(
@@ -237,33 +236,6 @@ def _plan_from_plain(plain: dict[str, Any]) -> HiddenPlan:
         faults=tuple(PlantedFault(fault) for fault in plain["faults"]),
         seed=plain["seed"],
     )
-
-
-def _load_question_columns(db: Session, numbers: set[int]) -> dict[int, dict[str, Any]]:
-    columns: dict[int, dict[str, Any]] = {}
-    ordered = sorted(numbers)
-    for start in range(0, len(ordered), _CHUNK):
-        chunk = ordered[start : start + _CHUNK]
-        for row in db.execute(select(*QuestionRow.__table__.c).where(QuestionRow.id.in_(chunk))):
-            columns[row.id] = dict(row._mapping)
-    return columns
-
-
-def _copy_question(
-    source: dict[str, Any], altered: Question | None, *, number: int, hidden: HiddenSet
-) -> dict[str, Any]:
-    # The key identifies the copy to a coordinator. Reviewers never see it.
-    key = f"{source['key']}{HIDDEN_MARK}{number})"
-    return {
-        **source,
-        **(question_to_columns(altered) if altered is not None else {}),
-        "id": number,
-        "key": key,
-        "dataset_id": hidden.dataset_id,
-        "import_id": hidden.import_id,
-        "draw_hash": compute_draw_hash(key),
-        "record_hash": hashlib.blake2b(key.encode(), digest_size=16).digest(),
-    }
 
 
 def _hidden_columns(hidden: HiddenQuestion) -> dict[str, Any]:

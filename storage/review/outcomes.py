@@ -11,16 +11,17 @@ from sqlalchemy import select
 from sqlmodel import Session
 
 from domain.adjudications import AdjudicationSummary
-from domain.batches import AssignmentState
+from domain.batches import AssignmentState, DerivedNames
 from domain.verdicts import Decision
 from domain.vocabulary import Difficulty
 from records.values import from_json
 from storage.review.latest_verdicts import changes_key, factorize, read_columns
 from storage.rows.adjudications import AdjudicationRow
 from storage.rows.batches import AssignmentRow, BatchQuestionRow
-from storage.rows.datasets import QuestionRow
+from storage.rows.datasets import ExamRow, QuestionRow
 from storage.rows.verdicts import VerdictRow
 from storage.sampling.hidden_filters import exclude_hidden
+from terminology.taxonomy import derive_value, get_column
 
 #: The features, besides the tier, by which questions of a dataset can be grouped.
 FEATURES = ("task", "category", "generator", "prompt_version")
@@ -30,11 +31,13 @@ FEATURES = ("task", "category", "generator", "prompt_version")
 class ReviewedQuestionColumns:
     """Drawn questions that somebody judged or skipped, ordered by id (``numbers``).
 
+    ``clusters`` has equal values for questions of one patient, or of one exam if no patient is stated.
     The tier and each of :data:`FEATURES` are stored as (distinct values, index of each question's value). A
     missing feature is "", a missing tier is None.
     """
 
     numbers: NDArray[np.int64]
+    clusters: NDArray[np.int64]
     tiers: tuple[tuple[Difficulty | None, ...], NDArray[np.int64]]
     features: Mapping[str, tuple[tuple[str, ...], NDArray[np.int64]]]
 
@@ -42,9 +45,18 @@ class ReviewedQuestionColumns:
         """Return the indices of the questions with these ids."""
         return np.searchsorted(self.numbers, numbers)
 
-    def feature_by_question(self, name: str) -> dict[int, str]:
-        """Return the values of one of :data:`FEATURES` by question id."""
-        values, codes = self.features[name]
+    def derive_feature(self, name: str, names: DerivedNames) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        """Return one of :data:`FEATURES`, or a feature that follows from one.
+
+        The result has a value for each distinct raw value, so values may recur. ``names`` has the values of
+        features that follow from others by raw value.
+        """
+        values, codes = self.features[get_column(name)]
+        return tuple(derive_value(name, value, names) for value in values), codes
+
+    def feature_by_question(self, name: str, names: DerivedNames) -> dict[int, str]:
+        """Return the values of :meth:`derive_feature` by question id."""
+        values, codes = self.derive_feature(name, names)
         return {
             number: values[code]
             for number, code in zip(self.numbers.tolist(), codes.tolist(), strict=True)
@@ -61,19 +73,31 @@ def load_reviewed_questions(db: Session, *, batch_ids: Sequence[int]) -> Reviewe
     reviewed[1] = reviewed[1].where(AssignmentRow.state == AssignmentState.SKIPPED.value)
     drawn_question_ids = select(BatchQuestionRow.question_id).where(BatchQuestionRow.batch_id.in_(batch_ids))
     statement = (
-        select(table.id, table.difficulty, *(table[name] for name in FEATURES))
+        select(
+            table.id, table.exam_id, ExamRow.patient, table.difficulty, *(table[name] for name in FEATURES)
+        )
+        .join(ExamRow, ExamRow.id == table.exam_id)
         .where(table.id.in_(reviewed[0].union(reviewed[1])), table.id.in_(drawn_question_ids))
         .order_by(table.id)
     )
-    numbers, tiers, *features = read_columns(db, statement)
+    numbers, exams, patients, tiers, *features = read_columns(db, statement)
     return ReviewedQuestionColumns(
         numbers=np.array(numbers, dtype=np.int64),
+        clusters=_number_clusters(exams, patients),
         tiers=factorize(tiers, lambda tier: Difficulty(tier) if tier else None),
         features={
             name: factorize(values, lambda value: value or "")
             for name, values in zip(FEATURES, features, strict=True)
         },
     )
+
+
+def _number_clusters(exams: Sequence[int], patients: Sequence[str | None]) -> NDArray[np.int64]:
+    """Number the patients. An exam without a patient counts as a patient of its own."""
+    cluster_keys = [
+        (patient or "").strip().casefold() or exam for exam, patient in zip(exams, patients, strict=True)
+    ]
+    return factorize(cluster_keys, lambda key: key)[1]
 
 
 def load_adjudication_outcomes(db: Session, *, batch_ids: Sequence[int]) -> list[AdjudicationSummary]:

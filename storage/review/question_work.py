@@ -39,12 +39,14 @@ from records.values import answer_from_json, from_json
 from records.verdicts import image_display_from_column
 from storage.intake.exams import RADIOGRAPH_COLUMNS, exam_from_row, radiograph_from_row
 from storage.review.assignments import AssignedQuestion, BatchMember
+from storage.review.practice import build_unqualified
 from storage.review.shared_queues import SharedQueue
 from storage.rows.batches import AssignmentRow, BatchRow
 from storage.rows.claims import PoolMemberRow, SharedQueueRow
 from storage.rows.comments import CommentReadRow, QuestionCommentRow
 from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
 from storage.rows.hidden import HiddenSetRow
+from storage.rows.practice import PracticeSetRow
 from storage.rows.verdicts import DraftRow, OwnAnswerRow, ReportOpeningRow, VerdictRow, ViewingTimeRow
 from storage.sampling.batches import batch_from_row
 
@@ -62,10 +64,13 @@ _BATCH_FOR_PERSON = (
         SharedQueueRow.idle_minutes,
         HiddenSetRow.veil,
         PoolMemberRow.person_id.label("member"),
+        PracticeSetRow.batch_id.label("practice"),
+        build_unqualified(_BATCH, _PERSON).label("unqualified"),
     )
     .select_from(BatchRow)
     .outerjoin(SharedQueueRow, SharedQueueRow.batch_id == BatchRow.id)
     .outerjoin(HiddenSetRow, HiddenSetRow.batch_id == BatchRow.id)
+    .outerjoin(PracticeSetRow, PracticeSetRow.batch_id == BatchRow.id)
     .outerjoin(
         PoolMemberRow,
         and_(
@@ -88,12 +93,16 @@ class BatchForPerson:
         queue: the batch's shared queue; None if it has none.
         in_pool: whether the person is in the pool of that queue.
         id_mask: the mask of the batch's question ids; None if it has no hidden questions.
+        is_practice: whether the batch is a practice set.
+        is_qualified: whether the person may review it: no practice set is missing.
     """
 
     batch: Batch
     queue: SharedQueue | None
     in_pool: bool
     id_mask: int | None
+    is_practice: bool = False
+    is_qualified: bool = True
 
 
 def find_batch_for_person(
@@ -116,6 +125,8 @@ def find_batch_for_person(
         else None,
         in_pool=row.member is not None,
         id_mask=row.veil,
+        is_practice=row.practice is not None,
+        is_qualified=not row.unqualified,
     )
 
 

@@ -59,7 +59,7 @@ class AdjudicatorRow(TableRow, table=True):
 
 
 class SecondOpinionsRow(TableRow, table=True):
-    """A batch's rule for second opinions: ``way`` is "share" or "where found"; ``share`` is random."""
+    """A batch's rule for second opinions: ``way`` is a second opinion scope; ``share`` is random."""
 
     __tablename__ = "second_opinions"
 

@@ -77,6 +77,23 @@ class BatchQuestionRow(TableRow, table=True):
     position: int
 
 
+class DrawProbabilityRow(TableRow, table=True):
+    """The risk and inclusion probability of a question in a draw by risk, drawn or not.
+
+    A draw has a row for each question of its frame, also for those that an earlier batch had drawn. The entry
+    of the draw in the audit trail has a hash of the rows.
+    """
+
+    __tablename__ = "draw_probability"
+
+    draw_id: int = Field(foreign_key="draw.id", primary_key=True)
+    question_id: int = Field(
+        sa_column=Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False)
+    )
+    risk: float
+    probability: float
+
+
 class AssignmentRow(TableRow, table=True):
     """A question assigned to a person. ``state`` depends only on that person's verdicts and skips."""
 

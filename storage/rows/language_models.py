@@ -25,6 +25,7 @@ class ModelEndpointRow(TableRow, table=True):
     model: str
     reported_model: str | None = None
     data_use: str
+    family: str | None = None
     key_name: str | None = None
     price_input: int | None = Field(default=None, sa_type=BigInteger)
     price_output: int | None = Field(default=None, sa_type=BigInteger)

@@ -1,4 +1,4 @@
-"""Tables of releases and their questions."""
+"""Tables of releases, their questions, and problems reported in them."""
 
 from datetime import datetime
 
@@ -41,3 +41,27 @@ class ReleaseItemRow(TableRow, table=True):
         sa_column=Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False)
     )
     side: str
+
+
+class ErratumReportRow(TableRow, table=True):
+    """A problem that a person reported in a released question; append-only by trigger.
+
+    ``side`` is the split of the question in that release. ``released`` is JSON: the question as the release
+    has it, with its key.
+    """
+
+    __tablename__ = "erratum_report"
+    __table_args__ = (
+        UniqueConstraint("release_id", "question_id", "reported_by", "kind"),
+        Index("erratum_report_question", "question_id"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    release_id: int = Field(foreign_key="release.id")
+    question_id: int = Field(sa_column=Column(BigKey, ForeignKey("question.id"), nullable=False))
+    side: str
+    kind: str
+    text: str
+    released: str
+    reported_by: int | None = Field(default=None, foreign_key="person.id")
+    reported_at: datetime = Field(sa_type=UtcDateTime)

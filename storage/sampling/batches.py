@@ -19,6 +19,8 @@ from domain.batches import (
     ExamBalance,
     FormScope,
     Mode,
+    RiskDesign,
+    RiskSource,
     SamplingPlan,
 )
 from domain.checks import Check
@@ -27,6 +29,7 @@ from domain.vocabulary import Difficulty
 from records.values import from_json, to_json
 from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow
 from storage.rows.datasets import QuestionRow
+from storage.sampling.hidden_filters import exclude_practice_sets
 from storage.types import AnySelect
 
 #: Built once, because every verdict executes it several times.
@@ -51,14 +54,17 @@ class BatchQuestion:
 
 
 def find_batch(db: Session, *, name: str, lock: bool = False) -> Batch | None:
-    """Return the batch with that name; None if there is none. With ``lock`` concurrent draws of it wait."""
+    """Return the batch or practice set with that name; None if there is none.
+
+    With ``lock`` concurrent draws of it wait.
+    """
     return _find_first(db, select(BatchRow).where(BatchRow.name == name), lock)
 
 
 def load_batch(
     db: Session, *, name: str | None = None, batch_id: int | None = None, lock: bool = False
 ) -> Batch:
-    """Return the batch with that name or id.
+    """Return the batch with that name or id. A practice set can be loaded by its id only.
 
     Raises:
         NotFound: there is none. For a name, the message lists the existing batches, because only coordinators
@@ -70,18 +76,27 @@ def load_batch(
         row = db.execute(_BATCH_BY_ID, {"batch_id": batch_id}).first()
         batch = None if row is None else batch_from_row(row)
     else:
-        condition = BatchRow.name == name if name is not None else BatchRow.id == batch_id
-        batch = _find_first(db, select(BatchRow).where(condition), lock)
+        statement = (
+            select(BatchRow).where(BatchRow.name == name, exclude_practice_sets())
+            if name is not None
+            else select(BatchRow).where(BatchRow.id == batch_id)
+        )
+        batch = _find_first(db, statement, lock)
     if batch is None:
         if name is None:
             raise NotFound(f"There is no batch number {batch_id}.")
+        if find_batch(db, name=name) is not None:
+            raise NotFound(
+                f"{name!r} is a practice set, not a batch. Practice sets are on the page Batches, under "
+                "Practice, and in cli.py practice."
+            )
         raise NotFound(f"There is no batch {name!r}. Existing batches: {_format_names(db)}.")
     return batch
 
 
 def list_batches(db: Session, *, dataset_id: int | None = None) -> list[Batch]:
-    """Return all batches, or those of one dataset, the oldest first."""
-    statement = select(BatchRow).order_by(BatchRow.id)
+    """Return all batches, or those of one dataset, the oldest first. Practice sets are not listed."""
+    statement = select(BatchRow).where(exclude_practice_sets()).order_by(BatchRow.id)
     if dataset_id is not None:
         statement = statement.where(BatchRow.dataset_id == dataset_id)
     return [batch_from_row(row) for row in db.execute(statement).scalars()]
@@ -197,11 +212,22 @@ def plan_to_plain(plan: SamplingPlan) -> dict[str, Any]:
         "n": plan.n,
         "shares": {str(tier or "none"): plan.share(tier) for tier in (*Difficulty, None)},
         "strata": list(plan.strata),
+        **({"names": {name: dict(values) for name, values in plan.names.items()}} if plan.names else {}),
         **({"not_drawn": True} if plan.not_drawn else {}),
         **({"checks": sorted(check.value for check in plan.checks)} if plan.checks else {}),
         **(
             {"balance": {"exams": plan.balance.exams, "healthy_share": plan.balance.healthy_share}}
             if plan.balance
+            else {}
+        ),
+        **(
+            {
+                "risk": {
+                    "uniform_share": plan.risk.uniform_share,
+                    "weights": {source.value: float(weight) for source, weight in plan.risk.weights.items()},
+                }
+            }
+            if plan.risk
             else {}
         ),
     }
@@ -216,9 +242,18 @@ def plan_from_plain(plain: dict[str, Any]) -> SamplingPlan:
         n=plain["n"],
         shares={None if name == "none" else Difficulty(name): share for name, share in shares},
         strata=tuple(plain["strata"]),
+        names=plain.get("names", {}),
         not_drawn=plain.get("not_drawn", False),
         checks=tuple(Check(check) for check in plain.get("checks", ())),
         balance=ExamBalance(**plain["balance"]) if "balance" in plain else None,
+        risk=_risk_from_plain(plain["risk"]) if "risk" in plain else None,
+    )
+
+
+def _risk_from_plain(plain: dict[str, Any]) -> RiskDesign:
+    return RiskDesign(
+        uniform_share=plain["uniform_share"],
+        weights={RiskSource(name): weight for name, weight in plain["weights"].items()},
     )
 
 
@@ -246,7 +281,11 @@ def _find_first(db: Session, statement: AnySelect, lock: bool) -> Batch | None:
 
 
 def _format_names(db: Session) -> str:
-    names: Sequence[str] = db.execute(select(BatchRow.name).order_by(BatchRow.id).limit(20)).scalars().all()
+    names: Sequence[str] = (
+        db.execute(select(BatchRow.name).where(exclude_practice_sets()).order_by(BatchRow.id).limit(20))
+        .scalars()
+        .all()
+    )
     return ", ".join(names) or "none yet; draw one first"
 
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, insert, select
-from sqlmodel import Session
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import func, or_, select
+from sqlmodel import Session, col
 
 from domain.batches import Stratum
 from domain.vocabulary import Difficulty
 from records.values import from_json, to_json
-from storage.rows.batches import BatchQuestionRow, DrawRow, StratumRow
+from storage.intake.bulk import insert_rows
+from storage.rows.batches import BatchQuestionRow, BatchRow, DrawProbabilityRow, DrawRow, StratumRow
+from storage.types import AnySelect
+
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,14 +34,33 @@ class DrawnQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """One draw of a batch. Its frame consists of the questions with ids in (frame_after, frame_through]."""
+    """One draw of a batch. Its frame consists of the questions with ids in (frame_after, frame_through].
 
+    ``id`` is None if it is not stored yet.
+    """
+
+    id: int | None = None
     number: int
     frame_after: int
     frame_through: int
     frame_size: int
     drawn_at: datetime
     strata: tuple[Stratum, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DrawProbabilities:
+    """Risk and inclusion probability of the questions of a draw by risk, as columns of length N, by id."""
+
+    numbers: NDArray[np.int64]
+    risks: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the three columns as little-endian values of 64 bits."""
+        columns = (self.numbers.astype("<i8"), self.risks.astype("<f8"), self.probabilities.astype("<f8"))
+        return hashlib.sha256(b"".join(column.tobytes() for column in columns)).hexdigest()
 
 
 def list_draws(db: Session, *, batch_id: int) -> tuple[Draw, ...]:
@@ -51,6 +77,7 @@ def list_draws(db: Session, *, batch_id: int) -> tuple[Draw, ...]:
     draws = db.execute(select(DrawRow).where(DrawRow.batch_id == batch_id).order_by(DrawRow.number)).scalars()
     return tuple(
         Draw(
+            id=row.id,
             number=row.number,
             frame_after=row.frame_after,
             frame_through=row.frame_through,
@@ -69,9 +96,10 @@ def add_draw(
     batch_id: int,
     draw: Draw,
     questions: Iterable[DrawnQuestion],
+    probabilities: DrawProbabilities | None = None,
     by: int | None,
 ) -> None:
-    """Add a draw with its strata and drawn questions."""
+    """Add a draw with its strata, drawn questions and, for a draw by risk, all probabilities."""
     row = DrawRow(
         batch_id=batch_id,
         number=draw.number,
@@ -93,20 +121,71 @@ def add_draw(
         )
         for stratum in draw.strata
     )
-    values = [
-        {
-            "batch_id": batch_id,
-            "question_id": question.number,
-            "draw_id": row.id,
-            "stratum": question.stratum,
-            "inclusion_probability": question.inclusion_probability,
-            "position": question.position,
-        }
-        for question in questions
-    ]
-    if values:
-        db.execute(insert(BatchQuestionRow), values)
     db.flush()
+    draw_id = row.id or 0
+    insert_rows(
+        db,
+        table="batch_question",
+        columns=("batch_id", "question_id", "draw_id", "stratum", "inclusion_probability", "position"),
+        rows=(
+            (
+                batch_id, question.number, draw_id, question.stratum, question.inclusion_probability,
+                question.position,
+            )
+            for question in list(questions)  # may query the database, which COPY does not allow meanwhile
+        ),
+    )  # fmt: skip
+    if probabilities is not None:
+        insert_rows(
+            db,
+            table="draw_probability",
+            columns=("draw_id", "question_id", "risk", "probability"),
+            rows=zip(
+                [draw_id] * len(probabilities.numbers),
+                probabilities.numbers.tolist(),
+                probabilities.risks.tolist(),
+                probabilities.probabilities.tolist(),
+                strict=True,
+            ),
+        )
+
+
+def load_probabilities(db: Session, *, draw_id: int, question_ids: Iterable[int]) -> dict[int, float]:
+    """Return the inclusion probability in a draw by risk of those of the questions that are in its frame."""
+    numbers, probabilities = sorted(question_ids), dict[int, float]()
+    for start in range(0, len(numbers), _CHUNK):
+        statement = select(DrawProbabilityRow.question_id, DrawProbabilityRow.probability).where(
+            DrawProbabilityRow.draw_id == draw_id,
+            DrawProbabilityRow.question_id.in_(numbers[start : start + _CHUNK]),
+        )
+        probabilities.update((row[0], row[1]) for row in db.execute(statement))
+    return probabilities
+
+
+def select_certain(*, draw_id: int, outside: Sequence[tuple[int, int]]) -> list[AnySelect]:
+    """Select the ids of the questions that a draw was certain to take, or to find in an earlier batch.
+
+    Args:
+        draw_id: the id of the draw.
+        outside: ranges of question ids, (above, up to), whose questions are not selected.
+    """
+    columns = (
+        (DrawProbabilityRow.question_id, DrawProbabilityRow.draw_id, DrawProbabilityRow.probability),
+        (BatchQuestionRow.question_id, BatchQuestionRow.draw_id, BatchQuestionRow.inclusion_probability),
+    )
+    return [
+        select(col(question_id).label("question_id")).where(
+            col(draw) == draw_id,
+            col(probability) >= 1,
+            *(or_(col(question_id) <= after, col(question_id) > through) for after, through in outside),
+        )
+        for question_id, draw, probability in columns
+    ]
+
+
+def list_seeds(db: Session, *, dataset_id: int) -> set[int]:
+    """Return the seeds of the dataset's batches."""
+    return set(db.execute(select(BatchRow.seed).where(BatchRow.dataset_id == dataset_id)).scalars())
 
 
 def load_last_position(db: Session, *, batch_id: int) -> int:

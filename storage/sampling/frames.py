@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, func, select, true, union
 from sqlmodel import Session
 
+from domain.batches import DerivedNames
 from domain.errors import NotFound
 from domain.vocabulary import AnswerFormat, Difficulty
 from storage.browsing.applied_rules import list_rejection_times, select_rejected
@@ -19,6 +21,7 @@ from storage.rows.batches import BatchQuestionRow, BatchRow
 from storage.rows.datasets import DatasetRow, QuestionRow
 from storage.sampling.hidden_filters import exclude_hidden_datasets
 from storage.types import AnySelect
+from terminology.taxonomy import derive_value, get_column
 
 _BLOCK = 50_000  # rows in memory as Python objects at a time
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
@@ -96,12 +99,14 @@ def count_frame(
     after: int,
     through: int,
     stratify_by: Sequence[str] = (),
+    names: DerivedNames | None = None,
     with_rejected: bool = False,
     excluded: AnySelect | None = None,
 ) -> dict[Cell, int]:
     """Count the questions of the frame by cell.
 
-    ``stratify_by`` may contain "task", "category", "generator" and "prompt_version". Questions that a rule
+    ``stratify_by`` may contain "task", "category", "generator", "prompt_version", and features that follow
+    from a column, whose values by raw name are in ``names``. Questions that a rule
     rejects are not part of a frame; with ``with_rejected`` they are counted too. ``excluded`` selects the ids
     of questions that are not part of it either.
     """
@@ -113,7 +118,10 @@ def count_frame(
         statement = statement.where(QuestionRow.id.not_in(excluded))
     if not with_rejected:
         statement = _exclude_rejected(db, statement, dataset_id=dataset_id)
-    return {_cell_from_values(row[:-1]): row[-1] for row in db.execute(statement)}
+    counts = Counter[Cell]()
+    for row in db.execute(statement):
+        counts[_cell_from_values(row[:-1], stratify_by, names or {})] += row[-1]
+    return dict(counts)
 
 
 def load_exam_sizes(
@@ -163,6 +171,12 @@ def select_in_other_batches(*, dataset_id: int, batch_id: int | None) -> AnySele
     )
 
 
+def list_in_other_batches(db: Session, *, dataset_id: int, batch_id: int | None) -> NDArray[np.int64]:
+    """Return the ids that :func:`select_in_other_batches` selects, in no particular order."""
+    result = db.connection().execute(select_in_other_batches(dataset_id=dataset_id, batch_id=batch_id))
+    return np.fromiter(result.scalars(), dtype=np.int64)
+
+
 def select_outside_exams(*, dataset_id: int, exam_numbers: Sequence[int]) -> AnySelect:
     """Select the ids of the dataset's questions on other exams."""
     return select(QuestionRow.id.label("question_id")).where(
@@ -185,8 +199,9 @@ def unite_selects(parts: Sequence[AnySelect]) -> AnySelect | None:
 
 
 def lock_dataset(db: Session, *, dataset_id: int) -> None:
-    """Wait for other transactions that lock the dataset; SQLite has one writer at a time anyway."""
-    db.execute(select(DatasetRow.id).where(DatasetRow.id == dataset_id).with_for_update())
+    """Wait for other draws, new studies and corrections of boxes; SQLite has one writer at a time anyway."""
+    lock = select(DatasetRow.id).where(DatasetRow.id == dataset_id).with_for_update(key_share=True)
+    db.execute(lock)  # imports may add questions meanwhile
 
 
 def load_frame(
@@ -196,13 +211,16 @@ def load_frame(
     after: int,
     through: int,
     stratify_by: Sequence[str] = (),
+    names: DerivedNames | None = None,
+    with_rejected: bool = False,
     excluded: AnySelect | None = None,
     formats: Sequence[AnswerFormat] = (),
 ) -> Frame:
     """Load the frame's columns in blocks. The result takes 20 bytes per question.
 
-    ``excluded`` selects the ids of questions that are not part of the frame. ``formats`` limits it to these
-    answer formats; empty means all.
+    ``stratify_by`` and ``names`` are those of :func:`count_frame`. Questions that a rule rejects are part of
+    the frame only with ``with_rejected``. ``excluded`` selects the ids of questions that are not part of it
+    either. ``formats`` limits it to these answer formats; empty means all.
     """
     columns = _stratum_columns_of(stratify_by)
     statement = _filter_frame(
@@ -213,7 +231,8 @@ def load_frame(
     ).where(*_match_formats(formats))
     if excluded is not None:
         statement = statement.where(QuestionRow.id.not_in(excluded))
-    statement = _exclude_rejected(db, statement, dataset_id=dataset_id)
+    if not with_rejected:
+        statement = _exclude_rejected(db, statement, dataset_id=dataset_id)
     codes: dict[tuple[str, ...], int] = {}
     numbers, hashes, strata = [_empty(np.int64)], [_empty(np.int64)], [_empty(np.int32)]
     # Executed on the connection: with this many rows the session's bookkeeping takes longer than the
@@ -230,12 +249,17 @@ def load_frame(
             np.fromiter(map(codes.__getitem__, cell_values), dtype=np.int32, count=len(cell_values))
         )
     all_strata = np.concatenate(strata)
+    cells = [_cell_from_values(values, stratify_by, names or {}) for values in codes]
+    distinct_cells = {cell: index for index, cell in enumerate(dict.fromkeys(cells))}
+    if len(distinct_cells) < len(cells):  # several raw names have the same controlled name
+        merged = np.array([distinct_cells[cell] for cell in cells], dtype=np.int32)
+        all_strata = merged[all_strata]
     return Frame(
         numbers=np.concatenate(numbers),
         hashes=np.concatenate(hashes),
         strata=all_strata,
-        cells=tuple(_cell_from_values(values) for values in codes),
-        sizes=tuple(np.bincount(all_strata, minlength=len(codes)).tolist()),
+        cells=tuple(distinct_cells),
+        sizes=tuple(np.bincount(all_strata, minlength=len(distinct_cells)).tolist()),
     )
 
 
@@ -264,7 +288,7 @@ def _stratum_columns_of(stratify_by: Sequence[str]) -> list[ColumnElement[str]]:
     }
     return [
         func.coalesce(column, "")
-        for column in (QuestionRow.difficulty, *(allowed[name] for name in stratify_by))
+        for column in (QuestionRow.difficulty, *(allowed[get_column(name)] for name in stratify_by))
     ]
 
 
@@ -285,9 +309,12 @@ def _exclude_rejected(db: Session, statement: AnySelect, *, dataset_id: int) -> 
     return statement.where(QuestionRow.id.not_in(rejected))
 
 
-def _cell_from_values(values: Sequence[str]) -> Cell:
+def _cell_from_values(values: Sequence[str], stratify_by: Sequence[str], names: DerivedNames) -> Cell:
     tier, *other_values = values
-    return (Difficulty(tier) if tier else None, tuple(other_values))
+    further = (
+        derive_value(feature, value, names) for feature, value in zip(stratify_by, other_values, strict=True)
+    )
+    return (Difficulty(tier) if tier else None, tuple(further))
 
 
 def _empty(dtype: type[np.generic]) -> NDArray[Any]:

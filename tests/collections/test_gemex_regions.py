@@ -2,7 +2,7 @@
 
 import json
 
-from generation.regions import ALIASES, COMPOSED, DROPPED, KEPT, MERGED
+from terminology.regions import ALIASES, COMPOSED, DROPPED, KEPT, MERGED
 from tests.collections.folder import COLLECTIONS
 
 TABLE = COLLECTIONS.parent / "papers" / "tables" / "gemex_table8_regions.json"

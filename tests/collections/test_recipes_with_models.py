@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -22,11 +25,14 @@ from language_models import service as models
 from storage.rows.datasets import ImageRow, QuestionRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.collections.folder import COLLECTIONS
+from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.local_model import LOCAL_MODEL, running_local_model
 from tests.storage.model_server import running_model_server
 from tests.storage.recipe_replies import answer
+from tests.storage.test_corrected_examples import assign_generated
+from tests.storage.test_generate_processes import ROOT, wait_until
 from tests.storage.test_model_runs import BY, add_endpoint, read_calls
-from tests.storage.worlds import NOW
+from tests.storage.worlds import NOW, make_world
 from tests.unit.generation_sources import write_csv
 
 OPENI = COLLECTIONS / "openi-iu-xray"
@@ -75,10 +81,8 @@ def store_short_prompts(engine, tokens):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("reports", "tokens"), [(1, 160), pytest.param(10, 300, marks=pytest.mark.soak)])
-def test_a_real_model_answers_and_each_reply_is_used_or_counted(
-    workspace_engine, local_model, tmp_path, reports, tokens
-):
+def test_a_real_model_answers_and_each_reply_is_used_or_counted(workspace_engine, local_model, tmp_path):
+    reports = 1
     add_endpoint(
         workspace_engine, local_model, model=LOCAL_MODEL, max_parallel=1, timeout_seconds=300, name="local"
     )
@@ -87,7 +91,7 @@ def test_a_real_model_answers_and_each_reply_is_used_or_counted(
         for known in RECIPES.values():
             for stage in known.stages:
                 models.save_prompt(db, by=BY, content=stage.read_shipped_prompt(), note="Shipped", now=NOW)
-    short = store_short_prompts(workspace_engine, tokens)
+    short = store_short_prompts(workspace_engine, tokens=160)
     for recipe in ("gemex", "rexvqa"):
         prompts = [
             part
@@ -122,6 +126,42 @@ def test_a_real_model_answers_and_each_reply_is_used_or_counted(
         assert generate(recipe, source, out, *prompts) == 0
         assert (len(read_calls(workspace_engine)), out.read_bytes()) == (calls, content)
     assert {call.model for call in read_calls(workspace_engine)} <= {LOCAL_MODEL, None}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("recipe", ["gemex", "rexvqa"])
+def test_a_small_model_writes_questions_on_ten_reports_that_are_reviewed_and_released(
+    workspace_engine, local_model, tmp_path, recipe
+):
+    """The command is killed in its first stage and repeated; each reply can be used."""
+    world = make_world(workspace_engine, questions=1)
+    add_endpoint(
+        workspace_engine, local_model, model=LOCAL_MODEL, max_parallel=1, timeout_seconds=600, name="local"
+    )
+    source, out = write_source(tmp_path / "source", 10), tmp_path / "questions.jsonl"
+    arguments = ["--short-replies", "--lease", "1", "--dataset", "made", "--images", str(source)]
+    command = ["generate", recipe, "openi-csv", str(source), "--out", str(out), "--endpoint", "local"]
+    process = subprocess.Popen([sys.executable, "cli.py", *command, *arguments], cwd=ROOT, env=os.environ)
+    wait_until(lambda: read_calls(workspace_engine), process)
+    process.kill()
+    process.communicate()
+    assert cli.main([*command, *arguments]) == 0
+    calls = read_calls(workspace_engine)
+    assert [call.failure for call in calls if call.failure] == []
+    assert {call.model for call in calls} == {LOCAL_MODEL}
+    questions = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert questions
+    assert {question["source"]["generator"] for question in questions} == {LOCAL_MODEL}
+    world = assign_generated(world)
+    for question in world.questions:
+        save_verdict(world, make_acceptance(world, question=question))
+    folder = tmp_path / "release"
+    assert (
+        cli.main(["release", "create", "made", "--name", "v1", "--out", str(folder), "--with-reports"]) == 0
+    )
+    origins = [json.loads(line) for line in (folder / "provenance.jsonl").read_text().splitlines()]
+    assert {origin["question_id"] for origin in origins} == {question["id"] for question in questions}
+    assert all(origin["calls"] for origin in origins)
 
 
 @pytest.mark.full

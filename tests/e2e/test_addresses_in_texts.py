@@ -7,7 +7,7 @@ from storage.rows.datasets import QuestionRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e import review_helpers
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 ADDRESSES = "http://a.example/x https://b.example www.c.example HTTP://d.example e@f.example (www.g.example)"
 

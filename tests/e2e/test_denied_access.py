@@ -39,7 +39,13 @@ from ui.navigation import PAGES
 from web.routes import ROUTE_GROUPS
 
 #: One person per role who is tried, by their name in the small world.
-PEOPLE = {Role.ADMIN: "ada", Role.COORDINATOR: "cora", Role.REVIEWER: "ruth", Role.READER: "rea"}
+PEOPLE = {
+    Role.ADMIN: "ada",
+    Role.COORDINATOR: "cora",
+    Role.REVIEWER: "ruth",
+    Role.READER: "rea",
+    Role.SUBMITTER: "sue",
+}
 EXISTING_PAGES = [page for page in PAGES if page.path.is_file()]  # as in the app's shell
 PAGE_CELLS = [
     (role, page)
@@ -71,6 +77,7 @@ class Harvest:
 def world(app):
     """Everybody is signed in; the token of each sign-in is made from the person's name."""
     review_world = review_helpers.create_review_world(app, questions=6)
+    review_world.people["sue"] = app.add_person("sue", Role.SUBMITTER)
     for name in (*PEOPLE.values(), "remo"):
         add_sign_in(app, review_world.people[name], f"token-of-{name}")
     return review_world

@@ -231,6 +231,7 @@ def test_disabled_person_is_signed_out_at_the_next_click(app, client):
     assert client.get("/").status_code == 401
 
 
+@pytest.mark.full
 def test_browser_resumes_its_session_after_a_lost_connection(app, client):
     cookie = sign_in_client(client, "rosa")
     with open_socket(app, cookie) as socket:

@@ -13,12 +13,15 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
 from sqlalchemy import func, select
 
 from storage.engine import make_engine
 from storage.rows.datasets import DatasetRow, QuestionRow
 from storage.unit_of_work import read_only_session
 from tests.e2e.conftest import ROOT, running_app
+
+pytestmark = pytest.mark.full
 
 
 def test_started_request_is_answered_before_the_process_ends(sqlite_template, tmp_path):

@@ -14,6 +14,8 @@ from domain.people import Role
 from tests.e2e.conftest import PASSWORD, ROOT, running_app
 from tests.e2e.test_gate import load_form_token
 
+pytestmark = pytest.mark.full
+
 
 def wide_open(folder):
     """Files and folders that group or others may use, with their mode."""

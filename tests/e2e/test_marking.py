@@ -88,8 +88,15 @@ def type_answers(page: Page, app: RunningApp, study) -> None:
 
 
 def press_key(page: Page, key: str) -> None:
-    """Press a key once the page is complete: the text of an answer appears before its buttons."""
+    """Press a key once it is bound: Streamlit binds the keys of its buttons some time after it draws them."""
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
+    page.wait_for_function(
+        "key => hotkeys.getAllKeyCodes().some(({shortcut}) => shortcut === key)",
+        arg=key.removeprefix("Arrow").lower(),
+        timeout=30_000,
+    )
+    # The keys of the buttons that were just drawn replace those of the last answer after the next frame.
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
     page.keyboard.press(key)
 
 
@@ -113,12 +120,9 @@ def mark_by_keyboard(page: Page, keys: dict[str, str]) -> list[str]:
         if shown:
             expect(answer).not_to_have_text(shown[-1])
         shown.append(answer.inner_text())
-        press_key(
-            page,
-            next(
-                (key for text, key in keys.items() if text.casefold() == shown[-1].casefold()), "ArrowRight"
-            ),
-        )
+        key = next((key for text, key in keys.items() if text.casefold() == shown[-1].casefold()), None)
+        if key or number < total:  # the last answer has no next one
+            press_key(page, key or "ArrowRight")
     return shown
 
 
@@ -193,7 +197,8 @@ def test_extracted_answers_are_marked_by_keyboard(app: RunningApp, signed_in: Ca
         page.get_by_text(f"Reply {shown} of 4").wait_for(timeout=15_000)
         take_screenshot(page, f"extraction-{done}-{shown}")
         press_key(page, key)
-    page.get_by_text("Reply 1 of 4").wait_for(timeout=15_000)
+    expect(page.get_by_text("Reply 1 of 4")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("1 of 4 replies marked")).to_be_visible()
 
 
 def _encode(frame: bytes | str) -> bytes:

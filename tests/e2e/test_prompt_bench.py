@@ -67,6 +67,8 @@ def score_by_keyboard(page: Page, choose_key: Callable[[int, str, str], str]) ->
                 page.get_by_text(f"Report {number} of {REPORTS} · Output {letter}: {scale.label}").wait_for(
                     timeout=30_000
                 )
+                # The heading arrives before the outputs: they are read once the page is complete.
+                page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
                 box = page.get_by_test_id("stColumn").filter(has_text=f"Output {letter}").last
                 press_key(page, choose_key(number, box.inner_text(), scale.value))
     page.get_by_text("every score is given").wait_for(timeout=30_000)

@@ -14,6 +14,8 @@ from domain.people import Role
 from tests.e2e.conftest import running_app
 from tests.e2e.test_sign_in_provider import _SECRETS, come_by_the_provider
 
+pytestmark = pytest.mark.full
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     import oidc_provider_mock

@@ -73,6 +73,7 @@ def test_a_corrected_key_and_a_drawn_box_are_saved_in_original_pixels(app, open_
     assert own_box["box"] == pytest.approx(drawn_box, abs=1)
 
 
+@pytest.mark.full
 def test_click_on_the_image_draws_no_box(app, open_question):
     page = open_question(4)
     review_helpers.find_canvas(page).click(position={"x": 200, "y": 150})
@@ -87,7 +88,9 @@ def test_click_on_the_image_draws_no_box(app, open_question):
 def test_missing_field_is_named_and_nothing_is_saved(app, open_question):
     page = open_question(5)
     press(page, "5443ya")
-    expect(page.get_by_role("alert")).to_have_text("Still to judge: more than recall, your difficulty.")
+    expect(page.get_by_role("alert")).to_have_text(
+        "Still to judge: more than recall, your difficulty rating."
+    )
     assert load_verdicts(app, 5) == []
 
 
@@ -168,6 +171,7 @@ def test_question_is_skipped_with_its_reason(app, open_question):
     assert load_verdicts(app, 13) == []
 
 
+@pytest.mark.full
 def test_the_difference_is_shown_before_saving(open_question):
     page = open_question(14)
     page.get_by_label("Stem", exact=True).fill("Which sign is on radiograph 14?")
@@ -178,6 +182,7 @@ def test_the_difference_is_shown_before_saving(open_question):
     assert review_helpers.get_shown_stem(page) == "Which finding is on radiograph 14?"
 
 
+@pytest.mark.full
 def test_emptied_category_is_restored_and_is_no_correction(open_question):
     page = open_question(14)
     category = page.get_by_label("Category", exact=True)
@@ -191,6 +196,7 @@ def test_emptied_category_is_restored_and_is_no_correction(open_question):
     assert old_category
 
 
+@pytest.mark.full
 def test_keys_typed_into_a_text_field_are_text(app, open_question):
     page = open_question(15)
     page.get_by_label("Comment").click()
@@ -199,6 +205,7 @@ def test_keys_typed_into_a_text_field_are_text(app, open_question):
     assert load_verdicts(app, 15) == []
 
 
+@pytest.mark.full
 def test_looking_time_is_saved_separately(app, open_question):
     page = open_question(16)
     page.wait_for_timeout(1500)

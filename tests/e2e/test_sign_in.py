@@ -69,6 +69,7 @@ def test_the_navigation_is_grouped_by_stage_and_each_page_has_its_own_tab_title(
         expect(page).to_have_title(f"{title} · Overread")
 
 
+@pytest.mark.full
 def test_signing_in_as_another_person_in_a_second_tab_ends_the_first(sign_in, app):
     first = sign_in("rosa")
     form = app.url + "/sign-in"
@@ -80,6 +81,7 @@ def test_signing_in_as_another_person_in_a_second_tab_ends_the_first(sign_in, ap
     expect(first.get_by_text("Carl", exact=True)).to_be_visible()
 
 
+@pytest.mark.full
 def test_no_page_violates_the_content_security_policy(page, sign_in):
     violations = []
     page.on(

@@ -16,6 +16,8 @@ from domain.people import Role
 from storage.unit_of_work import read_only_session
 from tests.e2e.conftest import RunningApp, running_app
 
+pytestmark = pytest.mark.full
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     import oidc_provider_mock

@@ -114,3 +114,18 @@ def test_an_invalid_table_is_refused_with_its_line(run_counts, text, message):
     code, output, tables = run_counts(text)
     assert (code, tables) == (1, None)
     assert message in output
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("stratum,größe\nä,1\n".encode("latin-1"), "is not UTF-8; save the table as CSV in UTF-8"),
+        (b"p\n0.1\n\xff\n", "is not UTF-8; save the table as CSV in UTF-8"),
+        (b"p\n" + b"1" * 1_200_000 + b"\n", "is not CSV: field larger than field limit"),
+    ],
+)
+def test_a_file_that_is_no_utf_8_table_is_refused(tmp_path, capsys, content, message):
+    path = tmp_path / "counts.csv"
+    path.write_bytes(content)
+    assert main(["counts", str(path)]) == 1
+    assert f"counts.csv: {message}" in capsys.readouterr().err

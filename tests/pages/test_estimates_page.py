@@ -92,3 +92,8 @@ def test_datasets_are_compared_for_leaks_and_the_result_is_below_the_button(
     table = next(frame.value for frame in page.dataframe if "In more than one dataset" in frame.value)
     assert table["In more than one dataset"].tolist() == ["Patients", "Images", "Equal reports"]
     assert "Images were compared by their files" in get_text(page)
+    next(box for box in page.checkbox if box.label == "Compare questions").check().run()
+    next(button for button in page.button if button.label == "Check for leaks").click().run()
+    tables = [frame.value for frame in page.dataframe if "In more than one dataset" in frame.value]
+    assert tables[-1]["In more than one dataset"].tolist()[-1] == "Questions"
+    assert "No wording is in more than one dataset." in get_text(page)

@@ -32,7 +32,7 @@ PLAN = HiddenPlan(
 )
 TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
 #: The fields that differ between the questions of an exam, and so between first showing and repeat.
-POSITION_FIELDS = {"question", "place", "previous", "next", "prefetch", "upcoming", "batches", "recent"}
+POSITION_FIELDS = {"question", "progress", "previous", "next", "prefetch", "upcoming", "batches", "recent"}
 
 
 @pytest.fixture(params=[Mode.JUDGE, Mode.ANSWER_FIRST])
@@ -126,8 +126,8 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
     assert len(by_number) == 38 == len({sheet["question"] for sheet in opened})
 
     # The total is fixed from the first question on, and the position increases by one.
-    assert {sheet["place"]["total"] for sheet in opened} == {38}
-    positions = [sheet["place"]["position"] for sheet in opened if sheet["full"]]
+    assert {sheet["progress"]["total"] for sheet in opened} == {38}
+    positions = [sheet["progress"]["position"] for sheet in opened if sheet["full"]]
     assert positions == list(range(1, 39))
 
     # Parts, key and drafts are alike: a repeat differs from the first showing in its position only.
@@ -135,7 +135,7 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
         assert all(set(sheet) == set(opened[0]) for sheet in sheets)
         assert all((sheet["last"], sheet["drafts"], sheet["revision"]) == (None, {}, 1) for sheet in sheets)
         assert all(sheet["ownAnswer"] is None for sheet in sheets if sheet["blind"])
-        assert all(sheet["look"]["seconds"] == 0 for sheet in sheets[:1])
+        assert all(sheet["viewingTimes"]["seconds"] == 0 for sheet in sheets[:1])
     for hidden_question in hidden:
         if hidden_question.kind is HiddenKind.REPEAT:
             assert _strip_position(by_number[hidden_question.question_number]) == _strip_position(

@@ -1,5 +1,6 @@
 """The page Import: a preview before any write, one import for a double click, and its result."""
 
+import json
 import zipfile
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from domain.people import Role
 from intake.service import load_mapping, unpack_images
 from jobs.service import list_jobs, start_job
 from storage.intake.datasets import list_datasets
+from storage.intake.questions import load_questions
 from storage.rows.datasets import QuestionRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
@@ -22,6 +24,19 @@ from tests.storage.worlds import NOW
 from ui.imports import deliveries, import_job
 
 PAGE = "pages/import_questions.py"
+FOLDER_MAPPING = """\
+format = "overread.mapping/1"
+name = "ours"
+
+[input]
+files = "qa/*.json"
+
+[fields]
+id = "id"
+images = "image"
+stem = "question"
+answer = "answer"
+"""
 
 
 @pytest.fixture
@@ -271,3 +286,58 @@ def test_upload_is_kept_in_the_workspace_until_it_is_imported(page, tmp_path):
 def test_page_is_not_found_for_a_reviewer(folder, sign_in_as, run_page):
     sign_in_as("rhea", Role.REVIEWER)
     assert "Page not found." in get_text(run_page(PAGE))
+
+
+def test_coco_file_is_imported_by_a_mapping_chosen_on_the_page(page, folder):
+    coco = {
+        "images": [{"id": 1, "file_name": "pa.png", "width": 20, "height": 30}],
+        "categories": [{"id": 1, "name": "Nodule"}],
+        "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4]}],
+    }
+    (folder / "boxes.json").write_text(json.dumps(coco), encoding="utf-8")
+    preview_file(page, folder / "boxes.json", folder)
+    page.selectbox[0].set_value("mapping: coco").run()
+    assert not page.exception
+    assert "Is there Nodule on this radiograph?" in get_text(page)
+    click(page, "Import 1 record")
+    assert wait_for_import().status is JobStatus.DONE
+    assert count_questions() == 1
+
+
+def test_folder_on_the_server_is_read_by_a_mapping_of_its_files(page, folder):
+    (folder / "qa").mkdir()
+    for name in ("one", "two"):
+        record = {"id": name, "image": "pa.png", "question": "Is there an effusion?", "answer": "no"}
+        (folder / "qa" / f"{name}.json").write_text(json.dumps(record), encoding="utf-8")
+    workspace = current_workspace()
+    workspace.mappings.mkdir(parents=True)
+    (workspace.mappings / "ours.toml").write_text(FOLDER_MAPPING, encoding="utf-8")
+    preview_file(page, folder, folder)
+    assert "This is a folder. Choose the mapping file that reads it." in [
+        notice.value for notice in page.info
+    ]
+    page.selectbox[0].set_value("mapping: ours.toml").run()
+    assert not page.exception
+    click(page, "Import")
+    assert wait_for_import().status is JobStatus.DONE
+    assert count_questions() == 2
+
+
+def test_boxes_of_an_annotation_file_are_shown_before_they_change_questions(page, folder, open_page):
+    preview_file(page, folder / "set.jsonl", folder)
+    click(page, "Import 2 records")
+    wait_for_import()
+    page = open_page(PAGE)
+    value = {"rectanglelabels": ["Effusion"], "x": 10, "y": 20, "width": 30, "height": 40}
+    tasks = [{"id": 1, "data": {"image": "pa.png"}, "annotations": [{"result": [{"value": value}]}]}]
+    page.file_uploader[-1].set_value(("boxes.json", json.dumps(tasks).encode(), "application/json")).run()
+    assert not page.exception
+    plan = next(frame.value for frame in page.dataframe if "After" in frame.value)
+    assert plan["Question"].tolist() == ["q-1", "q-2"]
+    assert set(plan["Before"]) == {"no boxes"}
+    assert next(button for button in page.button if button.label == "Change 2 questions").disabled
+    next(field for field in page.text_input if field.label == "Reason").set_value("second reading").run()
+    click(page, "Change 2 questions")
+    assert "Changed the boxes of 2 questions in set." in get_text(page)
+    with read_only_session() as db:
+        assert {len(question.boxes) for _, question in load_questions(db, question_ids=[1, 2])} == {1}

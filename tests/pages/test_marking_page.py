@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.marks import AnswerMark, MarkerPlace
+from domain.marks import AnswerMark, MarkerRole
 from domain.people import Role
 from domain.protocols import OpenAnswerRule, Protocol
 from domain.vocabulary import AnswerFormat
@@ -31,7 +31,7 @@ def study_world(workspace):
     for answer in ("*fluid*", "nodule"):
         answer_case(world, "rea", answer=answer, position=open_sheet(world, "rea").slot.position)
     with unit_of_work(workspace) as db:
-        studies.assign_marker(db, by=world.cora, study="first", place=MarkerPlace.FIRST, to="ruth", now=NOW)
+        studies.assign_marker(db, by=world.cora, study="first", role=MarkerRole.FIRST, to="ruth", now=NOW)
     return world
 
 
@@ -99,7 +99,7 @@ def test_person_whose_place_was_given_away_cannot_mark(study_world, sign_in_as, 
     page = run_page(PAGE)
     with unit_of_work(study_world.engine) as db:
         studies.assign_marker(
-            db, by=study_world.cora, study="first", place=MarkerPlace.FIRST, to="remo", now=NOW
+            db, by=study_world.cora, study="first", role=MarkerRole.FIRST, to="remo", now=NOW
         )
     click(page, "Right")
     assert "No answers to mark" in get_text(page)

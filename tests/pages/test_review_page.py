@@ -77,7 +77,7 @@ def test_the_first_open_question_is_shown_with_its_key(open_review_page):
     assert not page.exception
     assert (data["question"], data["blind"], data["revision"]) == (1, False, 1)
     assert data["full"]["answer"] == [1]
-    assert data["place"] == {"done": 0, "skipped": 0, "left": 6, "total": 6, "position": 1}
+    assert data["progress"] == {"done": 0, "skipped": 0, "left": 6, "total": 6, "position": 1}
     assert data["patient"] == {"age": "61 years", "sex": "female", "indication": "Cough for two weeks."}
 
 
@@ -142,7 +142,7 @@ def test_opened_report_is_sent_with_the_fixed_rating(open_review_page):
     [(FormScope.ALL, 4, True), (FormScope.IMAGE_ALIGNMENT, 1, False), (FormScope.KEY, 0, False)],
 )
 def test_form_shows_only_the_fields_its_batch_requests(open_review_page, parts, ratings, flags):
-    requested_fields = get_form_data(open_review_page(parts=parts))["asks"]
+    requested_fields = get_form_data(open_review_page(parts=parts))["requested"]
     assert (len(requested_fields["ratings"]), requested_fields["flags"]) == (ratings, flags)
 
 
@@ -151,14 +151,15 @@ def test_clarity_is_not_requested_without_an_explanation(open_review_page):
         db.execute(text("UPDATE question SET explanation = ''"))
 
     names = [
-        rating["name"] for rating in get_form_data(open_review_page(clear_explanation))["asks"]["ratings"]
+        rating["name"]
+        for rating in get_form_data(open_review_page(clear_explanation))["requested"]["ratings"]
     ]
     assert names == ["clinical_quality", "factual_correctness", "image_alignment"]
 
 
 def test_anchors_of_every_rating_come_from_the_batch(open_review_page):
     settings = BatchSettings()
-    for rating in get_form_data(open_review_page())["asks"]["ratings"]:
+    for rating in get_form_data(open_review_page())["requested"]["ratings"]:
         assert tuple(rating["anchors"]) == settings.anchors[rating["name"]]
 
 

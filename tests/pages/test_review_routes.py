@@ -87,7 +87,7 @@ def test_saved_verdict_returns_the_stored_row(client):
 def test_response_to_a_verdict_contains_the_next_question(client):
     sheet = client.post("/judging/verdict", json=make_verdict()).json()["sheet"]
     assert (sheet["question"], sheet["revision"], sheet["full"]["id"]) == (2, 1, "Q2")
-    assert sheet["place"] == {"done": 1, "skipped": 0, "left": 1, "total": 2, "position": 2}
+    assert sheet["progress"] == {"done": 1, "skipped": 0, "left": 1, "total": 2, "position": 2}
 
 
 def test_no_question_follows_the_last_one(client):

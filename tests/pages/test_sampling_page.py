@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from accounts.service import command_line_person
-from domain.batches import BatchSettings, FormScope, Mode
+from domain.batches import BatchSettings, FormScope, Mode, RiskSource
+from domain.checks import Check, Problem
 from domain.people import Role
 from sampling.service import list_batch_questions, list_batches
-from storage.unit_of_work import read_only_session
+from storage.quality.problems import replace_problems
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import get_text
 from tests.storage.import_worlds import Importer, make_record, to_json_lines
 from tests.storage.sampling_frames import insert_questions, make_questions
@@ -159,3 +161,47 @@ def test_exams_balanced_by_findings_are_drawn_once(coordinator, workspace, open_
     assert (size, batch.plan.balance.exams) == (4, 4)
     page = open_page(PAGE)
     assert [box.label for box in page.selectbox if box.label == "Batch"] == []  # it cannot be extended
+
+
+def report_every_tenth(workspace):
+    """A check has reported a problem in every tenth of 1,000 questions."""
+    insert_questions(workspace, make_questions(1000))
+    problem = Problem(check=Check.COMPARISON, field="stem", reason="“unchanged”")
+    with unit_of_work() as db:
+        replace_problems(
+            db, dataset_id=1, check=Check.COMPARISON, after=0, through=1000,
+            problems=[(number, problem) for number in range(1, 1001, 10)],
+        )  # fmt: skip
+
+
+def test_a_draw_by_risk_previews_both_arms_and_stores_its_plan(coordinator, workspace, open_page):
+    report_every_tenth(workspace)
+    page = open_page(PAGE)
+    find_by_label(page.checkbox, "Draw by risk of an error").check().run()
+    text = get_text(page)
+    assert "100 on average" in text
+    assert "of the uniform arm" in text
+    assert find_by_label(page.checkbox, "Problems of checks (100 questions)").value
+    click(page, "Draw ")
+    [(batch, size)] = load_batches()
+    assert batch.plan.risk.weights == {RiskSource.CHECKS: 1.0}
+    assert 70 < size < 130
+
+
+def test_without_any_risk_the_page_states_what_to_do(coordinator, workspace, open_page):
+    insert_questions(workspace, make_questions(30))
+    page = open_page(PAGE)
+    find_by_label(page.checkbox, "Draw by risk of an error").check().run()
+    assert "No source of risk has a result for this dataset." in page.error[0].value
+    assert not [button for button in page.button if button.label.startswith("Draw ")]
+
+
+def test_the_comparison_recommends_a_strategy_for_each_purpose(coordinator, workspace, open_page):
+    report_every_tenth(workspace)
+    page = open_page(PAGE)
+    find_by_label(page.toggle, "Show the comparison").set_value(True).run()
+    text = get_text(page)
+    assert "to find errors, draw 50 % uniform, rest by risk" in text  # all 100 with a risk are drawn
+    assert "Both values are assumptions" in text
+    find_by_label(page.number_input, "Odds of an error at the highest risk").set_value(1.0).run()
+    assert "to find errors, draw uniform" in get_text(page)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
+import zipfile
+
+import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
 
 from domain.people import Role
 from domain.protocols import Protocol
 from tests.pages.conftest import get_text, wait_for_jobs
 from tests.storage.study_reports import import_model_answers, list_scored_cases
-from tests.storage.study_worlds import make_design, make_study_world, read_all
+from tests.storage.study_worlds import answer_case, make_design, make_study_world, read_all
+from web.gate import Gate
+from web.routes import ROUTES
 
 pytestmark = pytest.mark.slow
 
@@ -100,8 +109,90 @@ def test_differences_to_a_model_and_accuracies_by_category_are_shown(
     assert "Mean of the readers minus each model" in get_text(page)
 
 
+def read_closed(study_world, name):
+    """The same answer to every case, so that the AUC is 0.5."""
+    for _ in range(6):
+        answer_case(study_world, name, answer="yes")
+
+
 def test_stored_report_is_shown_at_once(workspace, sign_in_as, run_page):
     study_world = make_study_world(workspace, cases=4, protocol=Protocol(bootstrap=0))
     read_all(study_world, "rea", option=0)
     compute_report(open_report(sign_in_as, run_page))
     assert "of 4 cases correctly" in get_text(open_report_view(run_page))
+
+
+def test_results_of_imrmc_are_shown_beside_ours_and_another_file_is_refused(workspace, sign_in_as, run_page):
+    study_world = make_study_world(
+        workspace, cases=6, questions=12, per_exam=1, closed=12, protocol=Protocol(bootstrap=0)
+    )
+    read_closed(study_world, "rea")
+    page = open_report(sign_in_as, run_page)
+    compute_report(page)
+    header = "readerID,modalityA,modalityB,AUCA,varAUCA,AUCAminusAUCB,varAUCAminusAUCB"
+    table = f"{header}\n1,1,NO_MOD,0.5,NA,NA,NA\n".encode()
+    page.file_uploader[0].set_value(
+        [("AUCperReader.csv", table, "text/csv"), ("x.csv", b"a,b\n", "text/csv")]
+    ).run(timeout=60)
+    assert not page.exception
+    compared = next(frame.value for frame in page.dataframe if "Theirs" in frame.value)
+    assert compared[["Result", "Reader", "Ours", "Theirs", "Line"]].to_numpy().tolist() == [
+        ["AUC", "rea", "0.5", "0.5", "line 2"]
+    ]
+    assert "the column modalityA is missing" in page.error[0].value
+
+
+def export_roc_files(page) -> None:
+    next(button for button in page.button if button.label == "Export for iMRMC and RJafroc").click().run(
+        timeout=60
+    )
+    assert not page.exception
+
+
+def fetch(browser, address):
+    """What the browser gets from an address."""
+    app = Starlette(routes=ROUTES, middleware=[Middleware(Gate)])
+
+    async def send():
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            client.cookies.update(browser.cookies)
+            return await client.get(address)
+
+    return asyncio.run(send())
+
+
+@pytest.mark.full
+def test_files_for_roc_programs_are_downloaded_by_the_coordinator_only(
+    workspace, sign_in_as, run_page, browser
+):
+    study_world = make_study_world(
+        workspace, cases=6, questions=12, per_exam=1, closed=12, protocol=Protocol(bootstrap=0)
+    )
+    read_closed(study_world, "rea")
+    page = open_report(sign_in_as, run_page)
+    compute_report(page)
+    export_roc_files(page)
+    [link] = [element.value for element in page.markdown if "roc-files.zip" in element.value]
+    assert "6 yes/no questions" in link
+    assert "6 ratings" in link
+    address = "/files/roc-files.zip?study=first"
+    assert f"({address})" in link
+    with zipfile.ZipFile(io.BytesIO(fetch(browser, address).content)) as archive:
+        assert {name.removeprefix("roc-files/") for name in archive.namelist()} == {
+            "study.imrmc", "study.xlsx", "ids.csv", "ratings.csv",
+        }  # fmt: skip
+        assert b"BEGIN DATA:" in archive.read("roc-files/study.imrmc")
+    assert fetch(browser, "/files/roc-files.zip?study=none").status_code == 404
+    sign_in_as("rea")
+    assert fetch(browser, address).status_code == 403
+
+
+@pytest.mark.full
+def test_a_study_without_yes_no_questions_has_no_files_for_roc_programs(workspace, sign_in_as, run_page):
+    study_world = make_study_world(workspace, cases=4, protocol=Protocol(bootstrap=0))
+    read_all(study_world, "rea", option=0)
+    page = open_report(sign_in_as, run_page)
+    compute_report(page)
+    export_roc_files(page)
+    assert "ROC files need yes/no questions with both keys" in page.error[0].value

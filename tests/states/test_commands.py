@@ -25,7 +25,10 @@ READING_COMMANDS = {
     "duplicates find": ["duplicates find {dataset}"],
     "duplicates wordings": ["duplicates wordings {dataset}"],
     "duplicates calibration": ["duplicates calibration {dataset}"],
+    "taxonomy names": ["taxonomy names {dataset}", "taxonomy names {dataset} --field region --unmapped"],
+    "taxonomy controlled": ["taxonomy controlled"],
     "find": [
+        "find {dataset} --controlled-category Heart --count",
         "find {dataset}",
         "find {dataset} opacity --most 2",
         "find {dataset} --batch {batch} --count",
@@ -54,23 +57,29 @@ READING_COMMANDS = {
         "estimate {dataset}",
         "estimate {dataset} --batch {batch} --by batch",
         "estimate {dataset} --by task",
+        "estimate {dataset} --by domain",
         "estimate {dataset} --by prompt_version --csv",
     ],
     "statistics": ["statistics {dataset}", "statistics {dataset} --findings --out {out}/statistics"],
-    "leaks": ["leaks {dataset} --pixels"],
+    "leaks": ["leaks {dataset} --pixels", "leaks {dataset} --questions"],
     "release create": [
         "release create {dataset} --name v2 --dry-run",
         "release create {dataset} --name v2 --batch {batch} --private 0.5 --split-seed 1 --dry-run",
         "release create {dataset} --name v2 --only-if-key-errors-under 99 --dry-run",
     ],
     "release verify": ["release verify {releases}/{dataset}/v1"],
-    "release compare": ["release compare {releases}/{dataset}/v1 {releases}/{dataset}/v1"],
+    "release compare": [
+        "release compare {releases}/{dataset}/v1 {releases}/{dataset}/v1",
+        "release compare {releases}/{dataset}/v1 {releases}/{dataset}/v1 --out {out}/changes.jsonl",
+    ],
     "release list": ["release list"],
+    "errata list": ["errata list"],
     "study list": ["study list"],
     "study show": ["study show {study}"],
     "study models": ["study models {study}"],
     "study markers": ["study markers {study}"],
     "study extraction": ["study extraction {study}"],
+    "study case": ["study case {study}"],
     "study marks": ["study marks {study}", "study marks {study} --blank"],
     "study protocol": ["study protocol {study}"],
     "study readers": ["study readers {study}"],
@@ -83,7 +92,13 @@ READING_COMMANDS = {
     "prompt examples": ["prompt examples mcq"],
     "run list": ["run list"],
     "evaluate list": ["evaluate list"],
+    "leaderboard list": ["leaderboard list"],
     "bench list": ["bench list"],
+    "jury list": ["jury list", "jury list {dataset}"],
+    "jury results": ["jury results {dataset}"],
+    "jury votes": ["jury votes {dataset} {dataset}-1"],
+    "region-check list": ["region-check list"],
+    "practice list": ["practice list"],
     "job list": ["job list", "job list --active"],
     "job show": ["job show 1"],
     "audit verify": ["audit verify"],
@@ -95,27 +110,34 @@ READING_COMMANDS = {
 WRITING_COMMANDS = {
     "user add", "user roles", "user mail", "user reset-second-factor", "user disable", "user enable",
     "user sign-out", "user first-admin",
-    "user password", "import questions", "import predictions", "import readings",
+    "user password", "import questions", "import boxes", "import predictions", "import readings",
     "generate template", "generate gemex", "generate rexvqa", "check", "duplicates mark", "duplicates draw",
-    "duplicates judge",
+    "duplicates judge", "taxonomy map", "compliance", "taxonomy unmap",
     "patient-data texts", "patient-data rank", "patient-data decide", "apply undo", "apply back",
-    "adjudicate settle",
+    "adjudicate settle", "errata report",
     "study create", "study close", "study reopen", "study assign", "study remove", "study exclude",
     "model add", "model test", "model remove", "prompt add", "prompt show", "prompt diff",
     "prompt add-example", "prompt add-corrected", "prompt remove-example", "prompt export-examples",
     "run create", "run show",
     "run write-batch", "run read-batch",
     "bench create", "bench show", "bench experts", "bench report", "bench scores",
+    "region-check create", "region-check show", "region-check experts", "region-check report",
+    "region-check marks",
     "run resume", "run pause", "run cancel", "run replay",
     "study mark",
     "evaluate plan", "evaluate run", "evaluate pause", "evaluate import", "evaluate show", "evaluate report",
-    "evaluate export",
+    "jury plan", "jury run", "jury pause", "jury cancel", "jury show",
+    "evaluate export", "evaluate scores", "evaluate judge",
+    "leaderboard create", "leaderboard show", "leaderboard team", "leaderboard submit", "leaderboard status",
+    "leaderboard select", "leaderboard receipt", "leaderboard text-only", "leaderboard readers",
+    "leaderboard site", "leaderboard change-release",
+    "practice create", "practice assign", "practice require", "practice exempt",
     "job cancel", "comment write", "restore", "demo", "audit checkpoint",
 }  # fmt: skip
 #: Commands that show nothing of the workspace: they read files, count, or export.
 FILE_COMMANDS = {
     "backup", "counts", "deidentify", "extraction", "image render", "measure", "release training", "score",
-    "study power",
+    "study compare-roc", "study power",
 }  # fmt: skip
 
 TESTED_STATES = (
@@ -207,11 +229,13 @@ def test_every_reading_command_runs_in_every_state(
     assert faults == {}
 
 
-#: Both reviewers have judged everything, so no reviewer is left for a second opinion. The study has no yes/no
-#: questions, which the files for ROC programs need.
+#: Both reviewers have judged everything, so no reviewer is left for a second opinion. The study is open, so
+#: single cases are not shown; it has no yes/no questions, which the files for ROC programs need.
 REFUSED_IN_LAST_STATE = {
     "leaks chest --pixels",  # there is one dataset
+    "leaks chest --questions",
     "assign first --to ruth remo rita --second-where-found --dry-run",
+    "study case readers",
     "study export readers",
 }
 

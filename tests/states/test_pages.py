@@ -31,13 +31,13 @@ TESTED_STATES = (
     State(name="partly read", beside="study made"),
 )
 #: Remo and Rob see the same as Ruth and Rea, one state later.
-TESTED_PEOPLE = ("ada", "cora", "ruth", "rita", "rea")
+TESTED_PEOPLE = ("ada", "cora", "ruth", "rita", "rea", "sue")
 #: Widgets whose choice changes the whole page.
 SUBJECT_LABELS = {"Dataset", "Batch", "Study"}
 #: Widgets that switch to another part of a page, the inner one first; those of a chart keep its figures.
 VIEW_LABELS = ("Location of the files", "Search in", "Part", "View")
 #: Parts of a page that are slow and read nothing from the workspace.
-OPTIONS_WITHOUT_DATA = {"Plan"}
+OPTIONS_WITHOUT_DATA = {"Sample size"}
 #: Elements that do not count as content: the page's frame, and text that is counted separately.
 FRAME_TYPES = {"vertical", "horizontal", "flex_container", "column", "title", "markdown", "caption"}
 

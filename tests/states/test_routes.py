@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 
 from accounts.service import command_line_person
 from domain.errors import DomainError
-from reader_study.service import load_report_state
+from reader_study.service import load_report_digest
 from storage.unit_of_work import read_only_session
 from tests.declared_routes import CLOSED_ROUTES, OPEN_ROUTES
 from tests.pages.conftest import Browser
@@ -41,6 +41,11 @@ TESTED_URLS = {
         [f"/files/statistics/{name}?dataset={{dataset}}" for name in ("task.svg", "statistics.csv")],
     ),
     "GET /files/prompt-bench/{name}": ("cora", ["/files/prompt-bench/none.csv"]),
+    "GET /files/model-scores/{name}": (
+        "cora",
+        ["/files/model-scores/rexvqa-table-2.csv?release=1&split=public", "/files/model-scores/none.txt"],
+    ),
+    "GET /files/region-check/{name}": ("cora", ["/files/region-check/none.csv"]),
     "GET /files/problems.csv": ("cora", ["/files/problems.csv?dataset={dataset}"]),
     "GET /files/estimates.csv": (
         "cora",
@@ -49,6 +54,7 @@ TESTED_URLS = {
     "GET /files/releases/{release_id:int}.zip": ("cora", ["/files/releases/1.zip"]),
     "GET /files/releases/{release_id:int}/{name:path}": ("cora", ["/files/releases/1/gold.jsonl"]),
     "GET /files/audit.{file_format}": ("ada", ["/files/audit.csv", "/files/audit.jsonl"]),
+    "GET /files/roc-files.zip": ("cora", ["/files/roc-files.zip?study=first", "/files/roc-files.zip"]),
     "GET /files/study-reports/{digest}/report.zip": ("cora", ["/files/study-reports/{digest}/report.zip"]),
     "GET /files/study-reports/{digest}/{name:path}": (
         "cora",
@@ -76,7 +82,7 @@ def read_report_digest(subject: Subject) -> str:
     """The digest of the current report of the study; zeros if there is no study."""
     try:
         with read_only_session() as db:
-            return load_report_state(db, by=command_line_person(), study=subject.study).digest
+            return load_report_digest(db, by=command_line_person(), study=subject.study)
     except DomainError:
         return "0" * 64
 

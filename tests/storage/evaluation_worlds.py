@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,11 +53,12 @@ def make_evaluation_world(
     *,
     questions: int = 12,
     private: float | None = None,
+    values: Sequence[dict[str, str]] = (),
 ) -> EvaluationWorld:
     """Make 12 questions on 6 exams with a PA and a lateral radiograph each, all accepted and released.
 
     The findings of the images follow the key of their exam: exam i has option i % 3. The report of every exam
-    contains a sentence that no model may see.
+    contains a sentence that no model may see. ``values`` replaces columns of the questions, in their order.
     """
     world = make_world(engine, questions=questions, assigned_to=("ruth",))
     workspace = make_workspace(engine, home)
@@ -83,6 +85,8 @@ def make_evaluation_world(
                     .where(RadiographRow.exam_id == exam, RadiographRow.key == view.lower())
                     .values(image_sha256=sha256)
                 )
+        for question, columns in zip(world.questions, values, strict=False):
+            db.execute(update(QuestionRow).where(QuestionRow.id == question).values(**columns))
     for question in world.questions:
         save_verdict(world, make_acceptance(world, question=question))
     with unit_of_work(engine) as db:

@@ -21,21 +21,27 @@ from sqlmodel import Session
 from accounts import service as accounts
 from browsing import service as browsing
 from domain.adjudications import Adjudication, AdjudicationRules
-from domain.batches import BatchSettings, Mode, SamplingPlan
+from domain.batches import BatchSettings, Mode, RiskDesign, SamplingPlan
+from domain.checks import Check
 from domain.duplicates import CalibrationPair
 from domain.evaluations import AnsweredBy, Condition, EvaluationCase, ImageSize
 from domain.hidden import HiddenPlan, PlantedFault
 from domain.image_display import ImageDisplay
 from domain.jobs import JobProgress, JobStatus
-from domain.language_models import Call, DataUse, Endpoint, Usage
-from domain.marks import AnswerMark, MarkerPlace, ReplyId
+from domain.language_models import Call, DataUse, Endpoint, RequestStatus, Usage
+from domain.leaderboards import ModelAccess, Quotas, Reference, ReferenceKind, SubmissionDetails
+from domain.marks import AnswerMark, MarkerRole, ReplyId
 from domain.patient_data import PixelDecision
 from domain.people import Role
+from domain.practice import KnownAnswer, PassMark
 from domain.protocols import Protocol
-from domain.verdicts import Decision
+from domain.region_checks import SentenceId, SentenceMark
+from domain.second_opinions import SecondOpinionScope
+from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import AnswerFormat, Difficulty
 from evaluation.cases import ConditionCases
 from evaluation.service.plans import PlanSettings, add_run
+from generation import service as generation
 from intake.service import import_questions
 from jobs import service as jobs
 from language_models import service as language_models
@@ -44,8 +50,10 @@ from language_models.prompts import parse_prompt
 from notifications import service as notifications
 from privacy import service as privacy
 from quality import service as quality
+from quality.juries.criteria import read_shipped_prompt
 from reader_study import service as studies
 from reader_study.marking_sheet import MarkingSheet
+from release import service as release_service
 from release.service import record_release
 from release.splits import Split
 from review import service as review
@@ -53,13 +61,19 @@ from sampling.service import draw_batch
 from storage.evaluation.evaluations import add_evaluation
 from storage.jobs import jobs as stored_jobs
 from storage.language_models.calls import append_calls
+from storage.leaderboard import boards as leaderboards
+from storage.leaderboard import submissions
+from storage.quality.juries import add_judge, add_jury
 from storage.reader_study.cases import list_blind_cases
+from storage.release import errata
 from storage.review.assignments import find_assignment
+from storage.review.practice import list_practice_questions
 from storage.rows.all_tables import metadata
 from storage.rows.language_models import ModelRequestRow
 from storage.sampling.batches import iterate_batch_questions
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
+from terminology.taxonomy import NamedField
 from tests.golden.release_world import write_test_release
 from tests.storage.backup_worlds import BY, add_images, make_png
 from tests.storage.import_worlds import make_record, to_json_lines
@@ -90,19 +104,27 @@ def fill_every_table(engine: Engine, home: Path) -> Workspace:
     _mark_open_answers(study_world)
     _import_dataset(study_world, workspace)
     _calibrate_duplicates(study_world)
+    _map_names(study_world)
     _scan_for_patient_data(study_world, workspace)
     _add_verdicts(study_world)
     _add_answer_first_batch(study_world)
     _add_shared_batch(study_world)
     _add_comments(study_world)
     _add_hidden_questions(study_world)
+    _add_practice(study_world)
     _apply_rules(study_world)
     _run_jobs(study_world)
     _ask_models(study_world)
+    _plan_jury(study_world)
     written_release = write_test_release(study_world.world, home / "releases" / "demo-v1")
     with unit_of_work(engine) as db:
         release = record_release(db, by=BY, release=written_release, now=NOW)
     _plan_evaluation(study_world, release.id)
+    _fill_leaderboard(study_world, release.id)
+    _report_problem(study_world, release.id)
+    with unit_of_work(engine) as db:
+        plan = SamplingPlan(seed=99, per_1000=1000, risk=RiskDesign())
+        draw_batch(db, by=BY, dataset=IMPORTED, plan=plan, batch_name="by risk", now=NOW)
     with unit_of_work(engine) as db:
         browsing.index_questions(db)
     return workspace
@@ -232,8 +254,8 @@ def _mark_open_answers(study_world: StudyWorld) -> None:
     for text_answer in ("fluid", "nodule"):
         answer_case(open_study, "rea", answer=text_answer)
     with unit_of_work(study_world.engine) as db:
-        for place, name in ((MarkerPlace.FIRST, "ruth"), (MarkerPlace.SECOND, "remo")):
-            studies.assign_marker(db, by=open_study.cora, study="open answers", place=place, to=name, now=NOW)
+        for role, name in ((MarkerRole.FIRST, "ruth"), (MarkerRole.SECOND, "remo")):
+            studies.assign_marker(db, by=open_study.cora, study="open answers", role=role, to=name, now=NOW)
         marker: dict[str, Any] = {"person": open_study.people["ruth"], "study_id": open_study.study.id}
         for mark in (AnswerMark.RIGHT, AnswerMark.WRONG):
             sheet = studies.open_answer(db, **marker)
@@ -300,6 +322,18 @@ def _calibrate_duplicates(study_world: StudyWorld) -> None:
             quality.judge_pair(db, by=BY, dataset="demo", pair_id=1, is_same=is_same, now=NOW)
 
 
+def _map_names(study_world: StudyWorld) -> None:
+    """Map the category of a question, and remove the mapping."""
+    with read_only_session(study_world.engine) as db:
+        names = quality.load_names(db, by=BY, dataset="demo", field=NamedField.CATEGORY).names
+    with unit_of_work(study_world.engine) as db:
+        for controlled in ("Heart", None):
+            quality.map_name(
+                db, by=BY, dataset="demo", field=NamedField.CATEGORY, raw=names[0].name,
+                controlled=controlled, now=NOW,
+            )  # fmt: skip
+
+
 def _scan_for_patient_data(study_world: StudyWorld, workspace: Workspace) -> None:
     with read_only_session(study_world.engine) as db:
         hits = privacy.find_hits(db, by=BY, dataset=IMPORTED, workspace=workspace)
@@ -327,7 +361,7 @@ def _add_verdicts(study_world: StudyWorld) -> None:
             by=study_world.cora,
             batch="first",
             to=["remo"],
-            where_found=False,
+            scope=SecondOpinionScope.RANDOM_SHARE,
             share=0.25,
             seed=7,
             now=NOW,
@@ -452,6 +486,33 @@ def _add_hidden_questions(study_world: StudyWorld) -> None:
         )
 
 
+def _add_practice(study_world: StudyWorld) -> None:
+    """Ruth finishes a practice set, which a batch requires, and is exempted for that batch."""
+    world = _draw_named_batch(study_world, "with practice")
+    answers = {
+        "Q1": KnownAnswer(decision=Decision.ACCEPT),
+        "Q2": KnownAnswer(decision=Decision.REJECT, errors=frozenset({ErrorKind.WRONG_KEY})),
+    }
+    plan = review.PracticePlan(name="practice", sound=1, faulty=1, pass_mark=PassMark())
+    with unit_of_work(world.engine) as db:
+        practice = review.create_practice_from_answers(
+            db, by=study_world.cora, dataset=world.dataset, answers=answers, file_name="known.json",
+            plan=plan, settings=BatchSettings(), now=NOW,
+        )  # fmt: skip
+        review.assign_practice(db, by=study_world.cora, practice="practice", to=["ruth"], now=NOW)
+        review.require_practice(
+            db, by=study_world.cora, batch=world.batch.name, practices=["practice"], now=NOW
+        )
+        review.exempt_reviewer(
+            db, by=study_world.cora, batch=world.batch.name, reviewer="ruth", reason="Reviewed the pilot.",
+            now=NOW,
+        )  # fmt: skip
+        questions = list_practice_questions(db, practice_id=practice.id)
+    practice_world = replace(world, batch=replace(world.batch, id=practice.id))
+    for number, _ in questions:
+        save_verdict(practice_world, make_acceptance(practice_world, question=number))
+
+
 def _apply_rules(study_world: StudyWorld) -> None:
     """Draw a batch from a search and withdraw its rule; then reject the same questions by a rule."""
     hard_questions = browsing.Search(dataset=IMPORTED, difficulty=Difficulty.HARD)
@@ -502,6 +563,35 @@ def _ask_models(study_world: StudyWorld) -> None:
         )  # fmt: skip
         append_calls(db, calls=[call])
         _score_outputs(db, study_world, call)
+        _mark_sentences(db, study_world, call)
+
+
+def _mark_sentences(db: Session, study_world: StudyWorld, call: Call) -> None:
+    """Make a region check with one report, and mark its sentence."""
+    content = 'name = "gemex-regions"\nuser = "${report}"\n'
+    prompt, _ = language_models.save_prompt(db, by=BY, content=content, note="Größer.", now=NOW)
+    run, _ = language_models.create_run(
+        db, by=BY, name="regions", stage="gemex-regions", dataset="demo", prompt=prompt, now=NOW,
+        endpoint=language_models.load_endpoint(db, by=BY, name="local"),
+        requests=[
+            parse_prompt(content).build_request(custom_id="E1", values={"report": "1. Größer ist es."})
+        ],
+    )  # fmt: skip
+    row = db.execute(select(ModelRequestRow).where(ModelRequestRow.run_id == run.id)).scalar_one()
+    row.status = RequestStatus.DONE.value
+    pair = {"number": 1, "sentence": "Größer ist es.", "region": "spine"}
+    raw = make_completion(json.dumps({"pairs": [pair]}), model="m")
+    append_calls(db, calls=[replace(call, key=row.key, run_id=None, raw=raw)])
+    check = generation.create_region_check(
+        db, by=BY, name="May", run="regions", reports=1, seed=7, dataset="demo", now=NOW
+    )
+    generation.assign_region_experts(db, by=BY, check="May", to=["ruth"], now=NOW)
+    sentence = SentenceId(report=1, sentence=1)
+    for revision, mark in ((1, SentenceMark.WRONG_REGION), (2, None), (3, SentenceMark.RIGHT)):
+        generation.mark_sentence(
+            db, person=study_world.people["ruth"], check_id=check.id, sentence=sentence, revision=revision,
+            mark=mark, now=NOW,
+        )  # fmt: skip
 
 
 def _score_outputs(db: Session, study_world: StudyWorld, call: Call) -> None:
@@ -545,6 +635,64 @@ def _plan_evaluation(study_world: StudyWorld, release_id: int) -> None:
             ConditionCases(cases=(case,), excluded={"no other patient": 1}),
             by=BY, model_run_id=None, now=NOW,
         )  # fmt: skip
+
+
+def _plan_jury(study_world: StudyWorld) -> None:
+    """Store a jury with a judge who is excluded from a question, as a plan does."""
+    with unit_of_work(study_world.engine) as db:
+        prompt = language_models.save_shipped_prompt(
+            db, by=BY, content=read_shipped_prompt(Check.DIFFICULTY), now=NOW
+        )
+        jury_id = add_jury(
+            db, dataset_id=1, questions=1, unknown_authors=1, written_by="größer", override_reason="",
+            person_id=study_world.cora.id, now=NOW,
+        )  # fmt: skip
+        add_judge(
+            db, jury_id=jury_id, check=Check.DIFFICULTY, family="größer", model="m", is_test_model=False,
+            prompt_id=prompt.id, model_run_id=None, excluded=[1],
+        )  # fmt: skip
+
+
+def _report_problem(study_world: StudyWorld, release_id: int) -> None:
+    """Store a reported problem of the first released question, as a service does."""
+    with unit_of_work(study_world.engine) as db:
+        question = errata.list_reportable_questions(
+            db, release_id=release_id, person_id=0, sees_all=True, limit=1
+        )[0]
+        release_service.report_problem(
+            db, by=BY, release_id=release_id, question_id=question.question_id, kind=ErrorKind.WORDING,
+            text="größer", now=NOW,
+        )  # fmt: skip
+
+
+def _fill_leaderboard(study_world: StudyWorld, release_id: int) -> None:
+    """Store a leaderboard with a team and its submission, as the services do."""
+    with unit_of_work(study_world.engine) as db:
+        board_id = leaderboards.add_leaderboard(
+            db, name="größer", quotas=Quotas(per_day=1, per_month=2, total=3), uses_ladder=True, seed=1,
+            by=None, now=NOW,
+        )  # fmt: skip
+        leaderboards.add_version(
+            db, leaderboard_id=board_id, version=1, release_id=release_id, keys_sha256="0" * 64, now=NOW,
+            questions=leaderboards.PrivateQuestions(question_ids=("größer",), clusters=(0,)),
+        )  # fmt: skip
+        chance = Reference(kind=ReferenceKind.CHANCE, name="größer", n=1, estimate=0.5)
+        leaderboards.add_references(db, leaderboard_id=board_id, version=1, references=[chance], now=NOW)
+        team_id = leaderboards.add_team(db, leaderboard_id=board_id, name="größer", now=NOW)
+        leaderboards.add_member(
+            db, leaderboard_id=board_id, team_id=team_id, person_id=study_world.people["ruth"].id
+        )
+        submission_id = submissions.add_submission(
+            db, team_id=team_id, file_sha256="0" * 64, file_bytes=9, answers=["größer", None, (1,)], by=None,
+            now=NOW, details=SubmissionDetails(method="größer", access=ModelAccess.API, is_public=True),
+        )  # fmt: skip
+        submissions.add_score(
+            db, submission_id=submission_id, version=1, now=NOW,
+            score=submissions.NewScore(
+                n=1, correct=1, low=0.2, high=1.0, outcomes="80", is_disclosed=True, code_version="0"
+            ),
+        )  # fmt: skip
+        submissions.add_selection(db, team_id=team_id, submission_id=submission_id, by=None, now=NOW)
 
 
 def _run_jobs(study_world: StudyWorld) -> None:

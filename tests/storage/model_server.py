@@ -164,9 +164,9 @@ async def _answer(
         forwarded = await server.forward(body) if server.forward else None
         server.replies[text] += 1
         content = server.answer(body) if server.answer else '{"answer": "yes"}'
-        await _send(writer, 200, forwarded or make_completion(content))
+        await _send(writer, 200, forwarded or make_completion(content, model=body.get("model", MODEL)))
         return
-    await _misbehave(name, headers, writer)
+    await _misbehave(name, headers, writer, model=body.get("model", MODEL))
 
 
 def _text(message: dict[str, Any]) -> str:
@@ -202,10 +202,10 @@ _ERRORS = {
 }
 
 
-async def _misbehave(name: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+async def _misbehave(name: str, headers: dict[str, str], writer: asyncio.StreamWriter, *, model: str) -> None:
     key = headers.get("authorization", "")
     if name in _COMPLETIONS:
-        await _send(writer, 200, _COMPLETIONS[name])
+        await _send(writer, 200, _COMPLETIONS[name].replace(f'"{MODEL}"', f'"{model}"'))
     elif name in _ERRORS:
         status, text = _ERRORS[name]
         extra = {"retry-after": "0.2"} if name == "limited" else {}

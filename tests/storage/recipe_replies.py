@@ -23,9 +23,15 @@ _COMMON = {"content_type": "abnormality", "task": "presence", "category": "Heart
 
 def answer(body: dict[str, Any]) -> str:
     """The reply to a request of a recipe, chosen by the name of its schema."""
-    stage = body["response_format"]["json_schema"]["name"]
+    stage, schema = (body["response_format"]["json_schema"][name] for name in ("name", "schema"))
     lines = [(int(number), text) for number, text in _LINE.findall(body["messages"][-1]["content"])]
-    return json.dumps(_WRITERS[stage](lines))
+    reply = _WRITERS[stage](lines)
+    if stage.endswith("questions"):  # the prompts request them by number
+        reply = {
+            name: dict(zip(schema["properties"][name]["required"], entries, strict=False))
+            for name, entries in reply.items()
+        }
+    return json.dumps(reply)
 
 
 def write_pairs(lines: list[tuple[int, str]]) -> dict[str, Any]:

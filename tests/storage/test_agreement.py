@@ -6,6 +6,7 @@ import pytest
 
 import commands.agreement as command
 from domain.errors import NotAllowed
+from domain.second_opinions import SecondOpinionScope
 from review import service as review
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
@@ -20,7 +21,8 @@ def compute_agreement(world: World, by: str = "cora") -> review.BatchAgreement:
 def request_second_opinions(world: World) -> review.SecondOpinionSummary:
     with unit_of_work(world.engine) as db:
         return review.request_second_opinions(
-            db, by=world.people["cora"], batch="first", to=["remo"], where_found=True, share=0.25, seed=7,
+            db, by=world.people["cora"], batch="first", to=["remo"],
+            scope=SecondOpinionScope.SHARE_AND_ERRORS, share=0.25, seed=7,
             now=NOW,
         )  # fmt: skip
 

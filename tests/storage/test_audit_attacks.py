@@ -22,7 +22,7 @@ from cli import main
 from domain.audit import NO_ENTRY, entry_hash
 from domain.errors import InvalidValue, Refused
 from domain.people import Role
-from reader_study.service.reports import load_report_state
+from reader_study.service.reports import load_report_data
 from release.service import write_release
 from review import service as review
 from storage.audit.checkpoints import find_last_checkpoint
@@ -423,9 +423,9 @@ def test_a_study_report_names_the_last_entry_about_its_data(engine):
     made = make_study_world(engine)
     read_all(made)
     with read_only_session(engine) as db:
-        state = load_report_state(db, by=BY, study=made.study.name)
+        data = load_report_data(db, by=BY, study=made.study.name)
         entries = list(iterate_entries(db))
-    assert state.data.audit_head.hash in [entry.hash for entry in entries if entry.what == "give reading"]
+    assert data.audit_head.hash in [entry.hash for entry in entries if entry.what == "give reading"]
 
 
 def newest_hash(engine: Engine) -> str:

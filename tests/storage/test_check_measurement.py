@@ -11,8 +11,8 @@ from domain.checks import CHECKS, Check, Problem
 from domain.errors import NotAllowed, NotFound
 from domain.people import Person, Role
 from domain.verdicts import ErrorKind
-from quality.service import run_checks
-from review.service import measure_checks
+from quality.service import run_checks, switch_check
+from review.service import measure_checks, write_data_card_measurements
 from storage.quality.problems import replace_problems
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
@@ -74,6 +74,39 @@ def test_questions_that_were_not_checked_do_not_count(world):
     assert not measurement.is_measured
 
 
+def write_card(world, batches=None):
+    with read_only_session(world.engine) as db:
+        return write_data_card_measurements(db, by=BY, dataset="demo", batches=batches)
+
+
+def test_the_data_card_states_how_accurate_each_check_that_has_run_is(world):
+    """Precision 2/3, recall 2/3, specificity 8/9, as above; no check by a jury has run."""
+    report(world, [1, 2, 4])
+    (row,) = [line for line in write_card(world, ["first"]) if line.startswith("| Several right answers |")]
+    version = CHECKS[Check.SEVERAL_RIGHT].version
+    assert row.startswith(f"| Several right answers | {version} | all its kinds of error | 66.7 % (")
+    assert row.count("n = 3)") == 2
+    assert "88.9 % (" in row
+    assert not any(Check.DIFFICULTY.label in line for line in write_card(world))
+
+
+def test_the_data_card_states_that_a_check_is_not_measured(world):
+    with unit_of_work(world.engine) as db:
+        db.execute(text("UPDATE exam SET report = NULL"))
+    report(world, [])
+    (row,) = [line for line in write_card(world) if line.startswith("| Not in the report |")]
+    assert row.count("not measured yet") == 3
+
+
+def test_the_data_card_is_silent_before_any_check_has_run_or_if_all_are_off(world):
+    assert write_card(world) == ()
+    report(world, [1])
+    with unit_of_work(world.engine) as db:
+        for check in CHECKS:
+            switch_check(db, by=BY, dataset="demo", check=check, is_on=False, now=NOW)
+    assert write_card(world) == ()
+
+
 def test_a_check_that_has_not_run_is_not_measured(world):
     (measurement,) = measure(world)
     assert not measurement.is_measured
@@ -94,7 +127,9 @@ def test_a_measurement_by_batch_names_it(world):
 def test_each_check_that_is_meant_for_errors_is_listed_with_each_kind(world):
     with read_only_session(world.engine) as db:
         listed = [(item.check, item.kind) for item in measure_checks(db, by=BY, dataset="demo")]
-    expected = [(check, None) for check, declaration in CHECKS.items() if declaration.error_kinds]
+    expected = [
+        (check, None) for check, declaration in CHECKS.items() if declaration.error_kinds or declaration.flag
+    ]
     assert [item for item in listed if item[1] is None] == expected
     assert len(listed) == len(expected) + sum(len(item.error_kinds) for item in CHECKS.values())
 

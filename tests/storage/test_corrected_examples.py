@@ -13,8 +13,7 @@ from domain.corrections import Correction
 from domain.errors import InvalidValue
 from domain.verdicts import Decision, ErrorKind
 from language_models import service as models
-from language_models.prompts import parse_prompt
-from release.service.corrected_examples import read_variables
+from language_models.prompts import parse_prompt, read_variables
 from storage.rows.datasets import DatasetRow, QuestionRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
@@ -28,6 +27,17 @@ PROMPT = "gemex-questions@1"
 pytestmark = pytest.mark.full  # a server of a model
 
 
+def assign_generated(world):
+    """Draw all questions of the dataset "made" and assign them to ruth."""
+    with unit_of_work(world.engine) as db:
+        dataset = db.execute(select(DatasetRow.id).where(DatasetRow.name == "made")).scalar_one()
+        query = select(QuestionRow.id).where(QuestionRow.dataset_id == dataset).order_by(QuestionRow.id)
+        numbers = list(db.execute(query).scalars())
+        batch = make_batch(db, dataset_id=dataset, name="made", questions=numbers, probability=1.0)
+        assign_all(db, batch=batch, questions=numbers, person=world.people["ruth"])
+    return replace(world, dataset="made", dataset_id=dataset, questions=tuple(numbers), batch=batch)
+
+
 @pytest.fixture
 def world(workspace_engine, tmp_path):
     """GEMeX's eleven questions on each of two reports, all drawn and assigned to ruth."""
@@ -38,13 +48,7 @@ def world(workspace_engine, tmp_path):
         arguments = ["--out", str(tmp_path / "q.jsonl"), "--dataset", "made", "--without-images"]
         command = ["generate", "gemex", "openi-csv", str(source), "--endpoint", "local", *arguments]
         assert cli.main(command) == 0
-    with unit_of_work(workspace_engine) as db:
-        dataset = db.execute(select(DatasetRow.id).where(DatasetRow.name == "made")).scalar_one()
-        query = select(QuestionRow.id).where(QuestionRow.dataset_id == dataset).order_by(QuestionRow.id)
-        numbers = list(db.execute(query).scalars())
-        batch = make_batch(db, dataset_id=dataset, name="made", questions=numbers, probability=1.0)
-        assign_all(db, batch=batch, questions=numbers, person=world.people["ruth"])
-    return replace(world, dataset="made", dataset_id=dataset, questions=tuple(numbers), batch=batch)
+    return assign_generated(world)
 
 
 def judge_first_report(world):
@@ -80,13 +84,15 @@ def test_an_example_has_the_accepted_questions_as_corrected(world, capsys):
     assert "Added 1 example from gemex-questions@1, 0 known already." in add_corrected(capsys)
     (example,) = list_examples(world)
     reply = json.loads(example.reply)
-    assert {name: len(entries) for name, entries in reply.items()} == {
+    kept = {name: [entry for entry in by_number.values() if entry] for name, by_number in reply.items()}
+    assert {name: len(entries) for name, entries in kept.items()} == {
         "open": 3,
         "closed": 0,
         "single": 1,
         "multiple": 0,
     }
-    (single,) = reply["single"]
+    assert list(reply["closed"]) == ["1", "2"]  # null for a question that nobody accepted
+    (single,) = kept["single"]
     assert (single["answer"], single["reason"]) == ("D", "The heart is not enlarged at all.")
     assert example.variables["phrases"].startswith("1. Small left pleural effusion.")
     assert "Added 0 examples from gemex-questions@1, 1 known already." in add_corrected(capsys)

@@ -107,3 +107,16 @@ def test_the_same_seed_writes_the_same_file(workspace_engine, source, tmp_path):
         assert generate(source, tmp_path / name, "--seed", seed) == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
+
+
+def test_a_pilot_writes_twenty_exams_beside_the_file_and_imports_nothing(workspace_engine, tmp_path, capsys):
+    source = write_openi(tmp_path / "many", *({"uid": str(number)} for number in range(1, 31)))
+    out = tmp_path / "questions.jsonl"
+    assert generate(source, out, "--pilot", "--dataset", "made", "--without-images") == 0
+    lines = [
+        json.loads(line)
+        for line in (tmp_path / "questions.pilot.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    assert len({line["exam"]["id"] for line in lines}) == 20
+    assert not out.exists()
+    assert count_rows(workspace_engine, QuestionRow) == 0

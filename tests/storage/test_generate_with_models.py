@@ -108,6 +108,28 @@ def test_the_origin_of_a_question_names_sentences_phrases_prompts_and_calls(
     assert {call["key"] for call in origin["calls"]} <= {call.key for call in read_calls(workspace_engine)}
 
 
+@pytest.mark.usefixtures("endpoint")
+def test_a_model_gets_the_fields_of_a_schema_in_the_order_of_the_prompt(server, source, tmp_path):
+    assert generate("rexvqa", source, tmp_path / "questions.jsonl") == 0
+    schema = server.bodies[-1]["response_format"]["json_schema"]["schema"]["$defs"]["question"]
+    assert list(schema["properties"])[:4] == ["question", "options", "answer", "explanation"]
+
+
+@pytest.mark.usefixtures("endpoint")
+def test_short_replies_are_a_prompt_version_of_their_own(workspace_engine, server, source, tmp_path):
+    out = tmp_path / "questions.jsonl"
+    assert generate("gemex", source, out, "--short-replies", "--dataset", "made", "--without-images") == 0
+    assert Counter(line["format"] for line in read_lines(out)) == {
+        "open": 2, "closed": 2, "single": 2, "multiple": 2,
+    }  # fmt: skip
+    schema = server.bodies[-1]["response_format"]["json_schema"]["schema"]["$defs"]["open_question"]
+    assert schema["properties"]["reason"] == {"type": "string", "maxLength": 120}
+    assert count_questions(workspace_engine) == 8
+    long = tmp_path / "long.jsonl"
+    assert generate("gemex", source, long) == 0
+    assert {line["source"]["prompt_version"] for line in read_lines(long)} == {"gemex-questions@2"}
+
+
 @pytest.mark.full
 @pytest.mark.usefixtures("endpoint")
 def test_rexvqa_writes_questions_over_five_tasks(workspace_engine, source, tmp_path, capsys):

@@ -12,7 +12,7 @@ from storage.images.circuit_breaker import CircuitBreaker, CircuitOpen
 from tests.storage.bucket_server import BUCKET
 from tests.storage.scripted_bucket import Behaviour, scripted_bucket
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.full]
 
 CONTENT = b"a radiograph's bytes, as they came"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -11,6 +11,7 @@ import pytest
 from accounts.service import command_line_person
 from cli import main
 from domain.errors import NotFound, Refused
+from release.leak_report import build_rows, iterate_records
 from release.leaks import LeakKind
 from release.service import find_dataset_leaks
 from storage.engine import make_engine
@@ -64,11 +65,11 @@ def make_records(exams):
         yield make_record(int(key), exam=exam, report=report or ...)
 
 
-def check(importer, *datasets, pixels=False):
+def check(importer, *datasets, pixels=False, questions=False):
     with read_only_session(importer.engine) as db:
         return find_dataset_leaks(
             db, by=command_line_person(), datasets=datasets or ("train", "test"),
-            workspace=importer.workspace if pixels else None,
+            workspace=importer.workspace if pixels else None, with_questions=questions,
         )  # fmt: skip
 
 
@@ -95,6 +96,37 @@ def test_equal_pixels_in_two_files_are_found_by_pixels_only(importer):
 def test_datasets_that_share_nothing_have_no_leak(importer):
     report = check(importer, "train", "other")
     assert (report.leaks, report.has_leaks, report.datasets[1].with_images) == ((), False, 0)
+
+
+def test_equal_and_near_duplicate_questions_are_counted_by_wording(sqlite_engine, tmp_path):
+    importer = Importer(sqlite_engine, tmp_path)
+    stems = {
+        "train": ("Is there a pleural effusion?", "Is a pneumothorax present?", "Is the heart enlarged?"),
+        "test": ("Is there a pleural effusion?", "Is there a pneumothorax present?", "Is there a fracture?"),
+    }
+    for dataset, texts in stems.items():
+        importer(
+            to_json_lines(
+                *(make_record(number, format="closed", stem=text, options=..., answer="no")
+                  for number, text in enumerate(texts))
+            ),
+            dataset=dataset,
+        )  # fmt: skip
+    report = check(importer, questions=True)
+    assert [(wording.stems, wording.questions) for wording in report.shared_questions.wordings] == [
+        (("Is there a pleural effusion?",), {"train": 1, "test": 1}),
+        (("Is a pneumothorax present?", "Is there a pneumothorax present?"), {"train": 1, "test": 1}),
+    ]
+    assert report.shared_questions.questions == {"train": 2, "test": 2}
+    assert build_rows(report)[-1] == {
+        "In more than one dataset": "Questions",
+        "Number": "2",
+        "train": "2 questions",
+        "test": "2 questions",
+    }
+    records = [record for record in iterate_records(report) if record["kind"] == "question"]
+    assert (len(records), records[0]["similarity"]) == (2, 1)
+    assert check(importer).shared_questions is None
 
 
 @pytest.mark.full

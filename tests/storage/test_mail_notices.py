@@ -14,6 +14,7 @@ from accounts.service import command_line_person
 from domain.errors import InvalidValue, Refused
 from domain.jobs import JobStatus
 from domain.mail import MailSetting, NoticeKind
+from domain.second_opinions import SecondOpinionScope
 from jobs import service as jobs
 from jobs.service import Worker
 from notifications import service as notifications
@@ -205,7 +206,14 @@ def test_a_second_opinion_is_an_assignment(world, server):
         assign_all(db, batch=world.batch, questions=world.questions, person=world.people["ruth"])
     with unit_of_work(world.engine) as db:
         review.request_second_opinions(
-            db, by=BY, batch="first", to=["remo"], where_found=False, share=1.0, seed=1, now=NOW
+            db,
+            by=BY,
+            batch="first",
+            to=["remo"],
+            scope=SecondOpinionScope.RANDOM_SHARE,
+            share=1.0,
+            seed=1,
+            now=NOW,
         )
     run_jobs(world.engine)
     assert server.take_mails() == [("remo@example.org", [ASSIGNED])]

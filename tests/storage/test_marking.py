@@ -16,7 +16,7 @@ from sqlalchemy.exc import DatabaseError
 import cli
 from accounts.service.audit_trail import verify_audit
 from domain.errors import NotAllowed, NotFound, Refused, StaleRevision
-from domain.marks import AnswerMark, MarkerPlace, identify_answer
+from domain.marks import AnswerMark, MarkerRole, identify_answer
 from domain.protocols import (
     MissingAnswers,
     OpenAnswerRule,
@@ -46,7 +46,7 @@ from tests.storage.worlds import NOW
 pytestmark = pytest.mark.slow
 
 RIGHT, PARTLY, WRONG = AnswerMark.RIGHT, AnswerMark.PARTLY, AnswerMark.WRONG
-FIRST, SECOND = MarkerPlace.FIRST, MarkerPlace.SECOND
+FIRST, SECOND = MarkerRole.FIRST, MarkerRole.SECOND
 OPEN = (AnswerFormat.OPEN,)
 PROTOCOL = Protocol(bootstrap=0, minimum_cases=4, models=("m",))
 
@@ -68,9 +68,9 @@ def study_world(sqlite_engine: Engine) -> StudyWorld:
     return make_open_world(sqlite_engine)
 
 
-def assign(study_world: StudyWorld, name: str | None, place: MarkerPlace = FIRST):
+def assign(study_world: StudyWorld, name: str | None, role: MarkerRole = FIRST):
     with unit_of_work(study_world.engine) as db:
-        return studies.assign_marker(db, by=study_world.cora, study="first", place=place, to=name, now=NOW)
+        return studies.assign_marker(db, by=study_world.cora, study="first", role=role, to=name, now=NOW)
 
 
 def read_texts(study_world: StudyWorld, name: str, texts: list[str]) -> None:
@@ -425,7 +425,7 @@ def test_report_changes_with_a_mark(study_world):
 
     def load_digest():
         with read_only_session(study_world.engine) as db:
-            return studies.load_report_state(db, by=study_world.cora, study="first").digest
+            return studies.load_report_digest(db, by=study_world.cora, study="first")
 
     before = load_digest()
     mark(study_world, open_next(study_world), RIGHT)

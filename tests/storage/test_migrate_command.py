@@ -72,6 +72,7 @@ def test_migrate_on_tables_of_this_version_changes_nothing(old_tables, capsys):
     assert capsys.readouterr().out == "The tables are up to date.\n"
 
 
+@pytest.mark.full
 def test_three_backups_from_before_migrations_are_kept(old_tables):
     for _ in range(5):
         migrate()

@@ -195,7 +195,7 @@ def test_the_correction_shows_the_model_its_reply_and_the_error(sqlite_engine, f
     work(sqlite_engine)
     _, reply, wish = fresh_server.bodies[1]["messages"]
     assert reply == {"role": "assistant", "content": '{"reply": "yes"}'}
-    assert "Additional properties are not allowed" in wish["content"]
+    assert "'answer' is a required property" in wish["content"]
 
 
 @pytest.mark.full

@@ -11,6 +11,7 @@ from sqlalchemy import Engine
 from accounts import service as accounts
 from cli import main
 from domain.errors import NotNow
+from domain.second_opinions import SecondOpinionScope
 from review import service as review
 from storage.backup import check_backup, make_backup, restore_backup
 from storage.engine import get_engine
@@ -170,7 +171,8 @@ def seek(engine: Engine, *, batch: str, to: list[str]) -> int:
     """Request second opinions on a fifth of the batch; return how many questions were assigned."""
     with unit_of_work(engine) as db:
         summary = review.request_second_opinions(
-            db, by=accounts.command_line_person(), batch=batch, to=to, where_found=False, share=0.2,
+            db, by=accounts.command_line_person(), batch=batch, to=to,
+            scope=SecondOpinionScope.RANDOM_SHARE, share=0.2,
             seed=None, now=NOW,
         )  # fmt: skip
     return summary.random_count

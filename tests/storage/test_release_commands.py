@@ -78,7 +78,7 @@ def test_dry_run_previews_the_draw_and_draws_nothing(workspace, capsys):
         ),
         (["sample", "demo", "--seed", "7", "--batch", "b", "--shares", "expert=2"], "is not a tier"),
         (["sample", "demo", "--seed", "7", "--batch", "b", "--per-1000", "0"], "must be 1 to 1,000"),
-        (["sample", "demo", "--seed", "7", "--batch", "b", "--strata", "age"], "may contain task and"),
+        (["sample", "demo", "--seed", "7", "--batch", "b", "--strata", "age"], "may contain task, category"),
         (["batch", "list", "nothing"], "no batch 'nothing'"),
         (["release", "create", "demo", "--name", "v1", "--out", "x"], "has no batches"),
         (["release", "verify", "nowhere"], "Choose the folder of a release"),

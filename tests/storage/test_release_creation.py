@@ -13,6 +13,7 @@ from domain.batches import BatchSettings, FormScope
 from domain.corrections import Correction
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused
 from domain.verdicts import Decision
+from quality.service import run_checks
 from release.service import (
     find_release_file,
     list_releasable_batches,
@@ -73,6 +74,20 @@ def test_identical_release_in_the_same_folder_is_reused(world, tmp_path):
     second = write_test_release(world, tmp_path / "v1")
     assert (first.already_existed, second.already_existed) == (False, True)
     assert record_written_release(world, first) == record_written_release(world, second)
+
+
+def test_the_data_card_has_the_measured_checks_once_they_have_run(sqlite_world, tmp_path):
+    write_test_release(sqlite_world, tmp_path / "before")
+    run_checks(
+        by=BY, dataset="demo", clock=lambda: NOW,
+        read_session=lambda: read_only_session(sqlite_world.engine),
+        transaction=lambda: unit_of_work(sqlite_world.engine),
+    )  # fmt: skip
+    write_test_release(sqlite_world, tmp_path / "after")
+    before, after = ((tmp_path / name / "datacard.md").read_text() for name in ("before", "after"))
+    assert "How accurate" not in before
+    section = after.split("## How accurate the automatic checks are")[1].split("## ")[0]
+    assert "| Side or height | 1 | all its kinds of error |" in section
 
 
 def test_folder_with_other_files_is_not_overwritten(sqlite_world, tmp_path):

@@ -60,6 +60,7 @@ def run_command(engine: Engine, home: Path, *arguments: str) -> subprocess.Compl
     )  # fmt: skip
 
 
+@pytest.mark.full
 def test_expected_schema_file_matches_the_migrations(engine: Engine) -> None:
     """After a new migration, run ``make landed``. A changed older digest means a changed migration."""
     downgrade(engine, "base")
@@ -230,6 +231,7 @@ def test_a_command_refuses_a_database_with_differences(engine: Engine, tmp_path:
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.full
 def test_app_does_not_start_on_a_database_with_differences(sqlite_engine: Engine, tmp_path: Path) -> None:
     execute(sqlite_engine, "DROP TABLE look")
     settings = {
@@ -272,6 +274,7 @@ def test_repair_keeps_an_existing_table(engine: Engine) -> None:
     assert list_differences(engine) == []
 
 
+@pytest.mark.full
 def test_restore_recreates_missing_triggers_and_indexes(engine: Engine, tmp_path: Path):
     """A backup and restore is the remedy that the message names."""
     workspace = make_workspace(engine, tmp_path / "home")

@@ -108,13 +108,13 @@ def test_a_dataset_without_questions_has_empty_tables(engine: Engine) -> None:
 def test_version_follows_the_newest_question_and_release(engine: Engine) -> None:
     make_world(engine)
     with read_only_session(engine) as db:
-        assert load_statistics_version(db, by=command_line_person(), dataset="demo") == (12, 0)
+        assert load_statistics_version(db, by=command_line_person(), dataset="demo") == (12, 0, 0)
     with unit_of_work(engine) as db:
         db.add(
             ReleaseRow(dataset_id=1, name="v1", rule="", items=0, manifest_sha256="", folder="", made_at=NOW)
         )
     with read_only_session(engine) as db:
-        assert load_statistics_version(db, by=command_line_person(), dataset="demo") == (12, 1)
+        assert load_statistics_version(db, by=command_line_person(), dataset="demo") == (12, 1, 0)
 
 
 def test_word_counts_once_per_text() -> None:

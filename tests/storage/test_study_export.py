@@ -43,7 +43,7 @@ def read_all_closed(study_world, answers=ANSWERS):
 
 def load_data(study_world):
     with read_only_session(study_world.engine) as db:
-        return studies.load_report_state(db, by=study_world.cora, study="first").data
+        return studies.load_report_data(db, by=study_world.cora, study="first")
 
 
 def read_imrmc(text):
@@ -224,3 +224,22 @@ def test_command_writes_the_files_and_refuses_a_full_folder(study_world, tmp_pat
     assert {path.name for path in out.iterdir()} == {"study.imrmc", "study.xlsx", "ids.csv", "ratings.csv"}
     assert main(["study", "export", "first", "--out", str(out)]) == 1
     assert "is not empty" in capsys.readouterr().err
+
+
+def test_command_prints_the_results_of_another_program_beside_ours(
+    study_world, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setenv("OVERREAD_DATABASE_URL", str(study_world.engine.url))
+    _, truth, scores = read_imrmc(
+        roc_files.render_imrmc(roc_files.select_roc_ratings(load_data(study_world)), title="Study")
+    )
+    auc = compute_auc(truth, scores, 1, 1)
+    path = tmp_path / "AUCperReader.csv"
+    columns = "readerID,modalityA,modalityB,AUCA,varAUCA,AUCAminusAUCB,varAUCAminusAUCB"
+    path.write_text(f"{columns}\n1,1,NO_MOD,{auc},NA,NA,NA\n", encoding="utf-8")
+    assert main(["study", "compare-roc", "first", str(path)]) == 0
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert (row["location"], row["result"], row["reader"]) == ("AUCperReader.csv, line 2", "AUC", "rea")
+    assert (float(row["ours"]), float(row["difference"])) == pytest.approx((auc, 0), abs=1e-5)
+    assert main(["study", "compare-roc", "first", str(tmp_path / "none.csv")]) == 1
+    assert "none.csv could not be read" in capsys.readouterr().err

@@ -23,9 +23,11 @@ from reader_study.report.files import render_file, render_files
 from reader_study.report.html import render_html
 from reader_study.report.rows import build_accuracy_rows
 from reader_study.report.study_report import StudyReport
+from storage.intake.bulk import add_exam_facts
 from storage.reader_study.report_cache import save_report
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace
+from tests.storage.statements import count_statements
 from tests.storage.study_reports import find_result, import_model_answers, list_scored_cases, load_report
 from tests.storage.study_worlds import StudyWorld, answer_case, make_design, make_study_world, read_all
 from tests.storage.worlds import NOW
@@ -230,17 +232,15 @@ def test_stored_report_with_other_columns_is_recomputed(study_world, tmp_path):
     workspace = Workspace(home=tmp_path, database_url="")
     read_all(study_world, "rea", option=0)
     with read_only_session(study_world.engine) as db:
-        state = studies.load_report_state(db, by=study_world.cora, study="first")
+        digest = studies.load_report_digest(db, by=study_world.cora, study="first")
     text = load_report(study_world).to_json()
     for altered_text in (
         text.replace('"median_seconds"', '"median_s"'),
         text.replace('"times"', '"durations"'),
         "{}",
     ):
-        save_report(workspace, digest=state.digest, text=altered_text)
-        assert (
-            studies.load_stored_report(by=study_world.cora, workspace=workspace, digest=state.digest) is None
-        )
+        save_report(workspace, digest=digest, text=altered_text)
+        assert studies.load_stored_report(by=study_world.cora, workspace=workspace, digest=digest) is None
         with read_only_session(study_world.engine) as db:
             assert (
                 studies.load_or_compute_report(
@@ -248,6 +248,75 @@ def test_stored_report_with_other_columns_is_recomputed(study_world, tmp_path):
                 ).to_json()
                 == text
             )
+
+
+def test_every_change_of_the_data_changes_the_digest(study_world, tmp_path):
+    cora = study_world.cora
+    answers = {case.question.id: {"answer": "B"} for case in list_scored_cases(study_world)}
+
+    def load_digest():
+        with read_only_session(study_world.engine) as db:
+            return studies.load_report_digest(db, by=cora, study="first")
+
+    def change(service, **arguments):
+        with unit_of_work(study_world.engine) as db:
+            service(db, by=cora, study="first", now=NOW, **arguments)
+
+    digests = [load_digest()]
+    for make_change in (
+        lambda: change(studies.remove_reader, reader="rob"),
+        lambda: change(studies.assign_readers, to=["rob"]),
+        lambda: read_all(study_world, "rea"),
+        lambda: import_model_answers(study_world, tmp_path, dict(list(answers.items())[:5])),
+        lambda: import_model_answers(study_world, tmp_path, answers, model="n"),
+        lambda: change(studies.set_profile, reader="rea", profile=ReaderProfile(years=3), of_reference=True),
+        lambda: change(studies.exclude_readings, case=2, why="A wrist."),
+        lambda: change(
+            studies.change_protocol, protocol=Protocol(model="n", minimum_cases=3), why="A pilot study."
+        ),
+        lambda: change(studies.close_study),
+    ):
+        make_change()
+        digests.append(load_digest())
+    assert len(set(digests)) == len(digests)
+
+
+def test_a_patient_from_a_later_import_changes_the_digest(study_world):
+    digests = []
+    exam_id = list_scored_cases(study_world)[0].blind_case.exam_number
+    for patient in (None, "p-1"):
+        facts = {"new_patient": patient, "new_indication": None, "new_age": None, "new_sex": None}
+        with unit_of_work(study_world.engine) as db:
+            add_exam_facts(db, facts=[{"number": exam_id, "new_report": None, **facts}])
+        with read_only_session(study_world.engine) as db:
+            digests.append(studies.load_report_digest(db, by=study_world.cora, study="first"))
+    assert digests[0] != digests[1]
+
+
+def test_actions_that_change_no_data_keep_the_digest(study_world):
+    def load_digest():
+        with read_only_session(study_world.engine) as db:
+            return studies.load_report_digest(db, by=study_world.cora, study="first")
+
+    before = load_digest()
+    with unit_of_work(study_world.engine) as db:
+        studies.record_guideline_read(db, person=study_world.people["rea"], study_id=1, now=NOW)
+    assert load_digest() == before
+
+
+def test_the_digest_and_a_stored_report_are_read_without_cases_and_answers(study_world, tmp_path):
+    workspace = Workspace(home=tmp_path, database_url="")
+    read_all(study_world, "rea")
+    with read_only_session(study_world.engine) as db:
+        studies.load_or_compute_report(db, by=study_world.cora, study="first", workspace=workspace)
+    with count_statements() as counts, read_only_session(study_world.engine) as db:
+        digest = studies.load_report_digest(db, by=study_world.cora, study="first")
+    read_columns = ("study_case.stem", "study_case_key", "reading.answer", "prediction.answer")
+    assert not [text for text in counts.statements if any(column in text for column in read_columns)]
+    first, second = (
+        studies.load_stored_report(by=study_world.cora, workspace=workspace, digest=digest) for _ in range(2)
+    )
+    assert first.tables is second.tables  # parsed once
 
 
 def test_stored_report_against_another_model_equals_a_computed_one(study_world, tmp_path):

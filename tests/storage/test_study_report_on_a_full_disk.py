@@ -38,6 +38,6 @@ def test_a_report_that_cannot_be_stored_is_returned_all_the_same(world, unwritab
 
 def test_a_report_of_the_background_that_cannot_be_stored_says_why(world, unwritable):
     with read_only_session(world.engine) as db:
-        state = studies.load_report_state(db, by=world.cora, study="first")
+        data = studies.load_report_data(db, by=world.cora, study="first")
     with pytest.raises(NotNow, match="The report was computed but could not be stored"):
-        studies.compute_report(workspace=unwritable, state=state)
+        studies.compute_report(workspace=unwritable, digest="0" * 64, data=data)

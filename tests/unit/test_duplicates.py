@@ -247,6 +247,8 @@ def test_a_share_above_the_limit_is_refused_and_named():
         ("task", "presence", 20, 10),
         ("category", "Heart", 20, 10),
         ("category", "Lung", 980, 0),
+        ("controlled category", "Heart", 20, 10),
+        ("controlled category", "not mapped", 980, 0),
     ]
     with pytest.raises(Refused, match="10 of 20 questions of task 'presence' would be marked"):
         require_below_limit(shares, limit=0.2)

@@ -12,7 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGE_PACKAGES = {
-    "accounts", "browsing", "intake", "jobs", "language_models", "notifications", "privacy", "quality",
+    "accounts", "browsing", "intake", "jobs", "language_models", "leaderboard", "notifications", "privacy",
+    "quality",
     "reader_study",
     "release", "review", "sampling",
 }  # fmt: skip

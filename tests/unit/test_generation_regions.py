@@ -6,18 +6,15 @@ from hypothesis import strategies as st
 
 from domain.boxes import Box
 from domain.errors import InvalidValue
-from generation.regions import (
+from generation.regions import ComposedBox, MissingPart, RegionSettings, map_region_boxes
+from terminology.regions import (
     COMPOSED,
     DROPPED,
     KEPT,
     MERGED,
     REGIONS,
     SOURCE_REGIONS,
-    ComposedBox,
-    MissingPart,
-    RegionSettings,
     find_regions_of,
-    map_region_boxes,
     resolve_region,
 )
 

@@ -10,6 +10,8 @@ from domain.errors import InvalidValue
 from domain.vocabulary import View
 from generation.sources import load_source
 from generation.sources.sections import split_report
+from intake.mapping.declaration import load_mapping
+from intake.mapping.opening import open_mapped_file
 from tests.unit.generation_sources import (
     make_region,
     write_csv,
@@ -277,3 +279,105 @@ def test_a_missing_column_and_a_wrong_encoding_are_named(tmp_path):
         load_source("openi-csv", tmp_path)
     with pytest.raises(InvalidValue, match="does not exist"):
         load_source("openi-csv", tmp_path / "none")
+
+
+# ------------------------------------------------------------------------------- any table, by a mapping file
+MAPPING = """
+format = "overread.mapping/1"
+name = "ours"
+
+[input]
+table = "reports.csv"
+
+[where]
+modality = ["CR", "DX"]
+
+[fields]
+exam = "study"
+patient = "patient?"
+images = { from = "files", split = ";" }
+views = { from = "views", split = ";" }
+report = { template = "FINDINGS: {findings}\\nIMPRESSION: {impression}" }
+indication = "why"
+labels = { from = "labels", split = "|" }
+"""
+ROW = {
+    "study": "s1",
+    "patient": "p1",
+    "modality": "CR",
+    "files": "a/pa.png;a/lat.png",
+    "views": "PA;lateral",
+    "findings": "Small left pleural effusion.",
+    "impression": "No pneumothorax.",
+    "why": "Cough",
+    "labels": "Pleural Effusion|Cardiomegaly",
+}
+
+
+def write_mapped_table(folder, *rows, mapping=MAPPING):
+    write_csv(folder / "reports.csv", [ROW | row for row in rows])
+    path = folder / "ours.toml"
+    path.write_text(mapping, encoding="utf-8")
+    return path
+
+
+def test_a_mapping_file_reads_any_table_of_reports(tmp_path):
+    path = write_mapped_table(tmp_path, {}, {"study": "s2", "modality": "CT"})
+    (exam,) = load_source("mapping", path).exams
+    assert (exam.id, exam.patient, exam.file, exam.record) == ("s1", "p1", "reports.csv", "record 2")
+    assert [(image.file, image.view) for image in exam.images] == [
+        ("a/pa.png", View.PA),
+        ("a/lat.png", View.LATERAL),
+    ]
+    assert exam.report.format_text() == (
+        "INDICATION: Cough\n\nFINDINGS: Small left pleural effusion.\n\nIMPRESSION: No pneumothorax."
+    )
+    assert [code.code for code in exam.codes] == ["Pleural Effusion", "Cardiomegaly"]
+
+
+def test_a_mapped_report_without_headings_is_all_findings(tmp_path):
+    mapping = MAPPING.replace(
+        '{ template = "FINDINGS: {findings}\\nIMPRESSION: {impression}" }', '"findings"'
+    )
+    (exam,) = load_source("mapping", write_mapped_table(tmp_path, {}, mapping=mapping)).exams
+    assert (exam.report.findings, exam.report.impression) == ("Small left pleural effusion.", "")
+
+
+@pytest.mark.parametrize(
+    ("rows", "refusal"),
+    [
+        ([{"files": ""}], ("record 2", "images", "is empty; a record needs the name of an image")),
+        (
+            [{}, {"findings": "Clear."}],
+            ("record 2", "exam.id", "s1 has 2 reports; keep the valid one"),
+        ),
+    ],
+)
+def test_a_record_of_a_mapped_table_is_refused_with_its_number(tmp_path, rows, refusal):
+    content = load_source("mapping", write_mapped_table(tmp_path, *rows))
+    assert content.exams == ()
+    assert describe_refusals(content)[0] == refusal
+
+
+@pytest.mark.parametrize(
+    ("mapping", "field", "reason"),
+    [
+        (MAPPING.replace('table = "reports.csv"', ""), "ours.toml, line 11", "stem is missing; add it"),
+        (MAPPING.replace("reports.csv", "../x.csv"), "ours.toml, line 6", "must be below the folder"),
+        (MAPPING.replace("reports.csv", "x.csv"), "ours.toml, line 6", "is not in the folder"),
+        (MAPPING.replace('"why"', '"reason"'), "ours.toml, line 17", "'reason' is not in the file"),
+        (MAPPING.replace("report = ", "explanation = "), "ours.toml, line 11", "report is missing; add it"),
+    ],
+)
+def test_an_invalid_mapping_of_reports_names_file_and_line(tmp_path, mapping, field, reason):
+    path = write_mapped_table(tmp_path, {}, mapping=mapping)
+    with pytest.raises(InvalidValue) as error:
+        load_source("mapping", path)
+    assert error.value.field == field
+    assert reason in error.value.reason
+
+
+def test_the_import_of_questions_refuses_a_mapping_of_reports(tmp_path):
+    mapping = load_mapping(write_mapped_table(tmp_path, {}).read_text(encoding="utf-8"), "ours.toml")
+    with pytest.raises(InvalidValue, match="is for reports"):
+        open_mapped_file(tmp_path / "reports.csv", mapping, "reports")

@@ -31,7 +31,7 @@ from web.review import routes as judging
 from web.sign_in import routes as sign_in
 from web.thread_limits import PIXEL_FETCHES
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.full]
 
 EXAMS = 41
 SHA256 = hashlib.sha256(PLATE_DICOM).hexdigest()

@@ -1,6 +1,7 @@
 """Mapping files: what they declare, and errors that name file, line and what to do."""
 
 import json
+import zipfile
 from types import SimpleNamespace
 
 import pytest
@@ -62,6 +63,8 @@ def read_one(tmp_path, mapping_text, record):
     [
         ("format = overread", 1, "is not valid TOML"),
         ('name = "x"\n', 1, "format is missing; add it"),
+        (HEAD + FIELDS + "[columns]\na = { from = '@b' }\nb = { from = '@a' }\n", 9, "itself: @a needs @b"),
+        (HEAD + FIELDS + "[columns.a]\nfrom = '@a'\n", 8, "columns.a: refers to itself: @a needs @a"),
         ('format = "overread.mapping/2"\nname = "x"\n' + FIELDS, 1, "must be one of overread.mapping/1"),
         (HEAD + FIELDS + "stemm = 'x'\n", 8, "stemm: is not known; it may be id, exam"),
         (HEAD + FIELDS + "stemm = 'x'\n", 8, "Did you mean 'stem'?"),
@@ -224,9 +227,9 @@ def test_second_file_gives_further_columns(tmp_path):
 @pytest.mark.parametrize(
     ("file", "reason"),
     [
-        ("../secret.csv", "must be below the folder of the question file"),
-        ("/etc/passwd", "must be below the folder of the question file"),
-        ("nowhere.csv", "is not in the folder of the question file"),
+        ("../secret.csv", "must be below the folder of the file that names it"),
+        ("/etc/passwd", "must be below the folder of the file that names it"),
+        ("nowhere.csv", "is not in the folder of the file that names it"),
     ],
 )
 def test_second_file_elsewhere_is_refused(tmp_path, file, reason):
@@ -313,11 +316,11 @@ ROWS = [
 ]
 
 
-def write_workbook(path):
+def write_workbook(path, rows=ROWS):
     from openpyxl import Workbook
 
     workbook = Workbook()
-    for row in ROWS:
+    for row in rows:
         workbook.active.append(row)
     workbook.save(path)
 
@@ -369,6 +372,49 @@ def test_row_with_another_number_of_cells_is_refused_by_its_number(tmp_path):
     assert result.refusals == [("row 2", "record", "has 5 cells, but there are 4 columns")]
 
 
+def test_a_missing_quotation_mark_is_suspected_where_a_cell_has_swallowed_rows(tmp_path):
+    content = b'id,image,question,answer\nq1,a.png,"Why?,x\nq2,b.png,Why?,x\n'
+    [refusal] = read(tmp_path, HEAD + FIELDS, content, "set.csv").refusals
+    assert refusal[2] == "has 3 cells, but there are 4 columns; is a quotation mark missing?"
+
+
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [
+        ("#REF!", "is #REF!, an error of the spreadsheet; correct the cell"),
+        ('="y"&"es"', 'has the formula \'="y"&"es"\' without its result; open the workbook in a'),
+    ],
+)
+def test_errors_and_formulas_without_results_are_refused_in_columns_that_are_used(tmp_path, cell, reason):
+    header, first, second = ROWS
+    path = tmp_path / "table"
+    write_workbook(path, [(*header, "note"), (*first, cell), (*second[:3], cell)])
+    result = read_path(path, load(HEAD + FIELDS))
+    assert [question.id for question, _ in result.examples] == ["q1"]
+    [(record, field, message)] = result.refusals
+    assert (record, field) == ("row 3", "answer")
+    assert message.startswith(reason)
+
+
+def test_results_of_formulas_are_read(tmp_path):
+    """A spreadsheet program stores them beside the formulas."""
+    path, changed = tmp_path / "table", tmp_path / "changed"
+    write_workbook(path, [*ROWS[:2], ("q2", "b.png", '="Why"&"?"', "Fluid")])
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            content = old.read(name).replace(b'<c r="C3">', b'<c r="C3" t="str">')
+            new.writestr(name, content.replace(b"<v></v>", b"<v>Why?</v>").replace(b"<v />", b"<v>Why?</v>"))
+    result = read_path(changed, load(HEAD + FIELDS))
+    assert [question.stem for question, _ in result.examples] == ["Größe normal?", "Why?"]
+
+
+def test_a_value_that_is_no_record_is_refused_as_such(tmp_path):
+    result = read(tmp_path, HEAD + FIELDS, [RECORD, 3, None])
+    assert result.refusals == [
+        (f"record {number}", "record", "must be an object with a member for each column") for number in (2, 3)
+    ]
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
@@ -377,6 +423,8 @@ def test_row_with_another_number_of_cells_is_refused_by_its_number(tmp_path):
         (b"PK\x03\x04 no workbook", "is not a workbook that can be read"),
         (b"PAR1 no table", "is not a Parquet file that can be read"),
         (b"\xd0\xcf\x11\xe0 old", "save it as .xlsx"),
+        ("id,image\nq1,a.png\n".encode("utf-16-le"), "is UTF-16 or UTF-32, not UTF-8"),
+        (b"\x1f\x8b compressed", "is compressed; unpack it first"),
     ],
 )
 def test_file_that_is_no_table_is_refused(tmp_path, content, reason):

@@ -10,7 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from measures.boxes import iou, match_boxes, mean_overlap
 from measures.intraclass import intraclass
-from measures.strata import StratumCount, exam_design_effect, stratified_limits, stratified_rate
+from measures.strata import StratumCount, cluster_design_effect, stratified_limits, stratified_rate
 
 LEFT_BOX, RIGHT_BOX, FAR_BOX = [0, 0, 10, 10], [20, 0, 30, 10], [100, 100, 110, 110]
 coordinates = st.integers(0, 40)
@@ -189,9 +189,9 @@ def test_without_skipped_questions_there_are_no_bounds():
     assert stratified_rate(make_strata((100, 10, 1))).bounds is None
 
 
-def test_the_exam_design_effect_widens_the_interval():
+def test_the_cluster_design_effect_widens_the_interval():
     hits, stratum = [True] * 4 + [False] * 16, [0] * 20
-    design_effect = exam_design_effect(hits, stratum, [index // 4 for index in range(20)], [5.0] * 20)
+    design_effect = cluster_design_effect(hits, stratum, [index // 4 for index in range(20)], [5.0] * 20)
     # 4 x (5 / 4) / (20 / 19) by the variances, weighted with the 4 hits; 4 by the prior, with half a hit
     assert design_effect == pytest.approx((4 * 4.75 + 0.5 * 4) / 4.5)
     unclustered, clustered = (
@@ -203,14 +203,14 @@ def test_the_exam_design_effect_widens_the_interval():
 
 
 def test_without_a_hit_the_questions_of_an_exam_are_taken_as_equal():
-    design_effect = exam_design_effect(
+    design_effect = cluster_design_effect(
         [False] * 20, [0] * 20, [index // 4 for index in range(20)], [5.0] * 20
     )
     assert design_effect == 4.0
 
 
 def test_one_question_per_exam_has_design_effect_1():
-    assert exam_design_effect([True, False, True], [0, 0, 0], [1, 2, 3], [1.0] * 3) == 1.0
+    assert cluster_design_effect([True, False, True], [0, 0, 0], [1, 2, 3], [1.0] * 3) == 1.0
 
 
 def test_impossible_counts_are_refused():

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 from scipy.stats import binomtest, chi2
 
 from measures.paired import (
@@ -164,3 +167,22 @@ def test_an_unpaired_difference_equals_newcombes_example():
 def test_a_difference_without_questions_is_refused(interval):
     with pytest.raises(ValueError, match="a share of 0 questions"):
         interval()
+
+
+def _tango_score(difference, a_only, b_only, n):
+    """Tango's score statistic, written apart from the code of the app."""
+    linear = -a_only - b_only + (2 * n - a_only + b_only) * difference
+    root = math.sqrt(max(0.0, linear**2 + 8 * n * b_only * difference * (1 - difference)))
+    variance = n * ((root - linear) / (2 * n) + difference * (1 - difference))
+    return (a_only - b_only - n * difference) / math.sqrt(max(variance, 1e-300))
+
+
+@given(counts, counts, st.integers(1, 200))
+def test_the_score_at_tangos_limits_is_the_critical_value(a_only, b_only, rest):
+    n = a_only + b_only + rest
+    middle = (a_only - b_only) / n
+    for limit, target, end in zip(
+        tango(a_only, b_only, n), (1.959963985, -1.959963985), (-1, 1), strict=True
+    ):
+        root = brentq(lambda x, aim=target: _tango_score(x, a_only, b_only, n) - aim, end, middle, xtol=1e-13)
+        assert limit == pytest.approx(root, abs=1e-8)

@@ -94,10 +94,11 @@ def test_na_and_none_are_ordinary_answers(tmp_path):
 
 @given(st.text(max_size=80))
 def test_any_text_is_parsed_or_refused(text):
-    from measures.ratings_file import _parse_table
+    from measures.ratings_file import RATINGS, _parse_table
 
     try:
-        outcome = f"{len(encode_ratings(check_ratings(_parse_table(HEADER + text))).questions)} questions"
+        _, table = _parse_table(HEADER + text, [RATINGS])
+        outcome = f"{len(encode_ratings(check_ratings(table)).questions)} questions"
     except Refused as refusal:
         outcome = str(refusal)
     assert re.match(r"line [0-9]+: |kind: |every rating |[1-9][0-9]* questions", outcome)

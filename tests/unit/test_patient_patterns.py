@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from domain.patient_data import HitKind
-from privacy.patterns import find_hits_by_pattern
+from privacy.patterns import RULES, find_hits_by_pattern, may_have_hits
 
 
 def list_hits(text: str) -> list[tuple[HitKind, str]]:
@@ -34,6 +38,7 @@ def test_dates_are_found(text, passage):
     [
         ("call 617-555-0123 for", HitKind.PHONE), ("(617) 555-0123", HitKind.PHONE),
         ("+49 30 1234 5678", HitKind.PHONE), ("pager 41234", HitKind.PHONE),
+        ("+33 1 23 45 67 88", HitKind.PHONE), ("of 5 Oak Parkway", HitKind.ADDRESS),
         ("MRN: 4481923", HitKind.RECORD_NUMBER), ("accession number A-77812", HitKind.RECORD_NUMBER),
         ("patient 44819237 has", HitKind.RECORD_NUMBER), ("exam CXR20193344 of", HitKind.RECORD_NUMBER),
         ("123-45-6789", HitKind.NATIONAL_NUMBER),
@@ -64,3 +69,28 @@ def test_identifying_passages_are_found(text, kind):
 )  # fmt: skip
 def test_anatomy_sizes_and_blanks_are_not_reported(text):
     assert list_hits(text) == []
+
+
+#: Texts with and without hits, so that each joined text has several neighbours.
+_TEXTS = st.sampled_from([
+    "Dr.", "Smith", "ribs", "8/9/10", "ribs 8/9/10", "3/14/2019", "12", "Long Meadow Road", "617-555-0123",
+    "tel", "No", "May", "MRN:", "4481923", "Jane Doe", "MD", "discussed with", "effusion", "by Jane Doe, MD",
+])  # fmt: skip
+
+
+@given(st.lists(_TEXTS, max_size=6))
+def test_texts_may_have_hits_if_and_only_if_one_of_them_has(texts):
+    assert may_have_hits(texts) == any(list_hits(text) for text in texts)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.kind.name} {RULES.index(rule)}")
+def test_what_a_rule_matches_passes_its_filters(rule):
+    @settings(max_examples=10, deadline=None, database=None)
+    @given(st.from_regex(rule.filtered.pattern))
+    def check(text):
+        passage = rule.filtered.pattern.search(text)[0]
+        assert rule.may_match(text)
+        assert max(map(len, re.findall(r"\d+", passage)), default=0) >= rule.digits
+
+    check()

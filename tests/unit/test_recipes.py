@@ -7,16 +7,18 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from domain.provenance import CallReference
 from domain.vocabulary import Difficulty, Task
 from generation.recipes import RECIPES
 from generation.recipes.rexvqa import find_uncovered
+from generation.recipes.short_replies import TEXT_LENGTH, shorten_replies
 from generation.recipes.stages import Statement, make_material
-from generation.regions import REGIONS
 from generation.source_exams import ReportSections, SourceExam, SourceImage
 from language_models.prompts import parse_prompt
 from terminology.findings import load_findings
+from terminology.regions import REGIONS
 from tests.storage.recipe_replies import write_bullets, write_gemex_questions, write_rexvqa_questions
 
 REGION_STAGE, QUESTION_STAGE = RECIPES["gemex"].stages
@@ -213,6 +215,72 @@ def test_missing_and_additional_questions_are_counted():
         "fewer open questions than requested": 2,
         "more closed questions than requested": 1,
     }
+
+
+def test_questions_by_number_are_read_and_null_ones_are_missing():
+    reply = {
+        name: {str(number): entry for number, entry in enumerate(entries, start=1)}
+        for name, entries in write_reply().items()
+    }
+    reply["multiple"]["2"] = None
+    material, left_out = read(QUESTION_STAGE, GROUNDED, reply)
+    assert len(material.questions) == 10
+    assert left_out == {"fewer multiple questions than requested": 1}
+
+
+@pytest.mark.parametrize(
+    ("stage", "name", "number"),
+    [
+        (QUESTION_STAGE, "open", 3),
+        (QUESTION_STAGE, "closed", 2),
+        (RECIPES["rexvqa"].stages[1], "questions", 5),
+    ],
+)
+def test_a_model_that_repeats_itself_cannot_write_questions_without_end(stage, name, number):
+    schema = parse_prompt(stage.read_shipped_prompt()).schema
+    allowed = dict.fromkeys(map(str, range(1, number + 1)))
+    part = {**schema["properties"][name], "$defs": schema["$defs"]}
+    assert Draft202012Validator(part).is_valid(allowed)
+    assert not Draft202012Validator(part).is_valid(allowed | {str(number + 1): None})
+
+
+def list_schema_parts(schema):
+    """All parts of a schema that have a type."""
+    if isinstance(schema, dict):
+        here = [schema] if isinstance(schema.get("type"), str) else []
+        return here + [part for inner in schema.values() for part in list_schema_parts(inner)]
+    return [part for inner in schema for part in list_schema_parts(inner)] if isinstance(schema, list) else []
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+def test_every_list_of_a_shipped_prompt_is_limited(stage):
+    parts = list_schema_parts(parse_prompt(stage.read_shipped_prompt()).schema)
+    assert all("maxItems" in part for part in parts if part["type"] == "array")
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+def test_short_replies_limit_every_text_and_list(stage):
+    short = parse_prompt(shorten_replies(stage.read_shipped_prompt()))
+    parts = list_schema_parts(short.schema)
+    texts = [part for part in parts if part["type"] == "string" and "enum" not in part]
+    assert all(part["maxLength"] == TEXT_LENGTH for part in texts)
+    assert all(part["maxItems"] <= 8 for part in parts if part["type"] == "array")
+    assert all(part["minimum"] == 1 for part in parts if part["type"] == "integer")
+    assert texts
+
+
+@pytest.mark.parametrize(
+    ("stage", "stated", "numbers"),
+    [
+        (QUESTION_STAGE, "Generate 1 open-ended question, 1 closed-ended question, 1 single-choice", {1}),
+        (RECIPES["rexvqa"].stages[1], "Write up to two questions", {1, 2}),
+    ],
+)
+def test_short_replies_request_and_allow_fewer_questions(stage, stated, numbers):
+    short = parse_prompt(shorten_replies(stage.read_shipped_prompt()))
+    assert stated in short.system
+    for part in short.schema["properties"].values():
+        assert set(part["required"]) == set(part["properties"]) == {str(number) for number in numbers}
 
 
 def test_closed_answers_may_be_written_in_any_case():

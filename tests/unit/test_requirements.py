@@ -11,8 +11,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = (
     "accounts", "browsing", "commands", "demo", "domain", "evaluation", "generation", "imaging", "intake",
-    "jobs", "language_models", "measures", "notifications", "pages", "parallel", "privacy", "quality",
-    "reader_study", "records", "release", "review", "sampling", "storage", "terminology", "ui", "web",
+    "jobs", "language_models", "leaderboard", "measures", "notifications", "pages", "parallel", "privacy",
+    "quality", "reader_study", "records", "release", "review", "sampling", "storage", "terminology",
+    "ui", "web",
 )  # fmt: skip
 # Needed at run time although no file of ours imports them.
 PLUG_INS = {

@@ -27,7 +27,7 @@ PUBLISHED_ERROR_COUNTS = {
 def make_outcome(number, cell="all", *, errors=(), exam=None, decision=Decision.ACCEPT, **fields):
     return Outcome(
         question_number=number,
-        exam_number=number if exam is None else exam,
+        cluster=number if exam is None else exam,
         cell=cell,
         decision=decision,
         errors=frozenset(errors),

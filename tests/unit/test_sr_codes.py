@@ -1,10 +1,19 @@
 """Codes of box labels are those that the DICOM standard lists for them."""
 
+import re
+
 import pytest
 from pydicom.sr._cid_dict import cid_concepts
 from pydicom.sr.codedict import codes
 
-from release.formats.sr_codes import FINDINGS, LATERALITIES, PRIVATE_SCHEME, REGIONS, code_label
+from release.formats.sr_codes import (
+    FINDINGS,
+    LATERALITIES,
+    PRIVATE_SCHEME,
+    RADLEX_FINDINGS,
+    REGIONS,
+    code_label,
+)
 
 
 def list_context_groups(scheme, keyword):
@@ -55,3 +64,29 @@ def test_label_that_codes_do_not_express_keeps_its_text(label):
     assert labelled.finding.scheme_designator == PRIVATE_SCHEME
     assert labelled.finding.meaning == (label or "Region")[:64]
     assert labelled.laterality is None
+
+
+def test_radlex_codes_only_what_the_standard_does_not_list():
+    assert not set(RADLEX_FINDINGS) & (set(FINDINGS) | set(REGIONS))
+    listed = [value for value, _ in RADLEX_FINDINGS.values()]
+    assert len(set(listed)) == len(listed)
+    assert all(re.fullmatch(r"RID[1-9]\d*", value) for value in listed)
+    assert any("RADLEX" in schemes for schemes in cid_concepts.values())  # the designator of the standard
+
+
+@pytest.mark.parametrize(
+    ("label", "finding", "site", "laterality"),
+    [
+        ("Consolidation, right", ("RADLEX", "RID43255"), ("SCT", "51185008"), "Right"),
+        ("Atelectasis", ("RADLEX", "RID28493"), ("SCT", "51185008"), None),
+        ("Pneumonia", ("RADLEX", "RID5350"), ("SCT", "51185008"), None),
+        ("Lymphadenopathy", ("SCT", "30746006"), ("SCT", "51185008"), None),
+        ("right lower lobe", ("DCM", "112005"), ("SCT", "90572001"), "Right"),
+        ("Upper lobe of left lung", ("DCM", "112005"), ("SCT", "45653009"), "Left"),
+    ],
+)
+def test_label_has_the_code_of_the_standard_else_of_radlex(label, finding, site, laterality):
+    labelled = code_label(label)
+    assert (labelled.finding.scheme_designator, labelled.finding.value) == finding
+    assert (labelled.site.scheme_designator, labelled.site.value) == site
+    assert (labelled.laterality and labelled.laterality.meaning) == laterality

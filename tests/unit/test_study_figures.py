@@ -10,7 +10,16 @@ import pytest
 
 from reader_study.report.rows import ForestRow
 from reader_study.report.shades import GREY, ON_GREY, cell_colour, text_colour
-from reader_study.report.svg import Axis, GridCell, add_sticky_names, apply_theme, draw_forest, draw_grid
+from reader_study.report.svg import (
+    Axis,
+    Bar,
+    GridCell,
+    add_sticky_names,
+    apply_theme,
+    draw_bars,
+    draw_forest,
+    draw_grid,
+)
 
 AXIS = Axis(low=0.0, high=1.0, ticks=(0.0, 1.0))
 
@@ -103,3 +112,15 @@ def test_the_text_of_a_figure_on_a_page_is_accessible():
     figure = draw_forest([make_row()], title="t", caption="c", axis=AXIS)
     assert 'role="img"' in figure
     assert 'role="img"' not in apply_theme(figure)
+
+
+def test_a_rater_has_the_same_position_in_each_group_of_bars():
+    def make_bar(rater):
+        return Bar(rater=rater, estimate=0.5, low=None, high=None, hint=rater)
+
+    groups = {"Presence": [make_bar(name) for name in "abc"], "Location": [make_bar("a"), make_bar("c")]}
+    svg = draw_bars(groups, {"a": 0.1, "b": 0.4, "c": 0.7}, title="", caption="")
+    bars = re.findall(r'<title>(.)</title><rect [^>]*x="([\d.]+)"', svg.replace("\n", ""))
+    assert [rater for rater, _ in bars] == ["a", "b", "c", "a", "c"]
+    x = [float(position) for _, position in bars]
+    assert x[4] - x[3] == x[2] - x[0]

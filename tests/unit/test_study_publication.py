@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from benchmarks.study_report import Size, simulate_study
+from domain.errors import NotFound
 from domain.protocols import AgreementBasis, FailedReplyRule
 from domain.readings import Prediction
 from domain.studies import Exclusion
 from reader_study.report.checklists import AUTHOR, FILLED, build_checklists
 from reader_study.report.figures import draw_figure
-from reader_study.report.files import render_file, render_files
+from reader_study.report.files import render_file, render_files, render_pdf, render_pdfs
 from reader_study.report.methods import render_methods
 from reader_study.report.report_builder import build_report
 from reader_study.report.rows import build_difference_rows, list_kappa_rows
@@ -164,7 +166,11 @@ def test_the_report_prints_the_declared_categories_of_agreement(data, report):
 
 def test_checklists_are_complete_and_leave_open_what_only_authors_know(report):
     checklists = build_checklists(report)
-    assert {name: len(items) for name, items in checklists.items()} == {"grras": 15, "claim": 42}
+    assert {name: len(items) for name, items in checklists.items()} == {
+        "grras": 15,
+        "claim": 42,
+        "stard_ai": 42,
+    }
     for item in (item for items in checklists.values() for item in items):
         assert bool(item.text) is (item.status != AUTHOR), item
     statuses = {item.item: item.status for item in checklists["claim"]}
@@ -188,3 +194,25 @@ def test_each_file_is_served_alone_and_the_report_is_restored(report):
     for path, content in render_files(report).items():
         assert render_file(report, path) == content
     assert StudyReport.from_json(report.to_json()) == report
+
+
+def test_every_figure_is_a_pdf_of_the_same_size_with_its_fonts(report):
+    texts, pdfs = render_files(report), render_pdfs(report)
+    figures = [path.removesuffix(".svg") for path in texts if path.endswith(".svg")]
+    assert [f"{name}.pdf" for name in figures] == list(pdfs)
+    for name in figures:
+        width, height = re.findall(r'viewBox="0 0 (\d+) (\d+)"', texts[f"{name}.svg"])[0]
+        pdf = pdfs[f"{name}.pdf"]
+        assert f"/MediaBox [0 0 {width} {height}]".encode() in pdf, name
+        assert b"/FontFile" in pdf, name
+    assert render_pdf(report, "figures/flow.pdf").startswith(b"%PDF-")
+    with pytest.raises(NotFound):
+        render_pdf(report, "report.pdf")
+
+
+def test_the_bars_are_as_high_as_the_accuracies(report):
+    svg = draw_figure(report, "bars").svg
+    bars = re.findall(r"<title>(.+): ([\d,]+) of ([\d,]+)</title>\n<rect [^>]*height=\"([\d.]+)\"", svg)
+    assert len(bars) == len(report.tables.accuracy)
+    for title, correct, n, height in bars:
+        assert float(height) == pytest.approx(240 * int(correct) / int(n), abs=0.06), title

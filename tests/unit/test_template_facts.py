@@ -103,6 +103,15 @@ def test_a_fracture_of_unknown_age_is_not_an_acute_one():
     assert set(facts.present) == {"fracture"}
 
 
+@pytest.mark.parametrize(
+    ("code", "present"),
+    [("Density/lung/base/round", True), ("Density/thorax/round", False), ("Density/round", False)],
+)
+def test_only_a_round_density_of_the_lung_is_a_nodule(code, present):
+    facts = collect_facts(make_exam("Nodular densities are seen.", mesh=[code]))
+    assert ("nodule" in facts.present) is present
+
+
 def test_noncalcified_nodules_say_nothing_about_calcification():
     assert "calcification" not in list_absent("No noncalcified nodules.")
 

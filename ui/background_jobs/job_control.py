@@ -25,6 +25,7 @@ _KIND_LOCATIONS = {
     "checks": "ui.problems.check_job:CHECKS_JOB",
     "duplicates": "ui.duplicates.jobs:DUPLICATES",
     "calibration": "ui.duplicates.jobs:CALIBRATION",
+    "compliance": "ui.compliance.compliance_job:COMPLIANCE",
     "search texts": "ui.patients.search_jobs:SEARCH_TEXTS",
     "rank images": "ui.patients.search_jobs:RANK_IMAGES",
     "release": "ui.releases.release_job:RELEASE",
@@ -34,6 +35,8 @@ _KIND_LOCATIONS = {
     "mail": "notifications.service:MAIL",
     "checkpoint": "ui.background_jobs.checkpoint_job:CHECKPOINT",
     "evaluation": "evaluation.service:EVALUATION",
+    "jury": "quality.service:JURY",
+    "model scores": "evaluation.service:MODEL_SCORES",
     "model run": "language_models.service:MODEL_RUN",
 }
 #: Seconds that a click waits for its job. A job that ends within this time shows no progress.

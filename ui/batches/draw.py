@@ -44,7 +44,11 @@ def show_preview(
         The preview; None if the draw is refused, with the reason on the page.
     """
     try:
-        reading = st.spinner("Reading reports …") if plan.balance else nullcontext()
+        reading = (
+            st.spinner("Reading reports …" if plan.balance else "Drawing …")
+            if plan.balance or plan.risk
+            else nullcontext()
+        )
         with reading, read_only_session() as db:
             draw_preview = sampling.preview_draw(
                 db, by=person, dataset=dataset, plan=plan, batch_name=batch.name if batch else None

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import streamlit as st
 
-from domain.batches import MAX_BALANCED_EXAMS, Batch, BatchState, ExamBalance, SamplingPlan
+from domain.batches import (
+    MAX_BALANCED_EXAMS,
+    STRATA,
+    Batch,
+    BatchState,
+    ExamBalance,
+    RiskDesign,
+    SamplingPlan,
+)
 from domain.checks import Check
+from domain.count_texts import count_text
 from domain.errors import DomainError
+from domain.people import Person
 from domain.vocabulary import Difficulty
 from sampling import service as sampling
+from ui.context import read_only_session
 from ui.widgets import escape_markdown
 
 _TIERS = (*Difficulty, None)
@@ -39,7 +50,7 @@ def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) ->
     return open_batches[name]
 
 
-def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
+def choose_sampling_plan(person: Person, form_key: str, dataset: str) -> SamplingPlan | None:
     """Draw the inputs of a sampling plan and return it; if it is not valid, show why and return None."""
     per_1000_label, exams_label = "Per 1,000", "Exams by findings"
     size_mode = st.segmented_control(
@@ -64,19 +75,23 @@ def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
         number = number_column.number_input("Questions per 1,000", 1, 1000, 100, key=f"{form_key}-per-1000")
     else:
         number = number_column.number_input("Total number of questions", 1, None, 200, key=f"{form_key}-n")
+    with read_only_session() as db:
+        seeds = sampling.list_seeds(db, by=person, dataset=dataset)
     seed_value = seed_column.number_input(
         "Seed",
         0,
         2**53 - 1,
-        1,
-        key=f"{form_key}-seed",
+        next(seed for seed in range(1, len(seeds) + 2) if seed not in seeds),
+        key=f"{form_key}-seed-{dataset}",
         help="The same seed gives the same sample. It is stored with the batch.",
     )
     strata = st.multiselect(
         "Stratify further by",
-        ["task", "category"],
+        list(STRATA),
         key=f"{form_key}-strata",
-        help="The questions of each tier are allocated to these strata in proportion to their size.",
+        format_func=lambda name: name.replace("_", " "),
+        help="The questions of each tier are allocated to these strata in proportion to their size. "
+        "Controlled categories and domains are those of the page Taxonomy; a draw keeps the present ones.",
         placeholder="None",
     )
     not_drawn = st.checkbox(
@@ -93,6 +108,9 @@ def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
         "stored with the batch, and estimates from it apply to the other questions.",
         placeholder="No check",
     )
+    is_complete, risk = True, None
+    if healthy_percent is None:
+        is_complete, risk = _choose_risk(person, form_key, dataset)
     with st.expander("Tier shares"):
         columns = st.columns(len(_TIERS))
         shares = {
@@ -101,6 +119,8 @@ def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
             )
             for tier, column in zip(_TIERS, columns, strict=True)
         }
+    if not is_complete:
+        return None
     try:
         return SamplingPlan(
             seed=int(seed_value),
@@ -113,7 +133,55 @@ def choose_sampling_plan(form_key: str) -> SamplingPlan | None:
             strata=tuple(strata),
             not_drawn=not_drawn,
             checks=tuple(checks),
+            risk=risk,
         )
     except DomainError as error:
         st.error(escape_markdown(str(error)))
         return None
+
+
+def _choose_risk(person: Person, form_key: str, dataset: str) -> tuple[bool, RiskDesign | None]:
+    """Draw the inputs of a draw by risk.
+
+    Returns:
+        Whether the inputs are complete, and the design; None for a draw with equal chances.
+    """
+    by_risk = st.checkbox(
+        "Draw by risk of an error",
+        key=f"{form_key}-by-risk",
+        help="More errors are found per reviewed question. Dataset estimates correct for the chances.",
+    )
+    if not by_risk:
+        return True, None
+    with st.spinner("Reading the risk of all questions …"), read_only_session() as db:
+        overview = sampling.describe_risk(db, by=person, dataset=dataset)
+    available = [source for source, count in overview.questions.items() if count]
+    if not available:
+        st.error(
+            "No source of risk has a result for this dataset. Run the checks, import predictions of models, "
+            "or evaluate a model."
+        )
+        return False, None
+    st.caption("Sources of risk. The risk of a question is the mean of the chosen sources.")
+    sources = [
+        source
+        for source in available
+        if st.checkbox(
+            f"{source.label} ({count_text(overview.questions[source], 'question')})",
+            value=True,
+            key=f"{form_key}-risk-{source.value}-{dataset}",
+        )
+    ]
+    if not sources:
+        st.error("Choose at least one source of risk, or clear the check box above.")
+        return False, None
+    uniform_percent = st.slider(
+        "Questions drawn with equal chances (%)",
+        5,
+        100,
+        50,
+        5,
+        key=f"{form_key}-uniform",
+        help="The uniform arm. It keeps estimates precise if the risk is misleading.",
+    )
+    return True, RiskDesign(uniform_share=uniform_percent / 100, weights=dict.fromkeys(sources, 1.0))

@@ -11,26 +11,36 @@ from domain.errors import DomainError
 from domain.people import Person
 from domain.second_opinions import SecondOpinions, SecondOpinionScope
 from review import service as review
+from review.second_opinions import describe_targets
 from ui import state
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, show_notice
 
 _SCOPE_LABELS = {
-    False: "A random share",
-    True: "A random share, and questions with a reported error",
+    SecondOpinionScope.RANDOM_SHARE: "A random share",
+    SecondOpinionScope.SHARE_AND_ERRORS: "A random share, and questions with a reported error",
+    SecondOpinionScope.SHARE_AND_INFORMATION: "A random share, and questions by expected information",
 }
+#: The scopes that can follow each other: agreement must keep its random share.
+_NEXT_SCOPES = {
+    SecondOpinionScope.RANDOM_SHARE: list(SecondOpinionScope),
+    SecondOpinionScope.SHARE_AND_ERRORS: list(SecondOpinionScope)[1:],
+    SecondOpinionScope.SHARE_AND_INFORMATION: [SecondOpinionScope.SHARE_AND_INFORMATION],
+}
+_DEFAULT_INFORMATIVE = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Request:
     """The plan that the form describes.
 
-    ``where_found`` is True if questions with a reported error are included. ``share`` is the random share,
-    from 0 to 1.
+    ``share`` is the random share, from 0 to 1. ``informative`` is the number of questions to add by expected
+    information.
     """
 
-    where_found: bool
+    scope: SecondOpinionScope
+    informative: int
     share: float
     seed: int
 
@@ -55,21 +65,32 @@ def show_second_opinions_panel(batch: Batch, reviewers: list[Person]) -> None:
 def _show_form(batch: Batch, reviewers: list[Person], saved_rules: SecondOpinions | None) -> None:
     reviewer_labels = {reviewer.name: f"{reviewer.display_name} ({reviewer.name})" for reviewer in reviewers}
     form_key = state.form_key(f"seconds-{batch.id}")
-    is_already_where_found = (
-        saved_rules is not None and saved_rules.scope is SecondOpinionScope.SHARE_AND_ERRORS
+    saved_scope = SecondOpinionScope.RANDOM_SHARE if saved_rules is None else saved_rules.scope
+    scope = st.radio(
+        "Questions with a second reviewer",
+        _NEXT_SCOPES[saved_scope],
+        format_func=_SCOPE_LABELS.__getitem__,
+        key=f"{form_key}-way-{batch.id}",
+        help=(
+            "A reported error: the first reviewer revised or rejected the question, or named a kind of "
+            "error. Expected information: the questions whose right decision is least certain, such as those "
+            "on which two reviewers disagree, with the reviewer whose verdict is expected to settle most."
+        ),
     )
-    where_found = bool(
-        st.radio(
-            "Questions with a second reviewer",
-            [True] if is_already_where_found else [False, True],
-            format_func=_SCOPE_LABELS.__getitem__,
-            key=f"{form_key}-way-{batch.id}",
-            horizontal=True,
-            help=(
-                "A reported error: the first reviewer revised or rejected the question, or named a kind of "
-                "error."
-            ),
+    is_by_information = scope is SecondOpinionScope.SHARE_AND_INFORMATION
+    informative = (
+        int(
+            st.number_input(
+                "Questions by expected information",
+                min_value=1,
+                value=_DEFAULT_INFORMATIVE,
+                key=f"{form_key}-informative-{batch.id}",
+                help="In addition to the random share, and never from it. At most three reviewers per "
+                "question.",
+            )
         )
+        if is_by_information
+        else 0
     )
     people_column, share_column, seed_column = st.columns([3, 1, 1])
     names = people_column.multiselect(
@@ -79,16 +100,19 @@ def _show_form(batch: Batch, reviewers: list[Person], saved_rules: SecondOpinion
         format_func=reviewer_labels.__getitem__,
         placeholder="Choose second reviewers",
     )
+    is_share_fixed = saved_scope is SecondOpinionScope.SHARE_AND_INFORMATION
     min_percent = 100 * saved_rules.share if saved_rules else 1.0
     percent = share_column.number_input(
         "Random share (%)",
         min_value=float(min_percent),
         max_value=100.0,
-        value=max(20.0, float(min_percent)),
+        value=float(min_percent) if is_share_fixed else max(20.0, float(min_percent)),
         step=5.0,
         format="%g",
         key=f"{form_key}-share-{batch.id}",
-        help="Of all questions of the batch. It can be increased later, not reduced.",
+        disabled=is_share_fixed,
+        help="Of all questions of the batch. It can be increased later, not reduced; no longer after "
+        "questions were chosen by expected information.",
     )
     seed = seed_column.number_input(
         "Seed",
@@ -99,7 +123,12 @@ def _show_form(batch: Batch, reviewers: list[Person], saved_rules: SecondOpinion
         disabled=saved_rules is not None,
         help="The same seed gives the same sample.",
     )
-    request = _Request(where_found=where_found, share=percent / 100, seed=int(seed))
+    request = _Request(
+        scope=scope,
+        informative=informative,
+        share=saved_rules.share if saved_rules is not None and is_share_fixed else percent / 100,
+        seed=int(seed),
+    )
     if not names:
         st.caption("Choose reviewers to preview the split.")
         return
@@ -118,8 +147,8 @@ def _show_preview(batch: Batch, names: list[str], request: _Request, reviewer_la
     try:
         with read_only_session() as db:
             preview = review.preview_second_opinions(
-                db, by=current_person(), batch=batch.name, to=names, where_found=request.where_found,
-                share=request.share, seed=request.seed,
+                db, by=current_person(), batch=batch.name, to=names, scope=request.scope,
+                informative=request.informative, share=request.share, seed=request.seed,
             )  # fmt: skip
     except DomainError as error:
         st.error(escape_markdown(str(error)))
@@ -134,19 +163,19 @@ def _show_preview(batch: Batch, names: list[str], request: _Request, reviewer_la
 def _request_second_opinions(batch: str, batch_id: int, names: tuple[str, ...], request: _Request) -> str:
     with unit_of_work() as db:
         summary = review.request_second_opinions(
-            db, by=current_person(), batch=batch, to=names, where_found=request.where_found,
-            share=request.share, seed=request.seed, now=clock(),
+            db, by=current_person(), batch=batch, to=names, scope=request.scope,
+            informative=request.informative, share=request.share, seed=request.seed, now=clock(),
         )  # fmt: skip
     state.clear_form(f"seconds-{batch_id}")
     assignment_text = ", ".join(f"{count:,} to {name}" for name, count in summary.assigned.items())
     return (
         f"Second opinions requested: {assignment_text} ({summary.random_count:,} of the random share,"
-        f" {summary.found_count:,} with a reported error)."
+        f" {summary.found_count:,} because of their verdicts)."
     )
 
 
 def _describe_rules(rules: SecondOpinions) -> str:
     share = f"a random share of {100 * rules.share:g} % of the questions (seed {rules.seed})"
-    if rules.scope is SecondOpinionScope.SHARE_AND_ERRORS:
-        return f"{share}, and questions with a reported error."
-    return f"{share}."
+    if rules.scope is SecondOpinionScope.RANDOM_SHARE:
+        return f"{share}."
+    return f"{share}, and {describe_targets(rules.scope)}."

@@ -28,7 +28,8 @@ def show_shared_queue_panel(batch: Batch, workload: review.BatchWorkload, review
         free_column.metric("Available", f"{shared.free:,}")
         claimed_column.metric("In progress", f"{shared.claimed:,}")
         done_column.metric("Judged", f"{shared.done:,}")
-        st.caption(f"A question returns to the queue after {shared.idle_minutes} minutes without activity.")
+        idle_time = count_text(shared.idle_minutes, "minute")
+        st.caption(f"A question returns to the queue after {idle_time} without activity.")
     closed = batch.state is BatchState.CLOSED
     if closed or not reviewers:
         st.caption("Reopen the batch to change the queue." if closed else "No reviewers yet.")

@@ -10,6 +10,7 @@ import streamlit as st
 from domain.errors import InvalidValue
 from domain.language_models import Call, DataUse, Endpoint, format_cost
 from language_models import service as models
+from language_models.families import find_family
 from ui import state
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.tables import show_table
@@ -64,6 +65,13 @@ def show_endpoint_form() -> None:
             "server's "
             "environment variable OVERREAD_MODEL_KEY_<NAME>.",
         )
+        left, _ = st.columns(2)
+        left.text_input(
+            "Family of the model",
+            key=f"{form_key}-family",
+            placeholder="qwen",
+            help="Models of one family count once in a jury. Empty: taken from the name of the model.",
+        )
         st.radio(
             "Use of data",
             list(DataUse),
@@ -97,18 +105,19 @@ def _endpoint_row(endpoint_state: models.EndpointState) -> dict[str, object]:
     return {
         "Name": endpoint.name,
         "Model": endpoint.model,
+        "Family": find_family(endpoint),
         "URL": endpoint.url,
         "Use of data": endpoint.data_use.value,
-        "Images": "yes" if endpoint.accepts_images else "",
-        "Price": _describe_price(endpoint),
+        "Images": "yes" if endpoint.accepts_images else "no",
+        "USD per million tokens": _describe_price(endpoint),
         "Latest call": _describe_latest(endpoint_state.latest),
     }
 
 
 def _describe_price(endpoint: Endpoint) -> str:
     if endpoint.price_input is not None:
-        return f"${endpoint.price_input:f} / ${endpoint.price_output:f}"
-    return "free" if endpoint.data_use is DataUse.LOCAL else "looked up"
+        return f"{endpoint.price_input:f} in, {endpoint.price_output:f} out"
+    return "free" if endpoint.data_use is DataUse.LOCAL else "by model name"
 
 
 def _describe_latest(call: Call | None) -> str:
@@ -144,6 +153,7 @@ def _save(form_key: str) -> str:
         url=_read(f"{form_key}-url"),
         model=_read(f"{form_key}-model"),
         data_use=DataUse(_read(f"{form_key}-use")),
+        family=_read(f"{form_key}-family").lower() or None,
         key_name=_read(f"{form_key}-key") or None,
         price_input=_read_price(f"{form_key}-input", _INPUT_PRICE),
         price_output=_read_price(f"{form_key}-output", _OUTPUT_PRICE),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from domain.count_texts import count_text
 from domain.people import Person
 from review.estimates import Estimate
+from review.estimates_text import METHOD, METHOD_BY_RISK
 from review.progress import format_interval, format_percent
-from review.service import DatasetEstimates, estimate_dataset
+from review.service import DatasetEstimates, StoppingRule, estimate_dataset
 from ui.chart import show_chart
 from ui.context import read_only_session
 from ui.estimates.charts import build_estimate_chart, property_label
-from ui.estimates.sample import load_cached_sample
+from ui.estimates.sample import load_cached_risks, load_cached_sample
 from ui.tables import show_table
 from ui.widgets import escape_markdown
 
@@ -26,6 +29,7 @@ def load_cached_estimates(
     They are cached for at most a minute, because questions may be imported in the meantime.
     """
     sample = load_cached_sample(dataset, chosen_batches, version, _person)
+    risks = load_cached_risks(dataset, sample.frame_key, str(version[0]), sample, _person)
     with read_only_session() as db:
         return estimate_dataset(
             db,
@@ -34,6 +38,7 @@ def load_cached_estimates(
             batches=chosen_batches or None,
             target_half_width=goal,
             sample_data=sample,
+            dataset_risks=risks,
         )
 
 
@@ -52,6 +57,8 @@ def show_dataset_estimates(whole_estimates: DatasetEstimates) -> None:
             f"95 % {format_interval(estimate.rate.low, estimate.rate.high)}, {estimate.count:,} of"
             f" {estimate.rate.reviewed:,} judged"
         )
+    if whole_estimates.stopping is not None:
+        _show_stopping_rule(whole_estimates.stopping)
     for plan in whole_estimates.plans:
         st.info(escape_markdown(plan.description), icon=":material/flag:")
     for note in whole_estimates.notes:
@@ -68,10 +75,65 @@ def show_dataset_estimates(whole_estimates: DatasetEstimates) -> None:
     )
     show_table([_estimate_row(estimate) for estimate in estimates.all_estimates])
     st.caption(
-        "Intervals are Clopper and Pearson's at the effective sample size (Korn and Graubard) with a "
-        "finite-population correction; questions of one exam are counted as a cluster. “Worst case”: the "
-        "upper limit if all questions that are skipped or not covered had this property."
+        f"{METHOD_BY_RISK if estimates.is_weighted else METHOD} “Worst case”: the upper limit if all "
+        "questions that are skipped or not covered had this property."
     )
+    _show_both_estimates(estimates.all_estimates)
+
+
+def _show_stopping_rule(stopping: StoppingRule) -> None:
+    """State whether review can stop, by an interval that may be looked at after every verdict."""
+    rate, target = stopping.estimate.rate, f"± {100 * stopping.target_half_width:g} points"
+    half_width = stopping.estimate.half_width
+    if rate.estimate is None or half_width is None:
+        return
+    text = (
+        f"Key errors are {format_percent(rate.estimate)} "
+        f"({format_interval(rate.low, rate.high)}, ± {100 * half_width:.1f} points). This interval holds at "
+        f"every look, so review may stop as soon as it is within {target}."
+    )
+    if stopping.is_reached:
+        st.success(f"The stopping rule is reached. {text}", icon=":material/check_circle:")
+    else:
+        st.info(f"The stopping rule is not reached yet. {text}", icon=":material/hourglass_empty:")
+
+
+def _show_both_estimates(estimates: Sequence[Estimate]) -> None:
+    """Draw the estimates by probability beside the prediction-powered ones."""
+    st.subheader("Estimates with predictions")
+    rows = [_powered_row(estimate) for estimate in estimates if estimate.powered and estimate.count]
+    if not rows:
+        st.caption(
+            "A second estimate uses the risk of every question: problems of checks and answers of models. "
+            "There is none yet. Run the checks, import predictions or evaluate a model."
+        )
+        return
+    show_table(rows)
+    st.caption(
+        "“By probability”: Horvitz-Thompson, from the judged questions only. “With predictions”: "
+        "prediction-powered inference (PPI++), which adds the risk of all questions. It is empty if fewer "
+        "than five questions have the property, or if the risk does not predict it. The effective n is the "
+        "size of a simple random sample with the same precision."
+    )
+
+
+def _powered_row(estimate: Estimate) -> dict[str, object]:
+    powered = estimate.powered
+    assert powered is not None  # noqa: S101 - the caller has selected these
+    is_tuned = powered.tuning > 0
+    return {
+        "Property": property_label(estimate.name),
+        "By probability": format_percent(estimate.rate.estimate),
+        "95 % interval": format_interval(estimate.rate.low, estimate.rate.high),
+        "Effective n": _format_size(estimate.effective_size),
+        "With predictions": format_percent(powered.estimate) if is_tuned else "",
+        "95 % interval (predictions)": format_interval(powered.low, powered.high) if is_tuned else "",
+        "Effective n (predictions)": _format_size(powered.effective_size) if is_tuned else "",
+    }
+
+
+def _format_size(size: float | None) -> str:
+    return "" if size is None else f"{size:,.0f}"
 
 
 def _estimate_row(estimate: Estimate) -> dict[str, object]:

@@ -29,7 +29,7 @@ def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) 
     group = group_column.selectbox(
         "Group by",
         [BATCH_GROUP, *reversed(GROUPS)],
-        format_func=lambda name: _GROUP_LABELS.get(name, name.capitalize()),
+        format_func=lambda name: _GROUP_LABELS.get(name, name.replace("_", " ").capitalize()),
         key=f"estimate-by-{dataset}",
     )
     rate_name = error_column.selectbox(

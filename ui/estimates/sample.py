@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.people import Person
-from review.service import SampleData, load_sample
+from review.service import DatasetRisks, SampleData, load_risks, load_sample
 from ui.context import read_only_session
 
 
@@ -19,3 +19,16 @@ def load_cached_sample(
     del version
     with read_only_session() as db:
         return load_sample(db, by=_person, dataset=dataset, batches=batches or None)
+
+
+@st.cache_resource(max_entries=2, ttl=600, show_spinner="Reading the risk of all questions …")
+def load_cached_risks(
+    dataset: str, frame_key: tuple[object, ...], home: str, _sample: SampleData, _person: Person
+) -> DatasetRisks:
+    """Return the risk of the questions of the draws (``frame_key``), kept for ten minutes.
+
+    Verdicts do not change it, except the first verdict of a batch.
+    """
+    del dataset, frame_key, home
+    with read_only_session() as db:
+        return load_risks(db, by=_person, sample_data=_sample)

@@ -17,6 +17,7 @@ from evaluation.results_text import (
     list_position_rows,
 )
 from evaluation.service import EvaluationProgress
+from release.service import list_releases
 from release.splits import Split
 from ui import state
 from ui.context import clock, current_person, read_only_session, unit_of_work
@@ -29,19 +30,49 @@ def show_results(progress: EvaluationProgress) -> None:
     evaluation = progress.evaluation
     st.subheader("Results")
     if evaluation.split == Split.PRIVATE:
-        st.caption("This is the private split: each look is recorded in the audit trail.")
+        st.caption("This is the private split. Opening the results is recorded in the audit trail.")
+    release = _choose_release(evaluation)
     st.button(
         "Compute results",
         key=f"results-{evaluation.name}",
         disabled=not progress.answers,
         on_click=run_action,
-        args=(_compute, evaluation.name, progress.answers, evaluation.split == Split.PRIVATE),
+        args=(_compute, evaluation.name, release, progress.answers, evaluation.split == Split.PRIVATE),
         kwargs={"notice_key": f"results-{evaluation.name}"},
     )
     show_notice(f"results-{evaluation.name}")
-    results = state.get_selection(_key(evaluation.name, progress.answers))
+    former = state.get_selection(_key(evaluation.name, evaluation.release, progress.answers))
+    results = state.get_selection(_key(evaluation.name, release, progress.answers))
     if isinstance(results, EvaluationResults):
+        if release != evaluation.release and isinstance(former, EvaluationResults):
+            _draw_former(evaluation, former)
+            st.markdown(f"#### With the keys of {escape_markdown(release)}")
         _draw(evaluation, results)
+
+
+def _choose_release(evaluation: Evaluation) -> str:
+    """Draw the choice of the keys, if the dataset has several releases, and return the name of a release."""
+    with read_only_session() as db:
+        names = [
+            record.name
+            for record in list_releases(db, by=current_person())
+            if record.dataset == evaluation.dataset
+        ]
+    if len(names) < 2:
+        return evaluation.release
+    return st.selectbox(
+        "Answer keys of release",
+        names,
+        index=names.index(evaluation.release),
+        key=f"results-keys-{evaluation.name}-{len(names)}",
+        width=420,
+        help="The keys of a corrected release score the same answers again. The former results stay beside.",
+    )
+
+
+def _draw_former(evaluation: Evaluation, results: EvaluationResults) -> None:
+    st.markdown(f"**Accuracy with the keys of {escape_markdown(evaluation.release)}**")
+    show_table(list_accuracy_rows(results))
 
 
 def _draw(evaluation: Evaluation, results: EvaluationResults) -> None:
@@ -71,11 +102,16 @@ def _draw(evaluation: Evaluation, results: EvaluationResults) -> None:
         st.caption(escape_markdown(sentence))
 
 
-def _compute(name: str, answers: int, is_recorded: bool) -> None:
+def _compute(name: str, release: str, answers: int, is_recorded: bool) -> None:
     with unit_of_work() if is_recorded else read_only_session() as db:
-        _, results = evaluations.open_results(db, by=current_person(), name=name, now=clock())
-    state.set_selection(_key(name, answers), results)
+        by, now = current_person(), clock()
+        evaluation, results = evaluations.open_results(db, by=by, name=name, release=release, now=now)
+        former = results
+        if release != evaluation.release:
+            _, former = evaluations.open_results(db, by=by, name=name, now=now)
+    state.set_selection(_key(name, release, answers), results)
+    state.set_selection(_key(name, evaluation.release, answers), former)
 
 
-def _key(name: str, answers: int) -> str:
-    return f"results of evaluation {name} with {answers} answers"
+def _key(name: str, release: str, answers: int) -> str:
+    return f"results of evaluation {name} with {answers} answers and the keys of {release}"

@@ -19,6 +19,8 @@ from ui.widgets import escape_markdown
 _TABLE_BY_GROUPING = {
     "task": "accuracy",
     "category": "by_category",
+    "controlled category": "by_controlled_category",
+    "domain": "by_domain",
     "difficulty": "by_difficulty",
     "format": "by_format",
 }
@@ -45,7 +47,7 @@ def show_accuracies(view: ReportView) -> None:
                 "Macro (%)": _format_share(row.macro, row.macro_low, row.macro_high),
                 "n": row.n,
                 "Tasks": row.tasks,
-                "": row.note,
+                "Note": row.note,
             }
             for row in tables.overall
         ]
@@ -71,7 +73,7 @@ def _show_boxes(view: ReportView) -> None:
                 "Per matched pair (%)": _format_share(row.per_match, None, None),
                 "n": row.n,
                 "With a box": row.with_boxes,
-                "": row.note,
+                "Note": row.note,
             }
             for row in box_rows
         ]
@@ -85,8 +87,9 @@ def _show_boxes(view: ReportView) -> None:
 
 
 def _show_paper_layout(view: ReportView) -> None:
-    """Draw the accuracies in the layout of the ReXVQA paper, for comparison with its tables."""
+    """Draw the accuracies in the layout of the ReXVQA paper, for comparison with its tables and bars."""
     with st.expander("ReXVQA layout"):
+        view.draw_figure("bars")
         st.caption("Percentages of all raters, without intervals. Replies without an answer count as wrong.")
         show_table(view.report.tables.printed_by_task)
         if view.report.tables.printed_by_category:
@@ -106,7 +109,7 @@ def _show_cross_table(results: Sequence[AccuracyResult], grouping: str) -> None:
         return
     results_by_cell = {(result.rater, result.group): result for result in results}
     raters = list(dict.fromkeys(result.rater for result in results))
-    if grouping == "category":
+    if grouping.endswith("category"):
         lines = [
             {
                 grouping.capitalize(): group,
@@ -167,7 +170,7 @@ def _show_differences_from_models(view: ReportView) -> None:
         [
             {
                 "Rater": row.label,
-                "Difference (points)": row.words,
+                "Difference (percentage points)": row.words,
                 "Only rater correct": "–" if row.details.rater_only is None else row.details.rater_only,
                 "Only model correct": "–" if row.details.model_only is None else row.details.model_only,
                 "p": _format_p(row.details.p_exact),
@@ -182,7 +185,7 @@ def _show_differences_from_models(view: ReportView) -> None:
             {
                 "Model": row.model,
                 "Arm": row.arm or "mean of the arms",
-                "Difference (points)": "–"
+                "Difference (percentage points)": "–"
                 if is_withheld(row.note)
                 else _format_share(row.difference, row.low, row.high),
                 "Readers": f"{row.readers} (with those of the key)"
@@ -193,7 +196,7 @@ def _show_differences_from_models(view: ReportView) -> None:
                 "p (adjusted)": _format_p(row.p_adjusted),
                 "Applies to": "similar readers" if row.random_readers else "these readers only",
                 "Method": row.method,
-                "": row.note,
+                "Note": row.note,
             }
             for row in view.report.tables.mrmc
             if row.task == view.task
@@ -217,9 +220,9 @@ def _show_missing_answers(view: ReportView) -> None:
                 "Assumption": row.scenario,
                 "Missing answers assumed": row.filled_readers + row.filled_model,
                 "Of the readers' correct": "–" if row.share_correct is None else f"{row.share_correct:.0%}",
-                "Difference (points)": _format_share(row.difference, row.low, row.high),
+                "Difference (percentage points)": _format_share(row.difference, row.low, row.high),
                 "Conclusion": row.conclusion or "–",
-                "": row.note,
+                "Note": row.note,
             }
             for row in rows
         ]
@@ -241,7 +244,7 @@ def _show_arm_differences(view: ReportView) -> None:
         [
             {
                 "Contrast": f"{row.a} minus {row.b}",
-                "Difference (points)": "–"
+                "Difference (percentage points)": "–"
                 if is_withheld(row.note)
                 else _format_share(row.difference, row.low, row.high),
                 "Readers": f"{row.readers} (with those of the key)"
@@ -252,7 +255,7 @@ def _show_arm_differences(view: ReportView) -> None:
                 "p (adjusted)": _format_p(row.p_adjusted),
                 "Applies to": _describe_population(row),
                 "Method": row.method,
-                "": row.note,
+                "Note": row.note,
             }
             for row in rows
         ]

@@ -33,7 +33,7 @@ def show_agreement(view: ReportView) -> None:
                 "Same wrong answer": "–"
                 if pair.both_wrong is None
                 else f"{pair.both_wrong:.0%} of {pair.both_wrong_n}",
-                "": pair.note,
+                "Note": pair.note,
             }
             for pair in pairs
         ]
@@ -60,7 +60,7 @@ def _build_contrast_row(row: KappaContrast) -> dict[str, object]:
         "Between readers": _format_kappa(row.between_readers, None, None),
         "With the model": _format_kappa(row.with_model, None, None),
         "Difference": _format_kappa(row.difference, row.low, row.high),
-        "": row.note,
+        "Note": row.note,
     }
 
 

@@ -11,29 +11,30 @@ from dataclasses import dataclass
 from domain.jobs import Job
 from domain.people import Action, Person
 from jobs.service import JobKind, JobRun
-from reader_study.service import ReportState, compute_report, load_report_state
+from reader_study.service import compute_report, load_report_data, load_report_digest
 from ui.background_jobs import job_control
 from ui.context import current_workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRequest:
-    """The parameters of the job: the name of the study."""
+    """The parameters of the job: the study, and the release whose keys count, if not those of the study."""
 
     study: str
+    release: str | None = None
 
 
-def start_report(person: Person, study: str, state: ReportState) -> None:
+def start_report(person: Person, study: str, release: str | None, digest: str) -> None:
     """Start computing the report. If that job is already active, do nothing.
 
     Two people, or the two clicks of a double click, therefore share one report.
     """
-    job_control.start_job(REPORT, ReportRequest(study=study), by=person, subject=state.digest)
+    job_control.start_job(REPORT, ReportRequest(study=study, release=release), by=person, subject=digest)
 
 
-def load_latest_report_job(person: Person, state: ReportState) -> Job | None:
-    """Return the latest job for the report of that state, of any person; None if there is none."""
-    return job_control.load_latest_job(REPORT, by=person, subject=state.digest)
+def load_latest_report_job(person: Person, digest: str) -> Job | None:
+    """Return the latest job for the report with that digest, of any person; None if there is none."""
+    return job_control.load_latest_job(REPORT, by=person, subject=digest)
 
 
 def _run(job: JobRun[ReportRequest]) -> None:
@@ -42,8 +43,10 @@ def _run(job: JobRun[ReportRequest]) -> None:
 
     report_progress(0.0)
     with job.read_session() as db:
-        state = load_report_state(db, by=job.owner, study=job.parameters.study)
-    compute_report(workspace=current_workspace(), state=state, progress=report_progress)
+        study, release = job.parameters.study, job.parameters.release
+        digest = load_report_digest(db, by=job.owner, study=study, release=release)
+        data = load_report_data(db, by=job.owner, study=study, release=release)
+    compute_report(workspace=current_workspace(), digest=digest, data=data, progress=report_progress)
 
 
 REPORT = JobKind(

@@ -13,10 +13,17 @@ from domain.people import Action, Person
 from reader_study.report.checklists import CHECKLIST_TITLES
 from reader_study.report.methods import write_methods
 from reader_study.report.study_report import StudyReport
-from reader_study.service import ReportState, StudySummary, load_report_state, load_stored_report
+from reader_study.service import (
+    StudySummary,
+    count_report_answers,
+    load_report_digest,
+    load_stored_report,
+)
+from release.service import list_releases
 from ui.background_jobs.job_status import show_job_message, show_job_progress
 from ui.context import current_workspace, read_only_session, require_page
 from ui.figures import report_job
+from ui.figures.roc_comparison import show_roc_comparison
 from ui.figures.sections import SECTIONS
 from ui.figures.view import ReportView
 from ui.widgets import escape_markdown, run_action, screen, show_notice
@@ -27,21 +34,44 @@ def show_report(person: Person, summary: StudySummary) -> None:
 
     If it is not stored yet, draw the progress of its computation, or the button that starts the computation.
     """
-    with read_only_session() as db:
-        state = load_report_state(db, by=person, study=summary.study.name)
+    release = _choose_keys(person, summary)
     try:
-        report = load_stored_report(by=person, workspace=current_workspace(), digest=state.digest)
+        with read_only_session() as db:
+            digest = load_report_digest(db, by=person, study=summary.study.name, release=release)
+        report = load_stored_report(by=person, workspace=current_workspace(), digest=digest)
     except DomainError as error:
         st.info(escape_markdown(str(error)))
         return
     if report is None:
-        _show_compute_button(person, summary, state)
+        _show_compute_button(person, summary, release, digest)
         return
-    _show_view(summary, state.digest, report)
+    _show_view(summary, digest, report)
+    if release is None:
+        show_roc_comparison(summary)
 
 
-def _show_compute_button(person: Person, summary: StudySummary, state: ReportState) -> None:
-    job = report_job.load_latest_report_job(person, state)
+def _choose_keys(person: Person, summary: StudySummary) -> str | None:
+    """Draw the choice of the answer keys. Returns the name of a release, or None for those of the study."""
+    with read_only_session() as db:
+        names = [
+            record.name
+            for record in list_releases(db, by=person)
+            if record.dataset == summary.study.source.dataset
+        ]
+    if not names:
+        return None
+    return st.selectbox(
+        "Answer keys",
+        [None, *names],
+        format_func=lambda name: "as frozen in the study" if name is None else f"release {name}",
+        key=f"report-keys-{summary.study.id}-{len(names)}",
+        width=420,
+        help="The keys of a corrected release score the same answers again. Each report is kept.",
+    )
+
+
+def _show_compute_button(person: Person, summary: StudySummary, release: str | None, digest: str) -> None:
+    job = report_job.load_latest_report_job(person, digest)
     if show_job_progress(job):
         return
     if job is not None and job.status is JobStatus.FAILED:
@@ -53,13 +83,15 @@ def _show_compute_button(person: Person, summary: StudySummary, state: ReportSta
         key=f"report-compute-{summary.study.id}",
         type="primary",
         on_click=run_action,
-        args=(report_job.start_report, person, summary.study.name, state),
+        args=(report_job.start_report, person, summary.study.name, release, digest),
         kwargs={"notice_key": "report"},
     )
     show_notice("report")
+    with read_only_session() as db:
+        n_answers = count_report_answers(db, by=person, study=summary.study.name)
     st.caption(
         "The report covers "
-        f"{count_text(state.n_answers, 'reading or prediction', 'readings and predictions')}. It takes some "
+        f"{count_text(n_answers, 'reading or prediction', 'readings and predictions')}. It takes some "
         "seconds and is kept until answers, exclusions or the protocol change."
     )
 

@@ -89,7 +89,7 @@ def _build_rater_row(profile: RaterProfile) -> dict[str, object]:
         "Level": profile.level or "",
         "Years": "" if profile.years is None else f"{profile.years:g}",
         "Subspecialty": profile.subspecialty or "",
-        "": ", ".join(marks),
+        "Note": ", ".join(marks),
     }
 
 
@@ -129,7 +129,7 @@ def _build_marker_row(agreement: MarkerAgreement) -> dict[str, object]:
         "Same mark": agreement.same,
         "First marker": f"{agreement.first_marked:,} of {agreement.answers:,}",
         "Second marker": f"{agreement.second_marked:,} of {agreement.answers:,}",
-        "": agreement.note,
+        "Note": agreement.note,
     }
 
 

@@ -41,6 +41,7 @@ class ReportView:
         show_figure(draw_figure(self.filtered_report, name), key=f"{self.key}-{name}")
         st.markdown(
             f":small[{self.format_link('SVG', f'figures/{name}.svg')} · "
+            f"{self.format_link('PDF', f'figures/{name}.pdf')} · "
             f"{self.format_link('Data (CSV)', f'figures/{name}.csv')}]"
         )
 

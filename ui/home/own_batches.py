@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.batches import BatchState
+from domain.count_texts import duration_text
 from domain.people import Person
 from review.service import list_batches_for_reviewer
 from review.sheet import BatchListItem
@@ -47,20 +48,18 @@ def _show_batch(own_batch: BatchListItem) -> None:
 def _describe_progress(own_batch: BatchListItem) -> list[str]:
     progress = own_batch.progress
     details = [f"{progress.done:,} of {progress.total:,} done"]
+    if own_batch.is_practice:
+        details.insert(0, "practice set")
+    if own_batch.is_locked:
+        details.insert(0, "locked until you have passed a practice set")
     if progress.skipped:
         details.append(f"{progress.skipped:,} skipped")
     if progress.left:
         details.append(f"{progress.left:,} left")
         if own_batch.seconds_median:
-            details.append(f"about {_format_duration(progress.left * own_batch.seconds_median)} at your pace")
+            details.append(f"about {duration_text(progress.left * own_batch.seconds_median)} at your pace")
     return details
 
 
 def _has_open_questions(own_batch: BatchListItem) -> bool:
     return own_batch.batch.state is BatchState.OPEN and own_batch.progress.left > 0
-
-
-def _format_duration(seconds: float) -> str:
-    minutes = max(1, round(seconds / 60))
-    hours, rest = divmod(minutes, 60)
-    return f"{hours} h {rest} min" if hours else f"{minutes} min"

@@ -39,7 +39,7 @@ class Delivery:
 
     Attributes:
         id: identifies the delivery.
-        path: the question file on this server.
+        path: the question file on this server, or a folder of files that a mapping reads.
         name: the original name of the question file.
         images: the folder of the images; None if there are none, or if they are in memory.
         uploaded: whether the files were uploaded, and are deleted after the import.
@@ -93,14 +93,14 @@ def locate_server_files(file: str, images: str) -> Delivery:
     """Return a delivery of a file and an image folder on the server.
 
     Args:
-        file: the path of the question file.
+        file: the path of the question file, or of a folder that a mapping reads.
         images: the path of the image folder; empty for no images.
 
     Raises:
         NotFound: the file or folder does not exist, or is outside the allowed folders. The message does not
         distinguish the two.
     """
-    path = resolve_server_path(file, kind="file")
+    path = resolve_server_path(file)
     return Delivery(
         id=secrets.token_urlsafe(9),
         path=path,

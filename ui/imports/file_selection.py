@@ -20,7 +20,8 @@ _SOURCE_LABELS = {"upload": "Upload from this computer", "machine": "Files on th
 def show_file_selection(person: Person) -> None:
     """Draw the selection of the files and the button that opens the preview."""
     st.markdown(
-        "Question file: native, ReXVQA, GEMeX, VQA-RAD, or a table (CSV, XLSX, Parquet, JSON). "
+        "Question file: native, ReXVQA, GEMeX, VQA-RAD, COCO, Label Studio, or a table (CSV, XLSX, Parquet, "
+        "JSON). "
         "Images: DICOM, PNG or JPEG."
     )
     form_key = state.form_key("file-selection")
@@ -34,7 +35,7 @@ def show_file_selection(person: Person) -> None:
     keys = (f"{form_key}-file", f"{form_key}-images")
     left, right = st.columns(2)
     if source == "machine":
-        left.text_input("Question file", key=keys[0], placeholder="/data/questions.jsonl")
+        left.text_input("Question file or folder", key=keys[0], placeholder="/data/questions.jsonl")
         right.text_input("Image folder", key=keys[1], placeholder="/data/images (optional)")
         st.caption(
             escape_markdown(
@@ -44,7 +45,10 @@ def show_file_selection(person: Person) -> None:
     else:
         left.file_uploader("Question file, up to 200 MB", key=keys[0])
         right.file_uploader("Images as one zip, up to 200 MB (optional)", key=keys[1])
-        st.caption("For larger files, copy them to the server or use the command line.")
+        st.caption(
+            "For larger files, and for mappings of folders or second files, copy them to the server or use "
+            "the command line."
+        )
     _show_templates()
     _show_kept_attributes(person)
     st.button(

@@ -42,7 +42,11 @@ def show_import_form(
         key=f"{form_key}-minimum",
         help="in characters; used by the checks",
     )
-    skip_known = options_column.checkbox("Skip duplicates", key=f"{form_key}-known")
+    skip_known = options_column.checkbox(
+        "Skip duplicates",
+        key=f"{form_key}-known",
+        help="With images, exams that were imported without images get them.",
+    )
     skip_bad = options_column.checkbox("Skip invalid records", key=f"{form_key}-bad")
     with read_only_session() as db:
         always_deidentify = load_deidentification(db, by=person).deidentify

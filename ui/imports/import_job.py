@@ -147,6 +147,8 @@ def _describe_report(report: ImportReport) -> str:
         f"{count_text(report.images, 'new image')} imported"
     )
     parts = [f"{imported_text} into {report.dataset} from {report.file_name} ({report.file_format})."]
+    if report.completed_exams:
+        parts.append(report.describe_added_images())
     if report.known:
         parts.append(f"Skipped: {count_text(report.known, 'duplicate')}.")
     if report.filtered:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from domain.errors import DomainError, InvalidValue
 from domain.exams import Exam
 from domain.people import Person
 from domain.questions import Question
-from intake.service import FORMATS, FilePreview, preview_file
+from intake.service import (
+    FORMATS,
+    FilePreview,
+    Mapping,
+    list_ready_mappings,
+    load_ready_mapping,
+    preview_file,
+)
+from intake.service.tables import list_saved_mappings, load_saved_mapping
+from ui.context import current_workspace
 from ui.imports.deliveries import Delivery, find_images
 from ui.imports.file_selection import show_discard_button
 from ui.imports.import_form import show_import_form
@@ -19,20 +31,26 @@ from ui.widgets import escape_markdown
 
 #: The format for a table whose columns the person maps.
 _TABLE = "table"
+_MAPPING = "mapping: "
 
 
 def show_preview(delivery: Delivery, person: Person) -> None:
     """Draw the format, the missing images, the invalid records, the first questions, and the import form."""
     st.subheader(escape_markdown(delivery.name))
     form_key = f"look-{delivery.id}"
+    mappings = _list_mappings(person)
     chosen_format = st.selectbox(
         "Format",
-        ["auto", *FORMATS, _TABLE],
+        ["auto", *FORMATS, _TABLE, *mappings],
         key=f"{form_key}-format",
-        help="auto: detect the format; table: choose the column of each field",
+        help="auto: detect the format; table: choose the column of each field; the others are mapping files",
     )
+    if delivery.path.is_dir() and chosen_format not in mappings:
+        st.info("This is a folder. Choose the mapping file that reads it.")
+        show_discard_button(delivery)
+        return
     try:
-        mapping = None
+        mapping = mappings[chosen_format]() if chosen_format in mappings else None
         if chosen_format == _TABLE or (chosen_format == "auto" and not _is_known_format(delivery, person)):
             mapping = show_mapping_editor(delivery, person, form_key)
             if mapping is None:
@@ -41,7 +59,7 @@ def show_preview(delivery: Delivery, person: Person) -> None:
         preview = preview_file(
             by=person,
             path=delivery.path,
-            file_format="auto" if chosen_format == _TABLE else chosen_format,
+            file_format=chosen_format if mapping is None else "auto",
             mapping=mapping,
             images=find_images(delivery),
             file_name=delivery.name,
@@ -67,11 +85,24 @@ def show_preview(delivery: Delivery, person: Person) -> None:
         st.caption(
             f"Left out by the mapping: {preview.filtered:,} of the first {preview.records_read:,} records."
         )
-    if mapping is None or mapping.content.join:
+    if mapping is None or chosen_format in mappings or mapping.content.join:
         for column, (question, exam) in zip(st.columns(3), preview.first_questions, strict=False):
             with column:
                 _show_question(question, exam)
     show_import_form(delivery, preview, mapping or chosen_format, person, form_key)
+
+
+def _list_mappings(person: Person) -> dict[str, Callable[[], Mapping]]:
+    """Return the functions that load the mapping files of the workspace and those of Overread, by name."""
+    workspace = current_workspace()
+    mappings: dict[str, Callable[[], Mapping]] = {
+        f"{_MAPPING}{name}": partial(load_saved_mapping, workspace, by=person, name=name)
+        for name in list_saved_mappings(workspace, by=person)
+    }
+    mappings.update(
+        {f"{_MAPPING}{name}": partial(load_ready_mapping, name) for name in list_ready_mappings()}
+    )
+    return mappings
 
 
 def _is_known_format(delivery: Delivery, person: Person) -> bool:

@@ -16,9 +16,9 @@ from reader_study.open_answers import OpenAnswer
 from ui import state
 from ui.context import clock, read_only_session, unit_of_work
 from ui.layout import responsive_columns
+from ui.marking.mark_buttons import show_mark_buttons, show_neighbour_buttons
 from ui.widgets import escape_markdown, run_action, show_notice
 
-_KEYS = {AnswerMark.RIGHT: "1", AnswerMark.PARTLY: "2", AnswerMark.WRONG: "3"}
 _NOTICE = "marking"
 
 
@@ -98,39 +98,19 @@ def _show_buttons(person: Person, sheet: MarkingSheet) -> None:
     key = f"marking-{study_id}-{answer.id.case_id}-{answer.id.text_sha256}-{sheet.revision}"
     # After a first mark the next unmarked answer follows; after a corrected one, its neighbour.
     following = sheet.next_unmarked if sheet.mark is None else sheet.next
-    for column, (mark, digit) in zip(st.columns(len(_KEYS)), _KEYS.items(), strict=True):
-        column.button(
-            mark.label.capitalize(),
-            key=f"{key}-{mark.value}",
-            type="primary" if sheet.mark is mark else "secondary",
-            shortcut=digit,
-            width="stretch",
-            on_click=run_action,
-            args=(_mark, person, study_id, answer.id, sheet.revision + 1),
-            kwargs={"mark": mark, "following": following, "notice_key": _NOTICE},
-        )
-    left, right = st.columns(2)
-    _show_neighbour_button(left, study_id, "Previous", sheet.previous, shortcut="left", key=key)
-    _show_neighbour_button(right, study_id, "Next", sheet.next, shortcut="right", key=key)
-
-
-def _show_neighbour_button(
-    column: st.delta_generator.DeltaGenerator,
-    study_id: int,
-    label: str,
-    answer: OpenAnswer | None,
-    *,
-    shortcut: str,
-    key: str,
-) -> None:
-    column.button(
-        label,
-        key=f"{key}-go-{shortcut}",
-        shortcut=shortcut,
-        disabled=answer is None,
-        width="stretch",
-        on_click=state.set_selection,
-        args=(_selection(study_id), None if answer is None else answer.id),
+    show_mark_buttons(
+        {mark: mark.label.capitalize() for mark in AnswerMark},
+        present=sheet.mark,
+        key=key,
+        on_click=run_action,
+        args=(_mark, person, study_id, answer.id, sheet.revision + 1),
+        kwargs={"following": following, "notice_key": _NOTICE},
+    )
+    show_neighbour_buttons(
+        _selection(study_id),
+        previous=None if sheet.previous is None else sheet.previous.id,
+        following=None if sheet.next is None else sheet.next.id,
+        key=key,
     )
 
 

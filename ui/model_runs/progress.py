@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import streamlit as st
 
-from domain.count_texts import count_text
+from domain.count_texts import count_text, duration_text
 from domain.errors import DomainError
 from domain.jobs import JobStatus
 from domain.language_models import RequestStatus, RunProgress, RunStatus, format_cost
@@ -48,7 +48,7 @@ def _draw(progress: RunProgress) -> None:
     run = progress.run
     text = f"{progress.ended:,} of {count_text(run.requests, 'request')} · {progress.state}"
     if progress.seconds_left is not None and not progress.is_finished:
-        text += f" · about {_format_minutes(progress.seconds_left)} left"
+        text += f" · about {duration_text(progress.seconds_left)} left"
     st.progress(progress.ended / run.requests, text=text)
     if run.reason and not progress.is_finished:
         st.warning(escape_markdown(run.reason))
@@ -143,8 +143,3 @@ def _cancel(name: str) -> str:
     with unit_of_work() as db:
         models.cancel_run(db, by=current_person(), name=name, now=clock())
     return f"Cancelled {name}."
-
-
-def _format_minutes(seconds: float) -> str:
-    minutes = max(1, round(seconds / 60))
-    return count_text(minutes, "minute") if minutes < 90 else count_text(round(minutes / 60), "hour")

@@ -16,6 +16,7 @@ from quality.service import (
     load_question_with_problem,
 )
 from ui.context import read_only_session
+from ui.juries.results import show_question_votes
 from ui.questions.card import show_stem_options_key
 from ui.tables import show_table
 from ui.widgets import escape_markdown
@@ -72,6 +73,7 @@ def show_check(check_report: CheckReport, dataset: DatasetSummary, check: Check,
             question = load_question_with_problem(db, by=person, question_number=example.question_number)
             results = list_results(db, by=person, question_number=example.question_number)
         _show_question(question, example, results)
+        show_question_votes(example.question_number, person)
 
 
 def _build_example_row(example: ProblemExample) -> dict[str, object]:

@@ -6,8 +6,8 @@ import streamlit as st
 
 from domain.people import Person
 from quality.service import DatasetSummary
-from review.check_measurement_text import format_subgroup_rate
-from review.service import MEASUREMENT_GROUPS, CheckMeasurement, measure_checks
+from review.check_measurement_text import MEASUREMENT_METHOD, format_kappa, format_subgroup_rate
+from review.service import MEASUREMENT_GROUPS, CheckMeasurement, measure_checks, measure_difficulty
 from ui.context import read_only_session
 from ui.tables import show_table
 
@@ -33,13 +33,19 @@ def show_measurements(dataset: DatasetSummary, person: Person) -> None:
             measurements = measure_checks(
                 db, by=person, dataset=dataset.name, group=None if group == _WHOLE else group
             )
+            difficulties = measure_difficulty(db, by=person, dataset=dataset.name)
         show_table([_build_row(measurement) for measurement in measurements], empty="Not measured yet.")
-        st.caption(
-            "Precision: questions with the error among those that the check reports. Recall: questions that "
-            "it reports among those with the error. Specificity: questions that it does not report among "
-            "those without. Weighted to the dataset; 95 % intervals (Korn and Graubard), clustered by exam; "
-            "n counts judged questions."
+        st.caption(MEASUREMENT_METHOD)
+        show_table(
+            [
+                {
+                    "Difficulty": agreement.source.value.capitalize(),
+                    "Weighted kappa with reviewers": format_kappa(agreement.kappa),
+                }
+                for agreement in difficulties
+            ]
         )
+        st.caption("Kappa has quadratic weights and an interval clustered by exam, and is not weighted.")
 
 
 def _build_row(measurement: CheckMeasurement) -> dict[str, object]:
@@ -47,7 +53,7 @@ def _build_row(measurement: CheckMeasurement) -> dict[str, object]:
     return {
         **group,
         "Check": measurement.check.label,
-        "Kind of error": measurement.kind.label if measurement.kind else "all of these",
+        "Kind of error": measurement.target,
         "Precision": format_subgroup_rate(measurement.precision),
         "Recall": format_subgroup_rate(measurement.recall),
         "Specificity": format_subgroup_rate(measurement.specificity),

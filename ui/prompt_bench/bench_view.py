@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 import streamlit as st
@@ -10,6 +11,7 @@ from accounts.service import list_people_with_role
 from domain.access import ROLES_BY_ACTION, Action
 from domain.count_texts import count_text
 from domain.language_models import RunProgress, RunStatus, format_cost
+from domain.prompt_bench import BenchExpert
 from language_models import service as models
 from language_models.bench_sheet import BenchOverview
 from ui import state
@@ -95,33 +97,15 @@ def _run_row(label: str, progress: RunProgress) -> dict[str, object]:
 
 def show_experts(overview: BenchOverview) -> None:
     """Draw the choice of experts, and how many scores each has given."""
-    st.subheader("Experts")
-    with read_only_session() as db:
-        candidates = {
-            candidate.name: candidate.display_name
-            for role in ROLES_BY_ACTION[Action.SCORE_OUTPUTS]
-            for candidate in list_people_with_role(db, role=role)
-        }
-    candidates |= {expert.name: expert.display_name for expert in overview.experts}
-    current = [expert.name for expert in overview.experts]
-    key = f"experts-{overview.bench.id}-{'-'.join(current)}"
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.multiselect(
-            "Scored by",
-            list(candidates),
-            default=current,
-            key=key,
-            format_func=lambda name: f"{candidates[name]} ({name})",
-            help="Each expert scores all outputs, without seeing the version of the prompt.",
-        )
-        st.button(
-            "Save experts",
-            key=f"{key}-save",
-            on_click=run_action,
-            args=(_assign, overview.bench.name, key),
-            kwargs={"notice_key": _EXPERTS},
-        )
-    show_notice(_EXPERTS)
+    choose_experts(
+        overview.experts,
+        key=f"experts-{overview.bench.id}",
+        label="Scored by",
+        help_text="Each expert scores all outputs, without seeing the version of the prompt.",
+        on_click=run_action,
+        args=(_assign, overview.bench.name),
+        notice_key=_EXPERTS,
+    )
     if overview.experts:
         show_table(
             [
@@ -133,6 +117,56 @@ def show_experts(overview: BenchOverview) -> None:
                 for expert in overview.experts
             ]
         )
+
+
+def choose_experts(
+    experts: Sequence[BenchExpert],
+    *,
+    key: str,
+    label: str,
+    help_text: str,
+    on_click: Callable[..., None],
+    args: tuple[object, ...],
+    notice_key: str,
+) -> None:
+    """Draw the choice of the people who score outputs.
+
+    Args:
+        experts: the present ones.
+        key: the beginning of the keys of the widgets.
+        label: the label of the choice.
+        help_text: its help.
+        on_click: `ui.widgets.run_action`.
+        args: the action that saves the choice, and its arguments. The key of the widget is added.
+        notice_key: the key of the notice that shows the outcome.
+    """
+    st.subheader("Experts")
+    with read_only_session() as db:
+        candidates = {
+            candidate.name: candidate.display_name
+            for role in ROLES_BY_ACTION[Action.SCORE_OUTPUTS]
+            for candidate in list_people_with_role(db, role=role)
+        }
+    candidates |= {expert.name: expert.display_name for expert in experts}
+    current = [expert.name for expert in experts]
+    widget_key = f"{key}-{'-'.join(current)}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.multiselect(
+            label,
+            list(candidates),
+            default=current,
+            key=widget_key,
+            format_func=lambda name: f"{candidates[name]} ({name})",
+            help=help_text,
+        )
+        st.button(
+            "Save experts",
+            key=f"{widget_key}-save",
+            on_click=on_click,
+            args=(*args, widget_key),
+            kwargs={"notice_key": notice_key},
+        )
+    show_notice(notice_key)
 
 
 def _start(names: tuple[str, ...]) -> None:

@@ -14,6 +14,7 @@ from domain.errors import NotFound
 from domain.people import Person
 from language_models import service as models
 from language_models.prompts import parse_prompt, read_exam_variables
+from release import service as release
 from ui import state
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.dataset_choice import choose_dataset
@@ -22,7 +23,7 @@ from ui.questions.radiographs import show_radiographs
 from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, show_empty_state, show_notice
 
-_WRITTEN, _SAVED = "prompt-example", "prompt-examples"
+_WRITTEN, _SAVED, _CORRECTED = "prompt-example", "prompt-examples", "prompt-corrections"
 _MAX_TABLE_TEXT = 160
 
 
@@ -47,6 +48,8 @@ def show_examples(versions: Sequence[models.PromptVersion]) -> None:
             label="Import",
         )
     st.subheader("Written examples")
+    if datasets:
+        _show_corrections(newest, datasets)
     if examples:
         _show_written(newest, examples)
     else:
@@ -174,6 +177,33 @@ def _show_written(newest: models.PromptVersion, examples: Sequence[models.Prompt
             args=(_export, newest.label, key),
             kwargs={"notice_key": _SAVED},
         )
+
+
+def _show_corrections(newest: models.PromptVersion, datasets: Sequence[str]) -> None:
+    """Draw the button that makes examples of the replies that experts corrected, as the command does."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        dataset = st.selectbox(
+            "Questions of", datasets, key=f"corrections-{newest.name}-{len(datasets)}", width=260
+        )
+        st.button(
+            f"Add corrected replies of {newest.label}",
+            key=f"corrections-{newest.label}-{dataset}",
+            help="Adds an example for each reply of which experts corrected or rejected a question, with the "
+            "accepted questions as corrected.",
+            on_click=run_action,
+            args=(_add_corrections, newest.label, dataset),
+            kwargs={"notice_key": _CORRECTED},
+        )
+    show_notice(_CORRECTED)
+
+
+def _add_corrections(label: str, dataset: str) -> str:
+    with unit_of_work() as db:
+        result = release.add_corrected_examples(
+            db, by=current_person(), prompt=label, dataset=dataset, now=clock()
+        )
+    text = f"Added {count_text(result.added, 'example')}, {result.known:,} known already."
+    return " ".join([text, *(f"Not usable: {reason}" for reason in result.unusable)])
 
 
 def _draw(dataset: str, *, seed: int) -> None:

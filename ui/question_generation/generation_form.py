@@ -28,6 +28,7 @@ _SOURCE_LABELS = {
     "nih": ("NIH ChestX-ray14, labels", "/data/Data_Entry_2017_v2020.csv"),
     "chestx-det": ("ChestX-Det, labels", "/data/ChestX_Det_train.json"),
     "chexlocalize": ("CheXlocalize, polygons", "/data/gt_annotations_val.json"),
+    "mapping": ("Table of reports, mapping file", "/data/reports.toml"),
 }
 
 
@@ -49,7 +50,7 @@ def show_generation_form(person: Person) -> None:
         name: f"{form_key}-{name}"
         for name in (
             "recipe", "source", "path", "images", "seed", "comparison", "skip", "name", "endpoint", "prompts",
-            "data_use", "max_cost",
+            "short", "data_use", "max_cost",
         )
     }  # fmt: skip
     recipe = (
@@ -144,6 +145,12 @@ def _show_model_options(keys: dict[str, str], recipe: str, person: Person) -> bo
         placeholder="the shipped prompts",
         help="at most one for each stage; a stage without one uses the shipped prompt",
     )
+    st.checkbox(
+        "Short replies, for a small model",
+        key=keys["short"],
+        help="the shipped prompts request fewer questions, shorter texts and shorter lists; for servers that "
+        "decode by the schema, such as llama.cpp",
+    )
     return True
 
 
@@ -171,6 +178,7 @@ def _start(person: Person, keys: dict[str, str], is_pilot: bool) -> None:
             name=str(state.get_widget_value(f"{keys['name']}-{recipe}") or "").strip(),
             endpoint=str(values["endpoint"]),
             prompts=labels,
+            short_replies=bool(values["short"]),
             data_use=DataUse(str(values["data_use"])),
             max_cost=float(cost) if isinstance(cost, int | float) else None,
         )

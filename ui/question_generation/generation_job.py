@@ -44,7 +44,8 @@ class GenerationRequest:
 
     ``recipe`` is :data:`TEMPLATE` or one of :data:`generation.recipes.RECIPES`. The fields from ``name`` on
     are for recipes: the beginning of the names of the runs, the endpoint, prompt versions other than the
-    shipped ones, what the licence of the reports permits, and the most dollars of all runs.
+    shipped ones, whether shipped ones are shortened, what the licence of the reports permits, and the most
+    dollars of all runs.
     """
 
     source: str
@@ -58,6 +59,7 @@ class GenerationRequest:
     name: str = ""
     endpoint: str = ""
     prompts: tuple[str, ...] = ()
+    short_replies: bool = False
     data_use: DataUse = DEFAULT_DATA_USE
     max_cost: float | None = None
 
@@ -188,6 +190,7 @@ def _write_with_model(
         source=request.source,
         endpoint=request.endpoint,
         prompts=request.prompts,
+        short_replies=request.short_replies,
         data_use=None if request.data_use is DEFAULT_DATA_USE else request.data_use,
         comparison=request.comparison,
         budget=Budget(max_cost_nanos=max_cost_nanos),

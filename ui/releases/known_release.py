@@ -26,6 +26,7 @@ _FILE_DESCRIPTIONS = {
     "boxes.coco.json": "bounding boxes in COCO format",
     "private/questions.jsonl": "private questions without answers",
     "corrections.jsonl": "corrections: field, before, after, person, time and reason",
+    "errata.jsonl": "problems reported in earlier releases, with the decisions and the changes",
     "left_out.jsonl": "judged questions that are excluded, with the reason",
     "images.jsonl": "radiographs with their SHA-256",
     "croissant.json": "metadata for dataset search engines",

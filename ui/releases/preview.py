@@ -45,13 +45,13 @@ def show_tally(tally: release.Tally) -> None:
     """Draw the counts by outcome and by stratum."""
     show_table(
         [
-            {"Questions": "accepted unchanged", "Number": tally.accepted, "": "released"},
-            {"Questions": "corrected", "Number": tally.revised, "": "released"},
+            {"Questions": "accepted unchanged", "Number": tally.accepted, "Outcome": "released"},
+            {"Questions": "corrected", "Number": tally.revised, "Outcome": "released"},
             *(
-                {"Questions": reason, "Number": count, "": "excluded"}
+                {"Questions": reason, "Number": count, "Outcome": "excluded"}
                 for reason, count in tally.excluded.items()
             ),
-            {"Questions": "not judged yet", "Number": tally.unjudged, "": "excluded"},
+            {"Questions": "not judged yet", "Number": tally.unjudged, "Outcome": "excluded"},
         ]
     )
     show_table(

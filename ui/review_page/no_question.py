@@ -8,7 +8,8 @@ import streamlit as st
 
 from domain.batches import BatchState
 from domain.people import Person
-from review.service import list_skipped_questions, load_id_mask, load_last_judged
+from review.practice import PracticeState, format_pass_mark, format_share
+from review.service import list_skipped_questions, load_id_mask, load_last_judged, load_own_practice
 from review.sheet import BatchListItem
 from ui.context import format_clock_time, read_only_session
 from ui.review_page.address import go_to_question
@@ -58,6 +59,8 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
         if batch_for_reviewer.seconds_median is not None:
             summary += f"; median viewing time {batch_for_reviewer.seconds_median:.0f} s per question"
         st.markdown(summary + ".")
+        if batch_for_reviewer.is_practice:
+            _show_practice_result(person, batch.id)
         if skipped:
             st.markdown(f"{len(skipped)} skipped; each can still be judged:")
             for masked_id, reason in skipped[:50]:
@@ -69,15 +72,22 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
                 )
         if last_masked_id is not None:
             st.button(
-                "Reopen your last verdict",
+                "Show your last question" if batch_for_reviewer.is_practice else "Reopen your last verdict",
                 key=f"judging-last-{batch.id}",
                 on_click=go_to_question,
                 args=(batch.id, last_masked_id),
             )
-    for other_batch in batches:
+    show_other_batches(batch_for_reviewer, batches)
+
+
+def show_other_batches(batch_for_reviewer: BatchListItem, batches: list[BatchListItem]) -> None:
+    """Draw a button for each other open batch with questions left, those of practice sets first."""
+    batch = batch_for_reviewer.batch
+    for other_batch in sorted(batches, key=lambda item: not item.is_practice):
         if (
             other_batch.batch.id != batch.id
             and other_batch.progress.left
+            and not other_batch.is_locked
             and other_batch.batch.state is BatchState.OPEN
         ):
             st.button(
@@ -86,3 +96,23 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
                 on_click=go_to_question,
                 args=(other_batch.batch.id, None),
             )
+
+
+def _show_practice_result(person: Person, batch_id: int) -> None:
+    with read_only_session() as db:
+        own_practice = load_own_practice(db, person=person, batch_id=batch_id)
+    if own_practice is None:
+        return
+    practice, score = own_practice
+    st.markdown(
+        escape_markdown(
+            f"Errors found: {format_share(score.found)}. Sound questions accepted: "
+            f"{format_share(score.accepted)}. {format_pass_mark(practice.pass_mark).capitalize()}."
+        )
+    )
+    if score.state is PracticeState.PASSED:
+        st.success("Practice set passed.")
+    elif score.state is PracticeState.FAILED:
+        st.error("Practice set not passed. Ask a coordinator for another practice set.")
+    else:
+        st.info("The result is shown once all questions are judged, including skipped ones.")

@@ -17,11 +17,14 @@ from browsing.dataset_comparison import (
     list_columns,
 )
 from browsing.service import DatasetStatistics
-from release.leak_report import LeakReport, build_rows, describe_content
+from release.leak_report import LeakReport, SharedQuestions, build_rows, describe_content
 from release.service import find_dataset_leaks
 from ui import state
 from ui.context import current_person, read_only_session
 from ui.tables import show_table
+
+#: The maximum number of shared wordings on the page.
+_MAX_WORDINGS = 50
 
 
 def choose_other_datasets(statistics: DatasetStatistics, other_datasets: Sequence[str]) -> list[str]:
@@ -62,18 +65,57 @@ def show_dataset_comparison(datasets: Sequence[DatasetStatistics]) -> None:
 
 
 def _show_leak_check(names: Sequence[str]) -> None:
-    """Draw the button that compares patients, images and reports, and the result below it."""
-    st.markdown("**Shared patients, images and reports**")
+    """Draw the button that compares patients, images, reports and questions, and the result below it."""
+    st.markdown("**Shared patients, images, reports and questions**")
     result_key = f"leaks-{'-'.join(names)}"
+    with_questions = st.checkbox(
+        "Compare questions",
+        key=f"{result_key}-questions",
+        help="Finds equal and near-duplicate wordings. Takes about a minute per 100,000 questions.",
+    )
     if st.button("Check for leaks", key=f"{result_key}-check"):
-        with st.spinner("Comparing exams …"), read_only_session() as db:
-            state.set_selection(result_key, find_dataset_leaks(db, by=current_person(), datasets=names))
+        progress = st.empty()
+
+        def show_progress(count: int) -> None:
+            progress.caption(f"{count:,} exams and wordings compared")
+
+        with st.spinner("Comparing datasets …"), read_only_session() as db:
+            result = find_dataset_leaks(
+                db,
+                by=current_person(),
+                datasets=names,
+                with_questions=with_questions,
+                report_progress=show_progress,
+            )
+        progress.empty()
+        state.set_selection(result_key, result)
     report = state.get_selection(result_key)
     if not isinstance(report, LeakReport):
         st.caption("A patient or an image in both a training and a test set makes results too good.")
         return
     show_table(build_rows(report))
     st.caption(" ".join(describe_content(report)) + " Equal reports may be templates.")
+    if report.shared_questions is not None:
+        _show_shared_wordings(report.shared_questions)
+
+
+def _show_shared_wordings(shared: SharedQuestions) -> None:
+    show_table(
+        [
+            {
+                "Question": " / ".join(wording.stems),
+                "Similarity": round(wording.similarity, 2),
+                **dict(sorted(wording.questions.items())),
+            }
+            for wording in shared.wordings[:_MAX_WORDINGS]
+        ],
+        empty="No wording is in more than one dataset.",
+    )
+    if len(shared.wordings) > _MAX_WORDINGS:
+        st.caption(
+            f"Showing the {_MAX_WORDINGS} most similar of {len(shared.wordings):,}. "
+            "`cli.py leaks --questions --out FILE` writes all."
+        )
 
 
 def _build_comparison_row(line: ComparisonLine, names: Sequence[str]) -> dict[str, object]:

@@ -38,7 +38,7 @@ def show_counts(statistics: DatasetStatistics) -> None:
         "Group by",
         names,
         default=names[0],
-        format_func=lambda name: _COLUMN_LABELS.get(name, name.capitalize()),
+        format_func=_label_column,
         key=f"count-by-{statistics.dataset}",
     )
     counts = [(value or "not stated", count) for value, count in statistics.counts[chosen_column or names[0]]]
@@ -59,13 +59,17 @@ def show_counts(statistics: DatasetStatistics) -> None:
         _show_splits(statistics, column, [value for value, _ in statistics.counts[column]])
 
 
+def _label_column(name: str) -> str:
+    return _COLUMN_LABELS.get(name, name.replace("_", " ").capitalize())
+
+
 def _show_splits(statistics: DatasetStatistics, column: str, values: Sequence[str]) -> None:
     """Draw the newest release: one row per value, and one column per split with questions and percent."""
     counts = statistics.splits[column]
     totals = Counter[str]()
     for (split, _), n in statistics.splits["task"].items():
         totals[split] += n
-    heading = _COLUMN_LABELS.get(column, column.capitalize())
+    heading = _label_column(column)
 
     def format_cell(split: str, value: str) -> str:
         n = counts.get((split, value), 0)
@@ -110,22 +114,31 @@ def show_boxes(statistics: DatasetStatistics) -> None:
     with right:
         st.markdown("**Observations in boxes**")
         st.caption(f"n = {statistics.formats[-1].with_boxes:,} questions with boxes")
-        show_table(
-            [
-                {
-                    "Observation": label or "not stated",
-                    "Questions": f"{questions:,}",
-                    "% of those with boxes": f"{100 * questions / statistics.formats[-1].with_boxes:.1f}",
-                    "Boxes": f"{boxes:,}",
-                }
-                for label, questions, boxes in statistics.observations[:_MAX_VALUES]
-            ]
-        )
+        _show_labels("Observation", statistics.observations, statistics)
         if len(statistics.observations) > _MAX_VALUES:
             st.caption(f"The {_MAX_VALUES} most frequent; the files list all.")
+        if statistics.regions:
+            st.markdown("**Controlled regions**")
+            _show_labels("Region", statistics.regions, statistics)
     if statistics.splits["observations"]:
         labels = [label for label, _, _ in statistics.observations[:_MAX_VALUES]]
         _show_splits(statistics, "observations", labels)
+
+
+def _show_labels(heading: str, labels: Sequence[tuple[str, int, int]], statistics: DatasetStatistics) -> None:
+    """Draw questions and boxes by label or controlled region."""
+    with_boxes = statistics.formats[-1].with_boxes
+    show_table(
+        [
+            {
+                heading: label or "not stated",
+                "Questions": f"{questions:,}",
+                "% of those with boxes": f"{100 * questions / with_boxes:.1f}",
+                "Boxes": f"{boxes:,}",
+            }
+            for label, questions, boxes in labels[:_MAX_VALUES]
+        ]
+    )
 
 
 def show_report_findings(dataset: str, person: Person) -> None:

@@ -15,6 +15,7 @@ from browsing.service import (
     Search,
     list_batch_names,
     load_filter_choices,
+    load_newest_name_mapping,
     load_search_index_state,
 )
 from domain.checks import Check
@@ -42,7 +43,10 @@ def choose_search(person: Person, datasets: Sequence[str]) -> Search:
         ),
     )
     with read_only_session() as db:
-        newest = load_search_index_state(db).newest
+        newest = (
+            load_search_index_state(db).newest,
+            load_newest_name_mapping(db, by=person, dataset=dataset),
+        )
         batches = list_batch_names(db, by=person, dataset=dataset)
     filter_choices = _load_choices(dataset, newest, person)
     search = Search(dataset=dataset, words=words.strip())
@@ -60,6 +64,13 @@ def choose_search(person: Person, datasets: Sequence[str]) -> Search:
     return replace(
         search,
         check=_choose_one(filter_popover, "Failed check", list(Check), dataset),
+        controlled_category=_choose_value(
+            filter_popover, "Controlled category", filter_choices.controlled_categories, dataset
+        ),
+        domain=_choose_value(filter_popover, "Domain", filter_choices.domains, dataset),
+        controlled_content_type=_choose_value(
+            filter_popover, "Controlled content type", filter_choices.controlled_content_types, dataset
+        ),
         content_type=_choose_value(filter_popover, "Content type", filter_choices.content_types, dataset),
         generator=_choose_value(filter_popover, "Generator", filter_choices.generators, dataset),
         prompt_version=_choose_value(
@@ -70,8 +81,11 @@ def choose_search(person: Person, datasets: Sequence[str]) -> Search:
 
 
 @st.cache_data(max_entries=50, show_spinner="Loading filters …")
-def _load_choices(dataset: str, newest: int, _person: Person) -> FilterChoices:
-    """Return the choices of the filters, cached until the id of the newest question, ``newest``, changes."""
+def _load_choices(dataset: str, newest: tuple[int, int], _person: Person) -> FilterChoices:
+    """Return the choices of the filters.
+
+    They are cached until ``newest`` changes: the ids of the newest question and mapping of a name.
+    """
     del newest
     with read_only_session() as db:
         return load_filter_choices(db, by=_person, dataset=dataset)

@@ -14,11 +14,11 @@ from reader_study.report.tables import ExtractionRate
 from reader_study.service import SAMPLE_SIZE, SampledReply, StudySummary
 from ui import state
 from ui.context import clock, read_only_session, unit_of_work
+from ui.marking.mark_buttons import show_mark_buttons, show_neighbour_buttons
 from ui.studies.extraction_rates import build_extraction_row
 from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, show_notice
 
-_KEYS = {AnswerMark.RIGHT: "1", AnswerMark.WRONG: "2"}
 _NOTICE = "extraction"
 #: The number of characters of a reply that are shown; the rest is behind a button.
 _MAX_REPLY_LENGTH = 4_000
@@ -108,37 +108,26 @@ def _show_reply(
     others = (*sample[index + 1 :], *sample[:index])
     unmarked = next((other.id for other in others if other.mark is None), None)
     neighbour = sample[index + 1].id if index + 1 < len(sample) else None
-    for column, (mark, digit) in zip(st.columns(len(_KEYS)), _KEYS.items(), strict=True):
-        column.button(
-            f"Read {'correctly' if mark is AnswerMark.RIGHT else 'wrongly'}",
-            key=f"{key}-{mark.value}",
-            type="primary" if reply.mark is mark else "secondary",
-            shortcut=digit,
-            width="stretch",
-            on_click=run_action,
-            args=(_mark, person, study, reply),
-            kwargs={
-                "mark": mark,
-                "selection": selection,
-                "following": unmarked if reply.mark is None else neighbour,
-                "notice_key": _NOTICE,
-            },
-        )
-    left, right = st.columns(2)
+    show_mark_buttons(
+        {AnswerMark.RIGHT: "Read correctly", AnswerMark.WRONG: "Read wrongly"},
+        present=reply.mark,
+        key=key,
+        on_click=run_action,
+        args=(_mark, person, study, reply),
+        kwargs={
+            "selection": selection,
+            "following": unmarked if reply.mark is None else neighbour,
+            "notice_key": _NOTICE,
+        },
+    )
     # Letters, because the arrows belong to the choice of the part, which has the focus after a click on it.
-    for column, label, shortcut, target in (
-        (left, "Previous", "p", sample[index - 1].id if index else None),
-        (right, "Next", "n", neighbour),
-    ):
-        column.button(
-            label,
-            key=f"{key}-go-{shortcut}",
-            shortcut=shortcut,
-            disabled=target is None,
-            width="stretch",
-            on_click=state.set_selection,
-            args=(selection, target),
-        )
+    show_neighbour_buttons(
+        selection,
+        previous=sample[index - 1].id if index else None,
+        following=neighbour,
+        key=key,
+        shortcuts=("p", "n"),
+    )
 
 
 def _mark(

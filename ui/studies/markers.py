@@ -7,7 +7,7 @@ import streamlit as st
 from accounts.service import list_people_with_role
 from domain.access import ROLES_BY_ACTION, Action
 from domain.count_texts import count_text
-from domain.marks import MarkerPlace
+from domain.marks import MarkerRole
 from domain.people import Person
 from reader_study import service as studies
 from reader_study.service import StudySummary
@@ -41,25 +41,25 @@ def show_markers(person: Person, summary: StudySummary) -> None:
         "do not see who answered. The marks of the first marker count; a second marker measures the "
         "agreement of markers."
     )
-    current = {marker.place: marker.name for marker in progress.markers}
+    current = {marker.role: marker.name for marker in progress.markers}
     candidates |= {marker.name: marker.display_name for marker in progress.markers}
-    for column, place in zip(responsive_columns(1, 1, name="markers"), MarkerPlace, strict=True):
-        taken = {name for other, name in current.items() if other is not place}
+    for column, role in zip(responsive_columns(1, 1, name="markers"), MarkerRole, strict=True):
+        taken = {name for other, name in current.items() if other is not role}
         free = {name: display_name for name, display_name in candidates.items() if name not in taken}
         with column:
-            _show_choice(person, study.name, place, current.get(place), names=free)
-            if place in current:
-                st.caption(f"{progress.marked[place]:,} of {progress.total:,} marked")
+            _show_choice(person, study.name, role, current.get(role), names=free)
+            if role in current:
+                st.caption(f"{progress.marked[role]:,} of {progress.total:,} marked")
     show_notice("markers")
 
 
 def _show_choice(
-    person: Person, study: str, place: MarkerPlace, current: str | None, *, names: dict[str, str]
+    person: Person, study: str, role: MarkerRole, current: str | None, *, names: dict[str, str]
 ) -> None:
     options = [None, *names]
-    key = f"marker-{study}-{place.value}-{current}-{len(options)}"
+    key = f"marker-{study}-{role.value}-{current}-{len(options)}"
     chosen = st.selectbox(
-        place.label.capitalize(),
+        role.label.capitalize(),
         options,
         index=options.index(current),
         key=key,
@@ -67,18 +67,18 @@ def _show_choice(
         help="People with the role reviewer who do not read in this study.",
     )
     st.button(
-        f"Save {place.label}",
+        f"Save {role.label}",
         key=f"{key}-save",
         disabled=chosen == current,
         on_click=run_action,
-        args=(_assign, person, study, place, chosen),
+        args=(_assign, person, study, role, chosen),
         kwargs={"notice_key": "markers"},
     )
 
 
-def _assign(person: Person, study: str, place: MarkerPlace, name: str | None) -> str:
+def _assign(person: Person, study: str, role: MarkerRole, name: str | None) -> str:
     with unit_of_work() as db:
-        studies.assign_marker(db, by=person, study=study, place=place, to=name, now=clock())
+        studies.assign_marker(db, by=person, study=study, role=role, to=name, now=clock())
     if name is None:
-        return f"Removed the {place.label}. Existing marks are kept."
-    return f"{name} is the {place.label}. They find the answers under “Mark answers”."
+        return f"Removed the {role.label}. Existing marks are kept."
+    return f"{name} is the {role.label}. They find the answers under “Mark answers”."

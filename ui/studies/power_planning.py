@@ -87,13 +87,13 @@ def _choose_assumptions(form_key: str) -> tuple[PowerAssumptions, list[int], lis
     reader = _percent_input("Reader accuracy (%)", 77.27, f"{form_key}-reader")
     model = _percent_input("Model accuracy (%)", 83.84, f"{form_key}-model")
     spread = _percent_input(
-        "Variation between readers (points)",
+        "SD between readers (percentage points)",
         2.0,
         f"{form_key}-spread",
         help_="Standard deviation of the readers' accuracies.",
     )
     margin = _percent_input(
-        "Margin (points)",
+        "Margin (percentage points)",
         0.0,
         f"{form_key}-margin",
         help_="A margin above 0 tests non-inferiority of the model.",

@@ -66,7 +66,7 @@ def show_protocol_fields(
         format_func=lambda hypothesis: hypothesis.capitalize(),
     )
     margin = left.number_input(
-        "Margin (points)", 0.0, 50.0, current.margin * 100, 0.5, key=f"{form_key}-margin"
+        "Margin (percentage points)", 0.0, 50.0, current.margin * 100, 0.5, key=f"{form_key}-margin"
     )
     readers = right.selectbox(
         "Reader effect",

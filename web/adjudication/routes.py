@@ -53,7 +53,7 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
         image=request.image,
     )
     with unit_of_work() as db:
-        review.adjudicate(db, person=person, adjudication=adjudication)
+        review.adjudicate(db, person=person, adjudication=adjudication, report_ids=request.reports)
     with read_only_session() as db:
         saved = review.open_dispute(
             db, person=person, batch_id=request.batch, question_number=request.question
@@ -78,9 +78,7 @@ def load_next_dispute(person: Person, batch_id: int, *, question: int | None = N
     with read_only_session() as db:
         disputes = review.list_disputes(db, person=person, batch_id=batch_id)
         if question is None:
-            question = next(
-                (dispute.question_number for dispute in disputes if dispute.adjudication is None), None
-            )
+            question = next((dispute.question_number for dispute in disputes if dispute.is_open), None)
         if question is None:
             return None
         sheet = review.open_dispute(db, person=person, batch_id=batch_id, question_number=question)

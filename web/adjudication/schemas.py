@@ -40,7 +40,10 @@ class OwnValuesBody(CorrectionBody, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class AdjudicationRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The decision on a dispute: reject the question, or the source of the value of each field."""
+    """The decision on a dispute: reject the question, or the source of the value of each field.
+
+    ``reports`` are the ids of the reported problems on display.
+    """
 
     batch: Number
     question: Number
@@ -50,6 +53,7 @@ class AdjudicationRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     own: OwnValuesBody
     drawings: dict[str, CanvasObjects] | None = None
     reason: Text
+    reports: list[Number] = []
     image: ImageDisplay = DEFAULT_IMAGE_DISPLAY
 
 

@@ -37,18 +37,18 @@ def dispute_to_json(
         "batchName": sheet.batch.name,
         "question": sheet.question_number,
         "questionId": question.id,
-        "place": {
-            "settled": sum(dispute.adjudication is not None for dispute in disputes),
+        "progress": {
+            "settled": sum(not dispute.is_open for dispute in disputes),
             "total": len(disputes),
         },
         "previous": numbers[position - 1] if position > 0 else None,
         "next": numbers[position + 1] if position + 1 < len(numbers) else None,
         "revision": sheet.revision,
-        "about": sorted(aspect.value for aspect in sheet.kinds),
+        "disputedAspects": sorted(aspect.value for aspect in sheet.kinds),
         # The viewer uses these fields to decide whether boxes can be drawn.
         "blind": False,
         "open": True,
-        "asks": {"boxes": False},
+        "requested": {"boxes": False},
         "patient": {
             "age": sheet.exam.age and format_age(sheet.exam.age),
             "sex": sheet.exam.sex and SEX_LABELS[sheet.exam.sex],
@@ -67,6 +67,16 @@ def dispute_to_json(
             for label, verdict in zip(sheet.reviewer_names, sheet.verdicts, strict=True)
         ],
         "fields": [_field_to_json(difference) for difference in sheet.differences],
+        "reports": [
+            {
+                "id": report.id,
+                "kind": report.kind.label,
+                "text": report.text,
+                "release": report.release,
+                "at": report.reported_at.isoformat(),
+            }
+            for report in sheet.reports
+        ],
         "settled": None
         if settled is None
         else {
@@ -75,7 +85,7 @@ def dispute_to_json(
             "at": settled.given_at.isoformat(),
             "revision": settled.revision,
         },
-        "words": {
+        "choices": {
             "tasks": [str(task) for task in Task],
             "difficulties": [str(difficulty) for difficulty in Difficulty],
             "labels": list(BOX_LABELS),
@@ -86,7 +96,7 @@ def dispute_to_json(
 def _reviewer_to_json(label: str, verdict: Verdict) -> dict[str, Any]:
     opinion = verdict.opinion
     return {
-        "called": label,
+        "name": label,
         "decision": verdict.decision.value,
         "errors": [kind.label for kind in ErrorKind if kind in opinion.errors],
         "ratings": {
@@ -150,7 +160,7 @@ def _radiograph_to_json(sheet: DisputeSheet, radiograph: Radiograph) -> dict[str
         "url": url,
         "pixels": pixels_url(sheet.exam_number, radiograph.id),
         "facts": facts_url(sheet.exam_number, radiograph.id),
-        "touched": False,
+        "boxesMayDiffer": False,
         "boxes": boxes_to_json(all_boxes),
         "machineBoxes": boxes_to_json(machine_boxes),
         "overlay": boxes_to_json(all_boxes),

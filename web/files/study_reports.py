@@ -1,13 +1,14 @@
-"""GET /files/study-reports/{digest}/…: the files of a computed report.
+"""GET /files/study-reports/{digest}/…, /files/roc-files.zip: a computed report, files for ROC programs.
 
-The digest identifies the answers and the protocol of the report, so a link always gives the same bytes. The
-results are identical to those of `study report --out`.
+The digest identifies the answers and the protocol of the report, so a link always gives the same bytes (of a
+PDF, the same drawing). The results are identical to those of `study report --out`.
 """
 
 from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Mapping
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -17,7 +18,8 @@ from starlette.routing import Route
 from domain.errors import NotFound
 from domain.people import Action, Person, require
 from reader_study.report.study_report import StudyReport
-from reader_study.service import load_stored_report
+from reader_study.service import load_report_data, load_stored_report
+from storage.unit_of_work import read_only_session
 from storage.workspace import current_workspace
 from web.requests import json_errors, require_person
 
@@ -25,6 +27,7 @@ _MEDIA_TYPES = {
     "html": "text/html; charset=utf-8",
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
+    "pdf": "application/pdf",
     "svg": "image/svg+xml",
     "tex": "text/x-tex; charset=utf-8",
     "txt": "text/plain; charset=utf-8",
@@ -51,6 +54,22 @@ async def download_report(request: Request) -> Response:
     return Response(content, headers=_headers("report.zip"), media_type="application/zip")
 
 
+@json_errors
+async def download_roc_files(request: Request) -> Response:
+    """Return the files for iMRMC, RJafroc and ``cli.py measure`` of the query's ``study`` as a ZIP file."""
+    person = await require_person(request)
+    content = await run_in_threadpool(_zip_roc_files, person, request.query_params.get("study", ""))
+    return Response(content, headers=_headers("roc-files.zip"), media_type="application/zip")
+
+
+def _zip_roc_files(person: Person, study: str) -> bytes:
+    from reader_study.roc_files import render_all, select_roc_ratings  # noqa: PLC0415 - imports pandas, not needed at start
+
+    with read_only_session() as db:
+        data = load_report_data(db, by=person, study=study)
+    return _zip_files(render_all(data, select_roc_ratings(data)), folder="roc-files")
+
+
 def _load_report(person: Person, request: Request) -> StudyReport:
     require(person, Action.RUN_STUDY)
     report = load_stored_report(
@@ -64,19 +83,25 @@ def _load_report(person: Person, request: Request) -> StudyReport:
     return report
 
 
-def _report_file(report: StudyReport, path: str) -> str:
-    from reader_study.report.files import render_file  # noqa: PLC0415 - imports pandas, not needed at start
+def _report_file(report: StudyReport, path: str) -> str | bytes:
+    from reader_study.report.files import render_file, render_pdf  # noqa: PLC0415 - imports pandas, not needed at start
 
-    return render_file(report, path)
+    return render_pdf(report, path) if path.endswith(".pdf") else render_file(report, path)
 
 
 def _zip_report(report: StudyReport) -> bytes:
-    from reader_study.report.files import render_files  # noqa: PLC0415 - imports pandas, not needed at start
+    from reader_study.report.files import render_files, render_pdfs  # noqa: PLC0415 - imports pandas, not needed at start
 
+    return _zip_files({**render_files(report), **render_pdfs(report)}, folder="report")
+
+
+def _zip_files(files: Mapping[str, str | bytes], *, folder: str) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, text in render_files(report).items():
-            archive.writestr(zipfile.ZipInfo(f"report/{path}", date_time=(1980, 1, 1, 0, 0, 0)), text)
+        for path, text_or_bytes in files.items():
+            archive.writestr(
+                zipfile.ZipInfo(f"{folder}/{path}", date_time=(1980, 1, 1, 0, 0, 0)), text_or_bytes
+            )
     return content.getvalue()
 
 
@@ -88,6 +113,7 @@ def _headers(name: str) -> dict[str, str]:
 
 
 ROUTES = [
+    Route("/files/roc-files.zip", download_roc_files, methods=["GET"]),
     Route("/files/study-reports/{digest}/report.zip", download_report, methods=["GET"]),
     Route("/files/study-reports/{digest}/{name:path}", download_report_file, methods=["GET"]),
 ]

@@ -27,7 +27,7 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
         "studyName": sheet.study.name,
         "position": sheet.slot.position,
         "training": sheet.training,
-        "place": {
+        "progress": {
             "done": progress.done,
             "total": progress.total,
             "trainingDone": progress.training_done,
@@ -38,7 +38,7 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
         "question": sheet.slot.position,
         "blind": False,
         "open": sheet.feedback is None,
-        "asks": {"boxes": sheet.case.asks_box and sheet.feedback is None},
+        "requested": {"boxes": sheet.case.asks_box and sheet.feedback is None},
         "clinicalInfoShown": sheet.arm.clinical_info_shown,
         "patient": {
             "age": sheet.exam.age and format_age(sheet.exam.age),
@@ -107,7 +107,7 @@ def _radiograph_to_json(sheet: ReadingSheet, radiograph: Radiograph, *, index: i
         "url": url,
         "pixels": pixels_url(sheet.case.exam_number, radiograph.id),
         "facts": facts_url(sheet.case.exam_number, radiograph.id),
-        "touched": bool(boxes),
+        "boxesMayDiffer": bool(boxes),
         "boxes": boxes_to_json(boxes),
         "machineBoxes": [],
         "machine": [],
@@ -131,7 +131,7 @@ def _feedback_to_json(sheet: ReadingSheet, feedback: TrainingResult) -> dict[str
     return {
         "right": feedback.correct,
         "answer": " or ".join(_format_answer(answer, sheet=sheet) for answer in answers),
-        "places": [_displayed_answer(answer, order=sheet.slot.option_order) for answer in answers],
+        "correctAnswers": [_displayed_answer(answer, order=sheet.slot.option_order) for answer in answers],
         "explanation": question.explanation,
     }
 

@@ -40,7 +40,8 @@ def save_verdict(payload: object, person: Person, now: datetime) -> dict[str, An
 
     The error message states both revisions. One transaction saves the verdict and loads the next question. If
     the batch has a shared queue, the next question is claimed in a separate transaction: otherwise two people
-    who each wait for the other's question would deadlock.
+    who each wait for the other's question would deadlock. In a practice set the response has the same
+    question, with feedback.
     """
     request = schemas.parse_request(payload, schemas.VerdictRequest)
     next_sheet: dict[str, Any] | None = None
@@ -55,8 +56,11 @@ def save_verdict(payload: object, person: Person, now: datetime) -> dict[str, An
         saved = review.save_verdict(
             db, verdict=verdict, person=person, locked=held_question, loaded_question=opened_question
         )
-        if held_question.queue is None:
+        is_practice = held_question.reviewer_batch.is_practice
+        if held_question.queue is None and not is_practice:
             next_sheet = _load_page_after(db, held_question, person, now)
+    if is_practice:  # the question stays, with the known answer
+        next_sheet = _load_next_sheet(request, person, now, target=request.question)
     if held_question.queue is not None:
         next_sheet = _load_next_sheet(request, person, now, target="next")
     return {"revision": saved.revision, "decision": saved.decision, "at": saved.given_at, "sheet": next_sheet}

@@ -59,10 +59,10 @@ def review_sheet_to_json(
             for own_batch in batches
         ],
         "question": id_mask.mask(sheet.question_number),
-        "open": sheet.batch.state is BatchState.OPEN,
+        "open": sheet.batch.state is BatchState.OPEN and sheet.feedback is None,
         "blind": sheet.blind,
         "guideline": bool(settings.guideline.strip()),
-        "place": {
+        "progress": {
             "done": sheet.progress.done,
             "skipped": sheet.progress.skipped,
             "left": sheet.progress.left,
@@ -106,17 +106,30 @@ def review_sheet_to_json(
         "drafts": {
             part: {"revision": revision, "body": body} for part, (revision, body) in sheet.drafts.items()
         },
-        "look": {
+        "viewingTimes": {
             "seconds": sheet.viewing_times.seconds,
             "seconds_looking": sheet.viewing_times.seconds_looking,
             "seconds_away": sheet.viewing_times.seconds_away,
         },
+        "practice": sheet.is_practice,
+        "feedback": _feedback_to_json(sheet),
         "comments": {"total": sheet.comments, "unread": sheet.unread_comments},
-        "asks": _requested_parts(sheet),
+        "requested": _requested_fields(sheet),
         "oneKeyAccept": settings.one_key_accept,
         "scales": _scales_to_json(),
         "confidences": list(CONFIDENCE_LABELS),
         "labels": _offered_labels(question),
+    }
+
+
+def _feedback_to_json(sheet: ReviewSheet) -> dict[str, Any] | None:
+    feedback = sheet.feedback
+    if feedback is None:
+        return None
+    return {
+        "correct": feedback.is_correct,
+        "summary": feedback.summary,
+        "details": [{"heading": heading, "text": text} for heading, text in feedback.details],
     }
 
 
@@ -153,7 +166,11 @@ def _radiographs_to_json(sheet: ReviewSheet) -> list[dict[str, Any]]:
     current_boxes, touched = _current_boxes(sheet)
     return [
         _radiograph_to_json(
-            sheet, radiograph, machine_boxes=machine_boxes, current_boxes=current_boxes, touched=touched
+            sheet,
+            radiograph,
+            machine_boxes=machine_boxes,
+            current_boxes=current_boxes,
+            boxes_may_differ=touched,
         )
         for radiograph in sheet.exam.radiographs
     ]
@@ -180,7 +197,7 @@ def _radiograph_to_json(
     *,
     machine_boxes: tuple[LabelledBox, ...],
     current_boxes: tuple[LabelledBox, ...],
-    touched: bool,
+    boxes_may_differ: bool,
 ) -> dict[str, Any]:
     data: dict[str, Any] = {"id": radiograph.id, "view": VIEW_LABELS[radiograph.view], "canvas": None}
     if radiograph.rows is None or radiograph.columns is None:
@@ -199,7 +216,7 @@ def _radiograph_to_json(
         "url": url,
         "pixels": pixels_url(sheet.exam_number, radiograph.id),
         "facts": facts_url(sheet.exam_number, radiograph.id),
-        "touched": touched,
+        "boxesMayDiffer": boxes_may_differ,
         "boxes": boxes_to_json(current_boxes_here),
         "machineBoxes": boxes_to_json(machine_boxes_here),
         "machine": boxes_to_objects(machine_boxes_here, surface=surface, machine=machine_boxes_here),
@@ -209,7 +226,7 @@ def _radiograph_to_json(
             boxes=current_boxes_here,
             machine=machine_boxes_here,
             locked=sheet.blind
-            or not _requested_parts(sheet)["boxes"]
+            or not _requested_fields(sheet)["boxes"]
             or sheet.batch.state is not BatchState.OPEN,
         ),
     }
@@ -219,8 +236,11 @@ def _radiograph_to_json(
 def _displayed_id(sheet: ReviewSheet, id_mask: IdMask) -> str:
     """Return the id of the question for display.
 
-    If the batch has hidden questions, this is the masked id: a repeated id would reveal a hidden repeat.
+    If the batch has hidden questions, this is the masked id: a repeated id would reveal a hidden repeat. The
+    id of a practice question would reveal its source.
     """
+    if sheet.is_practice:
+        return str(sheet.question_number)
     return sheet.stem_only.id if id_mask.secret is None else str(id_mask.mask(sheet.question_number))
 
 
@@ -279,7 +299,7 @@ def _choices_to_json(kind: type[Choice]) -> list[dict[str, str]]:
     return [{"id": choice.value, "label": choice.label} for choice in kind]
 
 
-def _requested_parts(sheet: ReviewSheet) -> dict[str, Any]:
+def _requested_fields(sheet: ReviewSheet) -> dict[str, Any]:
     """Return which parts of the form the batch requests. Other parts are not shown."""
     scope = sheet.batch.settings.parts
     has_explanation = sheet.question is None or bool(sheet.question.explanation.strip())
@@ -295,6 +315,6 @@ def _requested_parts(sheet: ReviewSheet) -> dict[str, Any]:
         ],
         "flags": scope is FormScope.ALL,
         "texts": scope is FormScope.ALL,
-        "key": scope is not FormScope.IMAGE_ALIGNMENT,
+        "answerKey": scope is not FormScope.IMAGE_ALIGNMENT,
         "boxes": scope is not FormScope.KEY,
     }

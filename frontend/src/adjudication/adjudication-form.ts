@@ -11,6 +11,7 @@ import { Picks } from "./picks";
 
 /** What must have been displayed before a dispute is decided. */
 const MATERIAL: readonly Material[] = [
+  { name: "the reported problems", selector: ".reports" },
   { name: "the original question", selector: ".machine" },
   { name: "the reviewers' verdicts", selector: ".sides" },
   { name: "the versions of the disputed fields", selector: ".picks .disputed" },
@@ -100,18 +101,25 @@ class AdjudicationForm extends CaseForm<DisputeData> {
         "header",
         { class: "top" },
         h("b", { class: "batch" }, `Disputes in ${data.batchName}`),
-        h("span", { class: "progress-text" }, `${formatCount(data.place.settled)} of ${formatCount(data.place.total)} adjudicated`),
-        h("span", { class: "about" }, `disagreement on: ${data.about.join(", ") || "no longer disputed"}`),
+        h("span", { class: "progress-text" }, `${formatCount(data.progress.settled)} of ${formatCount(data.progress.total)} adjudicated`),
+        h("span", { class: "about" }, `subject: ${data.disputedAspects.join(", ") || "no longer disputed"}`),
         h("span", { class: "spring" }),
         this.savedLine,
         button("Keys", capOf("help"), () => this.showKeys(), { class: "quiet" }),
       ),
       patient: h("div", { class: "above" }, patientLine(data)),
       picture: [this.viewer.root],
-      column: h("div", { class: "scroll" }, this.buildQuestion(), this.buildVerdicts(picks), picks.root),
+      column: h("div", { class: "scroll" }, this.buildReports(), this.buildQuestion(), this.buildVerdicts(picks), picks.root),
       footer: [reason, this.message, this.imageCheck.root, lowerBar],
     });
     this.displayed.show(MATERIAL);
+  }
+
+  /** The problems that were reported since the last decision. */
+  private buildReports(): HTMLElement | false {
+    const { reports } = this.data;
+    const buildReport = ({ kind, text, release }: DisputeData["reports"][number]): HTMLElement => h("li", {}, h("b", {}, kind), ` in release ${release}: ${text}`);
+    return reports.length > 0 && h("div", { class: "reports" }, h("h3", {}, "Reported problems"), h("ul", {}, reports.map(buildReport)));
   }
 
   private buildQuestion(): HTMLElement {
@@ -128,11 +136,11 @@ class AdjudicationForm extends CaseForm<DisputeData> {
   }
 
   private buildVerdicts(picks: Picks): HTMLElement {
-    const buildReviewer = ({ called, decision, errors, texts, ratings }: DisputeData["reviewers"][number], index: number): HTMLElement =>
+    const buildReviewer = ({ name, decision, errors, texts, ratings }: DisputeData["reviewers"][number], index: number): HTMLElement =>
       h(
         "div",
         { class: `side ${decision}` },
-        h("h4", {}, called, h("span", { class: "decision" }, decision)),
+        h("h4", {}, name, h("span", { class: "decision" }, decision)),
         errors.length > 0 && h("p", {}, errors.join(", ")),
         texts.map((text) => h("p", { class: "reviewer-text" }, text)),
         h("p", { class: "ratings" }, Object.entries(ratings).map(([name, value]) => `${name} ${value}`).join(" · ")),
@@ -144,8 +152,8 @@ class AdjudicationForm extends CaseForm<DisputeData> {
   /** The boxes on the radiographs: everybody's, or the adjudicator's own, to be drawn. */
   private showBoxes(source: ValueSource | null): void {
     const isOwn = source !== null;
-    const radiographs = this.data.radiographs.map((radiograph) => (radiograph.rows ? { ...radiograph, boxes: isOwn ? radiograph.sides?.[String(source)] : radiograph.overlay, touched: isOwn } : radiograph));
-    this.viewer.show({ ...this.data, radiographs, asks: { boxes: isOwn }, labels: this.data.words.labels });
+    const radiographs = this.data.radiographs.map((radiograph) => (radiograph.rows ? { ...radiograph, boxes: isOwn ? radiograph.sides?.[String(source)] : radiograph.overlay, boxesMayDiffer: isOwn } : radiograph));
+    this.viewer.show({ ...this.data, radiographs, requested: { boxes: isOwn }, labels: this.data.choices.labels });
     this.fit();
   }
 
@@ -163,7 +171,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
       body: async () => {
         await this.viewer.waitForDrawing();
         const drawings = picks.hasOwnBoxes ? this.viewer.getDrawings() : null;
-        return { batch: data.batch, question: data.question, revision: data.revision, ...picks.buildRequest(), drawings, reason: this.reason.value, image: this.imageCheck.imageDisplay };
+        return { batch: data.batch, question: data.question, revision: data.revision, ...picks.buildRequest(), drawings, reason: this.reason.value, reports: data.reports.map(({ id }) => id), image: this.imageCheck.imageDisplay };
       },
       onSaved: ({ at }) => {
         localStorage.removeItem(reasonKey);

@@ -37,7 +37,7 @@ export class Picks {
     const hasOptions = data.format === "single" || data.format === "multiple";
     this.fieldNames = [...new Set<DisputedField>([...data.fields.map(({ name }) => name), "answer", ...(hasOptions ? (["also_right"] as const) : []), "boxes"])];
     this.rejectBox = h("input", { type: "checkbox", onchange: () => (this.rejectBox.checked ? this.reject() : this.acceptQuestion()) });
-    this.columns = ["Original", ...data.reviewers.map(({ called }) => called), "Own"];
+    this.columns = ["Original", ...data.reviewers.map(({ name }) => name), "Own"];
     const disputed = data.fields.map(({ name }) => name);
     const others = this.fieldNames.filter((name) => !disputed.includes(name));
     const buildRows = (names: DisputedField[], className: string): HTMLElement | false => names.length > 0 && h("tbody", { class: className }, names.map((name) => this.buildRow(name)));
@@ -133,7 +133,7 @@ export class Picks {
         return [this.buildKeyEditor(name)];
       case "task":
       case "difficulty": {
-        const values = name === "task" ? data.words.tasks : data.words.difficulties;
+        const values = name === "task" ? data.choices.tasks : data.choices.difficulties;
         const select = h("select", { "aria-label": LABELS[name] }, h("option", { value: "" }, "choose"), values.map((value) => h("option", { value }, value)));
         select.addEventListener("change", () => (this.own[name] = select.value || undefined));
         return [select];

@@ -48,7 +48,7 @@ export class CaseAnswer extends AnswerInput {
 
   override paint(): void {
     super.paint();
-    const correctAnswers = new Set((this.data.feedback?.places ?? []).flat().map(String));
+    const correctAnswers = new Set((this.data.feedback?.correctAnswers ?? []).flat().map(String));
     for (const choice of this.root.querySelectorAll<HTMLElement>("[data-answer]")) choice.classList.toggle("is-right", correctAnswers.has(choice.dataset.answer ?? ""));
     const step = this.isAnswered ? "confidence" : "answer";
     for (const fieldset of this.root.querySelectorAll<HTMLElement>("[data-step]")) fieldset.classList.toggle("current", this.isOpen && fieldset.dataset.step === step);

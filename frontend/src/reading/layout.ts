@@ -16,15 +16,15 @@ export interface ReadingActions {
 
 /** The line at the top: study, progress, what was saved, clock, break, keys. */
 export function topLine(data: ReadingData, actions: ReadingActions, ...status: HTMLElement[]): HTMLElement {
-  const { place, training } = data;
-  const currentCase = Math.min(place.trainingDone + (data.feedback ? 0 : 1), place.training);
-  const text = training ? `Training case ${currentCase} of ${place.training}, not scored` : `${formatCount(place.done)} of ${formatCount(place.total)} read`;
+  const { progress, training } = data;
+  const currentCase = Math.min(progress.trainingDone + (data.feedback ? 0 : 1), progress.training);
+  const text = training ? `Training case ${currentCase} of ${progress.training}, not scored` : `${formatCount(progress.done)} of ${formatCount(progress.total)} read`;
   return h(
     "header",
     { class: "top" },
     h("b", { class: "batch" }, data.studyName),
     training && h("span", { class: "training" }, "Training"),
-    progressBar(text, place.total, { done: place.done }),
+    progressBar(text, progress.total, { done: progress.done }),
     h("span", { class: "spring" }),
     status,
     button("Break", capOf("break"), actions.pause, { class: "quiet" }),
@@ -66,8 +66,8 @@ export function lowerBar(data: ReadingData, actions: ReadingActions): HTMLElemen
 }
 
 /** The boxes that were drawn as evidence. */
-export function boxList({ asks }: ReadingData, viewer: ImageViewer): HTMLElement {
-  if (!asks.boxes) return h("div", { class: "boxes" });
+export function boxList({ requested }: ReadingData, viewer: ImageViewer): HTMLElement {
+  if (!requested.boxes) return h("div", { class: "boxes" });
   const boxes = viewer.listBoxes();
   const boxLine = (box: (typeof boxes)[number]): HTMLElement =>
     h("li", { class: "mine" }, h("span", { class: "swatch" }), h("span", { class: "size" }, `${box.width} × ${box.height}`), button("✕", null, () => viewer.removeBox(box), { class: "quiet", "aria-label": "delete the box" }));
@@ -75,7 +75,7 @@ export function boxList({ asks }: ReadingData, viewer: ImageViewer): HTMLElement
 }
 
 /** The break: the case is hidden and the clock is paused. */
-export function breakOverlay({ place }: ReadingData, onContinue: () => void): HTMLElement {
-  const text = `The clock is paused and your input is kept. ${place.done} of ${place.total} cases read. You can also close the window and sign in again later.`;
+export function breakOverlay({ progress }: ReadingData, onContinue: () => void): HTMLElement {
+  const text = `The clock is paused and your input is kept. ${progress.done} of ${progress.total} cases read. You can also close the window and sign in again later.`;
   return dialogOverlay("Break", h("p", {}, text), button("Continue", "Enter", onContinue, { class: "primary" }), { isOpaque: true });
 }

@@ -138,7 +138,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
 
   private getDraft(): ReadingDraft {
     const entry = this.answer?.getEntry() ?? { answer: null, cannot: false, confidence: null, faulty: "" };
-    return { ...entry, drawings: this.data.asks.boxes ? this.viewer.getDrawings() : null };
+    return { ...entry, drawings: this.data.requested.boxes ? this.viewer.getDrawings() : null };
   }
 
   private answerChanged(): void {

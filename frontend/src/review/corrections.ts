@@ -20,7 +20,7 @@ export function correctedFields(question: Question, state: EditedQuestion, boxes
     const before = question[name] ?? "";
     if (isTextChanged(name, state, question)) fields.push({ name, label, nodes: markChanges(before, state.texts[name].trim()), reset: () => (state.texts[name] = before) });
   }
-  for (const [name, label] of [["task", "Task"], ["difficulty", "Tier"]] as const) {
+  for (const [name, label] of [["task", "Task"], ["difficulty", "Difficulty"]] as const) {
     const before = question[name] ?? "";
     if (isChoiceChanged(name, state, question)) fields.push({ name, label, nodes: markReplaced(before || "none", state.choices[name]), reset: () => (state.choices[name] = before) });
   }

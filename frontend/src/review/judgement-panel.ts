@@ -41,10 +41,10 @@ export class JudgementPanel {
     this.steps = listSteps(data, state);
     this.errorBox = this.buildErrorFields();
     this.commentArea = this.buildTextArea("comment", "Comment");
-    const { asks } = data;
+    const { requested } = data;
     if (data.oneKeyAccept && data.open) this.root.append(h("p", { class: "hint" }, `Enter only what is off. Accepting${keyHint("accept")} gives every open field the top rating, yes, or the machine's difficulty.`));
-    if (asks.ratings.length) this.root.append(h("div", {}, h("div", { class: "ratings" }, asks.ratings.map((rating) => this.buildRatingRow(rating))), this.anchorLine));
-    if (asks.flags) this.root.append(this.buildFlagRows(question));
+    if (requested.ratings.length) this.root.append(h("div", {}, h("div", { class: "ratings" }, requested.ratings.map((rating) => this.buildRatingRow(rating))), this.anchorLine));
+    if (requested.flags) this.root.append(this.buildFlagRows(question));
     this.root.append(this.errorBox, this.buildTextFields());
     this.paint();
   }
@@ -56,12 +56,12 @@ export class JudgementPanel {
 
   /** Returns whether the action belongs to the judgement. */
   runAction(id: ActionId): boolean {
-    const { asks, scales } = this.data;
+    const { requested, scales } = this.data;
     const rating = matchAction(id, "rating-");
     if (rating !== null) return this.fillNext("rating", Number(rating));
     if (id === "errors") return this.setChoosingError(true);
     if (id === "undo-judgement") return this.undoLast();
-    if (!asks.flags) return false;
+    if (!requested.flags) return false;
     if (id === "yes" || id === "no") return this.fillNext("flag", id === "yes");
     const tier = scales.tiers.find((choice) => choice.id === matchAction(id, "difficulty-"));
     if (tier) this.setValue("difficulty", tier.id);
@@ -97,7 +97,7 @@ export class JudgementPanel {
       "div",
       { class: "flags" },
       rows(true),
-      this.buildChoiceRow("difficulty", `Your difficulty (machine: ${question.difficulty ?? "none"})`, choices, "wide"),
+      this.buildChoiceRow("difficulty", `Your difficulty rating (machine: ${question.difficulty ?? "none"})`, choices, "wide"),
       rows(false),
     );
   }
@@ -132,7 +132,7 @@ export class JudgementPanel {
       "div",
       { class: "texts" },
       this.data.last && buildField(why, null, this.buildTextArea("why", why)),
-      this.data.asks.flags && buildField(reasoning, null, this.buildTextArea("clinical_reasoning", reasoning)),
+      this.data.requested.flags && buildField(reasoning, null, this.buildTextArea("clinical_reasoning", reasoning)),
       buildField("Comment", capOf("comment"), this.commentArea),
     );
   }
@@ -151,7 +151,7 @@ export class JudgementPanel {
   }
 
   private findRating(name: string | undefined): RatingQuestion | undefined {
-    return this.data.asks.ratings.find((rating) => rating.name === name);
+    return this.data.requested.ratings.find((rating) => rating.name === name);
   }
 
   private getValue(name: string): ChoiceValue | null {
@@ -239,7 +239,7 @@ export class JudgementPanel {
 
   /** Show the anchors of the rating under the pointer, else of the current rating. */
   private showAnchor(name?: string, pointedValue?: ChoiceValue): void {
-    const { ratings } = this.data.asks;
+    const { ratings } = this.data.requested;
     const namedRating = [name, this.findCurrentStep()?.name, this.lastSet].map((stepName) => this.findRating(stepName)).find(Boolean);
     const rating = namedRating ?? ratings.at(-1);
     if (!rating) return;

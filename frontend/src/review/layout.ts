@@ -29,16 +29,16 @@ export interface ReviewActions {
 
 /** The line at the top: batch, progress, what was saved, clock, guideline, keys. */
 export function topLine(data: ReviewData, actions: ReviewActions, ...status: HTMLElement[]): HTMLElement {
-  const { place } = data;
-  const text = `${formatCount(place.done)} of ${formatCount(place.total)} done`;
-  const details = `${place.skipped > 0 ? ` · ${formatCount(place.skipped)} skipped` : ""} · ${formatCount(place.left)} left`;
+  const { progress } = data;
+  const text = `${formatCount(progress.done)} of ${formatCount(progress.total)} done`;
+  const details = `${progress.skipped > 0 ? ` · ${formatCount(progress.skipped)} skipped` : ""} · ${formatCount(progress.left)} left`;
   return h(
     "header",
     { class: "top" },
     batchChoice(data, actions),
-    progressBar(text, place.total, { done: place.done, skipped: place.skipped }, details),
+    progressBar(text, progress.total, { done: progress.done, skipped: progress.skipped }, details),
     button("←", capOf("previous"), actions.previous, { class: "quiet", disabled: data.previous === null, "aria-label": `previous question${keyHint("previous")}` }),
-    h("span", { class: "position" }, h("span", { class: "progress-details" }, "question "), formatCount(place.position)),
+    h("span", { class: "position" }, h("span", { class: "progress-details" }, "question "), formatCount(progress.position)),
     button("→", capOf("next"), actions.next, { class: "quiet", disabled: data.next === null, "aria-label": `next question${keyHint("next")}` }),
     h("span", { class: "spring" }),
     status,
@@ -65,7 +65,7 @@ function batchChoice(data: ReviewData, actions: ReviewActions): HTMLElement {
 
 /** The boxes as a list: label, size, whose they are, and a button to delete. */
 export function boxList(data: ReviewData, viewer: ImageViewer, labels: HTMLElement): HTMLElement {
-  if (data.blind || !data.asks.boxes) return h("div", { class: "boxes" });
+  if (data.blind || !data.requested.boxes) return h("div", { class: "boxes" });
   const boxes = viewer.listBoxes();
   return h(
     "div",

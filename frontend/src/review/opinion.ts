@@ -37,7 +37,8 @@ export interface OpinionState extends EditedQuestion {
 
 /** The message when a question opens. */
 export function describeOpening(data: ReviewData): string {
-  const { open, skipped, last, revision, drafts, blind } = data;
+  const { open, skipped, last, revision, drafts, blind, feedback } = data;
+  if (feedback && last) return `Your verdict of ${formatTime(last.at)}: ${last.decision}. It cannot be changed.`;
   if (!open) return "This batch is closed and read-only. A coordinator can reopen it.";
   if (skipped) return `You skipped this question: ${skipped}`;
   if (last) return `Your verdict of ${formatTime(last.at)}: ${last.decision}. Saving creates revision ${revision}, which replaces it.`;
@@ -51,7 +52,7 @@ export function createInitialState(data: ReviewData, question: Question): Opinio
   const answer = correction.answer ?? question.answer;
   const buildRecord = <Name extends string, Value>(names: readonly Name[], value: (name: Name) => Value): Record<Name, Value> => Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Name, Value>;
   return {
-    ratings: Object.fromEntries(data.asks.ratings.map(({ name, ofImage }) => [name, (ofImage ? data.fixedAlignment : null) ?? earlier.ratings?.[name] ?? null])),
+    ratings: Object.fromEntries(data.requested.ratings.map(({ name, ofImage }) => [name, (ofImage ? data.fixedAlignment : null) ?? earlier.ratings?.[name] ?? null])),
     flags: Object.fromEntries(data.scales.flags.map(({ id }) => [id, (earlier[id] as boolean | null | undefined) ?? null])),
     difficulty: earlier.difficulty ?? null,
     errors: new Set(earlier.errors),
@@ -138,14 +139,14 @@ export interface Step {
   set: (value: number | boolean | string | null) => void;
 }
 
-export function listSteps({ asks, scales }: ReviewData, state: OpinionState): Step[] {
-  const steps: Step[] = asks.ratings.map(({ name, label }) => ({ kind: "rating", name, label, get: () => state.ratings[name] ?? null, set: (value) => (state.ratings[name] = value as number | null) }));
-  if (!asks.flags) return steps;
+export function listSteps({ requested, scales }: ReviewData, state: OpinionState): Step[] {
+  const steps: Step[] = requested.ratings.map(({ name, label }) => ({ kind: "rating", name, label, get: () => state.ratings[name] ?? null, set: (value) => (state.ratings[name] = value as number | null) }));
+  if (!requested.flags) return steps;
   const flags = scales.flags.filter(({ required }) => required);
   return [
     ...steps,
     ...flags.map(({ id, label }): Step => ({ kind: "flag", name: id, label, get: () => state.flags[id] ?? null, set: (value) => (state.flags[id] = value as boolean | null) })),
-    { kind: "difficulty", name: "difficulty", label: "Your difficulty", get: () => state.difficulty, set: (value) => (state.difficulty = value as string | null) },
+    { kind: "difficulty", name: "difficulty", label: "Your difficulty rating", get: () => state.difficulty, set: (value) => (state.difficulty = value as string | null) },
   ];
 }
 

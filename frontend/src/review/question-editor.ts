@@ -76,7 +76,7 @@ export class QuestionEditor {
     const { contentType, alsoRight, id } = this.question;
     const { tasks, tiers } = this.data.scales;
     const details = [contentType, alsoRight.length > 0 && `also correct: ${alsoRight.join(" or ")}`, id].filter(Boolean).join(" · ");
-    return h("div", { class: "sorting" }, this.buildSelect("task", "Task", tasks), this.buildCategoryField(), this.buildSelect("difficulty", "Tier", tiers), h("span", { class: "further" }, details));
+    return h("div", { class: "sorting" }, this.buildSelect("task", "Task", tasks), this.buildCategoryField(), this.buildSelect("difficulty", "Difficulty", tiers), h("span", { class: "further" }, details));
   }
 
   private buildSelect(name: ChoiceName, label: string, values: Choice[]): HTMLElement {

@@ -23,8 +23,8 @@ export class RecentVerdicts {
     const { recent, question } = data;
     const marks = recent.map((verdict, index) => {
       const { letter, text } = MARKS[verdict.decision];
-      const place = index === 0 ? "last verdict" : `verdict ${index + 1} of the last ${recent.length}`;
-      const title = `${place}: ${text} at ${formatTime(verdict.at)}`;
+      const position = index === 0 ? "last verdict" : `verdict ${index + 1} of the last ${recent.length}`;
+      const title = `${position}: ${text} at ${formatTime(verdict.at)}`;
       const attributes = { class: `mark ${verdict.decision}`, title, "aria-label": title, "aria-current": verdict.question === question ? "true" : null, "data-digit": digitOf(index) };
       return h("li", {}, button(letter, null, () => goTo(verdict.question), attributes));
     });

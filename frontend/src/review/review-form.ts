@@ -16,6 +16,7 @@ import { UnsentDrafts } from "../shared/unsent-drafts";
 import { viewerSwitch } from "../shared/viewer";
 import { CommentPanel } from "./comments";
 import { correctedFields, correctionsList, type CorrectedField } from "./corrections";
+import { feedbackPanel } from "./feedback";
 import { JudgementPanel } from "./judgement-panel";
 import { boxList, DECISIONS, decisionBar, labelSuggestions, markSelectedBox, ownAnswerLine, paintCommentCount, skipPanel, topLine, type ReviewActions } from "./layout";
 import { createInitialState, fillOpenFields, findMissing, findUnratedFault, describeOpening, buildOpinion, type OpinionState } from "./opinion";
@@ -94,7 +95,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.isSkipping = this.isWithdrawn = this.hasDraftProblem = false;
     this.drafts = this.createDraftStore(data);
     if (data.open) void this.restoreUnsent(data, this.drafts);
-    this.clock.start(data.look);
+    this.clock.start(data.viewingTimes);
     const column = this.buildLayout();
     this.showExam(data);
     this.paintBoxes();
@@ -102,6 +103,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.fit();
     this.showNote(describeOpening(data));
     this.takeFocus();
+    column.querySelector<HTMLElement>(".feedback button")?.focus({ preventScroll: true });
     column.scrollTop = 0;
   }
 
@@ -158,12 +160,13 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     const report = data.report && new Report(data.report.text, data.open, () => state.ratings.image_alignment ?? null, (rating) => this.openReport(rating));
     this.ownAnswer = null;
     this.judgedQuestion = { question, state, editor, judgement, report };
-    return [ownAnswerLine(data) as HTMLElement | null, editor.root, judgement.root, report?.root ?? null];
+    const feedback = data.feedback && feedbackPanel(data.feedback, () => this.goTo({ to: "next" }));
+    return [feedback, ownAnswerLine(data) as HTMLElement | null, editor.root, judgement.root, report?.root ?? null];
   }
 
   private createQuestionEditor(question: Question, state: OpinionState): QuestionEditor {
     const { data } = this;
-    return new QuestionEditor(data, question, state, { texts: data.open && data.asks.texts, key: data.open && data.asks.key }, () => this.changed());
+    return new QuestionEditor(data, question, state, { texts: data.open && data.requested.texts, key: data.open && data.requested.answerKey }, () => this.changed());
   }
 
   private paintBoxes(): void {
@@ -174,7 +177,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.changesContainer.replaceChildren();
     if (!this.judgedQuestion) return;
     const { question, state } = this.judgedQuestion;
-    const boxes = this.data.asks.boxes ? this.viewer.findBoxChanges() : { added: [], removed: [] };
+    const boxes = this.data.requested.boxes ? this.viewer.findBoxChanges() : { added: [], removed: [] };
     const fields = correctedFields(question, state, boxes, () => this.viewer.resetBoxes());
     this.areBoxesChanged = fields.some(({ name }) => name === "boxes");
     const list = correctionsList(fields, (field) => this.resetField(field));
@@ -550,7 +553,7 @@ function applyDraft(data: ReviewData, part: ReviewDraftPart, body: object, revis
   if (!Object.values(drawings).flat().every((box) => box.type === "Box")) return false;
   for (const radiograph of data.radiographs) {
     const boxes = drawings[radiograph.id];
-    if (boxes) Object.assign(radiograph, { boxes, touched: true });
+    if (boxes) Object.assign(radiograph, { boxes, boxesMayDiffer: true });
   }
   return true;
 }

@@ -53,7 +53,7 @@ export interface Radiograph {
   machineBoxes?: PlainBox[];
   machine?: CanvasObject[];
   /** Whether the boxes may differ from the machine's. */
-  touched?: boolean;
+  boxesMayDiffer?: boolean;
 }
 
 /** The data of a question, case or dispute that a viewer needs. */
@@ -62,7 +62,7 @@ export interface ExamData {
   question: number;
   blind: boolean;
   open: boolean;
-  asks: { boxes: boolean };
+  requested: { boxes: boolean };
   radiographs: Radiograph[];
   prefetch?: string[];
   upcoming?: { pixels: string; facts: string }[];
@@ -217,13 +217,19 @@ export interface RecentVerdict {
   at: string;
 }
 
+export interface Feedback {
+  correct: boolean;
+  summary: string;
+  details: { heading: string; text: string }[];
+}
+
 export interface ReviewData extends CommonData {
   /** The number of the form's request that this answers; 0 on a fresh page. */
   turn: number;
   batchName: string;
   batches: { id: number; name: string; left: number }[];
   guideline: boolean;
-  place: { done: number; skipped: number; left: number; total: number; position: number };
+  progress: { done: number; skipped: number; left: number; total: number; position: number };
   previous: number | null;
   next: number | null;
   /** The person's last verdicts in this batch, newest first, one per question. */
@@ -239,9 +245,13 @@ export interface ReviewData extends CommonData {
   /** The revision of the next verdict. */
   revision: number;
   drafts: { [Part in ReviewDraftPart]?: { revision: number; body: ReviewDrafts[Part] } };
-  look: ViewingTimes;
+  viewingTimes: ViewingTimes;
+  /** Whether the batch is a practice set. */
+  practice: boolean;
+  /** The known answer of a practice question, once it is judged. */
+  feedback: Feedback | null;
   comments: { total: number; unread: number };
-  asks: { ratings: RatingQuestion[]; flags: boolean; texts: boolean; key: boolean; boxes: boolean };
+  requested: { ratings: RatingQuestion[]; flags: boolean; texts: boolean; answerKey: boolean; boxes: boolean };
   /** Accepting gives every open field the value that finds no fault. */
   oneKeyAccept: boolean;
   scales: Scales;
@@ -286,7 +296,7 @@ export interface ReadingData extends CommonData {
   studyName: string;
   position: number;
   training: boolean;
-  place: { done: number; total: number; trainingDone: number; training: number };
+  progress: { done: number; total: number; trainingDone: number; training: number };
   /** Whether the arm shows age, sex and indication. */
   clinicalInfoShown: boolean;
   prefetch: string[];
@@ -301,7 +311,7 @@ export interface ReadingData extends CommonData {
   draftRevision: number;
   entry: ReadingEntry | null;
   answeredAt: string | null;
-  feedback: { right: boolean | null; answer: string; places: (number[] | string | null)[]; explanation: string } | null;
+  feedback: { right: boolean | null; answer: string; correctAnswers: (number[] | string | null)[]; explanation: string } | null;
   times: ViewingTimes;
 }
 
@@ -343,18 +353,19 @@ export interface DisputeRadiograph extends Radiograph {
 export interface DisputeData extends CommonData {
   batchName: string;
   questionId: string;
-  place: { settled: number; total: number };
+  progress: { settled: number; total: number };
   previous: number | null;
   next: number | null;
   revision: number;
-  about: string[];
+  disputedAspects: string[];
   radiographs: DisputeRadiograph[];
   key: string;
   explanation: string;
-  reviewers: { called: string; decision: Decision; errors: string[]; ratings: Record<string, number>; texts: string[] }[];
+  reviewers: { name: string; decision: Decision; errors: string[]; ratings: Record<string, number>; texts: string[] }[];
   fields: FieldDifference[];
+  reports: { id: number; kind: string; text: string; release: string; at: string }[];
   settled: { decision: Decision; reason: string; at: string; revision: number } | null;
-  words: { tasks: string[]; difficulties: string[]; labels: string[] };
+  choices: { tasks: string[]; difficulties: string[]; labels: string[] };
 }
 
 export interface AdjudicationRequest extends QuestionRequest, WithImage {
@@ -364,6 +375,7 @@ export interface AdjudicationRequest extends QuestionRequest, WithImage {
   own: OwnValues;
   drawings: Drawings | null;
   reason: string;
+  reports: number[];
 }
 
 // ------------------------------------------------------------------------------------------------ routes

@@ -128,8 +128,8 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
 
   /** The row of the plain editor's tools. */
   protected buildTools(): HTMLElement | null {
-    const { blind, open, asks } = this.data;
-    return this.pictureTools?.build(blind || !open || !asks.boxes) ?? null;
+    const { blind, open, requested } = this.data;
+    return this.pictureTools?.build(blind || !open || !requested.boxes) ?? null;
   }
 
   /** Returns whether the action belongs to the viewer and had an effect. */

@@ -33,7 +33,7 @@ export class Frame {
   private readonly cleanups: (() => void)[];
   private isHidden = false;
 
-  /** `onChange()` runs after the parts have other places or sizes. */
+  /** `onChange()` runs after the parts have other positions or sizes. */
   constructor(
     private readonly root: HTMLElement,
     private readonly onChange: () => void,
@@ -80,7 +80,7 @@ export class Frame {
     this.root.focus({ preventScroll: true });
   }
 
-  /** Put the parts into their places. In full screen, whatever is not the radiograph is in the panel. */
+  /** Arrange the parts. In full screen, whatever is not the radiograph is in the panel. */
   private arrange(): void {
     if (!this.parts) return;
     const { top, patient, picture, column, footer } = this.parts;

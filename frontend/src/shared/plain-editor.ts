@@ -91,7 +91,7 @@ export class PlainEditor implements ImageViewer {
 
   show(data: ExamData): void {
     this.closeLabelField(); // the next question may have the same radiograph
-    this.isLocked = data.blind || !data.open || !data.asks.boxes;
+    this.isLocked = data.blind || !data.open || !data.requested.boxes;
     this.question = `${data.batch}:${data.question}:${data.blind}`;
     this.labels = data.labels ?? [];
     const addresses = new Set(data.radiographs.map(getAddress));
@@ -259,7 +259,7 @@ export class PlainEditor implements ImageViewer {
     view.future = [];
     view.machine = radiograph.machine ?? [];
     view.objects = radiograph.canvas?.initialDrawing.objects ?? [];
-    view.isTouched = Boolean(radiograph.touched);
+    view.isTouched = Boolean(radiograph.boxesMayDiffer);
     this.mountDrawing(view, view.objects);
     return view;
   }

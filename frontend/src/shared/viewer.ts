@@ -6,7 +6,7 @@ import type { KeyHelp } from "./keys";
 import { PlainEditor } from "./plain-editor";
 import type { ActionId } from "./shortcuts";
 
-/** A box as a form lists it; place and size in whole pixels of the matrix. */
+/** A box as a form lists it; position and size in whole pixels of the matrix. */
 export interface ListedBox {
   view: { radiograph: Radiograph };
   index: number;
@@ -56,7 +56,7 @@ export interface ImageViewer {
   show(data: ExamData): void;
   /** Reload what failed to load. */
   reload(): void;
-  /** Every drawing as it is now; null when no box was touched. */
+  /** Every drawing as it is now; null when no box may differ from the machine's. */
   getDrawings(): Drawings | null;
   /** Resolves when no box is being drawn. */
   waitForDrawing(): Promise<void>;

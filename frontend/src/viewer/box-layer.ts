@@ -113,7 +113,7 @@ export class BoxLayer {
     return null;
   }
 
-  /** The smallest box that the place is in. */
+  /** The smallest box that contains the point. */
   boxAt(position: readonly [number, number]): number | null {
     const area = ([a, b, c, d]: Corners): number => (c - a) * (d - b);
     const containing = this.state.boxes.filter(({ box: [a, b, c, d] }) => position[0] >= a && position[0] <= c && position[1] >= b && position[1] <= d);

@@ -7,7 +7,7 @@ const GAP = 3;
 const computeOverlap = ([a, b, c, d]: Corners, [e, f, g, h]: Corners): number =>
   Math.max(0, Math.min(c, g) - Math.max(a, e)) * Math.max(0, Math.min(d, h) - Math.max(b, f));
 
-/** The places beside a box, the preferred one first: above, below, right, left, by either corner. */
+/** The positions beside a box, the preferred one first: above, below, right, left, by either corner. */
 function listPositions([left, top, right, bottom]: Corners, width: number, height: number): [number, number][] {
   return [
     [left, top - height - GAP],
@@ -24,7 +24,7 @@ function listPositions([left, top, right, bottom]: Corners, width: number, heigh
 /**
  * The upper left corner for the label of `box`; all in CSS pixels of the pane.
  *
- * Of the eight places beside the box the first that covers nothing of `others` is taken, else the one that covers
+ * Of the eight positions beside the box the first that covers nothing of `others` is taken, else the one that covers
  * least. A label never covers the box that it names, unless the box fills the pane.
  */
 export function placeLabel(box: Corners, width: number, height: number, pane: { width: number; height: number }, others: readonly Corners[]): [number, number] {

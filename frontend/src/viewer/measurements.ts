@@ -2,7 +2,7 @@
 
 import type { Facts } from "./types";
 
-/** A place in pixels of the matrix: column, row. */
+/** A point in pixels of the matrix: column, row. */
 export type Point = readonly [number, number];
 export type Line = readonly [Point, Point];
 
@@ -65,7 +65,7 @@ function formatWidth(facts: Facts, line: Line): string {
 
 const formatNumber = (value: number, digits: number): string => (Number.isFinite(value) ? value.toFixed(digits) : "not defined");
 
-/** The length from one place to another, and of what plane; without a valid spacing in pixels alone. */
+/** The distance between two points, and the plane in which it is measured; without a valid spacing in pixels alone. */
 export function formatLength(facts: Facts, from: Point, to: Point): string {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const pixels = `${Math.hypot(dx, dy).toFixed(0)} px`;
@@ -83,17 +83,17 @@ export function addLine(before: Measurement | null, kind: MeasurementKind, line:
   return { kind, lines: [first, kind === "angle" ? [first[1], line[1]] : line] };
 }
 
-/** Where the next line starts at: the vertex of an angle that has one leg, else the place itself. */
-export function findLineStart(before: Measurement | null, kind: MeasurementKind, place: Point): Point {
-  return kind === "angle" && before?.kind === "angle" && before.lines.length === 1 ? before.lines[0][1] : place;
+/** Where the next line starts at: the vertex of an angle that has one leg, else the point itself. */
+export function findLineStart(before: Measurement | null, kind: MeasurementKind, point: Point): Point {
+  return kind === "angle" && before?.kind === "angle" && before.lines.length === 1 ? before.lines[0][1] : point;
 }
 
 /** The measurement with one end of a line moved; the legs of an angle stay joined. */
-export function moveEnd(measurement: Measurement, lineIndex: number, endIndex: number, place: Point): Measurement {
+export function moveEnd(measurement: Measurement, lineIndex: number, endIndex: number, point: Point): Measurement {
   const isVertex = measurement.kind === "angle" && lineIndex !== endIndex; // the first line's end, the second line's start
   const lines = measurement.lines.map((line, index) => {
     const movedEnd = index === lineIndex ? endIndex : isVertex ? 1 - index : -1;
-    return line.map((end, endAt) => (endAt === movedEnd ? place : end));
+    return line.map((end, endAt) => (endAt === movedEnd ? point : end));
   });
   return { ...measurement, lines } as unknown as Measurement;
 }

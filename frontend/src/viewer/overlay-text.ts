@@ -32,7 +32,7 @@ export function rulerNote(facts: Facts): string {
 
 const formatValue = (value: number): string => (Math.abs(value) >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toFixed(2));
 
-/** Column, row and value of the pixel at a place of the matrix; empty off the image. */
+/** Column, row and value of the pixel at a position of the matrix; empty off the image. */
 export function formatPixel(facts: Facts, matrix: Uint16Array, values: Float32Array, [x, y]: readonly [number, number]): string {
   const [column, row] = [Math.floor(x), Math.floor(y)];
   if (column < 0 || row < 0 || column >= facts.columns || row >= facts.rows) return "";

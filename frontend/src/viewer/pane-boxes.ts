@@ -3,7 +3,7 @@
 import type { ViewerBox } from "./boxes";
 import type { Pane } from "./pane";
 
-/** A box in the list; place and size in whole pixels of the matrix. */
+/** A box in the list; position and size in whole pixels of the matrix. */
 export interface PaneBox {
   view: Pane;
   index: number;

@@ -139,9 +139,9 @@ export class Pane {
     this.requestPaint();
   }
 
-  /** The end of a measured line at a place in CSS pixels of the pane. */
-  findMeasuredEnd(place: [number, number]): { lineIndex: number; endIndex: number } | null {
-    return this.overlay.findEnd(this.view, place);
+  /** The end of a measured line at a point in CSS pixels of the pane. */
+  findMeasuredEnd(point: [number, number]): { lineIndex: number; endIndex: number } | null {
+    return this.overlay.findEnd(this.view, point);
   }
 
   /** Where an event happened, in CSS pixels of the pane. */

@@ -13,14 +13,14 @@ export class QuestionBoxes {
   readonly history: BoxHistory;
   readonly machine: readonly ViewerBox[];
   /** Whether the boxes may differ from the machine's. */
-  touched: boolean;
+  mayDiffer: boolean;
   private readonly idsWithPixels: string[];
 
   constructor(radiographs: readonly Radiograph[]) {
     const createBoxes = (plainBoxes: PlainBox[] | undefined, radiograph: string): ViewerBox[] => (plainBoxes ?? []).map(({ label, box }) => ({ id: nextId(), radiograph, label, box }));
     this.machine = radiographs.flatMap((radiograph) => createBoxes(radiograph.machineBoxes, radiograph.id));
     this.history = new BoxHistory(radiographs.flatMap((radiograph) => createBoxes(radiograph.boxes, radiograph.id)));
-    this.touched = radiographs.some((radiograph) => radiograph.touched);
+    this.mayDiffer = radiographs.some((radiograph) => radiograph.boxesMayDiffer);
     this.idsWithPixels = radiographs.filter((radiograph) => radiograph.rows && radiograph.columns).map((radiograph) => radiograph.id);
   }
 
@@ -40,9 +40,9 @@ export class QuestionBoxes {
     return this.machine.filter((box) => !includesBox(box, this.history.current));
   }
 
-  /** All of them by radiograph; null when none was touched. A radiograph without pixels has no place for boxes. */
+  /** All of them by radiograph; null when none may differ from the machine's. A radiograph without pixels has no place for boxes. */
   toDrawings(): Record<string, DrawnBox[]> | null {
-    if (!this.touched) return null;
+    if (!this.mayDiffer) return null;
     return Object.fromEntries(this.idsWithPixels.map((id) => [id, this.listBoxesOn(id).map(({ label, box }) => ({ type: "Box" as const, label, box }))]));
   }
 }

@@ -74,7 +74,7 @@ export class RadiographViewer implements ImageViewer {
 
   show(data: ExamData): void {
     this.pointerTools.cancel();
-    this.locked = this.pointerTools.locked = data.blind || !data.open || !data.asks.boxes;
+    this.locked = this.pointerTools.locked = data.blind || !data.open || !data.requested.boxes;
     this.upcoming = data.upcoming ?? [];
     this.labels = data.labels ?? [];
     this.boxes = new QuestionBoxes(data.radiographs);
@@ -85,7 +85,7 @@ export class RadiographViewer implements ImageViewer {
     this.showBoxes();
   }
 
-  /** All boxes by radiograph, as the server takes them; null when none was touched. */
+  /** All boxes by radiograph, as the server takes them; null when none may differ from the machine's. */
   getDrawings(): Record<string, DrawnBox[]> | null {
     return this.locked ? null : this.boxes.toDrawings();
   }
@@ -193,7 +193,7 @@ export class RadiographViewer implements ImageViewer {
   }
 
   private afterEdit(): void {
-    this.boxes.touched = true;
+    this.boxes.mayDiffer = true;
     if (!this.boxes.find(this.selected)) this.selected = null;
     this.showBoxes();
     this.events.boxesChanged();

@@ -5,7 +5,7 @@
 
 import type { Corners } from "./types";
 
-/** Turned and mirrored: a matrix of 0 and ±1 by rows, applied to places relative to the middle; y points down. */
+/** Turned and mirrored: a matrix of 0 and ±1 by rows, applied to positions relative to the middle; y points down. */
 export type OrientationMatrix = readonly [number, number, number, number];
 
 export const UPRIGHT_ORIENTATION: OrientationMatrix = [1, 0, 0, 1];
@@ -18,7 +18,7 @@ export interface View {
   readonly rows: number;
   readonly aspect: readonly [number, number]; // vertical by horizontal size of a pixel (PS3.3 C.7.6.3.1.7)
   readonly zoom: number; // device pixels to a pixel of the matrix; of pixels that are not square, to the shorter side
-  readonly x: number; // the place of the matrix that is in the middle of the pane
+  readonly x: number; // the point of the matrix that is in the middle of the pane
   readonly y: number;
   readonly orientation: OrientationMatrix;
 }

@@ -135,7 +135,7 @@ test("after the last case the page is notified and nothing more is saved", async
 
 test("an open answer to a training case, which nobody marks, is neither right nor wrong", async () => {
   page.close();
-  const feedback = { right: null, answer: "Effusion", places: ["Effusion"], explanation: "" };
+  const feedback = { right: null, answer: "Effusion", correctAnswers: ["Effusion"], explanation: "" };
   await open(readingData({ format: "open", options: [], training: true, answeredAt: "2026-03-02T09:00:00Z", feedback }));
   expect(page.find(".feedback").textContent).toBe("Compare your answer with the answer key.Answer key Effusion");
   expect(page.find(".feedback").className.trim()).toBe("feedback");

@@ -250,7 +250,7 @@ describe("keys", () => {
   test("fill the ratings in order, and Backspace undoes the last one", async () => {
     page.close();
     const ratings = ["clinical_quality", "image_alignment"].map((name) => ({ name, label: name, anchors: ["a", "b", "c", "d", "e"], ofImage: name === "image_alignment" }));
-    await open(reviewData({ asks: { ratings, flags: true, texts: true, key: true, boxes: false } }));
+    await open(reviewData({ requested: { ratings, flags: true, texts: true, answerKey: true, boxes: false } }));
     page.press("4", "5", "Backspace", "3", "y", "n", "h", "f", "b", "a");
     await advanceTime(50);
     const [verdict] = server.bodiesSentTo("/judging/verdict");
@@ -259,10 +259,10 @@ describe("keys", () => {
 
   test("and rows follow the declared scales", async () => {
     page.close();
-    const { scales, asks } = reviewData();
+    const { scales, requested } = reviewData();
     const flags = [...scales.flags, { id: "well_posed", label: "Well posed", required: true }];
     const errors = [...scales.errors, { id: "blurred", label: "Image blurred" }];
-    await open(reviewData({ asks: { ...asks, flags: true }, scales: { ...scales, flags, errors } }));
+    await open(reviewData({ requested: { ...requested, flags: true }, scales: { ...scales, flags, errors } }));
     expect(page.find('[data-step="well_posed"]').textContent).toMatch(/^Well posed/);
     expect([...page.find(".errors").querySelectorAll("kbd")].map((cap) => cap.textContent)).toEqual(["F", "a", "b", "c"]);
     page.press("y", "n", "y", "e", "f", "c", "a");
@@ -273,7 +273,7 @@ describe("keys", () => {
 
   const openJudgement = async (preferences?: ReviewData["preferences"]): Promise<void> => {
     page.close();
-    await open(reviewData({ asks: { ...reviewData().asks, flags: true }, ...(preferences && { preferences }) }));
+    await open(reviewData({ requested: { ...reviewData().requested, flags: true }, ...(preferences && { preferences }) }));
   };
   const pressed = (): string[] => [...document.querySelectorAll<HTMLElement>('.judging [aria-pressed="true"]')].map((button) => button.textContent);
 
@@ -349,11 +349,11 @@ describe("keys", () => {
 
 describe("one-key accept", () => {
   const ratings = ["clinical_quality", "image_alignment"].map((name) => ({ name, label: name, anchors: ["a", "b", "c", "d", "e"], ofImage: name === "image_alignment" }));
-  const asks = { ratings, flags: true, texts: true, key: true, boxes: true };
+  const requested = { ratings, flags: true, texts: true, answerKey: true, boxes: true };
   const opinions = (): unknown[] => server.bodiesSentTo("/judging/verdict").map(({ opinion }) => opinion);
   const openBatch = async (changes: Partial<ReviewData> = {}): Promise<void> => {
     page.close();
-    await open(reviewData({ asks, oneKeyAccept: true, ...changes }));
+    await open(reviewData({ requested, oneKeyAccept: true, ...changes }));
   };
   const inOrder = { ratings: { clinical_quality: 5, image_alignment: 5 }, domain_specific: true, cognitive_depth: true, image_centric: null, difficulty: "easy" };
 
@@ -375,7 +375,7 @@ describe("one-key accept", () => {
     await openBatch({ full: { ...reviewData().full!, difficulty: null } });
     page.press("a");
     await advanceTime(50);
-    expect(page.message).toBe("Still to judge: your difficulty.");
+    expect(page.message).toBe("Still to judge: your difficulty rating.");
     page.press("m", "a");
     await advanceTime(50);
     expect(opinions()).toMatchObject([{ ...inOrder, difficulty: "medium" }]);
@@ -419,7 +419,7 @@ describe("one-key accept", () => {
 
   test("waits for what was not displayed", async () => {
     page.close();
-    page = new MountedPage(reviewForm, reviewData({ asks, oneKeyAccept: true }), [".explanation-text"]);
+    page = new MountedPage(reviewForm, reviewData({ requested, oneKeyAccept: true }), [".explanation-text"]);
     await advanceTime(600);
     page.press("a");
     await advanceTime(50);
@@ -631,7 +631,7 @@ describe("a new box in the basic viewer", () => {
   const drawnLabels = (): unknown[] => canvas.shown.map(({ label }) => label);
   beforeEach(async () => {
     page.close();
-    await open(reviewData({ labels: ["nodule", "lung"], asks: { ...reviewData().asks, flags: true } }));
+    await open(reviewData({ labels: ["nodule", "lung"], requested: { ...reviewData().requested, flags: true } }));
   });
 
   test("asks for its label at once, and no key is a shortcut while it is typed", async () => {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
 from sqlmodel import Session
 
 from accounts.service.audit import record
@@ -14,12 +15,15 @@ from domain.count_texts import count_text
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
 from generation.templates.report_findings import read_report
+from intake.garbage_collector import pause_garbage_collector
 from sampling.allocation import allocate
 from sampling.balance import BalancedSelection, ExamState, select_balanced_exams
 from sampling.draw import draw_questions, sort_by_hash
 from sampling.notes import write_draw_notes
+from sampling.service.risk import RiskDraw, draw_by_risk
 from storage.browsing import applied_rules
 from storage.quality import problems
+from storage.quality.name_mappings import load_derived_names
 from storage.release.gold import iterate_exam_contents
 from storage.sampling import batches, draws, frames
 from storage.types import AnySelect
@@ -59,7 +63,8 @@ class _DrawFrame:
     """The frame of a draw (question ids above ``after`` up to ``through``), and the earlier draws.
 
     ``excluded`` selects the ids of questions that are not part of the frame, if the plan excludes any.
-    ``selection`` has the selected exams, if the plan has a balance.
+    ``selection`` has the selected exams, if the plan has a balance. ``risk_draw`` has the drawn questions, if
+    the plan has a risk design.
     """
 
     dataset_id: int
@@ -70,6 +75,7 @@ class _DrawFrame:
     already_drawn: int
     excluded: AnySelect | None
     selection: BalancedSelection | None
+    risk_draw: RiskDraw | None
 
 
 def list_drawable_datasets(db: Session, *, by: Person) -> dict[str, int]:
@@ -78,6 +84,7 @@ def list_drawable_datasets(db: Session, *, by: Person) -> dict[str, int]:
     return frames.load_dataset_sizes(db)
 
 
+@pause_garbage_collector()
 def preview_draw(
     db: Session, *, by: Person, dataset: str, plan: SamplingPlan, batch_name: str | None = None
 ) -> DrawPreview:
@@ -95,9 +102,11 @@ def preview_draw(
         Refused: the batch has another dataset or plan, was created from a search, or is closed.
     """
     require(by, Action.DRAW_BATCH)
+    plan = _add_names(db, plan, dataset=dataset, batch_name=batch_name)
     return _compute_preview(db, _load_draw_frame(db, dataset=dataset, plan=plan, batch_name=batch_name), plan)
 
 
+@pause_garbage_collector()
 def draw_batch(
     db: Session,
     *,
@@ -130,6 +139,7 @@ def draw_batch(
     """
     require(by, Action.DRAW_BATCH)
     name = _check_name(batch_name)
+    plan = _add_names(db, plan, dataset=dataset, batch_name=name)
     draw_frame = _load_draw_frame(db, dataset=dataset, plan=plan, batch_name=name, lock=True)
     draw_preview = _compute_preview(db, draw_frame, plan)
     if not draw_preview.n:
@@ -150,6 +160,7 @@ def draw_batch(
         by=by.id or None,
         now=now,
     )
+    probabilities = _get_all_probabilities(draw_frame.risk_draw)
     draws.add_draw(
         db,
         batch_id=batch.id,
@@ -168,6 +179,7 @@ def draw_batch(
             strata=draw_preview.strata,
             first_position=draws.load_last_position(db, batch_id=batch.id) + 1,
         ),
+        probabilities=probabilities,
         by=by.id or None,
     )
     new = {
@@ -178,6 +190,7 @@ def draw_batch(
         "frame_after": draw_frame.after,
         "frame_through": draw_frame.through,
         "questions": draw_preview.n,
+        **({"probabilities_sha256": probabilities.sha256} if probabilities else {}),
     }
     record(db, by=by, what="draw batch", subject=f"batch {batch.id}", new=new, now=now)
     return DrawResult(batch=batch, added=draw_preview.n, strata=draw_preview.strata, notes=draw_preview.notes)
@@ -205,11 +218,22 @@ def list_batch_questions(db: Session, *, by: Person, batch: str) -> Iterator[bat
     return batches.iterate_batch_questions(db, batch_id=batches.load_batch(db, name=batch).id)
 
 
+def _add_names(db: Session, plan: SamplingPlan, *, dataset: str, batch_name: str | None) -> SamplingPlan:
+    """Add the names by which a plan stratifies: those of the batch if it exists, else the current ones."""
+    batch = batches.find_batch(db, name=batch_name) if batch_name else None
+    if batch is not None and batch.plan.strata == plan.strata:
+        return replace(plan, names=batch.plan.names)
+    dataset_id = frames.load_dataset_number(db, name=dataset)
+    return replace(plan, names=load_derived_names(db, dataset_id=dataset_id, features=plan.strata))
+
+
 def _load_draw_frame(
     db: Session, *, dataset: str, plan: SamplingPlan, batch_name: str | None, lock: bool = False
 ) -> _DrawFrame:
     dataset_id = frames.load_dataset_number(db, name=dataset)
-    if plan.not_drawn and lock:  # two such draws at the same time must not take the same questions
+    if lock:
+        # Two draws at the same time must not take the same questions, or have the same seed; and boxes must
+        # not be corrected meanwhile.
         frames.lock_dataset(db, dataset_id=dataset_id)
     batch = batches.find_batch(db, name=batch_name, lock=lock) if batch_name else None
     earlier_draws: tuple[draws.Draw, ...] = ()
@@ -226,18 +250,35 @@ def _load_draw_frame(
                 "another name."
             )
         earlier_draws = draws.list_draws(db, batch_id=batch.id)
+    else:
+        _check_seed(db, dataset_id=dataset_id, plan=plan)
     selection = _select_exams(db, dataset_id, plan)
+    batch_id = batch.id if batch else None
+    after = earlier_draws[-1].frame_through if earlier_draws else 0
+    through = frames.load_last_question_number(db, dataset_id=dataset_id)
+    already_drawn = sum(stratum.drawn for earlier_draw in earlier_draws for stratum in earlier_draw.strata)
+    excluded = _select_excluded(db, plan, dataset_id=dataset_id, batch_id=batch_id, selection=selection)
     return _DrawFrame(
         dataset_id=dataset_id,
         batch=batch,
-        after=earlier_draws[-1].frame_through if earlier_draws else 0,
-        through=frames.load_last_question_number(db, dataset_id=dataset_id),
+        after=after,
+        through=through,
         draw_count=len(earlier_draws),
-        already_drawn=sum(stratum.drawn for earlier_draw in earlier_draws for stratum in earlier_draw.strata),
-        excluded=_select_excluded(
-            plan, dataset_id=dataset_id, batch_id=batch.id if batch else None, selection=selection
-        ),
+        already_drawn=already_drawn,
+        excluded=excluded,
         selection=selection,
+        risk_draw=None
+        if plan.risk is None
+        else draw_by_risk(
+            db,
+            dataset_id=dataset_id,
+            batch_id=batch_id,
+            after=after,
+            through=through,
+            already_drawn=already_drawn,
+            plan=plan,
+            excluded=excluded,
+        ),
     )
 
 
@@ -262,17 +303,50 @@ def _select_exams(db: Session, dataset_id: int, plan: SamplingPlan) -> BalancedS
 
 
 def _select_excluded(
-    plan: SamplingPlan, *, dataset_id: int, batch_id: int | None, selection: BalancedSelection | None
+    db: Session,
+    plan: SamplingPlan,
+    *,
+    dataset_id: int,
+    batch_id: int | None,
+    selection: BalancedSelection | None,
 ) -> AnySelect | None:
-    """Select the ids of the questions that the plan leaves out of the frame; None if it leaves out none."""
+    """Select the ids of the questions that the plan leaves out of the frame; None if it leaves out none.
+
+    The frame of a draw by risk has the questions of other random batches, although they are not drawn again.
+    """
     parts: list[AnySelect] = []
     if selection is not None:
         parts.append(frames.select_outside_exams(dataset_id=dataset_id, exam_numbers=selection.numbers))
-    if plan.not_drawn:
+    if plan.not_drawn and plan.risk is not None:
+        parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=load_not_random_batches(db)))
+    elif plan.not_drawn:
         parts.append(frames.select_in_other_batches(dataset_id=dataset_id, batch_id=batch_id))
     if plan.checks:
         parts.append(problems.select_with_problems(dataset_id=dataset_id, checks=plan.checks))
     return frames.unite_selects(parts)
+
+
+def load_not_random_batches(db: Session) -> set[int]:
+    """Return the ids of the batches whose questions were selected by a search or by findings of exams.
+
+    The function checks no permission.
+    """
+    return applied_rules.load_batches_from_search(db) | {
+        batch.id for batch in batches.list_batches(db) if batch.plan.balance is not None
+    }
+
+
+def _check_seed(db: Session, *, dataset_id: int, plan: SamplingPlan) -> None:
+    """Refuse a new batch with the seed of another one if either is by risk: the draws would be dependent."""
+    others = batches.list_batches(db, dataset_id=dataset_id)
+    taken = {batch.plan.seed for batch in others if plan.risk is not None or batch.plan.risk is not None}
+    if plan.seed in taken:
+        seeds = {batch.plan.seed for batch in others}
+        free = next(seed for seed in range(1, len(seeds) + 2) if seed not in seeds)
+        raise Refused(
+            f"Another batch of this dataset was drawn with seed {plan.seed}. A batch by risk needs a seed of "
+            f"its own, so that the draws are independent. Choose another seed, such as {free}."
+        )
 
 
 def _check_same_plan(batch: Batch, *, dataset: str, dataset_id: int, plan: SamplingPlan) -> None:
@@ -290,16 +364,21 @@ def _check_same_plan(batch: Batch, *, dataset: str, dataset_id: int, plan: Sampl
 
 
 def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) -> DrawPreview:
-    counts = frames.count_frame(
-        db,
-        dataset_id=draw_frame.dataset_id,
-        after=draw_frame.after,
-        through=draw_frame.through,
-        stratify_by=plan.strata,
-        excluded=draw_frame.excluded,
-    )
-    strata = allocate(counts, plan=plan, already_drawn=draw_frame.already_drawn)
-    notes = write_draw_notes(strata, plan=plan, already_drawn=draw_frame.already_drawn)
+    if draw_frame.risk_draw is not None:
+        strata = draw_frame.risk_draw.strata
+        notes: tuple[str, ...] = (_describe_risk_draw(draw_frame.risk_draw),)
+    else:
+        counts = frames.count_frame(
+            db,
+            dataset_id=draw_frame.dataset_id,
+            after=draw_frame.after,
+            through=draw_frame.through,
+            stratify_by=plan.strata,
+            names=plan.names,
+            excluded=draw_frame.excluded,
+        )
+        strata = allocate(counts, plan=plan, already_drawn=draw_frame.already_drawn)
+        notes = write_draw_notes(strata, plan=plan, already_drawn=draw_frame.already_drawn)
     if plan.balance is not None and plan.per_1000 == 1000:
         notes = ()
     if plan.checks:
@@ -334,12 +413,16 @@ def _select_questions(
     Exams are ordered by the lowest hash of their drawn questions, and the questions of an exam by their own
     hash. The order therefore depends on the seed and does not follow tiers or the order of the file.
     """
+    if draw_frame.risk_draw is not None:
+        yield from _list_drawn_by_risk(draw_frame.risk_draw, first_position)
+        return
     frame = frames.load_frame(
         db,
         dataset_id=draw_frame.dataset_id,
         after=draw_frame.after,
         through=draw_frame.through,
         stratify_by=plan.strata,
+        names=plan.names,
         excluded=draw_frame.excluded,
     )
     by_cell = {(stratum.tier, stratum.further): stratum for stratum in strata}
@@ -374,6 +457,46 @@ def _select_questions(
         )
 
 
+def _list_drawn_by_risk(risk_draw: RiskDraw, first_position: int) -> Iterator[draws.DrawnQuestion]:
+    names = [
+        Stratum(tier=tier, further=further, size=0, drawn=0).name for tier, further in risk_draw.frame.cells
+    ]
+    for position, (index, is_uniform) in enumerate(
+        zip(risk_draw.drawn.tolist(), risk_draw.in_uniform_arm.tolist(), strict=True), start=first_position
+    ):
+        arm = "uniform arm" if is_uniform else "risk arm"
+        yield draws.DrawnQuestion(
+            number=int(risk_draw.frame.numbers[index]),
+            stratum=f"{names[risk_draw.frame.strata[index]]} / {arm}",
+            inclusion_probability=float(risk_draw.probabilities[index]),
+            position=position,
+        )
+
+
+def _get_all_probabilities(risk_draw: RiskDraw | None) -> draws.DrawProbabilities | None:
+    if risk_draw is None:
+        return None
+    order = np.argsort(risk_draw.frame.numbers)
+    return draws.DrawProbabilities(
+        numbers=risk_draw.frame.numbers[order],
+        risks=risk_draw.risks[order],
+        probabilities=risk_draw.probabilities[order],
+    )
+
+
+def _describe_risk_draw(risk_draw: RiskDraw) -> str:
+    drawn = len(risk_draw.drawn)
+    uniform = int(risk_draw.in_uniform_arm.sum())
+    limits = ""
+    if drawn:
+        probabilities = risk_draw.probabilities[risk_draw.drawn]
+        limits = f" Inclusion probabilities are {probabilities.min():.4g} to {probabilities.max():.4g}."
+    return (
+        f"{drawn:,} questions with this seed, {risk_draw.planned:,} on average: {uniform:,} of the uniform "
+        f"arm and {drawn - uniform:,} for their risk.{limits}"
+    )
+
+
 def _describe_selection(selection: BalancedSelection) -> str:
     findings = load_findings()
     counts = ", ".join(f"{findings[name].noun} {count:,}" for name, count in selection.by_finding)
@@ -401,7 +524,8 @@ def describe_plan(plan: SamplingPlan) -> str:
     amount = f"{plan.n:,} in total" if plan.n is not None else f"{plan.per_1000} per 1,000"
     other_shares = {str(tier or "none"): share for tier, share in plan.shares.items() if share != 1}
     shares = "".join(f", {name} with share {share:g}" for name, share in other_shares.items())
-    strata = f", strata {' and '.join(plan.strata)}" if plan.strata else ""
+    names = " and ".join(name.replace("_", " ") for name in plan.strata)
+    strata = f", strata {names}" if names else ""
     exclusive = ", not in another batch" if plan.not_drawn else ""
     check_names = ", ".join(check.label.lower() for check in plan.checks)
     checks = f", without problems of {check_names}" if plan.checks else ""
@@ -410,7 +534,17 @@ def describe_plan(plan: SamplingPlan) -> str:
             f"{amount} of {plan.balance.exams:,} exams balanced by finding, "
             f"{100 * plan.balance.healthy_share:g} % healthy"
         )
-    return f"{amount}, seed {plan.seed}{shares}{strata}{exclusive}{checks}"
+    return f"{amount}, seed {plan.seed}{shares}{strata}{exclusive}{checks}{_describe_risk_design(plan)}"
+
+
+def _describe_risk_design(plan: SamplingPlan) -> str:
+    if plan.risk is None:
+        return ""
+    sources = ", ".join(
+        source.label.lower() + (f" x {weight:g}" if weight != 1 else "")
+        for source, weight in plan.risk.weights.items()
+    )
+    return f", by risk ({sources}) with {100 * plan.risk.uniform_share:g} % uniform"
 
 
 def _check_name(name: str) -> str:

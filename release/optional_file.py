@@ -1,4 +1,4 @@
-"""``provenance.jsonl``: the origin of each released question, with its verdicts. It reveals the answers."""
+"""A file of JSON lines that a release has only if there is a record for it: origins, errata."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from release.folder import HashedFile
 from release.manifest import Entry
 
 
-class ProvenanceFile:
-    """A file that is created with its first record, so releases without origins do not have it."""
+class OptionalFile:
+    """A file that is created with its first record, so releases without records do not have it."""
 
     def __init__(self, path: Path) -> None:
         """``path`` must not exist."""

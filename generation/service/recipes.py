@@ -1,4 +1,4 @@
-"""Service for recipes: one ordinary model run per stage, then the question file.
+"""Services for recipes: one ordinary model run per stage, then the question file.
 
 Nothing but the runs is stored. The same plan and source lead to the same requests, so a repeated command
 continues where it stopped, and the questions follow from the replies in the ledger.
@@ -39,11 +39,12 @@ from domain.vocabulary import AnswerFormat, Task
 from generation.generated_questions import GeneratedQuestion
 from generation.question_files import encode_questions, writing_files
 from generation.recipes import Recipe
+from generation.recipes.short_replies import shorten_replies
 from generation.recipes.stages import Material, Stage, make_material
 from generation.source_exams import SourceExam
 from generation.templates.selection import PER_EXAM
 from language_models import service as models
-from language_models.prompts import hash_prompt, parse_prompt
+from language_models.prompts import parse_prompt
 from language_models.requests import ModelRequest
 from storage.intake.datasets import find_dataset_id
 from storage.unit_of_work import read_only_session, unit_of_work
@@ -66,7 +67,6 @@ __all__ = [
 PILOT_EXAMS = 20
 #: The exams of a pilot are chosen with this seed, so that a repeated pilot has the same ones.
 _PILOT_SEED = 1
-_SHIPPED_NOTE = "Shipped with Overread."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +79,7 @@ class GenerationPlan:
         source: the name of the source, such as openi-csv.
         endpoint: the name of the endpoint.
         prompts: prompt versions such as gemex-regions@2; stages without one use the shipped prompt.
+        short_replies: whether shipped prompts are shortened for a small model.
         dataset: the dataset that the questions are imported into, whose data use applies.
         data_use: what the licence of the reports permits, if the dataset does not exist so far.
         comparison: whether the reports in the file keep their section on prior exams.
@@ -91,6 +92,7 @@ class GenerationPlan:
     source: str
     endpoint: str
     prompts: tuple[str, ...] = ()
+    short_replies: bool = False
     dataset: str | None = None
     data_use: DataUse | None = None
     comparison: bool = True
@@ -480,11 +482,9 @@ def _load_prompt(
     if chosen is not None:
         return models.load_prompt(db, by=by, label=chosen)
     content = stage.read_shipped_prompt()
-    sha256 = hash_prompt(content)
-    for version in models.list_prompts(db, by=by):
-        if version.name == stage.name and version.sha256 == sha256:
-            return version
-    return models.save_prompt(db, by=by, content=content, note=_SHIPPED_NOTE, now=now)[0]
+    if plan.short_replies:
+        content = shorten_replies(content)
+    return models.save_shipped_prompt(db, by=by, content=content, now=now)
 
 
 def _open(

@@ -1,0 +1,88 @@
+"""Compliance: what is read of a question and its exam, and what a classifier finds without the image."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from domain.questions import Answer
+from domain.vocabulary import AnswerFormat
+
+_AGE = re.compile(r"0*(\d{1,3})\s*([YMWDymwd]?)")
+#: The value of a property that the exam does not state.
+NOT_STATED = "not stated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExaminedQuestion:
+    """A question; ``number`` is its database id, ``patient`` the patient, or the exam without one."""
+
+    number: int
+    patient: str
+    format: AnswerFormat
+    stem: str
+    options: tuple[str, ...]
+    answer: Answer
+    also_right: tuple[tuple[int, ...], ...] = ()
+    task: str = ""
+    difficulty: str = ""
+    age: str = ""
+    sex: str = ""
+    view: str = ""
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The answers to choose from; empty if the format does not have exactly one of them as its answer."""
+        if self.format is AnswerFormat.SINGLE:
+            return self.options
+        return self.format.fixed_answers or ()
+
+    @property
+    def correct(self) -> frozenset[int]:
+        """The indices of the correct candidates."""
+        if isinstance(self.answer, str):
+            return (
+                frozenset({self.candidates.index(self.answer)})
+                if self.answer in self.candidates
+                else frozenset()
+            )
+        return frozenset({*self.answer, *(index for answer in self.also_right for index in answer)})
+
+    @property
+    def has_one_answer(self) -> bool:
+        """Whether exactly one of several candidates is the answer, and it is known."""
+        return len(self.candidates) > 1 and bool(self.correct)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextOnlyAccuracy:
+    """The accuracy of the classifier in a task ("all": in all).
+
+    ``chance`` is the mean of correct candidates / candidates. ``gain`` is the accuracy minus chance,
+    with its 95 % interval, clustered by patient and conditional on the trained classifiers.
+    """
+
+    task: str
+    n: int
+    accuracy: float
+    chance: float
+    gain: float
+    low: float
+    high: float
+
+
+def group_age(age: str) -> str:
+    """Return the age group of an age as in DICOM ("058Y") or in years.
+
+    >>> [group_age(age) for age in ("058Y", "7", "011M", "240M", "")]
+    ['40 to 64', 'under 18', 'under 18', '18 to 39', 'not stated']
+    """
+    match = _AGE.fullmatch(age.strip())
+    if match is None:
+        return NOT_STATED
+    number, unit = int(match[1]), match[2].upper()
+    years = number if unit in ("", "Y") else number // 12 if unit == "M" else 0
+    for limit, name in ((18, "under 18"), (40, "18 to 39"), (65, "40 to 64")):
+        if years < limit:
+            return name
+    return "65 and over"

@@ -1,0 +1,120 @@
+"""Juries of language models: judges of several model families answer fixed items on a question.
+
+The items and their criteria are part of a prompt version (``quality.juries.criteria``). The votes are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from domain.checks import Check
+from domain.vocabulary import Choice
+
+#: The smallest number of model families whose usable replies decide.
+MIN_FAMILIES = 2
+#: Why a judge was not asked about a question: a model of its family wrote it.
+SAME_FAMILY = "same family as the author"
+
+
+class ItemAnswer(Choice):
+    """The answer of a judge to an item. The tiers are answers to the item of the difficulty."""
+
+    YES = "yes"
+    NO = "no"
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
+    INSUFFICIENT = "insufficient evidence"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JuryItem:
+    """A fixed item of a check: its id in the replies, and its criterion as a sentence."""
+
+    id: str
+    criterion: str
+
+    @property
+    def name(self) -> str:
+        """The id in words.
+
+        >>> JuryItem(id="needs_image", criterion="").name
+        'needs image'
+        """
+        return self.id.replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """The answers of one judge on a question, in the order of the items.
+
+    There are no answers without a usable reply, and ``failure`` states why.
+    """
+
+    family: str
+    answers: tuple[ItemAnswer, ...]
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """A model that judges the questions of a jury by one check.
+
+    Attributes:
+        id: the id in the database.
+        check: the check.
+        family: the family of the model.
+        model: the name of the model.
+        prompt: the label of the prompt version with the criteria.
+        model_run: the name of the run of its requests; None if it has no question to judge.
+        is_test_model: whether it is the small model of the tests.
+    """
+
+    id: int
+    check: Check
+    family: str
+    model: str
+    prompt: str
+    model_run: str | None
+    is_test_model: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jury:
+    """A jury: which models judge which questions of a dataset.
+
+    Attributes:
+        id: the id in the database, which people use as its name.
+        dataset: the name of the dataset.
+        questions: the number of questions with at least one request or excluded judge.
+        unknown_authors: the number of these that state no author, neither in their origin nor as a generator.
+        written_by: the family that a person stated for questions without a known author; None if nobody did.
+        override_reason: why judges may belong to the family of the author; "" if they may not.
+        judges: the judges of each check.
+    """
+
+    id: int
+    dataset: str
+    questions: int
+    unknown_authors: int
+    written_by: str | None
+    override_reason: str
+    planned_at: datetime
+    judges: tuple[Judge, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what was chosen beside the rules."""
+        notes = []
+        if self.unknown_authors:
+            stated = f"stated as {self.written_by}" if self.written_by else "any family may judge them"
+            notes.append(f"Questions without a known author: {self.unknown_authors:,} ({stated}).")
+        if self.override_reason:
+            notes.append(f"Models may judge their own family: {self.override_reason}")
+        return tuple(notes)
+
+    @property
+    def is_test(self) -> bool:
+        """Whether a judge is the small model of the tests, whose answers mean nothing."""
+        return any(judge.is_test_model for judge in self.judges)

@@ -1,0 +1,64 @@
+"""Questions that models answer differently, those with the most balanced votes first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.score_table import QuestionTable
+from evaluation.scoreboard import ScoredModel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputedCase:
+    """A question (its id in the database) that ``correct`` of ``answered`` models answered correctly.
+
+    ``answers`` is the number of different answers.
+    """
+
+    question_number: int
+    correct: int
+    answered: int
+    answers: int
+
+
+def list_disputed_cases(
+    table: QuestionTable, models: Sequence[ScoredModel], rows: NDArray[np.bool_], *, limit: int
+) -> tuple[list[DisputedCase], int]:
+    """Return the questions to which at least two models gave different answers, and their number.
+
+    Open questions are left out, because two texts are rarely equal.
+
+    Args:
+        table: the questions.
+        models: the models.
+        rows: whether each question is in the slice, shape (q,).
+        limit: the maximum number of questions. Those with the smallest difference between the numbers of
+            correct and incorrect answers come first, then those with more different answers.
+    """
+    if len(models) < 2:
+        return [], 0
+    answers = np.array([model.scores.answer[rows] for model in models])
+    is_answered = answers >= 0
+    answered = is_answered.sum(axis=0)
+    correct = np.array([model.scores.correct[rows] == 1 for model in models]).sum(axis=0)
+    ordered = np.sort(answers, axis=0)
+    is_new = np.vstack([ordered[:1] >= 0, (ordered[1:] != ordered[:-1]) & (ordered[1:] >= 0)])
+    different = is_new.sum(axis=0)
+    disputed = np.flatnonzero(different > 1)
+    numbers = table.numbers[rows]
+    balance = np.abs(2 * correct - answered)
+    order = sorted(disputed.tolist(), key=lambda index: (balance[index], -different[index], numbers[index]))
+    cases = [
+        DisputedCase(
+            question_number=int(numbers[index]),
+            correct=int(correct[index]),
+            answered=int(answered[index]),
+            answers=int(different[index]),
+        )
+        for index in order[:limit]
+    ]
+    return cases, len(disputed)

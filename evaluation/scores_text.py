@@ -1,0 +1,196 @@
+"""Scores of models as rows of tables, for the page and the command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.language_models import TEST_MODEL_NOTE
+from evaluation.answer_reason import AnswerReasonScores, Calibration
+from evaluation.results_text import format_interval, format_p, format_percent, format_points
+from evaluation.score_table import QuestionTable
+from evaluation.scoreboard import (
+    CONFIDENCE,
+    ModelDifference,
+    ModelSummary,
+    ScoredModel,
+    TaskAccuracies,
+    summarise_groups,
+)
+from measures.means import Mean
+
+Row = Mapping[str, object]
+A_SCORE, V_SCORE, BLEU, ROUGE = "A-score", "V-score", "BLEU-1", "ROUGE-L"
+_INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
+
+
+def label_model(model: ScoredModel) -> str:
+    """Return the name of an evaluation with its model; of the model of the tests, with what it is worth."""
+    note = f", {TEST_MODEL_NOTE}" if model.is_test_model else ""
+    return f"{model.name} ({model.model}{note})"
+
+
+def list_measures(models: Sequence[ScoredModel]) -> list[str]:
+    """Return the names of the measures that the models have."""
+    columns = dict.fromkeys(column.name for model in models for column in model.columns)
+    return [A_SCORE, V_SCORE, BLEU, ROUGE, *columns]
+
+
+def list_score_rows(summaries: Sequence[ModelSummary], models: Sequence[ScoredModel]) -> list[Row]:
+    """Return one row per model with all measures and their intervals."""
+    names = {model.name: label_model(model) for model in models}
+    columns = dict.fromkeys(name for item in summaries for name in item.columns)
+    return [
+        {
+            "Model": names[item.name],
+            "Questions": item.questions,
+            A_SCORE: _value(item.accuracy.estimate, item.accuracy.low, item.accuracy.high),
+            "n": item.accuracy.n,
+            "Chance": format_percent(item.chance),
+            V_SCORE: _value(item.overlap.estimate, item.overlap.low, item.overlap.high),
+            "n with boxes": item.overlap.n,
+            "Over key boxes": format_percent(item.overlap_per_truth),
+            "Over matches": format_percent(item.overlap_per_match),
+            BLEU: _value(item.bleu.estimate, item.bleu.low, item.bleu.high),
+            ROUGE: _value(item.rouge.estimate, item.rouge.low, item.rouge.high),
+            **{name: _plain(item.columns.get(name)) for name in columns},
+        }
+        for item in summaries
+    ]
+
+
+def list_answer_rows(summaries: Sequence[ModelSummary]) -> list[Row]:
+    """Return one row per model: where its answers come from, as counts and shares of the questions asked."""
+    return [
+        {
+            "Model": item.name,
+            "Questions": item.questions,
+            "Stated by the file": _count(item, item.answers.given),
+            "Extracted by rule": _count(item, item.answers.by_rule),
+            "No answer extracted": _count(item, item.answers.failed),
+            "No reply": _count(item, item.answers.missing),
+        }
+        for item in summaries
+    ]
+
+
+def list_overall_rows(accuracies: TaskAccuracies) -> list[Row]:
+    """Return the micro and macro accuracy of each model."""
+    return [
+        {
+            "Model": item.rater,
+            "A-score (micro)": _value(item.micro, item.micro_low, item.micro_high),
+            "A-score (macro)": _value(item.macro, item.macro_low, item.macro_high),
+            "Tasks": item.tasks,
+            "n": item.n,
+        }
+        for item in accuracies.overall
+    ]
+
+
+def list_group_rows(
+    table: QuestionTable,
+    models: Sequence[ScoredModel],
+    rows: NDArray[np.bool_],
+    *,
+    dimension: str,
+    measure: str,
+) -> list[Row]:
+    """Return one row per value of a dimension, with one measure of each model."""
+    return [
+        {"Group": value, "Questions": size}
+        | {item.name: _select_measure(item, measure) for item in summaries}
+        for (value, summaries), size in zip(
+            summarise_groups(table, models, rows, dimension).items(),
+            _count_questions(table, rows, dimension),
+            strict=True,
+        )
+    ]
+
+
+def _count_questions(table: QuestionTable, rows: NDArray[np.bool_], dimension: str) -> list[int]:
+    """Return the numbers of questions of the groups that are not empty."""
+    sizes = np.bincount(table.dimensions[dimension].codes[rows])
+    return [size for size in sizes.tolist() if size]
+
+
+def list_difference_rows(differences: Sequence[ModelDifference], *, with_model: str) -> list[Row]:
+    """Return one row per model that is compared with another."""
+    return [
+        {
+            "Model": item.name,
+            f"Minus {with_model}": format_points(item.difference),
+            _INTERVAL: format_interval(item.low, item.high, points=True),
+            "p": format_p(item.p),
+            "p (Holm)": format_p(item.p_holm),
+            "n": item.n,
+        }
+        for item in differences
+    ]
+
+
+def _select_measure(summary: ModelSummary, measure: str) -> str:
+    if measure == A_SCORE:
+        return _value(summary.accuracy.estimate, summary.accuracy.low, summary.accuracy.high)
+    if measure == V_SCORE:
+        return _value(summary.overlap.estimate, summary.overlap.low, summary.overlap.high)
+    if measure == BLEU:
+        return _value(summary.bleu.estimate, summary.bleu.low, summary.bleu.high)
+    if measure == ROUGE:
+        return _value(summary.rouge.estimate, summary.rouge.low, summary.rouge.high)
+    return _plain(summary.columns.get(measure))
+
+
+def _count(item: ModelSummary, count: int) -> str:
+    return f"{count:,} ({format_percent(item.answers.share(count))})" if item.questions else "0"
+
+
+def _value(estimate: float | None, low: float | None, high: float | None) -> str:
+    """Format a share as percent with its interval."""
+    if estimate is None:
+        return "–"
+    interval = "" if low is None or high is None else f" ({100 * low:.1f} to {100 * high:.1f})"
+    return f"{100 * estimate:.1f}{interval}"
+
+
+def _plain(mean: Mean | None) -> str:
+    """Format the mean of a column in its own unit."""
+    if mean is None or mean.estimate is None:
+        return "–"
+    interval = "" if mean.low is None else f" ({mean.low:.2f} to {mean.high:.2f})"
+    return f"{mean.estimate:.2f}{interval}, n {mean.n:,}"
+
+
+def list_judge_lines(scores: AnswerReasonScores, mean: Mean, calibration: Calibration | None) -> list[str]:
+    """Return the AR-score, what was left out, the order bias and the calibration as lines of text.
+
+    Args:
+        scores: the AR-scores.
+        mean: their mean, with its interval clustered by patient.
+        calibration: the comparison with experts; None without experts.
+    """
+    left_out = (
+        f"{scores.failed:,} requests without a reply, {scores.unparseable:,} replies without two scores, "
+        f"{scores.zero_references:,} with a reference score of 0"
+    )
+    lines = [
+        f"AR-score: {_plain(mean)} (95 % interval clustered by patient), {scores.judged:,} judged questions",
+        f"left out: {left_out}",
+        f"order bias (model first minus key first): {_plain(scores.order_bias)} points",
+    ]
+    if calibration is None:
+        return [*lines, "calibration: no scores of experts given"]
+    if calibration.mean_difference is None:
+        return [*lines, f"calibration: not defined with {calibration.n:,} common questions; it needs 3"]
+    low, high = calibration.low or 0.0, calibration.high or 0.0
+    agreement = (
+        f"Spearman {_correlation(calibration.spearman)}, Pearson {_correlation(calibration.pearson)}, judge "
+        f"minus experts {calibration.mean_difference:+.2f} (limits of agreement {low:+.2f} to {high:+.2f})"
+    )
+    return [*lines, f"calibration on experts: {agreement}, n {calibration.n:,}"]
+
+
+def _correlation(value: float | None) -> str:
+    return "not defined" if value is None else f"{value:.3f}"

@@ -1,0 +1,97 @@
+"""Services for single questions with the answers of all models. On a private split each is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.errors import NotFound
+from domain.people import Action, Person, require
+from domain.readings import Prediction
+from evaluation.cases import EvaluatedQuestion
+from evaluation.service.plans import describe_model, load_evaluated_questions
+from evaluation.service.scores import ScoreSet, find_score_set
+from storage.evaluation import evaluations as stored
+from storage.reader_study import predictions as stored_predictions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseAnswer:
+    """The answer of a model to a question; ``prediction`` is None if there is no reply.
+
+    ``is_correct`` is None for an open question, and if the model was not asked.
+    """
+
+    evaluation: str
+    model: str
+    was_asked: bool
+    prediction: Prediction | None
+    is_correct: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCase:
+    """A question with its key, its exam, and the answers of all models of the set."""
+
+    scores: ScoreSet
+    item: EvaluatedQuestion
+    answers: tuple[CaseAnswer, ...]
+
+
+def open_case(
+    db: Session, *, by: Person, release_id: int, split: str, question_number: int, now: datetime
+) -> ModelCase:
+    """Load a question with the answers of all models, with an audit entry if the split is private.
+
+    Args:
+        db: a session; one that can write if the split is private.
+        by: the acting person.
+        release_id: the id of the release in the database.
+        split: the split.
+        question_number: the id of the question in the database.
+        now: the current time.
+
+    Raises:
+        NotFound: no model has answered the split, or it does not have the question.
+        InvalidValue: a file of the release was changed.
+        Refused: the keys of the private split are missing.
+    """
+    require(by, Action.RUN_MODELS)
+    scores = find_score_set(db, by=by, release_id=release_id, split=split)
+    questions = load_evaluated_questions(db, scores.evaluations[0].evaluation, only={question_number})
+    if not questions:
+        raise NotFound(f"Question {question_number} is not in the {split} split of {scores.release}.")
+    if scores.is_private:
+        record(
+            db,
+            by=by,
+            what="open case of private split",
+            subject=f"question {question_number}",
+            new={"release": scores.release, "models": len(scores.evaluations)},
+            now=now,
+        )
+    item = questions[0]
+    answers = []
+    for member in scores.evaluations:
+        number = [question_number]
+        predictions = stored_predictions.iterate_predictions(
+            db, model_id=member.run.model_id, question_ids=number
+        )
+        prediction = next(iter(predictions), None)
+        was_asked = bool(stored.load_cases(db, run_id=member.run.id, question_ids=number))
+        is_scored = was_asked and not item.question.format.is_free_text
+        answers.append(
+            CaseAnswer(
+                evaluation=member.evaluation.name,
+                model=describe_model(member.evaluation),
+                was_asked=was_asked,
+                prediction=prediction,
+                is_correct=item.question.is_correct(prediction.answer if prediction else None)
+                if is_scored
+                else None,
+            )
+        )
+    return ModelCase(scores=scores, item=item, answers=tuple(answers))

@@ -1,0 +1,434 @@
+"""Services for the scores of all models on one split of a release. They are computed once and kept as files.
+
+On a private split each opening is recorded in the audit trail.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+import numpy as np
+from sqlalchemy import Engine
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.count_texts import count_text
+from domain.errors import NotFound, Refused
+from domain.evaluations import Condition, Evaluation, EvaluationRun
+from domain.jobs import JobProgress
+from domain.language_models import RequestStatus
+from domain.people import Action, Person, require
+from evaluation.answer_reason import AR_SCORE, compute_answer_reason
+from evaluation.answer_texts import TEXT_SIGNATURE, build_candidate, build_reference
+from evaluation.cases import EvaluatedQuestion
+from evaluation.results import number_clusters
+from evaluation.score_columns import TextPair
+from evaluation.score_table import (
+    TABLE_VERSION,
+    ModelScores,
+    QuestionTable,
+    ScoreColumn,
+    build_question_table,
+    decode_column,
+    decode_question_table,
+    decode_scores,
+    encode_column,
+    encode_question_table,
+    encode_scores,
+    score_model,
+)
+from evaluation.scoreboard import ScoredModel
+from evaluation.service.answer_reason import describe_judge, name_judge_run
+from evaluation.service.plans import load_evaluated_questions
+from jobs.service import JobKind, JobRun
+from language_models import service as models
+from measures.text_overlap import describe_bleu
+from release.splits import Split
+from storage.evaluation import evaluations as stored
+from storage.evaluation import exams as stored_exams
+from storage.evaluation import score_files
+from storage.intake.datasets import load_dataset, load_import_state
+from storage.language_models import runs
+from storage.language_models.requests import count_by_status
+from storage.reader_study import predictions as stored_predictions
+from storage.release import releases
+from storage.unit_of_work import read_only_session
+from storage.workspace import Workspace, current_workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationScores:
+    """An evaluation with its run as given. ``digest`` names the file of its scores.
+
+    ``judge_digest`` names the file of its AR-scores; None if no judge has finished. ``is_judge_stored``
+    states whether that file exists.
+    """
+
+    evaluation: Evaluation
+    run: EvaluationRun
+    digest: str
+    is_computed: bool
+    judge_digest: str | None = None
+    is_judge_stored: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to be computed."""
+        return self.is_computed and (self.judge_digest is None or self.is_judge_stored)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSet:
+    """The evaluations of one split of a release, in the order of their names.
+
+    ``digest`` names the file of the questions. Evaluations without an answer are left out.
+    """
+
+    dataset: str
+    release: str
+    release_id: int
+    split: str
+    digest: str
+    evaluations: tuple[EvaluationScores, ...]
+
+    @property
+    def title(self) -> str:
+        """The set on screen."""
+        return f"{self.dataset} {self.release}, {self.split} split"
+
+    @property
+    def key(self) -> str:
+        """What keys of widgets and the subject of the job begin with."""
+        return f"scores {self.release_id} {self.split}"
+
+    @property
+    def waiting(self) -> list[EvaluationScores]:
+        """The evaluations whose scores are not computed yet."""
+        return [item for item in self.evaluations if not item.is_complete]
+
+    @property
+    def is_private(self) -> bool:
+        """Whether each opening is recorded, and single questions are not exported."""
+        return self.split == Split.PRIVATE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredSet:
+    """A set with the scores that are computed. On a private split it must not leave the server."""
+
+    scores: ScoreSet
+    questions: QuestionTable
+    models: tuple[ScoredModel, ...]
+
+
+def list_score_sets(db: Session, *, by: Person) -> list[ScoreSet]:
+    """Return the splits of releases with answers of a model as given, the newest first, private ones last."""
+    require(by, Action.RUN_MODELS)
+    workspace = current_workspace()
+    groups: dict[tuple[int, str], list[tuple[Evaluation, EvaluationRun]]] = {}
+    runs = stored.list_runs_in_condition(db, condition=Condition.AS_GIVEN)
+    for evaluation in stored.list_evaluations(db):
+        run = runs.get(evaluation.id)
+        if run is not None and run.predictions:
+            groups.setdefault((evaluation.release_id, evaluation.split), []).append((evaluation, run))
+    sets = [_build_set(db, workspace, members) for members in groups.values()]
+    return sorted(sets, key=lambda scores: scores.is_private)
+
+
+def open_scores(db: Session, *, by: Person, release_id: int, split: str, now: datetime) -> ScoredSet:
+    """Load the computed scores of a split, with an audit entry if it is private.
+
+    Args:
+        db: a session; one that can write if the split is private.
+        by: the acting person.
+        release_id: the id of the release in the database.
+        split: the split.
+        now: the current time.
+
+    Raises:
+        NotFound: no model has answers to the split, or no score is computed yet.
+    """
+    require(by, Action.RUN_MODELS)
+    scores = find_score_set(db, by=by, release_id=release_id, split=split)
+    if scores.is_private:
+        record(
+            db,
+            by=by,
+            what="open results of private split",
+            subject=f"release {release_id}",
+            new={"evaluations": [item.evaluation.name for item in scores.evaluations]},
+            now=now,
+        )
+    return load_scored_set(by=by, scores=scores)
+
+
+def find_score_set(db: Session, *, by: Person, release_id: int, split: str) -> ScoreSet:
+    """Return the evaluations of a split.
+
+    Raises:
+        NotFound: no model has answers to it.
+    """
+    for scores in list_score_sets(db, by=by):
+        if (scores.release_id, scores.split) == (release_id, split):
+            return scores
+    raise NotFound("No model has answered the questions of this split yet.")
+
+
+def load_scored_set(*, by: Person, scores: ScoreSet) -> ScoredSet:
+    """Load the computed scores of a set. Callers record the first opening of a private split.
+
+    Raises:
+        NotFound: no score is computed yet.
+    """
+    require(by, Action.RUN_MODELS)
+    workspace = current_workspace()
+    computed = [item for item in scores.evaluations if item.is_computed]
+    if not computed or not score_files.has_scores(workspace, digest=scores.digest):
+        raise NotFound("The scores are not computed yet. Compute them on the page Model scores.")
+    return ScoredSet(
+        scores=scores,
+        questions=_load_questions(workspace, scores.digest),
+        models=tuple(
+            ScoredModel(
+                name=item.evaluation.name,
+                model=item.evaluation.model,
+                is_test_model=item.evaluation.is_test_model,
+                scores=_load_model(workspace, item.digest),
+                columns=(_load_column(workspace, item.judge_digest),)
+                if item.judge_digest and item.is_judge_stored
+                else (),
+            )
+            for item in computed
+        ),
+    )
+
+
+def load_question_ids(db: Session, *, by: Person, scores: ScoreSet) -> dict[str, int]:
+    """Return the ids of the questions of a set in the database, by their id in the file."""
+    require(by, Action.RUN_MODELS)
+    loaded = stored_exams.load_release_questions(db, release_id=scores.release_id, split=scores.split)
+    return {key: number for key, (number, _) in loaded.items()}
+
+
+def load_text_pairs(db: Session, *, by: Person, scores: ScoreSet) -> list[TextPair]:
+    """Load the texts of keys and models, for scores from outside.
+
+    Raises:
+        Refused: the split is private.
+    """
+    require(by, Action.RUN_MODELS)
+    if scores.is_private:
+        raise Refused("The split is private. Its keys and answers to single questions are not exported.")
+    questions = load_evaluated_questions(db, scores.evaluations[0].evaluation)
+    by_number = {item.number: item.question for item in questions}
+    return [
+        TextPair(
+            question_id=by_number[prediction.question_number].id,
+            evaluation=item.evaluation.name,
+            reference=build_reference(by_number[prediction.question_number]),
+            candidate=build_candidate(prediction, by_number[prediction.question_number]),
+        )
+        for item in scores.evaluations
+        for prediction in stored_predictions.iterate_predictions(db, model_id=item.run.model_id)
+    ]
+
+
+def compute_scores(
+    *,
+    by: Person,
+    release_id: int,
+    split: str,
+    report: Callable[[int, int], None] = lambda _done, _total: None,
+    should_stop: Callable[[], bool] = lambda: False,
+    engine: Engine | None = None,
+) -> int:
+    """Compute the scores of a split that are not computed yet, and return the number of models.
+
+    A second process that does the same writes the same files. Scores that are computed stay after a stop.
+
+    Args:
+        by: the acting person.
+        release_id: the id of the release in the database.
+        split: the split.
+        report: called with the numbers of scored questions and of all questions to be scored.
+        should_stop: whether to stop after the present model.
+        engine: the database; None for that of the environment.
+
+    Raises:
+        NotFound: no model has answers to the split, or the folder of the release is missing.
+        InvalidValue: a file of the release was changed.
+        Refused: the keys of the private split are missing.
+    """
+    require(by, Action.RUN_MODELS)
+    workspace = current_workspace()
+    with read_only_session(engine) as db:
+        scores = find_score_set(db, by=by, release_id=release_id, split=split)
+        waiting = scores.waiting
+        has_table = score_files.has_scores(workspace, digest=scores.digest)
+        if not waiting and has_table:
+            return 0
+        questions = load_evaluated_questions(db, scores.evaluations[0].evaluation)
+        if not has_table:
+            exams = {item.exam.number for item in questions}
+            table = build_question_table(questions, stored_exams.load_demographics(db, numbers=exams))
+            content = encode_question_table(table)
+            score_files.save_scores(workspace, digest=scores.digest, content=content)
+    total = len(questions) * len(waiting)
+    computed = 0
+    for item in waiting:
+        if should_stop():
+            break
+
+        def report_rows(rows: int, done: int = len(questions) * computed) -> None:
+            report(done + rows, total)
+
+        with read_only_session(engine) as db:
+            if not item.is_computed:
+                result = _score(db, item, questions, report_rows)
+                score_files.save_scores(workspace, digest=item.digest, content=encode_scores(result))
+            if item.judge_digest and not item.is_judge_stored:
+                content = encode_column(_build_judge_column(db, by, item, questions))
+                score_files.save_scores(workspace, digest=item.judge_digest, content=content)
+        computed += 1
+    return computed
+
+
+def _score(
+    db: Session,
+    item: EvaluationScores,
+    questions: list[EvaluatedQuestion],
+    report: Callable[[int], None],
+) -> ModelScores:
+    return score_model(
+        questions,
+        stored.load_cases(db, run_id=item.run.id),
+        stored_predictions.iterate_predictions(db, model_id=item.run.model_id),
+        report=report,
+    )
+
+
+def _build_judge_column(
+    db: Session, by: Person, item: EvaluationScores, questions: list[EvaluatedQuestion]
+) -> ScoreColumn:
+    run = models.load_run(db, by=by, name=name_judge_run(item.evaluation.name))
+    replies = ((custom_id, reply) for custom_id, reply, _ in models.replay_run(db, by=by, name=run.name))
+    values = compute_answer_reason(replies, clusters=number_clusters(questions)).values
+    numbers = sorted(question.number for question in questions)
+    return ScoreColumn(
+        name=AR_SCORE,
+        version=describe_judge(run),
+        values=np.array([values.get(number, np.nan) for number in numbers]),
+    )
+
+
+def _find_judge_digest(db: Session, *, item: Evaluation, digest: str) -> str | None:
+    """Return the name of the file of AR-scores; None if there is no judge or it has not finished."""
+    run = runs.find_run(db, name=name_judge_run(item.name))
+    if run is None:
+        return None
+    counts = count_by_status(db, run_id=run.id)
+    done, failed = counts.get(RequestStatus.DONE, 0), counts.get(RequestStatus.FAILED, 0)
+    return (
+        _hash(digest, run.name, run.requests_sha256, done, describe_judge(run))
+        if done + failed == run.requests
+        else None
+    )
+
+
+def _build_set(
+    db: Session, workspace: Workspace, members: list[tuple[Evaluation, EvaluationRun]]
+) -> ScoreSet:
+    first = members[0][0]
+    release = releases.load_release(db, release_id=first.release_id)
+    # An import may change patient, age, sex and views of exams, which no file of the release contains.
+    imports = load_import_state(db, dataset_id=load_dataset(db, name=first.dataset).id)
+    digest = _hash(TABLE_VERSION, release.manifest_sha256, first.split, *imports)
+    items = []
+    for evaluation, run in sorted(members, key=lambda member: member[0].name):
+        model_digest = _hash(
+            digest, TEXT_SIGNATURE, describe_bleu(), evaluation.id, evaluation.created_at, run.predictions
+        )  # fmt: skip
+        judge_digest = _find_judge_digest(db, item=evaluation, digest=model_digest)
+        items.append(
+            EvaluationScores(
+                evaluation=evaluation,
+                run=run,
+                digest=model_digest,
+                is_computed=score_files.has_scores(workspace, digest=model_digest),
+                judge_digest=judge_digest,
+                is_judge_stored=judge_digest is not None
+                and score_files.has_scores(workspace, digest=judge_digest),
+            )
+        )
+    return ScoreSet(
+        dataset=first.dataset,
+        release=first.release,
+        release_id=first.release_id,
+        split=first.split,
+        digest=digest,
+        evaluations=tuple(items),
+    )
+
+
+def _hash(*values: object) -> str:
+    return hashlib.sha256("\x1f".join(map(str, values)).encode()).hexdigest()
+
+
+@lru_cache(maxsize=4)  # reading 41,007 questions takes a tenth of a second, and each slice needs them
+def _load_questions(workspace: Workspace, digest: str) -> QuestionTable:
+    return decode_question_table(_read(workspace, digest))
+
+
+@lru_cache(maxsize=64)  # as above; 2.5 MB per model of 41,007 questions
+def _load_model(workspace: Workspace, digest: str) -> ModelScores:
+    return decode_scores(_read(workspace, digest))
+
+
+@lru_cache(maxsize=64)  # as above
+def _load_column(workspace: Workspace, digest: str) -> ScoreColumn:
+    return decode_column(_read(workspace, digest))
+
+
+def _read(workspace: Workspace, digest: str) -> bytes:
+    content = score_files.find_scores(workspace, digest=digest)
+    if content is None:
+        raise NotFound("A file of scores was deleted from the cache. Load the page again and compute it.")
+    return content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreParameters:
+    """The parameters of the job: the release and its split."""
+
+    release_id: int
+    split: str
+
+
+def _run(job: JobRun[ScoreParameters]) -> None:
+    def report(done: int, total: int) -> None:
+        job.progress = JobProgress(done=done, total=total, unit="answers")
+
+    computed = compute_scores(
+        by=job.owner,
+        release_id=job.parameters.release_id,
+        split=job.parameters.split,
+        report=report,
+        should_stop=lambda: job.cancelled.is_set() or job.lease_lost.is_set(),
+    )
+    job.raise_if_cancelled()
+    with job.transaction() as db:
+        job.finish(db, f"Scores of {count_text(computed, 'model')} computed.")
+
+
+MODEL_SCORES = JobKind(
+    name="model scores",
+    title="Scores of models",
+    action=Action.RUN_MODELS,
+    parameters=ScoreParameters,
+    run=_run,
+    failure_prefix="The scores were not computed.",
+)

@@ -1,0 +1,121 @@
+"""Gives exams that were imported without images the images of a later import.
+
+Boxes of their questions are converted from the grid of their file to pixels of the image. Exams with a
+question in a batch, a study or a release get no images, because people have judged it without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from sqlmodel import Session
+
+from domain.boxes import LabelledBox
+from domain.errors import InvalidValue
+from intake.exams import ExamState, RadiographState
+from intake.rules import check_one_unit, map_to_image
+from records.values import boxes_from_json, boxes_to_plain, to_json
+from storage.intake.box_corrections import (
+    QuestionFacts,
+    find_used_questions,
+    load_questions_of_exams,
+    write_boxes,
+)
+from storage.intake.bulk import set_radiograph_images
+from storage.sampling.frames import lock_dataset
+
+
+class AddedImages:
+    """The images that one import adds to exams in the database, batch by batch.
+
+    ``questions`` counts the questions whose boxes changed.
+    """
+
+    def __init__(self, db: Session, *, dataset_id: int) -> None:
+        self._db, self._dataset_id = db, dataset_id
+        self._is_locked = False
+        self._questions: dict[int, list[QuestionFacts]] = {}
+        self._used: set[int] = set()
+        self._images: dict[tuple[int, str], RadiographState] = {}
+        self._boxes: dict[int, str] = {}
+        self._exam_ids: set[int] = set()
+        self.questions = 0
+
+    @property
+    def exams(self) -> int:
+        """The number of exams that got an image."""
+        return len(self._exam_ids)
+
+    def load(self, exam_ids: Collection[int]) -> None:
+        """Load the questions of the exams without images that the next batch names."""
+        self._questions, self._used = {}, set()
+        if not exam_ids:
+            return
+        if not self._is_locked:  # no draw and no new study may use the questions meanwhile
+            lock_dataset(self._db, dataset_id=self._dataset_id)
+            self._is_locked = True
+        for question in load_questions_of_exams(self._db, exam_ids=sorted(exam_ids)):
+            self._questions.setdefault(question.exam_id, []).append(question)
+        numbers = [question.number for questions in self._questions.values() for question in questions]
+        self._used = find_used_questions(self._db, numbers=numbers)
+
+    def add(self, known: ExamState, merged: ExamState) -> None:
+        """Add the images that ``merged`` has and ``known``, the exam in the database, lacks.
+
+        Raises:
+            InvalidValue: a question of the exam is in use, or a box exceeds its image.
+        """
+        images = {
+            name: radiograph
+            for name, radiograph in merged.radiographs.items()
+            if radiograph.sha256 and name in known.radiographs and not known.radiographs[name].sha256
+        }
+        if not images or known.number is None:
+            return
+        questions = self._questions.get(known.number, [])
+        used = next((question.key for question in questions if question.number in self._used), None)
+        if used is not None:
+            raise InvalidValue(
+                "exam.radiographs.file",
+                f"exam {known.key} was imported without images, and its question {used!r} is in a batch, a "
+                "study or a release; import the file with its images into another dataset",
+            )
+        boxes = {}
+        for question in questions:
+            old = boxes_from_json(question.boxes)
+            try:
+                new = tuple(_convert(box, merged.radiographs) for box in old)
+                check_one_unit(box.grid is None for box in new)
+            except InvalidValue as error:
+                raise InvalidValue("boxes", f"of question {question.key!r}: {error.reason}") from None
+            if new != old:
+                boxes[question.number] = to_json(boxes_to_plain(new))
+        self._exam_ids.add(known.number)
+        self._images |= {(known.number, name): radiograph for name, radiograph in images.items()}
+        self._boxes |= boxes
+
+    def write(self) -> None:
+        """Write the images and boxes added since the last call."""
+        set_radiograph_images(
+            self._db,
+            images=[
+                {"exam": exam_id, "name": name, "new_sha256": image.sha256, "new_view": image.view}
+                for (exam_id, name), image in self._images.items()
+            ],
+        )
+        write_boxes(self._db, boxes=self._boxes)
+        self.questions += len(self._boxes)
+        self._images, self._boxes = {}, {}
+
+
+def _convert(box: LabelledBox, radiographs: Mapping[str, RadiographState]) -> LabelledBox:
+    """Return the box in pixels of its image; unchanged without an image.
+
+    Raises:
+        InvalidValue: the box exceeds the image.
+    """
+    image = radiographs[box.radiograph]
+    if image.rows is None or image.columns is None:
+        return box
+    mapped = map_to_image(box.box, grid=box.grid, rows=image.rows, columns=image.columns)
+    return LabelledBox(radiograph=box.radiograph, label=box.label, box=mapped)

@@ -1,0 +1,194 @@
+"""Services that give existing questions the boxes of a COCO file or of Label Studio's export.
+
+A plan shows what would change. The change is one transaction, with an entry in the audit trail for each
+question: who, when, why, and the boxes before and after. Questions in a batch, a study or a release are not
+changed, because people have judged or seen their boxes.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.count_texts import count_text
+from domain.errors import InvalidValue, Refused
+from domain.people import Action, Person, require
+from intake.annotation_files import read_annotated_boxes
+from intake.box_corrections import (
+    BoxLabels,
+    BoxMatch,
+    BoxPlan,
+    RadiographIndex,
+    TargetQuestion,
+    TargetRadiograph,
+    plan_boxes,
+)
+from intake.containers import refuse_encoding
+from intake.strict_json import decode_strictly
+from records.values import boxes_from_json, boxes_to_plain, from_json, to_json
+from storage.intake import box_corrections as stored
+from storage.intake.bulk import lock_for_import
+from storage.sampling.frames import load_dataset_number, lock_dataset
+
+#: The largest annotation file.
+MAX_BYTES = 64_000_000
+CORRECT_BOXES = "correct boxes"
+
+__all__ = [
+    "CORRECT_BOXES",
+    "MAX_BYTES",
+    "BoxLabels",
+    "BoxMatch",
+    "BoxPlan",
+    "correct_boxes",
+    "plan_box_corrections",
+]
+
+
+def plan_box_corrections(
+    db: Session,
+    *,
+    by: Person,
+    dataset: str,
+    content: bytes,
+    match: BoxMatch = BoxMatch.AUTO,
+    labels: BoxLabels = BoxLabels.MENTIONED,
+    replace: bool = False,
+) -> BoxPlan:
+    """Return what a file would change. Nothing is written.
+
+    Args:
+        db: a session.
+        by: the acting person.
+        dataset: the name of the dataset.
+        content: a COCO file, or Label Studio's JSON export.
+        match: how boxes find their questions.
+        labels: which boxes of an image a question gets; boxes with a question's id are always its boxes.
+        replace: whether existing boxes on the annotated radiographs are replaced.
+
+    Raises:
+        NotFound: there is no such dataset.
+        InvalidValue: the file is neither, or too large.
+    """
+    require(by, Action.IMPORT_QUESTIONS)
+    dataset_id = load_dataset_number(db, name=dataset)
+    if len(content) > MAX_BYTES:
+        raise InvalidValue("file", f"has more than {MAX_BYTES // 1_000_000} MB; split it")
+    try:
+        refuse_encoding(content)
+        parsed = decode_strictly(content.removeprefix(codecs.BOM_UTF8))
+    except InvalidValue as error:
+        raise InvalidValue("file", error.reason) from error
+    annotations = list(read_annotated_boxes(parsed))
+    radiographs = [
+        TargetRadiograph(**facts._asdict()) for facts in stored.iterate_radiographs(db, dataset_id=dataset_id)
+    ]
+    index = RadiographIndex(radiographs)
+    boxes = [annotation for annotation in annotations if not isinstance(annotation, InvalidValue)]
+    keys = {box.question_id for box in boxes if box.question_id is not None}
+    exam_ids = set()
+    for image in {box.image for box in boxes}:
+        try:
+            exam_ids.add(index.find(image).exam_id)
+        except InvalidValue:
+            continue  # the plan refuses the boxes with the reason
+    by_key = stored.load_questions_by_key(db, dataset_id=dataset_id, keys=keys)
+    of_exams = stored.load_questions_of_exams(db, exam_ids=exam_ids)
+    used = stored.find_used_questions(db, numbers={facts.number for facts in (*by_key, *of_exams)})
+    questions_by_exam: dict[int, list[TargetQuestion]] = {}
+    for facts in of_exams:
+        questions_by_exam.setdefault(facts.exam_id, []).append(_to_target(facts, used))
+    return plan_boxes(
+        annotations,
+        radiographs=index,
+        questions_by_key={facts.key: _to_target(facts, used) for facts in by_key},
+        questions_by_exam=questions_by_exam,
+        match=match,
+        labels=labels,
+        replace=replace,
+    )
+
+
+def correct_boxes(
+    db: Session,
+    *,
+    by: Person,
+    dataset: str,
+    content: bytes,
+    file: str,
+    why: str,
+    match: BoxMatch = BoxMatch.AUTO,
+    labels: BoxLabels = BoxLabels.MENTIONED,
+    replace: bool = False,
+    expected: str,
+    now: datetime,
+) -> BoxPlan:
+    """Change the boxes of the questions in the plan, and return the plan.
+
+    Args:
+        db: a session for writing.
+        by: the acting person.
+        dataset: the name of the dataset.
+        content: as in :func:`plan_box_corrections`.
+        file: the name of the file, for the audit trail.
+        why: the reason, which is required.
+        match: as in :func:`plan_box_corrections`.
+        labels: as there.
+        replace: as there.
+        expected: the hash of the changes and refused boxes that the person has seen.
+        now: the current time.
+
+    Raises:
+        InvalidValue: there is no reason, or the file is not valid.
+        Refused: the plan has changed since the person has seen it, or has no change.
+    """
+    require(by, Action.IMPORT_QUESTIONS)
+    if not why.strip():
+        raise InvalidValue("why", "state the reason for the change")
+    lock_for_import(db)
+    lock_dataset(db, dataset_id=load_dataset_number(db, name=dataset))  # against draws and new studies
+    plan = plan_box_corrections(
+        db, by=by, dataset=dataset, content=content, match=match, labels=labels, replace=replace
+    )
+    if plan.hash_changes() != expected:
+        raise Refused(
+            f"The changes differ from the preview: {count_text(len(plan.changes), 'question')} would change "
+            "now. Check the preview again."
+        )
+    if not plan.changes:
+        raise Refused("The file changes no question.")
+    stored.write_boxes(
+        db, boxes={change.number: to_json(boxes_to_plain(change.after)) for change in plan.changes}
+    )
+    for change in plan.changes:
+        record(
+            db,
+            by=by,
+            what=CORRECT_BOXES,
+            subject=f"question {change.number}",
+            old=boxes_to_plain(change.before),
+            new=_describe_new(file, boxes_to_plain(change.after)),
+            why=why.strip(),
+            now=now,
+        )
+    return plan
+
+
+def _describe_new(file: str, boxes: list[dict[str, object]]) -> Mapping[str, object]:
+    return {"file": file, "boxes": boxes}
+
+
+def _to_target(facts: stored.QuestionFacts, used: set[int]) -> TargetQuestion:
+    texts = [facts.stem, *from_json(facts.options), facts.category or ""]
+    return TargetQuestion(
+        number=facts.number,
+        key=facts.key,
+        exam_id=facts.exam_id,
+        text="\n".join(texts),
+        boxes=boxes_from_json(facts.boxes),
+        is_used=facts.number in used,
+    )

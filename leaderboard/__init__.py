@@ -1,0 +1,1 @@
+"""Leaderboards: submissions of teams, scored on the private split of a release."""

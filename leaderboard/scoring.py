@@ -1,0 +1,129 @@
+"""Checks a file of predictions for a leaderboard and scores it, with the code of ``cli.py score``."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.count_texts import count_text
+from domain.problems import Refusal
+from domain.questions import Answer, Question
+from domain.version import VERSION
+from measures.proportions import Proportion
+from measures.records.accuracy import compute_share_correct
+from reader_study.predictions_file import read_predictions
+from reader_study.scores import KeyedQuestion, score_questions
+from release.folder import hash_file
+
+CONFIDENCE = 0.95
+#: The most questions without an answer that are named.
+_MAX_NAMED = 20
+#: The modules that decide whether an answer is correct; a receipt contains their hash.
+_SCORING_MODULES = (
+    "domain.questions",
+    "leaderboard.scoring",
+    "reader_study.extraction",
+    "reader_study.harness_files",
+    "reader_study.predictions_file",
+    "reader_study.reply_values",
+    "reader_study.scores",
+    "reader_study.stated_options",
+    "reader_study.yes_no_replies",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedFile:
+    """A file of predictions after the check.
+
+    If there are ``refusals``, the file is not scored and the other fields are empty. ``answers`` and
+    ``outcomes`` are in the order of the sorted ids of the questions. ``failed`` counts replies without a
+    recognised answer, which are wrong. The representation of the object leaves out what belongs to single
+    cases.
+    """
+
+    file_sha256: str
+    file_bytes: int
+    refusals: tuple[Refusal, ...] = ()
+    answers: tuple[Answer | None, ...] = field(default=(), repr=False)
+    outcomes: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), repr=False)
+    failed: int = 0
+
+
+def check_file(path: Path, *, file_name: str, keys: Mapping[str, KeyedQuestion]) -> CheckedFile:
+    """Read, check and score a file of predictions.
+
+    The file must have one answer to each private question and no other line. The score of a partial file
+    would reveal the keys of few questions.
+
+    Args:
+        path: the file, in a format that :func:`reader_study.predictions_file.read_predictions` reads.
+        file_name: the name that refusals state.
+        keys: the private questions with their keys, by id.
+    """
+    sha256, length = hash_file(path)
+    records = (record for record, _ in read_predictions(path, model=None))
+    scored = score_questions(records, keys=keys, file=file_name, scope="the private split of the release")
+    refusals = tuple(
+        Refusal(file=file_name, record=refusal.record, field=refusal.field, reason=refusal.reason)
+        for refusal in scored.refusals
+    )
+    if not refusals:
+        missing = sorted(
+            question_id for question_id, item in scored.questions.items() if item.state == "missing"
+        )
+        refusals = tuple(
+            Refusal(
+                file=file_name,
+                record="",
+                field="question_id",
+                reason=f"{question_id!r} has no answer ({len(missing):,} of "
+                f"{count_text(len(keys), 'question')} {'has' if len(missing) == 1 else 'have'} none)",
+            )
+            for question_id in missing[:_MAX_NAMED]
+        )
+    if refusals:
+        return CheckedFile(file_sha256=sha256, file_bytes=length, refusals=refusals)
+    ordered = [scored.questions[question_id] for question_id in sorted(scored.questions)]
+    return CheckedFile(
+        file_sha256=sha256,
+        file_bytes=length,
+        answers=tuple(item.answer for item in ordered),
+        outcomes=np.array([item.is_correct for item in ordered], dtype=np.bool_),
+        failed=sum(item.state == "failed" for item in ordered),
+    )
+
+
+def score_answers(questions: Sequence[Question], answers: Sequence[Answer | None]) -> NDArray[np.bool_]:
+    """Return whether each answer to the question at the same position is correct, shape (questions,)."""
+    return np.array(
+        [question.is_correct(answer) for question, answer in zip(questions, answers, strict=True)],
+        dtype=np.bool_,
+    )
+
+
+def compute_accuracy(outcomes: NDArray[np.bool_], clusters: Sequence[int]) -> Proportion:
+    """Compute the accuracy with its 95 % interval, clustered by patient."""
+    share, _ = compute_share_correct(
+        outcomes.astype(np.int64), np.asarray(clusters, dtype=np.int64), confidence=CONFIDENCE
+    )
+    return share
+
+
+@cache
+def code_version() -> str:
+    """Return the version of the software and the SHA-256 of the modules that score answers."""
+    digest = hashlib.sha256()
+    for name in _SCORING_MODULES:
+        file = import_module(name).__file__
+        if file is None:
+            raise ValueError(f"{name} has no file")
+        digest.update(Path(file).read_bytes())
+    return f"{VERSION} {digest.hexdigest()}"

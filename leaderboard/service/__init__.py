@@ -1,0 +1,44 @@
+"""Services for leaderboards, for pages and commands.
+
+Submitters see aggregate scores. Keys are only loaded by the services that score
+(:mod:`leaderboard.service.scorer`); outcomes of single cases are returned by none.
+"""
+
+from leaderboard.service.boards import (
+    add_team,
+    change_members,
+    create_leaderboard,
+    list_leaderboards,
+    list_releases_with_private_split,
+    list_teams,
+    set_readers_reference,
+    set_text_only_reference,
+)
+from leaderboard.service.standings import TeamStatus, load_standings, load_team_status, select_submission
+from leaderboard.service.submissions import (
+    CheckedSubmission,
+    check_submission,
+    load_receipt,
+    record_submission,
+)
+from leaderboard.service.versions import change_release
+
+__all__ = [
+    "CheckedSubmission",
+    "TeamStatus",
+    "add_team",
+    "change_members",
+    "change_release",
+    "check_submission",
+    "create_leaderboard",
+    "list_leaderboards",
+    "list_releases_with_private_split",
+    "list_teams",
+    "load_receipt",
+    "load_standings",
+    "load_team_status",
+    "record_submission",
+    "select_submission",
+    "set_readers_reference",
+    "set_text_only_reference",
+]

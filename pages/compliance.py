@@ -1,0 +1,79 @@
+"""Compliance: patient data, terms of use, keys that follow from the text, and a report on biases."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.people import Action, Person
+from quality.service import DEFAULT_THRESHOLD, list_datasets
+from ui.background_jobs.job_status import show_job_outcome, show_job_progress
+from ui.compliance.compliance_job import (
+    ComplianceRequest,
+    load_latest_compliance,
+    read_report,
+    start_compliance,
+)
+from ui.compliance.report import show_report
+from ui.context import current_person, read_only_session, require_page
+from ui.dataset_choice import choose_dataset
+from ui.widgets import run_action, screen, show_empty_state, show_notice
+
+_NOTICE = "compliance"
+
+
+@screen
+def main() -> None:
+    """Show the page in one fragment, so that a click cannot interrupt what it starts."""
+    person = require_page(Action.IMPORT_QUESTIONS)
+    st.title("Compliance")
+    with read_only_session() as db:
+        names = [dataset.name for dataset in list_datasets(db, by=person)]
+    if not names:
+        show_empty_state(
+            "No dataset yet",
+            "Import questions to examine them.",
+            page="pages/import_questions.py",
+            label="Import questions",
+        )
+        return
+    _show_dataset(person, choose_dataset(person, names, key="dataset-to-examine"))
+
+
+def _show_dataset(person: Person, dataset: str) -> None:
+    job = load_latest_compliance(person, dataset)
+    report = read_report(job)
+    if report is None:
+        st.caption(
+            "Three stages look for patient data in the texts, breaches of the terms of data use, and answer "
+            "keys that follow from the text alone. A report of biases follows. No question is changed."
+        )
+    if not show_job_progress(job):
+        left, right = st.columns([1, 2], vertical_alignment="bottom")
+        threshold = left.number_input(
+            "Threshold of the text-only stage",
+            min_value=0.05,
+            max_value=1.0,
+            value=DEFAULT_THRESHOLD,
+            step=0.05,
+            key=f"threshold-{dataset}",
+            help="A key that a classifier without the image gives at least this probability is a problem.",
+        )
+        right.button(
+            "Run compliance stages",
+            key=f"compliance-{dataset}",
+            type="secondary" if report else "primary",
+            on_click=run_action,
+            args=(_start, ComplianceRequest(dataset=dataset, threshold=threshold)),
+            kwargs={"notice_key": _NOTICE},
+        )
+    show_notice(_NOTICE)
+    show_job_outcome(job)
+    if report is not None:
+        show_report(report)
+
+
+def _start(request: ComplianceRequest) -> None:
+    start_compliance(current_person(), request)
+
+
+main()

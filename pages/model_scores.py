@@ -1,0 +1,65 @@
+"""Model scores: all models on one split of a release, by slices, and single cases."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.errors import DomainError
+from domain.language_models import TEST_MODEL_NOTE
+from domain.people import Action
+from evaluation import service as evaluations
+from evaluation.scoreboard import list_judged_by_test_model
+from ui.address import parse_id
+from ui.context import read_only_session, require_page
+from ui.model_scores.case import show_case
+from ui.model_scores.choice import choose_set, choose_slice, open_set, show_computation
+from ui.model_scores.sections import SECTIONS
+from ui.widgets import escape_markdown, screen, show_empty_state
+
+
+@screen
+def main() -> None:
+    """Show the dashboard, or the case in the URL."""
+    person = require_page(Action.RUN_MODELS)
+    st.title("Model scores")
+    question, release = parse_id(st.query_params.get("question")), parse_id(st.query_params.get("release"))
+    if question is not None and release is not None:
+        split = st.query_params.get("split") or "public"
+        try:
+            show_case(person, release_id=release, split=split, question_number=question)
+        except DomainError as error:
+            st.error(escape_markdown(str(error)))
+        return
+    with read_only_session() as db:
+        sets = evaluations.list_score_sets(db, by=person)
+    if not sets:
+        show_empty_state(
+            "No answers yet",
+            "Scores compare the models that answered the questions of a release as given.",
+            page="pages/evaluations.py",
+            label="Open Evaluations",
+        )
+        return
+    scores = choose_set(sets)
+    show_computation(person, scores)
+    scored = open_set(person, scores)
+    if scored is None:
+        return
+    test_models = [model.name for model in scored.models if model.is_test_model]
+    if test_models:
+        st.warning(escape_markdown(f"{', '.join(test_models)}: {TEST_MODEL_NOTE}."))
+    test_judged = list_judged_by_test_model(scored.models)
+    if test_judged:
+        st.warning(escape_markdown(f"AR-scores of {', '.join(test_judged)}: {TEST_MODEL_NOTE}."))
+    chosen = choose_slice(scored)
+    if not chosen.rows.any():
+        st.info("No question is in this slice.")
+        return
+    section = st.segmented_control(
+        "Section", list(SECTIONS), default=next(iter(SECTIONS)), key=f"{scores.key} section",
+        label_visibility="collapsed",
+    )  # fmt: skip
+    SECTIONS[section or next(iter(SECTIONS))](chosen)
+
+
+main()

@@ -1,0 +1,136 @@
+"""The criteria of a jury: a prompt version per check, whose schema has the items, and reading of replies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from domain.checks import JURY_CHECKS, Check
+from domain.errors import InvalidValue
+from domain.juries import ItemAnswer, JuryItem
+from domain.questions import Question, format_answer, option_letter
+from language_models.prompts import Prompt
+from language_models.requests import ModelRequest
+
+_PROMPTS = Path(__file__).parent / "prompts"
+_TIERS = (ItemAnswer.EASY, ItemAnswer.MEDIUM, ItemAnswer.HARD, ItemAnswer.INSUFFICIENT)
+_YES_NO = (ItemAnswer.YES, ItemAnswer.NO, ItemAnswer.INSUFFICIENT)
+
+
+def name_prompt(check: Check) -> str:
+    """Return the name of the prompt of a check.
+
+    >>> name_prompt(Check.COGNITIVE_DEPTH)
+    'jury-cognitive-depth'
+    """
+    return f"jury-{check.value.replace(' ', '-')}"
+
+
+#: The checks by the names of their prompts.
+CHECKS_BY_PROMPT: Mapping[str, Check] = {name_prompt(check): check for check in JURY_CHECKS}
+
+
+def read_shipped_prompt(check: Check) -> str:
+    """Return the prompt file that ships with Overread."""
+    return (_PROMPTS / f"{name_prompt(check)}.toml").read_text(encoding="utf-8")
+
+
+def list_allowed_answers(check: Check) -> tuple[ItemAnswer, ...]:
+    """Return the answers to the items of a check."""
+    return _TIERS if check is Check.DIFFICULTY else _YES_NO
+
+
+def read_items(prompt: Prompt) -> tuple[JuryItem, ...]:
+    """Return the items of a prompt: the properties of its schema, in the order of ``required``.
+
+    Raises:
+        InvalidValue: the prompt is not that of a check, or uses other variables, or an item is not an object
+            with ``reason`` and one of the allowed answers.
+    """
+    check = CHECKS_BY_PROMPT.get(prompt.name)
+    if check is None:
+        raise InvalidValue(
+            "prompt", f"{prompt.name} is for no check by a jury; those are {', '.join(CHECKS_BY_PROMPT)}"
+        )
+    unknown = sorted(set(prompt.variables) - set(_VARIABLES))
+    if unknown or "question" not in prompt.variables:
+        raise InvalidValue(
+            "prompt", f"{prompt.name} must use ${{question}}, and no variables but {', '.join(_VARIABLES)}"
+        )
+    schema = prompt.schema or {}
+    properties = schema.get("properties", {})
+    items = [name for name in schema.get("required", ()) if name in properties]
+    if not items or (check is Check.DIFFICULTY and len(items) != 1):
+        raise InvalidValue("schema", f"{prompt.name} must have {'one item' if items else 'items'}")
+    for name in items:
+        _check_item(properties[name], name, check)
+    return tuple(JuryItem(id=name, criterion=properties[name].get("description", "")) for name in items)
+
+
+def _check_item(schema: Mapping[str, Any], name: str, check: Check) -> None:
+    fields = schema.get("properties", {})
+    answers = fields.get("answer", {}).get("enum", ())
+    allowed = [answer.value for answer in list_allowed_answers(check)]
+    if set(fields) != {"answer", "reason"} or sorted(answers) != sorted(allowed):
+        raise InvalidValue(
+            f"schema {name}",
+            f"must be an object with reason and answer, which is one of {', '.join(allowed)}",
+        )
+
+
+def build_request(
+    prompt: Prompt, question: Question, report: str | None, *, question_number: int
+) -> ModelRequest:
+    """Build the request for one question. Its custom id is the id of the question in the database.
+
+    Args:
+        prompt: the prompt, which :func:`read_items` accepts.
+        question: the question.
+        report: the report of the exam; None if there is none.
+        question_number: the id of the question in the database.
+    """
+    values = {
+        "question": _describe_question(question),
+        "answer": format_answer(question.answer, question.options),
+        "explanation": question.explanation.strip() or "none",
+        "report": (report or "").strip() or "There is no report.",
+    }
+    return prompt.build_request(
+        custom_id=str(question_number), values={name: values[name] for name in prompt.variables}
+    )
+
+
+#: The variables that a prompt of a check may use.
+_VARIABLES = ("question", "answer", "explanation", "report")
+
+
+def _describe_question(question: Question) -> str:
+    options = [f"{option_letter(index)}. {text}" for index, text in enumerate(question.options)]
+    return "\n".join([f"Question ({question.format.label}): {question.stem}", *options])
+
+
+class _Answered(msgspec.Struct):
+    answer: ItemAnswer
+    reason: str = ""
+
+
+_decoder = msgspec.json.Decoder(dict[str, _Answered])
+
+
+def read_answers(reply: str, items: Sequence[JuryItem]) -> tuple[tuple[ItemAnswer, ...], tuple[str, ...]]:
+    """Return the answers and the reasons of a reply, in the order of the items.
+
+    Raises:
+        InvalidValue: the reply has another form.
+    """
+    try:
+        answered = _decoder.decode(reply)
+        chosen = [answered[item.id] for item in items]
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise InvalidValue("reply", str(error)) from error
+    except KeyError as error:
+        raise InvalidValue("reply", f"does not have the item {error}") from error
+    return tuple(item.answer for item in chosen), tuple(item.reason for item in chosen)

@@ -1,0 +1,89 @@
+"""Decides from the votes of a jury whether a question has a problem.
+
+A majority is more than half of the judges with a usable reply; "insufficient evidence" counts as one. A
+majority of "no" on an item is a problem. A question passes if each item has a majority of "yes". Otherwise,
+and with fewer than two usable replies, it was not checked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from domain.checks import Check, Need, Problem
+from domain.juries import MIN_FAMILIES, SAME_FAMILY, ItemAnswer, JuryItem, Vote
+from domain.vocabulary import Difficulty
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JuryOutcome:
+    """What a jury decided on a question by one check.
+
+    ``problems`` has one problem for each item with a majority of "no". ``not_checked`` states why nothing
+    was decided. ``tier`` is the difficulty with a majority; None for other checks, and without a majority.
+    """
+
+    problems: tuple[Problem, ...] = ()
+    not_checked: Need | None = None
+    tier: Difficulty | None = None
+
+
+def decide(
+    check: Check, items: Sequence[JuryItem], votes: Iterable[Vote], *, stated: Difficulty | None = None
+) -> JuryOutcome:
+    """Decide from the votes on a question.
+
+    Args:
+        check: the check.
+        items: its items.
+        votes: the votes; of several votes of a family, the last one with a usable reply counts.
+        stated: the difficulty that the question states; used by the check of the difficulty only.
+    """
+    votes = list(votes)
+    usable = {vote.family: vote for vote in votes if len(vote.answers) == len(items)}
+    if len(usable) < MIN_FAMILIES:
+        is_excluded = any(vote.failure == SAME_FAMILY for vote in votes)
+        return JuryOutcome(not_checked=Need.OTHER_FAMILIES if is_excluded else Need.REPLIES)
+    answers = [vote.answers for vote in usable.values()]
+    counts = [Counter(answered[index] for answered in answers) for index in range(len(items))]
+    if check is Check.DIFFICULTY:
+        return _decide_tier(counts[0], stated)
+    problems = tuple(
+        Problem(
+            check=check,
+            field=item.name,
+            reason=f"{count[ItemAnswer.NO]} of {_count_judges(answers)} answered no",
+        )
+        for item, count in zip(items, counts, strict=True)
+        if _is_majority(count[ItemAnswer.NO], answers)
+    )
+    if problems:
+        return JuryOutcome(problems=problems)
+    if all(_is_majority(count[ItemAnswer.YES], answers) for count in counts):
+        return JuryOutcome()
+    return JuryOutcome(not_checked=Need.MAJORITY)
+
+
+def _decide_tier(count: Counter[ItemAnswer], stated: Difficulty | None) -> JuryOutcome:
+    judges = count.total()
+    [(answer, votes)] = count.most_common(1)
+    if 2 * votes <= judges or answer is ItemAnswer.INSUFFICIENT:
+        return JuryOutcome(not_checked=Need.MAJORITY)
+    tier = Difficulty(answer.value)
+    if stated is None:
+        return JuryOutcome(not_checked=Need.DIFFICULTY, tier=tier)
+    if tier is stated:
+        return JuryOutcome(tier=tier)
+    reason = f"stated as {stated.value}, judged as {tier.value} by {votes} of {judges} judges"
+    return JuryOutcome(
+        problems=(Problem(check=Check.DIFFICULTY, field="difficulty", reason=reason),), tier=tier
+    )
+
+
+def _is_majority(votes: int, answers: Sequence[object]) -> bool:
+    return 2 * votes > len(answers)
+
+
+def _count_judges(answers: Sequence[object]) -> str:
+    return f"{len(answers)} judges"

@@ -1,0 +1,352 @@
+"""Services for the results of juries: storing votes and what they decide, and reading both.
+
+Which votes count: those by the prompt version in the settings of the check. Of a family, the last usable one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.checks import CHECKS, JURY_CHECKS, Check, CheckResult, Need, Problem
+from domain.errors import InvalidValue
+from domain.juries import ItemAnswer, Judge, Jury, JuryItem, Vote
+from domain.people import Action, Person, require
+from domain.vocabulary import Difficulty
+from language_models import service as models
+from language_models.prompts import parse_prompt
+from quality.juries.criteria import list_allowed_answers, read_answers, read_items
+from quality.juries.decision import JuryOutcome, decide
+from quality.service.settings import switch_check
+from storage.intake import datasets
+from storage.language_models.prompts import find_prompt
+from storage.quality import check_states, problems
+from storage.quality import juries as stored
+from storage.quality.check_states import CheckState
+
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemCounts:
+    """How the judges of one family answered an item; ``answers`` has each allowed answer."""
+
+    item: JuryItem
+    family: str
+    answers: dict[ItemAnswer, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JuryResults:
+    """The votes of a check in a dataset.
+
+    Attributes:
+        check: the check.
+        prompt: the label of the prompt version with the criteria.
+        judged: the number of questions with a vote, usable or not.
+        counts: the answers by item and family.
+        failures: the number of replies that cannot be used and of excluded judges, by (family, reason).
+        is_test: whether a judge is the small model of the tests.
+        override_reasons: why judges of these votes may belong to the family of the author; empty if none may.
+    """
+
+    check: Check
+    prompt: str
+    judged: int
+    counts: tuple[ItemCounts, ...]
+    failures: dict[tuple[str, str], int]
+    is_test: bool
+    override_reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteDetails:
+    """The vote of a judge on a question with the reasons, in the order of the items."""
+
+    judge: Judge
+    items: tuple[JuryItem, ...]
+    vote: Vote
+    reasons: tuple[str, ...]
+
+
+def store_votes(  # allow writes-without-record: the votes are read from the ledger, which is the record
+    db: Session, *, by: Person, judge: Judge
+) -> int:
+    """Store the votes of a judge from the replies so far, and return the number of usable ones.
+
+    Requests that have not been called have no vote.
+    """
+    require(by, Action.RUN_MODELS)
+    if judge.model_run is None:
+        return 0
+    items = _load_items(db, judge.prompt)
+    votes = [
+        (int(reply.custom_id), _read_vote(reply, judge.family, items))
+        for reply in models.iterate_replies(db, by=by, name=judge.model_run)
+        if reply.output is not None or reply.failure
+    ]
+    stored.replace_votes(db, judge_id=judge.id, votes=votes)
+    return sum(bool(vote.answers) for _, vote in votes)
+
+
+def update_results(
+    db: Session, *, by: Person, jury: Jury, usable_votes: Mapping[Check, int], now: datetime
+) -> None:
+    """Store the results of the checks of a jury that its votes change.
+
+    The criteria of the results change only with a usable vote, and never to those of an older jury: its votes
+    are kept, but those of the newer one count.
+
+    Args:
+        db: a session that can write.
+        by: the acting person.
+        jury: the jury.
+        usable_votes: its number of usable votes by check.
+        now: the current time.
+    """
+    require(by, Action.RUN_MODELS)
+    dataset_id = datasets.load_dataset(db, name=jury.dataset).id
+    states = check_states.load_states(db, dataset_id=dataset_id)
+    newer = {
+        (judge.check, judge.prompt)
+        for other in stored.list_juries(db, dataset_id=dataset_id)
+        if other.id > jury.id
+        for judge in other.judges
+    }
+    for check, prompt in dict.fromkeys((judge.check, judge.prompt) for judge in jury.judges):
+        current = states[check].settings.get("prompt")
+        if current == prompt or (usable_votes.get(check) and (check, current) not in newer):
+            store_jury_results(db, by=by, dataset=jury.dataset, check=check, prompt=prompt, now=now)
+
+
+def store_jury_results(
+    db: Session, *, by: Person, dataset: str, check: Check, prompt: str, now: datetime
+) -> int:
+    """Store what the votes by a prompt version decide, and switch the check on. Earlier results are replaced.
+
+    Args:
+        db: a session that can write.
+        by: the acting person.
+        dataset: the name of the dataset.
+        check: the check.
+        prompt: the label of the prompt version whose votes count from now on.
+        now: the current time.
+
+    Returns:
+        The number of questions with a problem.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.RUN_MODELS)
+    summary = datasets.load_dataset(db, name=dataset)
+    missing: Counter[Need] = Counter()
+    found: list[tuple[int, Problem]] = []
+    for number, outcome in _iterate_outcomes(db, summary.id, check, prompt):
+        found += [(number, problem) for problem in outcome.problems]
+        if outcome.not_checked is not None:
+            missing[outcome.not_checked] += 1
+    problems.replace_problems(
+        db, dataset_id=summary.id, check=check, after=0, through=_HIGHEST, problems=found
+    )
+    switch_check(db, by=by, dataset=dataset, check=check, is_on=True, now=now)
+    state = check_states.load_states(db, dataset_id=summary.id)[check]
+    check_states.save_state(
+        db,
+        dataset_id=summary.id,
+        state=replace(
+            state,
+            version=CHECKS[check].version,
+            settings={"prompt": prompt},
+            missing_needs=missing,
+            checked_at=now,
+        ),
+    )
+    reported = len({number for number, _ in found})
+    record(
+        db,
+        by=by,
+        what="check questions",
+        subject=f"dataset {summary.id}",
+        new={
+            "checks": {check.value: CHECKS[check].version},
+            "prompt": prompt,
+            "problems": {check.value: reported},
+        },
+        now=now,
+    )
+    return reported
+
+
+def load_jury_outcomes(
+    db: Session, *, dataset_id: int, state: CheckState, question_ids: Collection[int]
+) -> dict[int, JuryOutcome]:
+    """Return what the juries decided on some questions, by id. Callers check permissions.
+
+    A question that no jury judged by the criteria in the settings of the check is missing.
+    """
+    prompt = state.settings.get("prompt")
+    if prompt is None:
+        return {}
+    items = _load_items(db, str(prompt))
+    votes = stored.load_votes(
+        db, dataset_id=dataset_id, check=state.check, prompt=str(prompt), question_ids=question_ids
+    )
+    stated = _load_stated(db, state.check, list(votes))
+    return {
+        number: decide(state.check, items, given, stated=stated.get(number))
+        for number, given in votes.items()
+    }
+
+
+def count_judged(db: Session, *, dataset_id: int, state: CheckState) -> int:
+    """Return the number of questions with a vote that counts. Callers check permissions."""
+    prompt = state.settings.get("prompt")
+    if prompt is None:
+        return 0
+    return stored.count_voted_questions(db, dataset_id=dataset_id, check=state.check, prompt=str(prompt))
+
+
+def outcome_to_result(check: Check, outcome: JuryOutcome | None) -> CheckResult:
+    """Return the result of a check for a question; None if no jury judged it."""
+    if outcome is None:
+        return CheckResult(check=check, not_checked=Need.JURY)
+    if outcome.problems:
+        return CheckResult(check=check, problem=outcome.problems[0])
+    return CheckResult(check=check, not_checked=outcome.not_checked)
+
+
+def load_jury_results(db: Session, *, by: Person, dataset: str) -> list[JuryResults]:
+    """Return the votes of the checks that have any, in the order of the checks.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.SEE_CHECKS)
+    summary = datasets.load_dataset(db, name=dataset)
+    states = check_states.load_states(db, dataset_id=summary.id)
+    judges = [
+        (jury, judge) for jury in stored.list_juries(db, dataset_id=summary.id) for judge in jury.judges
+    ]
+    test_prompts = {(judge.check, judge.prompt) for _, judge in judges if judge.is_test_model}
+    results = []
+    for check in JURY_CHECKS:
+        prompt = states[check].settings.get("prompt")
+        if prompt is None:
+            continue
+        items = _load_items(db, str(prompt))
+        counts = stored.count_answers(db, dataset_id=summary.id, check=check, prompt=str(prompt))
+        results.append(
+            JuryResults(
+                check=check,
+                prompt=str(prompt),
+                judged=count_judged(db, dataset_id=summary.id, state=states[check]),
+                counts=tuple(_count_items(check, items, counts)),
+                failures={
+                    (count.family, count.failure): count.questions for count in counts if not count.answers
+                },
+                is_test=(check, str(prompt)) in test_prompts,
+                override_reasons=tuple(
+                    dict.fromkeys(
+                        jury.override_reason
+                        for jury, judge in judges
+                        if jury.override_reason and (judge.check, judge.prompt) == (check, prompt)
+                    )
+                ),
+            )
+        )
+    return results
+
+
+def load_jury_tiers(
+    db: Session, *, by: Person, dataset: str, question_numbers: Collection[int]
+) -> dict[int, Difficulty]:
+    """Return the tiers on which juries agree, for those of the questions that have one.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.SEE_CHECKS)
+    summary = datasets.load_dataset(db, name=dataset)
+    state = check_states.load_states(db, dataset_id=summary.id)[Check.DIFFICULTY]
+    outcomes = load_jury_outcomes(db, dataset_id=summary.id, state=state, question_ids=question_numbers)
+    return {number: outcome.tier for number, outcome in outcomes.items() if outcome.tier is not None}
+
+
+def load_question_votes(db: Session, *, by: Person, question_number: int) -> list[VoteDetails]:
+    """Return all votes on a question with their reasons, those by earlier criteria included."""
+    require(by, Action.SEE_CHECKS)
+    details = []
+    for judge, vote in stored.list_votes_of_question(db, question_id=question_number):
+        items = _load_items(db, judge.prompt)
+        reasons: tuple[str, ...] = ()
+        if vote.answers and judge.model_run is not None:
+            reply = models.find_reply(db, by=by, name=judge.model_run, custom_id=str(question_number))
+            reasons = read_answers(reply, items)[1] if reply is not None else ()
+        details.append(VoteDetails(judge=judge, items=items, vote=vote, reasons=reasons))
+    return details
+
+
+#: Above every id of a question.
+_HIGHEST = 2**62
+
+
+def _iterate_outcomes(
+    db: Session, dataset_id: int, check: Check, prompt: str
+) -> Iterator[tuple[int, JuryOutcome]]:
+    items = _load_items(db, prompt)
+    block: list[tuple[int, list[Vote]]] = []
+
+    def decide_block() -> Iterator[tuple[int, JuryOutcome]]:
+        stated = _load_stated(db, check, [number for number, _ in block])
+        for number, votes in block:
+            yield number, decide(check, items, votes, stated=stated.get(number))
+        block.clear()
+
+    for item in stored.iterate_votes(db, dataset_id=dataset_id, check=check, prompt=prompt):
+        block.append(item)
+        if len(block) == _AT_ONCE:
+            yield from decide_block()
+    if block:
+        yield from decide_block()
+
+
+def _load_stated(db: Session, check: Check, numbers: Collection[int]) -> dict[int, Difficulty]:
+    """Return the stated difficulties, which only the check of the difficulty needs."""
+    if check is not Check.DIFFICULTY:
+        return {}
+    return stored.load_difficulties(db, question_ids=numbers)
+
+
+def _load_items(db: Session, label: str) -> tuple[JuryItem, ...]:
+    version = find_prompt(db, label=label)
+    if version is None:
+        raise ValueError(f"there is no prompt {label}")
+    return read_items(parse_prompt(version.content))
+
+
+def _read_vote(reply: models.RunReply, family: str, items: tuple[JuryItem, ...]) -> Vote:
+    if reply.output is None:
+        return Vote(family=family, answers=(), failure=reply.failure)
+    try:
+        return Vote(family=family, answers=read_answers(reply.output, items)[0])
+    except InvalidValue as error:
+        return Vote(family=family, answers=(), failure=f"reply of another form: {error.reason}")
+
+
+def _count_items(
+    check: Check, items: tuple[JuryItem, ...], counts: Collection[stored.AnswerCount]
+) -> Iterator[ItemCounts]:
+    families = sorted({count.family for count in counts if count.answers})
+    for index, item in enumerate(items):
+        for family in families:
+            answers = dict.fromkeys(list_allowed_answers(check), 0)
+            for count in counts:
+                if count.family == family and count.answers:
+                    answers[count.answers[index]] += count.questions
+            yield ItemCounts(item=item, family=family, answers=answers)

@@ -1,0 +1,39 @@
+"""Services for previewing and drawing batches, and for the risk of errors in a dataset's questions."""
+
+from sampling.service.draws import (
+    MAX_NAME_LENGTH,
+    DrawPreview,
+    DrawResult,
+    describe_plan,
+    draw_batch,
+    list_batch_questions,
+    list_batches,
+    list_drawable_datasets,
+    load_not_random_batches,
+    preview_draw,
+)
+from sampling.service.risk import (
+    RiskOverview,
+    compare_strategies,
+    describe_risk,
+    list_seeds,
+    load_frame_risks,
+)
+
+__all__ = [
+    "MAX_NAME_LENGTH",
+    "DrawPreview",
+    "DrawResult",
+    "RiskOverview",
+    "compare_strategies",
+    "describe_plan",
+    "describe_risk",
+    "draw_batch",
+    "list_batch_questions",
+    "list_batches",
+    "list_drawable_datasets",
+    "list_seeds",
+    "load_frame_risks",
+    "load_not_random_batches",
+    "preview_draw",
+]

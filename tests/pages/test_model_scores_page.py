@@ -1,0 +1,95 @@
+"""The page Model scores: computation, sections, cases, and the audited private split."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.people import Role
+from release.splits import Split
+from tests.pages.conftest import end_double_click_window, get_text, wait_for_jobs
+from tests.storage.evaluation_worlds import make_evaluation_world
+from tests.storage.test_model_scores import answer, list_questions, plan, read_audit
+
+PAGE = "pages/model_scores.py"
+
+
+@pytest.fixture
+def coordinator(sign_in_as):
+    return sign_in_as("dana", Role.COORDINATOR)
+
+
+def press(page, label):
+    button = next(element for element in page.button if element.label == label)
+    return end_double_click_window(button.click().run())
+
+
+def choose(page, section):
+    return page.segmented_control[0].set_value(section).run()
+
+
+def find_table(page, column):
+    return next(table.value for table in page.dataframe if column in table.value.columns)
+
+
+@pytest.mark.full
+def test_an_empty_workspace_says_what_is_needed(coordinator, run_page):
+    assert "No answers yet" in get_text(run_page(PAGE))
+
+
+@pytest.mark.full
+def test_scores_are_computed_and_shown_by_sections(coordinator, run_page, workspace_engine, tmp_path):
+    make_evaluation_world(workspace_engine, tmp_path / "workspace")
+    for name, letter in (("good", ""), ("biased", "A")):
+        plan(name)
+        lines = [{"question_id": item, "raw": letter or key} for item, key in list_questions(name)]
+        answer(tmp_path, name, lines)
+    page = run_page(PAGE)
+    assert "The scores of biased, good are not computed yet" in get_text(page)
+    page = press(page, "Compute scores")
+    wait_for_jobs()
+    page = page.run()
+    scores = find_table(page, "A-score")
+    assert list(scores["Model"]) == ["biased (Net biased)", "good (Net good)"]
+    assert scores["A-score"][1].startswith("100.0")
+    assert scores["A-score"][0].startswith("33.3")
+    page = choose(page, "By group")
+    assert "Group" in find_table(page, "Group").columns
+    page = choose(page, "Differences")
+    assert find_table(page, "p (Holm)")["n"][0] == 12
+    page = choose(page, "Tables of the papers")
+    assert "Random" in list(find_table(page, "Model")["Model"])
+    assert "/files/model-scores/gemex-table-5.csv?release=1" in get_text(page)
+    page = choose(page, "Cases")
+    cases = find_table(page, "Different answers")
+    assert len(cases) == 8  # the key of four of twelve questions is A
+    number = cases["Case"][0].rpartition("=")[2]
+    page.query_params["release"], page.query_params["question"] = "1", number
+    text = get_text(page.run())
+    assert "Answers of the models" in text
+    assert "✓ correct" in text
+    assert "✗ wrong" in text
+
+
+@pytest.mark.full
+def test_a_private_split_is_opened_by_a_button_and_recorded_once(
+    coordinator, run_page, workspace_engine, tmp_path
+):
+    make_evaluation_world(workspace_engine, tmp_path / "workspace", private=0.5)
+    plan("secret", split=Split.PRIVATE)
+    answer(tmp_path, "secret", [{"question_id": item, "raw": key} for item, key in list_questions("secret")])
+    page = press(run_page(PAGE), "Compute scores")
+    wait_for_jobs()
+    page = page.run()
+    assert not page.dataframe
+    before = len(read_audit("open results of private split"))
+    page = press(page, "Open scores")
+    assert find_table(page, "A-score")["A-score"][0].startswith("100.0")
+    page = choose(page, "Cases")
+    assert len(read_audit("open results of private split")) == before + 1
+    assert "Cases of the private split are not exported" in get_text(page)
+
+
+@pytest.mark.full
+def test_nobody_else_opens_the_page(sign_in_as, run_page):
+    sign_in_as("ruth", Role.REVIEWER)
+    assert "Model scores" not in [title.value for title in run_page(PAGE).title]

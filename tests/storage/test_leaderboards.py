@@ -1,0 +1,526 @@
+"""Leaderboards: quotas, receipts, the Ladder, ranks, permanent rows and what each person may see."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from domain.errors import AlreadyThere, InvalidValue, NotAllowed, NotFound, NotNow, Refused, StaleRevision
+from domain.evaluations import AnsweredBy, Condition
+from domain.leaderboards import ModelAccess, QuotaUse, ReferenceKind
+from domain.people import Role
+from domain.protocols import Protocol
+from domain.studies import Arm, Crossing
+from evaluation import service as evaluations
+from leaderboard import service as leaderboards
+from leaderboard.site import write_site
+from reader_study import service as studies
+from release.folder import hash_file
+from release.splits import Split
+from storage.engine import make_engine
+from storage.leaderboard import boards
+from storage.reader_study.cases import list_cases
+from storage.reader_study.readings import iterate_readings
+from storage.rows.audit import AuditRow
+from storage.rows.datasets import DatasetRow, QuestionRow
+from storage.rows.studies import ReaderStudyRow
+from storage.unit_of_work import read_only_session, unit_of_work
+from tests.storage.backup_worlds import make_workspace
+from tests.storage.evaluation_worlds import make_settings
+from tests.storage.leaderboard_worlds import (
+    BOARD,
+    BY,
+    SPLIT,
+    add_board,
+    add_team,
+    answer_with_errors,
+    copy_leaderboard_world,
+    make_details,
+    make_leaderboard_world,
+    submit,
+    write_predictions,
+)
+from tests.storage.release_helpers import create_release
+from tests.storage.study_worlds import SOURCE, StudyWorld, make_design, read_all
+from tests.storage.worlds import NOW
+
+
+@pytest.fixture(scope="module")
+def template(sqlite_template, tmp_path_factory):
+    """A release with private questions, which tests copy."""
+    folder = tmp_path_factory.mktemp("template")
+    shutil.copyfile(sqlite_template, folder / "overread.sqlite")
+    engine = make_engine(f"sqlite:///{folder / 'overread.sqlite'}")
+    yield make_leaderboard_world(engine, folder / "home")
+    engine.dispose()
+
+
+@pytest.fixture
+def world(template, tmp_path, monkeypatch):
+    yield from copy_leaderboard_world(template, tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def anna(world):
+    """A member of the team "A" of a leaderboard without Ladder."""
+    add_board(world.engine)
+    return add_team(world.engine, "A", "anna")["anna"]
+
+
+pytestmark = pytest.mark.full
+
+
+def make_file(world, tmp_path, is_wrong=lambda _: False, name="predictions.jsonl"):
+    return write_predictions(tmp_path / name, answer_with_errors(world, is_wrong))
+
+
+def load_status(world, by, board=BOARD, now=NOW):
+    with read_only_session(world.engine) as db:
+        return leaderboards.load_team_status(db, by=by, leaderboard=board, now=now)
+
+
+def load_standings(world, board=BOARD, by=BY):
+    with read_only_session(world.engine) as db:
+        return leaderboards.load_standings(db, by=by, leaderboard=board)
+
+
+def test_a_receipt_states_the_hashes_the_score_and_what_is_left(world, anna, tmp_path):
+    path = make_file(world, tmp_path, lambda position: position < 6)
+    receipt = submit(world.engine, path, by=anna)
+    plain = json.loads(receipt.to_json())
+    keys_sha256, _ = hash_file(world.release.with_name("v1-keys") / "keys.jsonl")
+    assert (plain["file_sha256"], plain["file_bytes"]) == hash_file(path)
+    assert plain["manifest_sha256"] == hash_file(world.release / "manifest.json")[0]
+    assert plain["keys_sha256"] == keys_sha256
+    n = len(world.keys)
+    assert (plain["score"]["correct"], plain["score"]["n"]) == (n - 6, n)
+    assert plain["remaining"] == {"day": 4, "month": 7, "total": 9}
+    content = {key: value for key, value in plain.items() if key not in ("receipt_sha256", "remaining")}
+    canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    assert plain["receipt_sha256"] == hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def test_the_score_is_that_of_the_command_score(world, anna, tmp_path, capsys):
+    import cli
+
+    path = make_file(world, tmp_path, lambda position: position % 4 == 0)
+    score = submit(world.engine, path, by=anna).score
+    out = tmp_path / "score.json"
+    assert cli.main(["score", str(path), "--release", str(world.release), "--out", str(out)]) == 0
+    [overall] = [
+        item for item in json.loads(out.read_text())["scores"]
+        if item["side"] == "private" and item["by"] == "overall (micro)"
+    ]  # fmt: skip
+    assert (score.correct, score.n) == (overall["correct"], overall["n"])
+    assert (score.low, score.high) == pytest.approx((overall["clustered_low"], overall["clustered_high"]))
+
+
+def test_an_invalid_file_is_not_charged_and_names_its_lines(world, anna, tmp_path):
+    answers = answer_with_errors(world, lambda _: False)
+    first = next(iter(answers))
+    path = write_predictions(tmp_path / "predictions.jsonl", answers)
+    path.write_text(path.read_text().replace(f'"{first}"', '"nowhere"'))
+    with read_only_session(world.engine) as db:
+        checked = leaderboards.check_submission(db, by=anna, leaderboard=BOARD, path=path, now=NOW)
+    [refusal] = checked.refusals
+    assert (refusal.record, refusal.reason) == (
+        "1", "'nowhere' is not a question of the private split of the release"
+    )  # fmt: skip
+    with unit_of_work(world.engine) as db, pytest.raises(Refused, match="Nothing was charged"):
+        leaderboards.record_submission(db, by=anna, checked=checked, details=make_details(), now=NOW)
+    assert load_status(world, anna).remaining == QuotaUse(day=5, month=8, total=10)
+
+
+def test_a_file_without_an_answer_to_each_question_is_refused(world, anna, tmp_path):
+    answers = answer_with_errors(world, lambda _: False)
+    left_out = answers.popitem()[0]
+    path = write_predictions(tmp_path / "predictions.jsonl", answers)
+    with read_only_session(world.engine) as db:
+        checked = leaderboards.check_submission(db, by=anna, leaderboard=BOARD, path=path, now=NOW)
+    [refusal] = checked.refusals
+    assert refusal.reason == f"{left_out!r} has no answer (1 of {len(world.keys)} questions has none)"
+
+
+def test_the_same_file_is_charged_once(world, anna, tmp_path):
+    path = make_file(world, tmp_path)
+    first, second = submit(world.engine, path, by=anna), submit(world.engine, path, by=anna)
+    assert (first.is_repeated, second.is_repeated) == (False, True)
+    assert second.submission.id == first.submission.id
+    assert second.remaining == QuotaUse(day=4, month=7, total=9)
+
+
+def test_quotas_hold_by_day_month_and_total(world, anna, tmp_path):
+    """Five per day, eight per month, ten in total: 5 on day 1, 3 on day 2, then 2 in the next month."""
+
+    def submit_variant(variant, now):
+        path = make_file(world, tmp_path, lambda position: position < variant, f"{variant}.jsonl")
+        return submit(world.engine, path, by=anna, now=now)
+
+    for variant in range(5):
+        submit_variant(variant, NOW)
+    with pytest.raises(Refused, match="5 submissions of today"):
+        submit_variant(5, NOW.replace(hour=23, minute=59))
+    for variant in range(5, 8):
+        submit_variant(variant, NOW + timedelta(days=1))
+    with pytest.raises(Refused, match="8 submissions of this month"):
+        submit_variant(8, NOW + timedelta(days=2))
+    april = datetime(2026, 4, 1, tzinfo=UTC)
+    for variant in range(8, 10):
+        receipt = submit_variant(variant, april)
+    assert receipt.remaining == QuotaUse(day=3, month=6, total=0)
+    with pytest.raises(Refused, match="all 10 submissions"):
+        submit_variant(10, april)
+
+
+def test_a_person_submits_for_the_own_team_only(world, anna, tmp_path):
+    bert = add_team(world.engine, "B", "bert")["bert"]
+    path = make_file(world, tmp_path)
+    with pytest.raises(NotAllowed, match="not a member of this team"):
+        submit(world.engine, path, by=bert, team="A")
+    with unit_of_work(world.engine) as db:
+        leaderboards.change_members(db, by=BY, leaderboard=BOARD, team="B", members=[], now=NOW)
+    with pytest.raises(NotFound, match="not in a team"):
+        submit(world.engine, path, by=bert)
+    reader = world.world.people["rea"]
+    with unit_of_work(world.engine) as db, pytest.raises(Refused, match="role submitter"):
+        leaderboards.change_members(db, by=BY, leaderboard=BOARD, team="B", members=[reader.name], now=NOW)
+    with unit_of_work(world.engine) as db, pytest.raises(Refused, match="another team"):
+        leaderboards.change_members(db, by=BY, leaderboard=BOARD, team="B", members=["anna"], now=NOW)
+
+
+def test_the_ladder_discloses_significant_gains_only(world, tmp_path):
+    add_board(world.engine, uses_ladder=True)
+    anna = add_team(world.engine, "A", "anna")["anna"]
+    n = len(world.keys)
+
+    def submit_with(wrong):
+        path = make_file(world, tmp_path, lambda position: position < wrong, f"{wrong}.jsonl")
+        return submit(world.engine, path, by=anna)
+
+    first, slightly_better, worse, much_better = (submit_with(wrong) for wrong in (n, n - 2, n - 1, 2))
+    assert first.score.correct == 0
+    assert (slightly_better.score, worse.score) == (None, None)
+    assert slightly_better.displayed == first.score
+    assert much_better.score.correct == n - 2
+    [row] = load_standings(world).rows
+    assert row.submission.id == much_better.submission.id
+    with unit_of_work(world.engine) as db, pytest.raises(Refused, match="did not change the score"):
+        leaderboards.select_submission(
+            db, by=anna, leaderboard=BOARD, submission_id=worse.submission.id, now=NOW
+        )
+
+
+def test_teams_are_ranked_by_the_submission_that_counts(world, anna, tmp_path):
+    bert = add_team(world.engine, "B", "bert")["bert"]
+    good = make_file(world, tmp_path, lambda position: position == 0, "good.jsonl")
+    better = make_file(world, tmp_path, lambda _: False, "better.jsonl")
+    bad = make_file(world, tmp_path, lambda position: position % 8 != 0, "bad.jsonl")
+    chosen = submit(world.engine, good, by=anna)
+    submit(world.engine, better, by=anna, is_public=False)
+    submit(world.engine, bad, by=bert, access=ModelAccess.API)
+    standings = load_standings(world)
+    assert [(row.team, row.rank, row.group) for row in standings.rows] == [("A", 1, 1), ("B", 2, 2)]
+    assert standings.rows[0].submission.id == chosen.submission.id  # the better one is not public
+    [pair] = standings.differences
+    assert (pair.better, pair.worse, pair.is_significant) == ("A", "B", True)
+    [chance] = standings.references
+    assert (chance.kind, chance.estimate) == (ReferenceKind.CHANCE, pytest.approx(1 / 3))
+
+
+def test_a_team_selects_one_submission(world, anna, tmp_path):
+    submit(world.engine, make_file(world, tmp_path), by=anna)
+    other = submit(world.engine, make_file(world, tmp_path, lambda position: position == 0, "b"), by=anna)
+    with unit_of_work(world.engine) as db:
+        leaderboards.select_submission(
+            db, by=anna, leaderboard=BOARD, submission_id=other.submission.id, now=NOW
+        )
+    [row] = load_standings(world).rows
+    assert row.submission.id == other.submission.id
+    assert load_status(world, anna).counting_id == other.submission.id
+
+
+def test_changed_or_missing_keys_stop_scoring_without_a_trace_of_them(world, anna, tmp_path, caplog):
+    path = make_file(world, tmp_path)
+    keys = world.release.with_name("v1-keys") / "keys.jsonl"
+    content = keys.read_text()
+    for damaged in (content.replace("SECRET", "CANARY"), "CANARY", None):
+        if damaged is None:
+            keys.unlink()
+        else:
+            keys.write_text(damaged)
+        with pytest.raises(Refused, match="cannot score at the moment") as refusal:
+            submit(world.engine, path, by=anna)
+        shown = str(refusal.value) + caplog.text
+        assert "CANARY" not in shown
+        assert str(world.home) not in str(refusal.value)
+    assert load_status(world, anna).remaining.total == 10
+
+
+def test_names_are_unique_and_a_board_needs_a_private_split(world):
+    add_board(world.engine)
+    with pytest.raises(AlreadyThere):
+        add_board(world.engine)
+    with unit_of_work(world.engine) as db, pytest.raises(NotFound, match="no release"):
+        leaderboards.create_leaderboard(
+            db, by=BY, name="x", dataset="demo", release="v9", uses_ladder=True,
+            quotas=load_quotas(), now=NOW,
+        )  # fmt: skip
+    add_team(world.engine, "A")
+    with unit_of_work(world.engine) as db, pytest.raises(AlreadyThere):
+        leaderboards.add_team(db, by=BY, leaderboard=BOARD, name="a", now=NOW)
+    with unit_of_work(world.engine) as db, pytest.raises(InvalidValue, match="heading of a column"):
+        leaderboards.add_team(db, by=BY, leaderboard=BOARD, name="Team", now=NOW)
+
+
+def test_files_of_the_site_keep_their_names(world, tmp_path):
+    """The second board has the name that the first one had with its id."""
+    add_board(world.engine, name="Board!")
+    add_board(world.engine, name="board 1")
+    add_board(world.engine, name="board")
+    standings = [load_standings(world, name) for name in ("board", "board 1", "Board!")]
+    names = {path.name for path in write_site(standings, tmp_path / "site", now=NOW)}
+    assert names == {"index.html"} | {
+        f"{name}.{ending}" for name in ("board-1", "board-1-2", "board-3") for ending in ("html", "json")
+    }
+
+
+def load_quotas():
+    from domain.leaderboards import Quotas
+
+    return Quotas(per_day=1, per_month=1, total=1)
+
+
+def test_a_submitter_may_do_nothing_else():
+    from domain.access import ACTIONS_BY_ROLE, Action
+
+    assert ACTIONS_BY_ROLE[Role.SUBMITTER] == {Action.SEE_LEADERBOARDS, Action.SUBMIT_PREDICTIONS}
+
+
+def make_corrected_release(world, name, *, keys=None):
+    """Create a release of the same split, with other keys of some questions, by their ids."""
+    workspace = make_workspace(world.engine, world.home)
+    with unit_of_work(world.engine) as db:
+        for question_id, index in (keys or {}).items():
+            db.execute(update(QuestionRow).where(QuestionRow.key == question_id).values(answer=f"[{index}]"))
+        create_release(
+            db, by=BY, dataset="demo", name=name, out=world.home / "releases" / name, workspace=workspace,
+            now=NOW, split=SPLIT,
+        )  # fmt: skip
+
+
+def test_a_corrected_release_scores_all_submissions_again_and_keeps_the_former_scores(world, anna, tmp_path):
+    path = make_file(world, tmp_path)
+    receipt = submit(world.engine, path, by=anna)
+    n = len(world.keys)
+    assert receipt.score.correct == n
+    corrected = sorted(world.keys)[:3]
+    make_corrected_release(world, "v1.1", keys={key: (world.keys[key] + 1) % 3 for key in corrected})
+    with unit_of_work(world.engine) as db:
+        board = leaderboards.change_release(db, by=BY, leaderboard=BOARD, release="v1.1", now=NOW)
+    assert (board.version, board.release) == (2, "v1.1")
+    status = load_status(world, anna)
+    assert [(score.version, score.correct) for score in status.scores] == [(1, n), (2, n - 3)]
+    assert status.remaining == receipt.remaining
+    assert load_standings(world).rows[0].score.correct == n - 3
+    with read_only_session(world.engine) as db:
+        former = leaderboards.load_standings(db, by=BY, leaderboard=BOARD, version=1)
+    assert (former.rows[0].score.correct, former.leaderboard.release) == (n, "v1")
+    right = answer_with_errors(world, lambda position: position < 3)  # the errors are the corrected keys
+    path = write_predictions(tmp_path / "right.jsonl", right)
+    assert submit(world.engine, path, by=anna).score.correct == n
+    with unit_of_work(world.engine) as db, pytest.raises(Refused, match="already"):
+        leaderboards.change_release(db, by=BY, leaderboard=BOARD, release="v1.1", now=NOW)
+
+
+def test_a_file_that_was_checked_for_the_former_release_is_not_stored(world, anna, tmp_path):
+    path = make_file(world, tmp_path)
+    with read_only_session(world.engine) as db:
+        checked = leaderboards.check_submission(db, by=anna, leaderboard=BOARD, path=path, now=NOW)
+    make_corrected_release(world, "v1.1", keys={min(world.keys): (world.keys[min(world.keys)] + 1) % 3})
+    with unit_of_work(world.engine) as db:
+        leaderboards.change_release(db, by=BY, leaderboard=BOARD, release="v1.1", now=NOW)
+    with unit_of_work(world.engine) as db, pytest.raises(StaleRevision, match="nothing was charged"):
+        leaderboards.record_submission(db, by=anna, checked=checked, details=make_details(), now=NOW)
+
+
+def test_a_release_with_other_options_is_refused(world, anna):
+    with unit_of_work(world.engine) as db:
+        db.execute(
+            update(QuestionRow)
+            .where(QuestionRow.key == min(world.keys))
+            .values(options='["Nodule","Effusion","Mass"]')
+        )
+    make_corrected_release(world, "v2")
+    with unit_of_work(world.engine) as db, pytest.raises(Refused, match="1 private question that"):
+        leaderboards.change_release(db, by=BY, leaderboard=BOARD, release="v2", now=NOW)
+    assert load_standings(world).leaderboard.version == 1
+
+
+def make_study(world, name, **design):
+    """A study of all questions of the dataset, of which rea is a reader."""
+    with unit_of_work(world.engine) as db:
+        cora = world.world.people["cora"]
+        study = studies.create_study(
+            db,
+            by=cora,
+            name=name,
+            source=SOURCE,
+            design=make_design(48, **design),
+            protocol=Protocol(),
+            now=NOW,
+        )
+        studies.assign_readers(db, by=cora, study=name, to=["rea"], now=NOW)
+    return StudyWorld(world=world.world, engine=world.engine, people=world.world.people, study=study)
+
+
+def set_readers(world, study):
+    with unit_of_work(world.engine) as db:
+        return leaderboards.set_readers_reference(db, by=BY, leaderboard=BOARD, study=study, now=NOW)
+
+
+def test_the_row_of_readers_counts_the_same_questions_without_exclusions(world, anna):
+    """The options of one question are changed, and two other private cases are excluded."""
+    other, excluded, by_reader, *counted = sorted(world.keys)
+    with unit_of_work(world.engine) as db:
+        db.execute(
+            update(QuestionRow).where(QuestionRow.key == other).values(options='["Mass","Nodule","Edema"]')
+        )
+    study_world = make_study(world, "readers")
+    read_all(study_world, "rea", option=1)
+    with unit_of_work(world.engine) as db:
+        cases = list_cases(db, study_id=study_world.study.id)
+        numbers = {case.question.id: case.blind_case.number for case in cases}
+        ids = {case.question.id: case.blind_case.id for case in cases}
+        for key, reader in ((excluded, None), (by_reader, "rea")):
+            studies.exclude_readings(
+                db,
+                by=study_world.cora,
+                study="readers",
+                case=numbers[key],
+                reader=reader,
+                why="test",
+                now=NOW,
+            )
+    reference = set_readers(world, "readers")
+    with read_only_session(world.engine) as db:
+        answers = {
+            item.key.case_id: item.answer for item in iterate_readings(db, study_id=study_world.study.id)
+        }
+    correct = sum(answers[ids[key]] == (world.keys[key],) for key in counted)
+    assert 0 < correct < len(counted)
+    assert (reference.n, reference.estimate) == (len(counted), pytest.approx(correct / len(counted)))
+    assert reference.name == "Mean of 1 reader"
+    assert load_standings(world).references[-1] == reference
+
+
+def test_a_study_with_two_arms_or_of_another_dataset_has_no_row_of_readers(world, anna):
+    arms = (Arm(name="aided"), Arm(name="plain", clinical_info_shown=False))
+    make_study(world, "arms", crossing=Crossing.CROSSOVER, arms=arms)
+    with pytest.raises(Refused, match="2 arms"):
+        set_readers(world, "arms")
+    make_study(world, "readers")
+    with unit_of_work(world.engine) as db:
+        db.add(DatasetRow(name="other", created_at=NOW))
+        db.flush()
+        number = db.execute(select(DatasetRow.id).where(DatasetRow.name == "other")).scalar_one()
+        db.execute(update(ReaderStudyRow).where(ReaderStudyRow.name == "readers").values(dataset_id=number))
+    with pytest.raises(Refused, match="is of dataset other"):
+        set_readers(world, "readers")
+
+
+def test_the_row_of_text_only_has_the_answers_without_image(world, anna, tmp_path):
+    def set_row(evaluation):
+        with unit_of_work(world.engine) as db:
+            return leaderboards.set_text_only_reference(
+                db, by=BY, leaderboard=BOARD, evaluation=evaluation, now=NOW
+            )
+
+    def import_answers(answers):
+        with unit_of_work(world.engine) as db:
+            outcome = evaluations.import_answers(
+                db, by=BY, name="private", condition=Condition.NO_IMAGE, now=NOW,
+                path=write_predictions(tmp_path / "text.jsonl", answers),
+            )  # fmt: skip
+        assert not outcome.refused
+
+    for split in (Split.PUBLIC, Split.PRIVATE):
+        settings = make_settings(name=split.value, split=split, conditions=(Condition.NO_IMAGE,))
+        with unit_of_work(world.engine) as db:
+            evaluations.plan_without_endpoint(
+                db, by=BY, settings=settings, answered_by=AnsweredBy.FILE, model="Net", now=NOW
+            )
+    with pytest.raises(Refused, match="Choose one of the private split"):
+        set_row("public")
+    answers = answer_with_errors(world, lambda position: position < 6)
+    last = answers.popitem()
+    import_answers(answers)
+    with pytest.raises(Refused, match="no answer without image to 1 question of"):
+        set_row("private")
+    import_answers(dict([last]))
+    reference = set_row("private")
+    n = len(world.keys)
+    assert (reference.name, reference.n) == ("Net without image", n)
+    assert reference.estimate == pytest.approx((n - 6) / n)
+    assert reference.low < reference.estimate < reference.high
+
+
+def test_a_team_publishes_the_submission_that_set_its_score_on_the_ladder(world, tmp_path):
+    add_board(world.engine, uses_ladder=True)
+    anna = add_team(world.engine, "A", "anna")["anna"]
+    first = submit(world.engine, make_file(world, tmp_path), by=anna, is_public=False)
+    assert first.score is not None
+    assert load_standings(world).rows == ()
+    with unit_of_work(world.engine) as db:
+        leaderboards.select_submission(
+            db, by=anna, leaderboard=BOARD, submission_id=first.submission.id, now=NOW
+        )
+    [row] = load_standings(world).rows
+    assert row.submission.id == first.submission.id
+    with read_only_session(world.engine) as db:
+        [entry] = [e for e in db.execute(select(AuditRow)).scalars() if e.what == "select submission"]
+    assert (json.loads(entry.old), json.loads(entry.new)) == ({"public": False}, {"public": True})
+
+
+def test_a_private_split_with_an_open_question_is_refused(world):
+    with unit_of_work(world.engine) as db:
+        db.execute(
+            update(QuestionRow)
+            .where(QuestionRow.key == min(world.keys))
+            .values(format="open", options="[]", answer='"Effusion"')
+        )
+    make_corrected_release(world, "open")
+    with unit_of_work(world.engine) as db, pytest.raises(Refused, match="1 open question of"):
+        leaderboards.create_leaderboard(
+            db, by=BY, name="x", dataset="demo", release="open", uses_ladder=True, quotas=load_quotas(),
+            now=NOW,
+        )  # fmt: skip
+
+
+def test_teams_and_members_cannot_change_in_between(postgres_engine, tmp_path, monkeypatch):
+    world = make_leaderboard_world(postgres_engine, tmp_path / "home", questions=8)
+    add_board(world.engine)
+    people = add_team(world.engine, "A", "anna", "bert")
+    make_corrected_release(world, "v1.1")
+    with unit_of_work(world.engine) as db:
+        leaderboards.change_release(db, by=BY, leaderboard=BOARD, release="v1.1", now=NOW)
+        with pytest.raises(NotNow), unit_of_work(world.engine, lock_timeout_ms=100) as other:
+            leaderboards.add_team(other, by=BY, leaderboard=BOARD, name="late", now=NOW)
+    lock_team = boards.lock_team
+
+    def change_and_lock(db, *, team_id):
+        """Another person removes bert before the team is locked."""
+        with unit_of_work(world.engine) as other:
+            boards.remove_member(other, leaderboard_id=1, person_id=people["bert"].id)
+        lock_team(db, team_id=team_id)
+
+    monkeypatch.setattr(boards, "lock_team", change_and_lock)
+    with unit_of_work(world.engine) as db:
+        team = leaderboards.change_members(
+            db, by=BY, leaderboard=BOARD, team="A", members=["anna", "bert"], now=NOW
+        )
+    assert team.members == ("anna", "bert")

@@ -1,0 +1,191 @@
+"""Scores of models on a released dataset: computed once, kept as files, and recorded on a private split."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import select, update
+
+from cli import main
+from domain.errors import InvalidValue, NotFound
+from domain.evaluations import AnsweredBy, Condition
+from evaluation import service as evaluations
+from evaluation.scoreboard import summarise_models
+from release.splits import Split
+from storage.intake.datasets import add_import, finish_import
+from storage.rows.audit import AuditRow
+from storage.rows.datasets import ExamRow
+from storage.unit_of_work import read_only_session, unit_of_work
+from tests.storage.evaluation_worlds import BY, key_of_exam, make_evaluation_world, make_settings
+
+pytestmark = pytest.mark.full
+
+
+def now():
+    return datetime.now(UTC)
+
+
+def plan(name, *, split=Split.PUBLIC):
+    settings = make_settings(name=name, split=split, conditions=(Condition.AS_GIVEN,))
+    with unit_of_work() as db:
+        evaluations.plan_without_endpoint(
+            db, by=BY, settings=settings, answered_by=AnsweredBy.FILE, model=f"Net {name}", now=now()
+        )
+
+
+def answer(tmp_path, name, lines):
+    path = tmp_path / f"{name}.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with unit_of_work() as db:
+        outcome = evaluations.import_answers(
+            db, by=BY, name=name, condition=Condition.AS_GIVEN, path=path, now=now()
+        )
+    assert not outcome.refused, outcome.refusals
+
+
+def list_questions(name):
+    """(id, letter of the key) of the questions of an evaluation."""
+    with unit_of_work() as db:
+        answers = evaluations.load_answers(db, by=BY, name=name, now=now())
+    return [(item.question.id, "ABC"[key_of_exam(item.exam.number)]) for item in answers.questions]
+
+
+def find_set(split=Split.PUBLIC):
+    with read_only_session() as db:
+        [found] = [item for item in evaluations.list_score_sets(db, by=BY) if item.split == split]
+    return found
+
+
+def read_audit(what):
+    with read_only_session() as db:
+        return [row for row in db.execute(select(AuditRow)).scalars() if row.what == what]
+
+
+def test_scores_are_computed_once_and_again_after_new_answers(workspace_engine, tmp_path):
+    make_evaluation_world(workspace_engine, tmp_path / "workspace")
+    plan("good")
+    questions = list_questions("good")
+    with pytest.raises(InvalidValue, match="heading of a column"):
+        make_settings(name="Questions")
+    with pytest.raises(NotFound, match="No model has answered"), read_only_session() as db:
+        evaluations.find_score_set(db, by=BY, release_id=1, split="public")
+    answer(
+        tmp_path,
+        "good",
+        [{"question_id": name, "raw": f"<answer>{key}</answer>"} for name, key in questions[:6]],
+    )
+    found = find_set()
+    with pytest.raises(NotFound, match="not computed yet"):
+        evaluations.load_scored_set(by=BY, scores=found)
+    target = {"by": BY, "release_id": found.release_id, "split": found.split}
+    reports = []
+    assert evaluations.compute_scores(**target, report=lambda *counts: reports.append(counts)) == 1
+    assert reports[-1] == (12, 12)
+    assert evaluations.compute_scores(**target) == 0
+    answer(
+        tmp_path, "good", [{"question_id": name, "raw": "<answer>A</answer>"} for name, _ in questions[6:]]
+    )
+    assert [item.evaluation.name for item in find_set().waiting] == ["good"]
+    assert evaluations.compute_scores(**target) == 1
+    scored = evaluations.load_scored_set(by=BY, scores=find_set())
+    [model] = scored.models
+    [summary] = summarise_models(scored.questions, [model], scored.questions.numbers >= 0)
+    expected = 6 + sum(key == "A" for _, key in questions[6:])
+    assert (summary.accuracy.n, summary.accuracy.count) == (12, expected)
+    assert (summary.answers.by_rule, summary.answers.missing) == (12, 0)
+    digest = find_set().digest
+    with unit_of_work() as db:  # an import that states sex and age of the exams later
+        import_id = add_import(db, dataset_id=1, file_name="facts.jsonl", file_format="x", by=None, now=now())
+        db.execute(update(ExamRow).values(sex="F"))
+    at_begin = find_set().digest
+    with unit_of_work() as db:
+        finish_import(db, import_id=import_id, file_sha256="0" * 64, questions=0, known=12, refused=0)
+    assert len({digest, at_begin, find_set().digest}) == 3
+    assert evaluations.compute_scores(**target) == 1
+    scored = evaluations.load_scored_set(by=BY, scores=find_set())
+    assert scored.questions.dimensions["sex"].values == ("F",)
+
+
+def test_a_private_split_is_recorded_at_each_opening_and_case(workspace_engine, tmp_path, capsys):
+    make_evaluation_world(workspace_engine, tmp_path / "workspace", private=0.5)
+    plan("secret", split=Split.PRIVATE)
+    questions = list_questions("secret")
+    answer(tmp_path, "secret", [{"question_id": name, "raw": key} for name, key in questions])
+    found = find_set(Split.PRIVATE)
+    assert evaluations.compute_scores(by=BY, release_id=found.release_id, split=found.split) == 1
+    before = len(read_audit("open results of private split"))
+    assert main(["evaluate", "scores", "demo", "v1", "--split", "private"]) == 0
+    assert "100.0" in capsys.readouterr().out
+    assert len(read_audit("open results of private split")) == before + 1
+    with unit_of_work() as db:
+        number = evaluations.load_answers(db, by=BY, name="secret", now=now()).questions[0].number
+        case = evaluations.open_case(
+            db, by=BY, release_id=found.release_id, split=found.split, question_number=number, now=now()
+        )
+    assert [(item.evaluation, item.is_correct) for item in case.answers] == [("secret", True)]
+    [entry] = read_audit("open case of private split")
+    assert entry.subject == f"question {number}"
+    with pytest.raises(NotFound, match="is not in the private split"), unit_of_work() as db:
+        evaluations.open_case(
+            db, by=BY, release_id=found.release_id, split=found.split, question_number=999, now=now()
+        )
+
+
+def test_the_command_writes_the_tables_of_the_papers(workspace_engine, tmp_path, capsys):
+    make_evaluation_world(workspace_engine, tmp_path / "workspace")
+    assert main(["evaluate", "scores", "demo", "v1"]) == 1
+    assert "No model has answered the public split of demo v1" in capsys.readouterr().err
+    plan("good")
+    answer(tmp_path, "good", [{"question_id": name, "raw": key} for name, key in list_questions("good")])
+    out = tmp_path / "tables"
+    assert main(["evaluate", "scores", "demo", "v1", "--out", str(out), "--published"]) == 0
+    assert len(list(out.glob("*.csv"))) == len(list(out.glob("*.tex"))) == 6
+    rows = {row["Model"]: row for row in csv.DictReader((out / "gemex-table-5.csv").read_text().splitlines())}
+    assert rows["good"]["Single-choice A-score"] == "100.00"
+    assert rows["Qwen-VL-Chat (poster)"]["Open-ended V-score"] == "3.17"
+    assert main(["evaluate", "scores", "demo", "v1", "--out", str(out / "gemex-table-5.csv")]) == 1
+    assert "is not a folder" in capsys.readouterr().err
+
+
+def test_scores_from_outside_join_the_tables(workspace_engine, tmp_path, capsys):
+    make_evaluation_world(workspace_engine, tmp_path / "workspace")
+    plan("good")
+    questions = list_questions("good")
+    answer(tmp_path, "good", [{"question_id": name, "raw": f"{key} because"} for name, key in questions])
+    pairs = tmp_path / "pairs.jsonl"
+    assert main(["evaluate", "scores", "demo", "v1", "--pairs", str(pairs)]) == 0
+    lines = [json.loads(line) for line in pairs.read_text().splitlines()]
+    assert len(lines) == 12
+    assert lines[0]["candidate"].endswith("because")
+    assert lines[0]["reference"].startswith(f"{questions[0][1]}. ")
+    columns = tmp_path / "columns.csv"
+    head = "question_id,evaluation,name,version,score"
+
+    def write(*rows):
+        columns.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+        return main(
+            ["evaluate", "scores", "demo", "v1", "--columns", str(columns), "--out", str(tmp_path / "t")]
+        )
+
+    rows = [
+        f"{name},good,BERTScore,deberta 0.3,{40 + position}" for position, (name, _) in enumerate(questions)
+    ]
+    assert write(*rows) == 0
+    table = list(csv.DictReader((tmp_path / "t" / "gemex-table-6.csv").read_text().splitlines()))
+    assert table[0]["Single-choice BERTScore"] == "45.50"  # the mean of 40 to 51
+    capsys.readouterr()
+    for row, message in (
+        ("Q99,good,BERTScore,1,4", "columns.csv, line 2: question_id: 'Q99' is not a question of the split"),
+        ("Q1,bad,BERTScore,1,4", "line 2: evaluation: 'bad' is none of good"),
+        ("Q1,good,BERTScore,,4", "line 2: name and version: must not be empty"),
+        ("Q1,good,BERTScore,1,nan", "line 2: score: 'nan' is not a number"),
+    ):
+        assert write(row) == 1
+        assert message in capsys.readouterr().err
+    assert write("Q1,good,GREEN,1,4", "Q2,good,GREEN,2,4") == 1
+    assert "line 3: version: '2' is not '1'" in capsys.readouterr().err
+    assert write("Q1,good,GREEN,1,4", "Q1,good,GREEN,1,4") == 1
+    assert "has a score already" in capsys.readouterr().err

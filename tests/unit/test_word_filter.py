@@ -1,0 +1,95 @@
+"""Filtered patterns: a pattern is skipped only in texts that it cannot match."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quality import content_screens, structural_checks, text_screens
+from terminology import mentions, sides
+from terminology.findings import load_findings
+from terminology.word_filter import FilteredPattern, find_triggers, read_word_bits
+
+
+def list_patterns():
+    """All filtered patterns of the checks, by a name."""
+    for module in (content_screens, mentions, sides, structural_checks):
+        for name, value in vars(module).items():
+            if isinstance(value, FilteredPattern):
+                yield f"{module.__name__}.{name}", value
+    for screen, (pattern, _) in text_screens._PATTERNS.items():
+        yield screen.value, pattern
+    for term in load_findings().values():
+        yield term.id, FilteredPattern(term.mention.pattern, term.name.pattern)
+
+
+PATTERNS = dict(list_patterns())
+#: Parts of texts of radiology, so that random texts match some patterns.
+_WORDS = """
+no not without left right lower BASE pleural effusion is are the of compared prior unchanged may or and/or
+kerley granulomas; XXXX 1. 12) ? / - enlarged heart (no effusion) isn't edema \u00f6dem
+\u017fide \u212a answer: A
+"""
+_PARTS = st.sampled_from(_WORDS.split())
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", PATTERNS)
+def test_each_match_of_a_pattern_passes_its_filter(name):
+    filtered = PATTERNS[name]
+
+    @settings(max_examples=5, deadline=None, database=None)
+    @given(st.from_regex(filtered.pattern))
+    def check(text):
+        assert filtered.pattern.search(text)
+        assert filtered.may_match(text)
+
+    check()
+
+
+@settings(max_examples=20, deadline=None, database=None)
+@given(st.lists(_PARTS, max_size=12).map(" ".join))
+def test_a_search_finds_what_the_pattern_finds(text):
+    for name, filtered in PATTERNS.items():
+        found, expected = filtered.search(text), filtered.pattern.search(text)
+        assert (found and found.span()) == (expected and expected.span()), name
+
+
+@settings(max_examples=20, deadline=None, database=None)
+@given(st.lists(_PARTS, max_size=14).map(" ".join))
+def test_mentions_are_those_of_every_finding_in_plain_order(text):
+    expected = [
+        mention
+        for sentence in mentions.split_sentences(text)
+        for term in load_findings().values()
+        for mention in mentions.find_mentions(sentence, term)
+    ]
+    assert list(mentions.read_mentions(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "triggers"),
+    [
+        (r"o?edema|kerley", {"edema", "kerley"}),
+        (r"granulomas?\b", {"granuloma"}),
+        (r"(?:low|small)(?:er)?\s+(?:lung )?volumes?", {"volume"}),
+        (r"^\s*/|\bor\b", {"/", "or"}),
+        (r"a{0,3}|b", set()),
+        (r"(?:x|yz)+\d", {"x", "yz"}),
+    ],
+)
+def test_the_longest_texts_that_a_match_must_have_are_triggers(pattern, triggers):
+    assert find_triggers(pattern) == triggers
+
+
+def test_letters_outside_ascii_that_equal_ascii_ones_are_searched():
+    assert re.search("side", "\u017fide", re.IGNORECASE)
+    assert FilteredPattern("side").search("\u017fide")
+    assert read_word_bits("\u017fide") == -1
+
+
+def test_a_pattern_without_triggers_is_searched_in_texts_without_words():
+    assert FilteredPattern(r"\(\d{3}\) \d{3}").search("(617) 555")

@@ -1,0 +1,125 @@
+"""Compares uniform draws with draws by risk: errors found, and the width of the interval of their rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from domain.errors import DomainError
+from domain.people import Person
+from review.service import estimate_assumptions
+from sampling import service as sampling
+from sampling.strategies import COMPARED_SIZES, ErrorAssumptions, StrategyPoint, recommend_strategy
+from ui.chart import show_chart
+from ui.context import current_workspace, read_only_session
+from ui.tables import show_table
+from ui.widgets import escape_markdown
+
+_DEFAULT = ErrorAssumptions(rate=0.1, odds_ratio=5.0)
+
+
+def show_strategies(person: Person, form_key: str, dataset: str) -> None:
+    """Draw the assumptions, the button that simulates, the recommendation and the curves."""
+    with st.expander("Compare drawing by risk with equal chances"):
+        if not st.toggle("Show the comparison", key=f"{form_key}-compare-{dataset}"):
+            st.caption(
+                "Simulates how many errors each strategy finds, and how precisely the share of faulty "
+                "questions is known afterwards."
+            )
+            return
+        with st.spinner("Reading the reviewed sample …"), read_only_session() as db:
+            reviewed = estimate_assumptions(db, by=person, dataset=dataset)
+        start = reviewed or _DEFAULT
+        rate_column, odds_column = st.columns(2)
+        percent = rate_column.number_input(
+            "Faulty questions (%)",
+            0.1,
+            99.0,
+            min(99.0, max(0.1, round(100 * start.rate, 1))),
+            0.5,
+            key=f"{form_key}-compare-rate-{dataset}",
+        )
+        odds_ratio = odds_column.number_input(
+            "Odds of an error at the highest risk",
+            0.1,
+            1000.0,
+            min(1000.0, max(0.1, round(start.odds_ratio, 1))),
+            1.0,
+            key=f"{form_key}-compare-odds-{dataset}",
+            help="Relative to questions without any risk; 1 if the risk says nothing about errors.",
+        )
+        st.caption(
+            "Both values are estimated from the reviewed sample of this dataset."
+            if reviewed
+            else "Both values are assumptions: there is no reviewed sample with errors and risk yet."
+        )
+        try:
+            with read_only_session() as db:
+                overview = sampling.describe_risk(db, by=person, dataset=dataset)
+            points = _simulate(
+                dataset,
+                (str(current_workspace().home), overview.dataset_size, *overview.questions.items()),
+                ErrorAssumptions(rate=percent / 100, odds_ratio=odds_ratio),
+                person,
+            )
+        except DomainError as error:
+            st.error(escape_markdown(str(error)))
+            return
+        st.info(escape_markdown(recommend_strategy(points)), icon=":material/recommend:")
+        if points:
+            show_chart(_build_chart(points, "errors", "errors found", factor=1))
+            show_chart(_build_chart(points, "powered_half_width", "± points, with predictions", factor=100))
+            show_table([_build_row(point) for point in points])
+            st.caption(
+                "Means over simulated draws, with the range of 95 % of them. Questions are independent; "
+                "several questions per exam widen all intervals alike."
+            )
+
+
+@st.cache_data(max_entries=20, ttl=600, show_spinner="Simulating draws …")
+def _simulate(
+    dataset: str, version: tuple[object, ...], assumptions: ErrorAssumptions, _person: Person
+) -> list[StrategyPoint]:
+    """Simulate the strategies, cached until ``version``, the questions with each source of risk, changes."""
+    del version
+    with read_only_session() as db:
+        return sampling.compare_strategies(
+            db, by=_person, dataset=dataset, assumptions=assumptions, sizes=COMPARED_SIZES
+        )
+
+
+def _build_chart(
+    points: Sequence[StrategyPoint], figure: str, title: str, *, factor: float
+) -> alt.LayerChart:
+    """Return the curve of each strategy against the number of questions, with a band for 95 % of draws."""
+    rows = [
+        {
+            "strategy": point.name,
+            "questions": point.n,
+            "mean": factor * getattr(point, figure).mean,
+            "low": factor * getattr(point, figure).low,
+            "high": factor * getattr(point, figure).high,
+        }
+        for point in points
+    ]
+    base = alt.Chart(pd.DataFrame(rows)).encode(
+        x=alt.X("questions:Q", title="questions reviewed", axis=alt.Axis(tickCount=6)),
+        color=alt.Color("strategy:N", sort=None, legend=alt.Legend(orient="top", title=None, labelLimit=300)),
+    )
+    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+    line = base.mark_line(point=True).encode(y=alt.Y("mean:Q", title=title))
+    chart: alt.LayerChart = (band + line).properties(height=240)
+    return chart
+
+
+def _build_row(point: StrategyPoint) -> dict[str, object]:
+    return {
+        "Strategy": point.name,
+        "Questions": point.n,
+        "Errors found": f"{point.errors.mean:.1f} ({point.errors.low:.0f} to {point.errors.high:.0f})",
+        "± points": f"{100 * point.half_width.mean:.2f}",
+        "± with predictions": f"{100 * point.powered_half_width.mean:.2f}",
+    }

@@ -1,0 +1,1 @@
+"""Parts of the page Checks for juries of language models."""

@@ -1,0 +1,179 @@
+"""Juries: the progress of one jury, its costs, and the buttons that start, pause and cancel it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import streamlit as st
+
+from domain.count_texts import count_text
+from domain.errors import DomainError
+from domain.jobs import JobStatus
+from domain.language_models import TEST_MODEL_NOTE, RunStatus, format_cost
+from quality import service as quality
+from quality.service import JudgeProgress, JuryProgress
+from ui.background_jobs import job_control
+from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.layout import show_metrics
+from ui.tables import show_table
+from ui.widgets import escape_markdown, run_action, show_notice
+
+_POLL_INTERVAL = timedelta(seconds=2)
+
+
+def show_jury(jury_id: int) -> None:
+    """Draw a jury. While it works, the figures are refreshed by themselves."""
+    if _is_active(jury_id):
+        _poll(jury_id)
+    else:
+        _draw(_load(jury_id), is_active=False)
+    show_notice(f"jury-{jury_id}")
+
+
+@st.fragment(
+    run_every=_POLL_INTERVAL
+)  # allow fragment-without-screen: shows itself that the database is away
+def _poll(jury_id: int) -> None:
+    try:
+        progress, is_active = _load(jury_id), _is_active(jury_id)
+    except DomainError as error:
+        st.caption(escape_markdown(str(error)))
+        return
+    if not is_active:
+        st.rerun()
+    _draw(progress, is_active=is_active)
+
+
+def _draw(progress: JuryProgress, *, is_active: bool) -> None:
+    jury = progress.jury
+    notes = [f"Questions: {jury.questions:,}.", *jury.notes]
+    if jury.is_test:
+        notes.append(f"Test model: {TEST_MODEL_NOTE}.")
+    st.caption(escape_markdown(" ".join(notes)))
+    text = f"{progress.ended:,} of {count_text(progress.requests, 'request')}"
+    st.progress(
+        progress.ended / progress.requests, text=f"{text} · {_name_state(progress, is_active=is_active)}"
+    )
+    for reason in dict.fromkeys(_list_reasons(progress)):
+        st.warning(escape_markdown(reason))
+    unpriced = f"{count_text(progress.unpriced_calls, 'call')} without a known price is not included."
+    show_metrics(
+        ("Cost so far", format_cost(progress.cost_nanos), unpriced if progress.unpriced_calls else ""),
+        ("Expected cost", _describe_expected_cost(progress), "Of all requests, from those that ended."),
+        ("Without a usable reply", f"{progress.failed:,}", "The question is not checked by that judge."),
+    )
+    show_table([_judge_row(item) for item in progress.judges])
+    _draw_buttons(progress, is_active=is_active)
+
+
+def _name_state(progress: JuryProgress, *, is_active: bool) -> str:
+    if progress.is_finished:
+        return "finished"
+    if progress.is_cancelled:
+        return "cancelled"
+    return "in progress" if is_active else "not running"
+
+
+def _list_reasons(progress: JuryProgress) -> list[str]:
+    return [
+        item.run.reason
+        for item in progress.runs
+        if item.run.reason and item.run.status is not RunStatus.OPEN and not item.is_finished
+    ]
+
+
+def _describe_expected_cost(progress: JuryProgress) -> str:
+    if not progress.ended:
+        return "unknown"
+    return format_cost(round(progress.cost_nanos / progress.ended * progress.requests))
+
+
+def _judge_row(item: JudgeProgress) -> dict[str, object]:
+    requests = item.requests
+    return {
+        "Check": item.judge.check.label,
+        "Family": item.judge.family,
+        "Model": item.judge.model,
+        "State": requests.state if requests else "no question to judge",
+        "Ended": requests.ended if requests else 0,
+        "Requests": requests.run.requests if requests else 0,
+        "Cost": format_cost(requests.run.cost_nanos) if requests else "",
+        "Model run": item.judge.model_run or "",
+    }
+
+
+def _draw_buttons(progress: JuryProgress, *, is_active: bool) -> None:
+    if progress.is_cancelled:
+        return
+    jury_id = progress.jury.id
+    with st.container(horizontal=True):
+        if is_active:
+            _button("Pause jury", _pause, jury_id, help_text="Calls under way are stored.")
+        elif not progress.is_finished:
+            label = "Resume jury" if progress.ended else "Start jury"
+            _button(label, _start, jury_id, is_primary=True)
+        if progress.failed and not is_active:
+            _button("Call failed requests again", _retry, jury_id)
+        if not progress.is_finished and not is_active:
+            _button(
+                "Cancel jury", _cancel, jury_id, help_text="This cannot be undone. Votes so far are kept."
+            )
+
+
+def _button(
+    label: str,
+    action: Callable[[int], str | None],
+    jury_id: int,
+    *,
+    is_primary: bool = False,
+    help_text: str | None = None,
+) -> None:
+    st.button(
+        label,
+        key=f"{label}-{jury_id}",
+        type="primary" if is_primary else "secondary",
+        help=help_text,
+        on_click=run_action,
+        args=(action, jury_id),
+        kwargs={"notice_key": f"jury-{jury_id}"},
+    )
+
+
+def _load(jury_id: int) -> JuryProgress:
+    with read_only_session() as db:
+        return quality.load_jury_progress(db, by=current_person(), jury_id=jury_id, now=clock())
+
+
+def _is_active(jury_id: int) -> bool:
+    """Whether a job for the jury is queued or running."""
+    job = job_control.load_latest_job(quality.JURY, by=current_person(), subject=f"jury {jury_id}")
+    return job is not None and job.status in (JobStatus.QUEUED, JobStatus.RUNNING)
+
+
+def _start(jury_id: int) -> None:
+    _open(jury_id, retry_failed=False)
+
+
+def _retry(jury_id: int) -> None:
+    _open(jury_id, retry_failed=True)
+
+
+def _open(jury_id: int, *, retry_failed: bool) -> None:
+    person = current_person()
+    with unit_of_work() as db:
+        quality.open_jury(db, by=person, jury_id=jury_id, retry_failed=retry_failed, now=clock())
+    job_control.start_job(
+        quality.JURY, quality.JuryParameters(jury_id=jury_id), by=person, subject=f"jury {jury_id}"
+    )
+
+
+def _pause(jury_id: int) -> None:
+    with unit_of_work() as db:
+        quality.pause_jury(db, by=current_person(), jury_id=jury_id, now=clock())
+
+
+def _cancel(jury_id: int) -> str:
+    with unit_of_work() as db:
+        quality.cancel_jury(db, by=current_person(), jury_id=jury_id, now=clock())
+    return f"Cancelled jury {jury_id}."

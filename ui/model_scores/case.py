@@ -1,0 +1,97 @@
+"""Model scores: one question with its radiographs, its key, and every model's answer, reason and boxes."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from domain.people import Person
+from domain.questions import format_answer
+from evaluation import service as evaluations
+from evaluation.service import CaseAnswer, ModelCase
+from release.splits import Split
+from ui import state
+from ui.context import clock, read_only_session, unit_of_work
+from ui.questions.card import show_stem_options_key
+from ui.questions.radiographs import show_boxes_of_raters
+from ui.widgets import escape_markdown
+
+
+def show_case(person: Person, *, release_id: int, split: str, question_number: int) -> None:
+    """Draw the question. On a private split, each question that is opened is recorded once."""
+    case = _open(person, release_id=release_id, split=split, question_number=question_number)
+    question = case.item.question
+    back = urlencode({"release": release_id, "split": split})
+    st.markdown(f"[← Model scores](/model_scores?{back})")
+    st.subheader(f"Question {escape_markdown(question.id)}")
+    if case.scores.is_private:
+        st.caption("This is the private split. Opening this question is recorded in the audit trail.")
+    with_boxes = [answer for answer in case.answers if answer.prediction and answer.prediction.boxes]
+    shown = [answer.evaluation for answer in with_boxes]
+    if with_boxes:
+        shown = st.multiselect(
+            "Boxes of", shown, default=shown[:1], key=f"case-boxes-{question_number}",
+            help="The boxes of the key are always drawn.",
+        )  # fmt: skip
+    left, right = st.columns([3, 2])
+    with left:
+        boxes = {
+            answer.evaluation: answer.prediction.boxes if answer.prediction else () for answer in case.answers
+        }
+        show_boxes_of_raters(
+            case.item.exam.number, case.item.exam.radiographs, key=question.boxes, boxes=boxes, shown=shown
+        )
+    with right:
+        show_stem_options_key(question)
+        if question.explanation:
+            st.markdown(f"Explanation: {escape_markdown(question.explanation)}")
+        labels = " · ".join(
+            label
+            for label in (question.task, question.category, question.format.value, question.difficulty)
+            if label
+        )
+        st.caption(escape_markdown(labels))
+    st.markdown("**Answers of the models**")
+    for answer in case.answers:
+        _draw_answer(case, answer)
+
+
+def _open(person: Person, *, release_id: int, split: str, question_number: int) -> ModelCase:
+    key = f"case {release_id} {split} {question_number}"
+    opened = state.get_selection(key)
+    if split != Split.PRIVATE:
+        with read_only_session() as db:
+            return evaluations.open_case(
+                db, by=person, release_id=release_id, split=split, question_number=question_number,
+                now=clock(),
+            )  # fmt: skip
+    if isinstance(opened, ModelCase):  # a click on the page is not another look
+        return opened
+    with unit_of_work() as db:
+        case = evaluations.open_case(
+            db, by=person, release_id=release_id, split=split, question_number=question_number, now=clock()
+        )
+    state.set_selection(key, case)
+    return case
+
+
+def _draw_answer(case: ModelCase, answer: CaseAnswer) -> None:
+    question, prediction = case.item.question, answer.prediction
+    marks = {True: "✓ correct", False: "✗ wrong", None: "not scored"}
+    with st.container(border=True):
+        st.markdown(f"**{escape_markdown(answer.evaluation)}** · {escape_markdown(answer.model)}")
+        if not answer.was_asked:
+            st.caption("The question was not asked.")
+            return
+        if prediction is None:
+            st.caption("No reply; counts as wrong.")
+            return
+        text = "no answer extracted"
+        if prediction.answer is not None:
+            text = format_answer(prediction.answer, question.options)
+        st.markdown(f"{escape_markdown(text)} ({marks[answer.is_correct]}; {prediction.rule})")
+        if prediction.explanation:
+            st.markdown(f"Reason: {escape_markdown(prediction.explanation)}")
+        if prediction.raw:
+            st.text(prediction.raw)

@@ -1,0 +1,132 @@
+"""Model scores: the choice of split, models and slice, and the job that computes scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from domain.count_texts import count_text
+from domain.people import Person
+from evaluation import service as evaluations
+from evaluation.score_table import DIMENSIONS
+from evaluation.scoreboard import ScoredModel, find_rows
+from evaluation.service import ScoredSet, ScoreSet
+from ui import state
+from ui.background_jobs import job_control
+from ui.background_jobs.job_status import show_job_outcome, show_job_progress
+from ui.context import clock, current_person, unit_of_work
+from ui.layout import grid_columns
+from ui.widgets import escape_markdown, run_action, show_notice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """The chosen models, and whether each question is in the chosen slice."""
+
+    scored: ScoredSet
+    models: tuple[ScoredModel, ...]
+    rows: NDArray[np.bool_]
+
+    @property
+    def key(self) -> str:
+        """What keys of widgets begin with."""
+        return self.scored.scores.key
+
+
+def choose_set(sets: list[ScoreSet]) -> ScoreSet:
+    """Draw the choice of the split."""
+    by_title = {scores.title: scores for scores in sets}
+    titles = list(by_title)
+    wanted = (st.query_params.get("release"), st.query_params.get("split"))
+    index = next(
+        (
+            position
+            for position, scores in enumerate(sets)
+            if (str(scores.release_id), scores.split) == wanted
+        ),
+        0,
+    )
+    title = st.selectbox("Release", titles, index=index, key=f"score-set-{len(titles)}", width=420)
+    return by_title[title]
+
+
+def show_computation(person: Person, scores: ScoreSet) -> None:
+    """Draw the progress of the computation, or the button that starts it if scores are missing."""
+    subject = scores.key
+    job = job_control.load_latest_job(evaluations.MODEL_SCORES, by=person, subject=subject)
+    if not show_job_progress(job) and scores.waiting:
+        names = ", ".join(item.evaluation.name for item in scores.waiting)
+        st.info(escape_markdown(f"The scores of {names} are not computed yet, or have new answers."))
+        st.button(
+            "Compute scores",
+            key=f"compute-{subject}",
+            type="primary",
+            on_click=run_action,
+            args=(_start, scores.release_id, scores.split, subject),
+            kwargs={"notice_key": "model-scores"},
+        )
+    show_job_outcome(job)
+    show_notice("model-scores")
+
+
+def open_set(person: Person, scores: ScoreSet) -> ScoredSet | None:
+    """Return the scores of a set; None, with a button, if it is private and was not opened yet."""
+    if not any(item.is_computed for item in scores.evaluations):
+        return None
+    key = f"opened {scores.key}"
+    if scores.is_private and state.get_selection(key) is None:
+        st.caption("This is the private split. Opening the scores is recorded in the audit trail.")
+        st.button(
+            "Open scores",
+            key=f"open-{key}",
+            on_click=run_action,
+            args=(_open_private, scores.release_id, scores.split, key),
+            kwargs={"notice_key": "open-scores"},
+        )
+        show_notice("open-scores")
+        return None
+    return evaluations.load_scored_set(by=person, scores=scores)
+
+
+def choose_slice(scored: ScoredSet) -> Slice:
+    """Draw the choice of models and of the slice."""
+    prefix = f"{scored.scores.key} slice"
+    names = [model.name for model in scored.models]
+    chosen_names = st.multiselect(
+        "Models", names, default=names, key=f"{prefix}-models-{len(names)}", placeholder="All models"
+    )
+    dimensions = {
+        name: dimension
+        for name, dimension in scored.questions.dimensions.items()
+        if len(dimension.values) > 1
+    }
+    chosen: dict[str, list[str]] = {}
+    with st.expander("Slice", expanded=False):
+        for column, (name, dimension) in zip(
+            grid_columns(max(1, len(dimensions)), name="slice"), dimensions.items(), strict=False
+        ):
+            chosen[name] = column.multiselect(
+                DIMENSIONS[name], dimension.values, key=f"{prefix}-{name}", placeholder="All"
+            )
+    rows = find_rows(scored.questions, chosen)
+    st.caption(f"{count_text(int(rows.sum()), 'question')} in the slice, of {len(rows):,}.")
+    models = tuple(model for model in scored.models if not chosen_names or model.name in chosen_names)
+    return Slice(scored=scored, models=models, rows=rows)
+
+
+def _start(release_id: int, split: str, subject: str) -> None:
+    job_control.start_job(
+        evaluations.MODEL_SCORES,
+        evaluations.ScoreParameters(release_id=release_id, split=split),
+        by=current_person(),
+        subject=subject,
+    )
+
+
+def _open_private(release_id: int, split: str, key: str) -> None:
+    with unit_of_work() as db:
+        evaluations.open_scores(db, by=current_person(), release_id=release_id, split=split, now=clock())
+    state.set_selection(key, True)

@@ -1,0 +1,186 @@
+"""Model scores: the sections of the dashboard. Only the chosen one is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from domain.count_texts import count_text
+from evaluation.disagreement import list_disputed_cases
+from evaluation.paper_tables import PaperTable, build_paper_tables
+from evaluation.score_table import DIMENSIONS
+from evaluation.scoreboard import compare_models, compute_task_accuracies, list_signatures, summarise_models
+from evaluation.scores_text import (
+    list_answer_rows,
+    list_difference_rows,
+    list_group_rows,
+    list_measures,
+    list_overall_rows,
+    list_score_rows,
+)
+from ui.chart import show_chart
+from ui.model_scores.choice import Slice
+from ui.tables import show_table
+from ui.widgets import escape_markdown
+
+#: Disputed cases that the page lists.
+_SHOWN_CASES = 200
+
+
+def show_scores(chosen: Slice) -> None:
+    """Draw all measures of all models, where their answers come from, and both averages."""
+    table = chosen.scored.questions
+    summaries = summarise_models(table, chosen.models, chosen.rows)
+    show_table(list_score_rows(summaries, chosen.models))
+    st.caption(
+        "Percent, with 95 % intervals clustered by patient. A-score: accuracy, several options as the exact "
+        "set, questions without an answer as wrong. V-score: overlap of boxes over the larger number of "
+        "boxes; a dash if no answer has a box."
+    )
+    st.markdown("**Average over questions (micro) and over tasks (macro)**")
+    show_table(list_overall_rows(compute_task_accuracies(table, chosen.models, chosen.rows)))
+    st.markdown("**Answers**")
+    show_table(list_answer_rows(summaries))
+    with st.expander("Signatures of the scores"):
+        for signature in list_signatures(chosen.models):
+            st.code(signature, language=None)
+
+
+def show_groups(chosen: Slice) -> None:
+    """Draw one measure by the values of a dimension."""
+    left, right = st.columns(2)
+    names = [
+        name for name, dimension in chosen.scored.questions.dimensions.items() if len(dimension.values) > 1
+    ]
+    if not names:
+        st.caption("All questions have the same task, category, format, tier, view, sex and age group.")
+        return
+    dimension = left.selectbox(
+        "Group by", names, key=f"{chosen.key} dimension", format_func=lambda name: DIMENSIONS[name]
+    )
+    measure = right.selectbox("Measure", list_measures(chosen.models), key=f"{chosen.key} measure")
+    rows = list_group_rows(
+        chosen.scored.questions, chosen.models, chosen.rows, dimension=dimension, measure=measure
+    )
+    show_table(rows)
+    st.caption("With 95 % intervals clustered by patient; a dash if the measure is not defined.")
+
+
+def show_differences(chosen: Slice) -> None:
+    """Draw the paired differences of all models from one of them."""
+    if len(chosen.models) < 2:
+        st.caption("A comparison needs two models.")
+        return
+    names = [model.name for model in chosen.models]
+    with_model = st.selectbox("Compared with", names, key=f"{chosen.key} base {len(names)}", width=420)
+    with st.spinner("Comparing models"):
+        differences = compare_models(
+            chosen.scored.questions, chosen.models, chosen.rows, with_model=with_model
+        )
+    show_table(list_difference_rows(differences, with_model=with_model))
+    st.caption(
+        "Accuracy, paired by question, with Tango's 95 % interval and the exact p value, both clustered by "
+        "patient. Holm's adjustment is for all comparisons of this table."
+    )
+
+
+def show_paper_tables(chosen: Slice) -> None:
+    """Draw a table in the layout of a paper, with its files."""
+    with_published = st.checkbox("Published models", value=True, key=f"{chosen.key} published")
+    tables = {
+        table.name: table
+        for table in build_paper_tables(
+            chosen.scored.questions, chosen.models, chosen.rows, with_published=with_published
+        )
+    }
+    name = st.selectbox(
+        "Table",
+        list(tables),
+        key=f"{chosen.key} table",
+        format_func=lambda item: tables[item].title,
+        width=520,
+    )
+    table = tables[name]
+    if name == "rexvqa-figure-2":
+        _show_figure2(table)
+    show_table(table.rows)
+    st.caption(escape_markdown(table.note))
+    scores = chosen.scored.scores
+    query = urlencode(
+        [
+            ("release", scores.release_id),
+            ("split", scores.split),
+            *(("model", model.name) for model in chosen.models),
+            *([("published", "1")] if with_published else []),
+        ]
+    )
+    if chosen.rows.all():
+        st.markdown(
+            f"[CSV](/files/model-scores/{name}.csv?{query}) · [LaTeX](/files/model-scores/{name}.tex?{query})"
+        )
+    else:
+        st.caption("Files are of all questions: remove the slice to download them.")
+
+
+def show_cases(chosen: Slice) -> None:
+    """Draw the list of questions that the models answer differently."""
+    scores = chosen.scored.scores
+    if scores.is_private:
+        st.caption("Cases of the private split are not exported, and each one that is opened is recorded.")
+    cases, total = list_disputed_cases(
+        chosen.scored.questions, chosen.models, chosen.rows, limit=_SHOWN_CASES
+    )
+    if len(chosen.models) < 2:
+        st.caption("Disagreement needs two models.")
+        return
+    shown = f", the most balanced {len(cases):,} below" if total > len(cases) else ""
+    st.markdown(f"The models disagree on {count_text(total, 'question')}{shown}.")
+    query = urlencode({"release": scores.release_id, "split": scores.split})
+    if cases:
+        st.dataframe(
+            pd.DataFrame(
+                [
+                    {
+                        "Case": f"/model_scores?{query}&question={case.question_number}",
+                        "Correct": case.correct,
+                        "Answered": case.answered,
+                        "Different answers": case.answers,
+                    }
+                    for case in cases
+                ]
+            ),
+            hide_index=True,
+            column_config={"Case": st.column_config.LinkColumn("Case", display_text=r"question=(\d+)$")},
+        )
+
+
+def _show_figure2(table: PaperTable) -> None:
+    frame = pd.DataFrame(
+        [
+            {"Rater": row["Rater"], "Kind": row["Kind"], "Accuracy (%)": float(row["Accuracy"])}
+            for row in table.rows
+            if row["Accuracy"] != "-"
+        ]
+    )
+    if frame.empty:
+        return
+    bars = alt.Chart(frame).encode(
+        x=alt.X("Rater:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=200)),
+        y=alt.Y("Accuracy (%):Q", scale=alt.Scale(domain=[0, 100])),
+        color=alt.Color("Kind:N", title=None),
+        tooltip=list(frame.columns),
+    )
+    show_chart(bars.mark_bar() + bars.mark_text(dy=-6).encode(text=alt.Text("Accuracy (%):Q", format=".2f")))
+
+
+SECTIONS: dict[str, Callable[[Slice], None]] = {
+    "Scores": show_scores,
+    "By group": show_groups,
+    "Differences": show_differences,
+    "Tables of the papers": show_paper_tables,
+    "Cases": show_cases,
+}

@@ -1,0 +1,70 @@
+"""Checks: the settings of a dataset, which checks are on and the minimum length of an explanation."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.checks import CHECKS, Check, CheckGroup
+from domain.count_texts import count_text
+from quality.service import (
+    CheckReport,
+    DatasetSummary,
+    load_check_report,
+    set_minimum_explanation,
+    switch_check,
+)
+from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.widgets import run_action, show_notice
+
+
+def show_settings(check_report: CheckReport, dataset: DatasetSummary) -> None:
+    """Draw a checkbox per check and the button that saves."""
+    with st.expander("Settings"):
+        on_now = [line.check for line in check_report.lines if line.state.is_on]
+        # The key has the stored values, so that a change by somebody else is shown.
+        version = "-".join(check.value for check in on_now)
+        columns = st.columns(len(CheckGroup))
+        chosen: set[Check] = set()
+        for column, group in zip(columns, CheckGroup, strict=True):
+            column.markdown(f"**{group.label}**")
+            chosen |= {
+                check
+                for check, declaration in CHECKS.items()
+                if declaration.group is group
+                and column.checkbox(
+                    check.label,
+                    value=check in on_now,
+                    key=f"on-{dataset.id}-{check}-{version}",
+                    help=declaration.description,
+                )
+            }
+        minimum = st.number_input(
+            "Minimum explanation length (characters)",
+            min_value=0,
+            value=dataset.minimum_explanation,
+            key=f"minimum-{dataset.id}-{dataset.minimum_explanation}",
+            help="Shorter explanations are reported as a format problem.",
+            width=300,
+        )
+        st.button(
+            "Save settings",
+            key=f"save-{dataset.id}",
+            disabled=chosen == set(on_now) and int(minimum) == dataset.minimum_explanation,
+            on_click=run_action,
+            args=(_save_settings, dataset.name, frozenset(chosen), int(minimum)),
+            kwargs={"notice_key": "check-settings"},
+        )
+        show_notice("check-settings")
+
+
+def _save_settings(dataset: str, chosen: frozenset[Check], minimum: int) -> str:
+    person = current_person()
+    with unit_of_work() as db:
+        for check in CHECKS:
+            switch_check(db, by=person, dataset=dataset, check=check, is_on=check in chosen, now=clock())
+        set_minimum_explanation(db, by=person, dataset=dataset, characters=minimum, now=clock())
+    with read_only_session() as db:
+        check_report = load_check_report(db, by=person, dataset=dataset)
+    if check_report.is_complete:
+        return "Saved."
+    return f"Saved. Run the checks to apply the settings to {count_text(check_report.questions, 'question')}."

@@ -1,0 +1,1 @@
+"""Parts of the pages Prompt bench and Score outputs for region checks."""

@@ -1,0 +1,103 @@
+"""The comparison of two releases of a dataset: the questions that changed, and the errata that led to it."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+
+import streamlit as st
+
+from domain.errors import DomainError
+from domain.people import Person
+from domain.questions import option_letter
+from release import service as release
+from ui.context import read_only_session
+from ui.tables import show_table
+from ui.widgets import escape_markdown
+
+#: The longest list of changes on the page; `cli.py release compare` writes all.
+_MAX_ROWS = 500
+
+
+def show_comparison(person: Person, known_releases: list[release.ReleaseRecord]) -> None:
+    """Draw the choice of two releases and their differences. Draws nothing without two of one dataset."""
+    by_dataset: dict[str, list[release.ReleaseRecord]] = {}
+    for record in known_releases:
+        by_dataset.setdefault(record.dataset, []).append(record)
+    pairs = {
+        (new.id, old.id): (new, old)
+        for records in by_dataset.values()
+        for position, new in enumerate(records)
+        for old in records[position + 1 :]
+    }
+    if not pairs:
+        return
+    st.subheader("Comparison")
+    chosen = st.selectbox(
+        "Releases",
+        list(pairs),
+        format_func=lambda ids: (
+            f"{pairs[ids][0].dataset} · {pairs[ids][0].name} compared with {pairs[ids][1].name}"
+        ),
+        key=f"compare-{len(pairs)}",
+    )
+    new, old = pairs[chosen]
+    try:
+        with st.spinner("Comparing …"):
+            comparison = _compare(person, old.id, new.id, old.manifest_sha256, new.manifest_sha256)
+    except DomainError as error:
+        st.error(escape_markdown(str(error)))
+        return
+    st.markdown(escape_markdown(comparison.sentence))
+    with read_only_session() as db:
+        entries = release.list_errata(db, by=person)
+    reasons = {
+        entry.report.question_id: entry
+        for entry in entries
+        if entry.report.dataset == new.dataset and entry.reason
+    }
+    rows = [
+        _build_row(change.question_id, change.field, change.before, change.after, reasons)
+        for change in comparison.changes
+    ]
+    for word, ids in (
+        ("added", comparison.added),
+        ("removed", comparison.removed),
+        ("moved", comparison.moved),
+    ):
+        rows += [_build_row(question_id, word, None, None, reasons) for question_id in ids]
+    if rows:
+        show_table(rows[:_MAX_ROWS])
+    if len(rows) > _MAX_ROWS:
+        st.caption(
+            f"The first {_MAX_ROWS:,} of {len(rows):,}; `cli.py release compare --out FILE` writes all."
+        )
+
+
+@lru_cache(maxsize=4)
+def _compare(person: Person, old_id: int, new_id: int, *_manifests: str) -> release.Comparison:
+    """Compare two releases. Their files never change, so the result is kept."""
+    with read_only_session() as db:
+        return release.compare_recorded_releases(db, by=person, old_id=old_id, new_id=new_id)
+
+
+def _build_row(
+    question_id: str, field: str, before: object, after: object, reasons: dict[str, release.ErratumEntry]
+) -> dict[str, object]:
+    entry = reasons.get(question_id)
+    return {
+        "Question": question_id,
+        "Change": field.replace("_", " "),
+        "Before": _format(field, before),
+        "After": _format(field, after),
+        "Reported problem": entry.report.kind.label if entry else "",
+        "Reason": entry.reason if entry else "",
+    }
+
+
+def _format(field: str, value: object) -> str:
+    if value is None:
+        return ""
+    if field == "answer" and isinstance(value, list):
+        return ", ".join(option_letter(index) for index in value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
