@@ -19,6 +19,7 @@ from storage.sampling.batches import load_batch
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.review_helpers import load_verdicts, open_review, press
+from tests.e2e.streamlit_pages import wait_for_script
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -90,6 +91,7 @@ def test_coordinators_click_before_a_reload_is_carried_out(app, signed_in, tries
     page, target_state = signed_in("cora"), BatchState.CLOSED
     for attempt in range(tries):  # an even number, so that the batch is left open
         page.goto("/assign")
+        wait_for_script(page)  # until then a reload discards the click: Streamlit stops the script for good
         name = "Close batch" if target_state is BatchState.CLOSED else "Reopen batch"
         page.get_by_role("button", name=name).click(no_wait_after=True)
         page.wait_for_timeout(compute_gap(attempt, tries) / 5)

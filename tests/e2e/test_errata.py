@@ -7,8 +7,8 @@ from playwright.sync_api import Page, expect
 
 from domain.people import Role
 from tests.e2e.conftest import RunningApp
+from tests.e2e.streamlit_pages import wait_for_script
 from tests.e2e.test_adjudication import sign_in_as
-from tests.e2e.test_leaderboard import wait_until_complete
 from tests.storage.leaderboard_worlds import (
     LeaderboardWorld,
     make_leaderboard_world,
@@ -30,7 +30,7 @@ def world(app: RunningApp) -> LeaderboardWorld:
 def choose(page: Page, label: str, option: str) -> None:
     page.get_by_role("combobox", name=label).click()
     page.get_by_role("option", name=option).first.click()
-    wait_until_complete(page)
+    wait_for_script(page)
 
 
 def test_a_problem_is_reported_settled_released_and_compared(app, world, page: Page, sign_in):
@@ -38,11 +38,11 @@ def test_a_problem_is_reported_settled_released_and_compared(app, world, page: P
     sign_in("dana")
     page.goto(f"/errata?release=1&question={question}")
     page.get_by_role("heading", name="Report a problem").wait_for(timeout=30_000)
-    wait_until_complete(page)
+    wait_for_script(page)
     choose(page, "Problem", "wrong key")
     page.get_by_role("textbox", name="Description").fill("The finding is on the other side.")
     page.keyboard.press("Tab")
-    wait_until_complete(page)
+    wait_for_script(page)
     page.get_by_role("button", name="Report problem").click()
     expect(page.get_by_text(f"Reported: wrong key in question {question}.")).to_be_visible(timeout=20_000)
 
@@ -70,10 +70,10 @@ def test_a_problem_is_reported_settled_released_and_compared(app, world, page: P
     page.get_by_role("textbox", name="Release name").fill("v1.1")
     page.get_by_role("spinbutton", name="Private (%)").fill("50")
     page.keyboard.press("Tab")
-    wait_until_complete(page)
+    wait_for_script(page)
     page.get_by_role("spinbutton", name="Split seed").fill("1")
     page.keyboard.press("Tab")
-    wait_until_complete(page)
+    wait_for_script(page)
     page.get_by_role("button", name="Create release").click()
     expect(page.get_by_text("v1.1 compared with v1: 1 key changed; 11 unchanged")).to_be_visible(
         timeout=60_000

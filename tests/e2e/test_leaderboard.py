@@ -20,6 +20,7 @@ from domain.questions import option_letter
 from leaderboard.outcomes import encode_outcomes
 from tests.declared_routes import CLOSED_ROUTES
 from tests.e2e.conftest import RunningApp
+from tests.e2e.streamlit_pages import wait_for_script
 from tests.e2e.test_leaks import TrafficRecorder, encode_word, iterate_decompressed, read_log
 from tests.storage.leaderboard_worlds import (
     BOARD,
@@ -82,7 +83,7 @@ def find_canaries(chunks: Iterable[bytes], canaries: Iterable[str]) -> set[str]:
 
 def upload(page: Page, path: Path, method: str) -> None:
     """Fill in the form and submit."""
-    wait_until_complete(page)
+    wait_for_script(page)
     form = page.locator("details").filter(has_text="Submit predictions")
     form.wait_for()
     if form.get_attribute("open") is None:
@@ -91,12 +92,8 @@ def upload(page: Page, path: Path, method: str) -> None:
     page.get_by_text(path.name).first.wait_for(state="attached")
     page.get_by_label("Method").fill(method)
     page.get_by_text("own computers", exact=True).click()
-    wait_until_complete(page)
+    wait_for_script(page)
     page.get_by_role("button", name="Submit", exact=True).click()
-
-
-def wait_until_complete(page: Page) -> None:
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
 
 
 def test_a_submitter_submits_and_receives_no_key_and_no_result_of_a_question(app, world, signed_in, tmp_path):
@@ -126,7 +123,7 @@ def test_a_submitter_submits_and_receives_no_key_and_no_result_of_a_question(app
     expect(page.get_by_text("score unchanged").first).to_be_visible(timeout=20_000)
     for label in ("Receipt", "Significance map"):
         page.get_by_text(label, exact=True).click()
-        wait_until_complete(page)
+        wait_for_script(page)
     expect(page.get_by_text("receipt_sha256")).to_be_visible()
 
     keys = world.release.with_name("v1-keys") / "keys.jsonl"

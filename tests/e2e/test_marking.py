@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -21,6 +19,7 @@ from storage.reader_study.cases import list_cases
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.conftest import RunningApp
+from tests.e2e.streamlit_pages import press_key, take_screenshot, wait_for_radiographs
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -62,13 +61,6 @@ def study(app: RunningApp):
     return pilot
 
 
-def take_screenshot(page: Page, name: str) -> None:
-    """Save what the page shows, if a folder is named."""
-    if folder := os.environ.get("OVERREAD_SCREENSHOTS"):
-        page.wait_for_timeout(600)
-        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
-
-
 def type_answers(page: Page, app: RunningApp, study) -> None:
     """Answer every case in the reader's order by typing."""
     with read_only_session(app.engine) as db:
@@ -85,30 +77,6 @@ def type_answers(page: Page, app: RunningApp, study) -> None:
         take_screenshot(page, f"read-{done}")
         page.get_by_role("button", name="Save and continue").click()
     page.get_by_text("study complete").wait_for(timeout=30_000)
-
-
-def press_key(page: Page, key: str) -> None:
-    """Press a key once it is bound: Streamlit binds the keys of its buttons some time after it draws them."""
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
-    page.wait_for_function(
-        "key => hotkeys.getAllKeyCodes().some(({shortcut}) => shortcut === key)",
-        arg=key.removeprefix("Arrow").lower(),
-        timeout=30_000,
-    )
-    # The keys of the buttons that were just drawn replace those of the last answer after the next frame.
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
-    page.keyboard.press(key)
-
-
-def wait_for_radiographs(page: Page) -> None:
-    """Wait until the radiographs beside the answer are drawn."""
-    page.wait_for_function(
-        """() => {
-            const images = [...document.querySelectorAll('img[alt^="radiograph"]')]
-            return images.length > 0 && images.every(image => image.naturalWidth > 0)
-        }""",
-        timeout=30_000,
-    )
 
 
 def mark_by_keyboard(page: Page, keys: dict[str, str]) -> list[str]:

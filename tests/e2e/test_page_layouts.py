@@ -6,6 +6,7 @@ from playwright.sync_api import Page
 from domain.people import Role
 from tests.e2e.conftest import RunningApp
 from tests.e2e.layout_helpers import FIND_FAULTS, WINDOWS
+from tests.e2e.streamlit_pages import wait_for_script
 from tests.storage.study_worlds import make_study_world
 from ui.navigation import PAGES
 
@@ -30,7 +31,7 @@ def test_no_text_is_cut_in_a_window(coordinator, signed_in, width, height):
             continue
         page.goto("/" if shown.path.stem == "home" else f"/{shown.path.stem}")
         page.get_by_role("heading", level=1).first.wait_for(timeout=30_000)
-        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
+        wait_for_script(page)
         page.wait_for_timeout(1000)  # tables and charts are drawn
         if found := page.evaluate(FIND_FAULTS):
             faults[shown.title] = found
@@ -41,7 +42,7 @@ def test_text_is_larger_on_a_large_screen(coordinator, signed_in):
     page: Page = signed_in(coordinator)
     page.goto("/")
     page.get_by_role("button", name="Sign out").wait_for(timeout=30_000)
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
+    wait_for_script(page)
     sizes = []
     for width, height in WINDOWS.items():
         page.set_viewport_size({"width": width, "height": height})

@@ -22,7 +22,7 @@ from storage.rows.practice import PracticeResultRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.conftest import RunningApp
-from tests.e2e.test_marking import take_screenshot
+from tests.e2e.streamlit_pages import take_screenshot, wait_for_script
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
 from tests.storage.worlds import World, make_batch
 
@@ -66,7 +66,7 @@ def choose(page: Page, field: str, option: str) -> None:
     combobox = page.get_by_role("combobox", name=re.compile(f"^{field}"))
     choice = page.get_by_role("option", name=option)
     for _ in range(6):
-        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
+        wait_for_script(page)
         combobox.click(timeout=30_000)
         with suppress(PlaywrightTimeout):
             choice.click(timeout=5_000)

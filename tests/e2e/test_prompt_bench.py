@@ -19,7 +19,7 @@ from language_models import service as models
 from storage.unit_of_work import unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.conftest import RunningApp
-from tests.e2e.test_marking import press_key, take_screenshot
+from tests.e2e.streamlit_pages import press_key, take_screenshot, wait_for_script
 from tests.storage.model_server import MODEL, running_model_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -68,7 +68,7 @@ def score_by_keyboard(page: Page, choose_key: Callable[[int, str, str], str]) ->
                     timeout=30_000
                 )
                 # The heading arrives before the outputs: they are read once the page is complete.
-                page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+                wait_for_script(page)
                 box = page.get_by_test_id("stColumn").filter(has_text=f"Output {letter}").last
                 press_key(page, choose_key(number, box.inner_text(), scale.value))
     page.get_by_text("every score is given").wait_for(timeout=30_000)

@@ -14,6 +14,7 @@ from tests.e2e.review_helpers import (
     press,
     wait_for_question,
 )
+from tests.e2e.streamlit_pages import wait_for_script
 from tests.storage.judgements import make_acceptance, save_verdict
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -83,9 +84,7 @@ def test_late_script_run_keeps_the_question_and_the_input(app, open_held_questio
         page.wait_for_timeout(100)
     assert websocket.waiting
     websocket.release()
-    page.wait_for_function(
-        "() => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
-    )
+    wait_for_script(page)
     page.keyboard.type(", and after")
     expect(page.get_by_label("Comment", exact=True)).to_have_value("typed before the script came, and after")
     assert "radiograph 5?" in get_shown_stem(page)

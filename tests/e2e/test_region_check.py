@@ -14,7 +14,7 @@ from sqlalchemy import text
 from storage.unit_of_work import unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.conftest import RunningApp
-from tests.e2e.test_marking import press_key, take_screenshot, wait_for_radiographs
+from tests.e2e.streamlit_pages import press_key, take_screenshot, wait_for_radiographs
 from tests.storage.model_server import running_model_server
 from tests.storage.test_region_checks import answer, make_run
 

@@ -13,7 +13,7 @@ from storage.rows.datasets import QuestionRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.conftest import RunningApp
-from tests.e2e.test_marking import press_key, take_screenshot
+from tests.e2e.streamlit_pages import press_key, take_screenshot
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 

@@ -1,0 +1,45 @@
+"""Waiting for pages that Streamlit draws, pressing keys on them, and pictures of them."""
+
+import os
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+
+def wait_for_script(page: Page) -> None:
+    """Wait until the script of the page has ended, at most 30 seconds.
+
+    Before, a list closes when the script draws it again, a key is not bound yet, and the page is incomplete.
+    """
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
+
+
+def press_key(page: Page, key: str) -> None:
+    """Press a key once it is bound: Streamlit binds the keys of its buttons some time after it draws them."""
+    wait_for_script(page)
+    page.wait_for_function(
+        "key => hotkeys.getAllKeyCodes().some(({shortcut}) => shortcut === key)",
+        arg=key.removeprefix("Arrow").lower(),
+        timeout=30_000,
+    )
+    # The keys of the buttons that were just drawn replace those of the last answer after the next frame.
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+    page.keyboard.press(key)
+
+
+def wait_for_radiographs(page: Page) -> None:
+    """Wait until the radiographs beside the answer are drawn."""
+    page.wait_for_function(
+        """() => {
+            const images = [...document.querySelectorAll('img[alt^="radiograph"]')]
+            return images.length > 0 && images.every(image => image.naturalWidth > 0)
+        }""",
+        timeout=30_000,
+    )
+
+
+def take_screenshot(page: Page, name: str) -> None:
+    """Save what the page shows, if a folder is named."""
+    if folder := os.environ.get("OVERREAD_SCREENSHOTS"):
+        page.wait_for_timeout(600)
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
