@@ -13,7 +13,13 @@ from domain.count_texts import count_text
 from domain.file_errors import add_filename_to_errors
 from domain.table_cells import escape_formula
 from domain.verdicts import ErrorKind
-from release.service import ErratumEntry, find_release, list_errata, report_problem
+from release.service import (
+    ErratumEntry,
+    find_release,
+    list_errata,
+    open_reportable_question,
+    report_problem,
+)
 from storage.unit_of_work import read_only_session, unit_of_work
 
 _COLUMNS = (
@@ -61,13 +67,14 @@ def run_list(args: argparse.Namespace) -> int:
 def run_report(args: argparse.Namespace) -> int:
     """Store a report. Returns 0; raises DomainError if it is refused."""
     by = command_line_person()
-    with unit_of_work() as db:
+    with read_only_session() as db:
         release = find_release(db, by=by, dataset=args.dataset, name=args.release)
+        opened = open_reportable_question(db, by=by, release_id=release.id, question_id=args.question)
+    with unit_of_work() as db:
         report_problem(
             db,
             by=by,
-            release_id=release.id,
-            question_id=args.question,
+            reported=opened,
             kind=ErrorKind(args.kind),
             text=args.text,
             now=datetime.now(UTC),

@@ -139,9 +139,12 @@ def option_letter(index: int) -> str:
     return chr(ord("A") + index)
 
 
-def has_same_options(a: Question, b: Question) -> bool:
-    """Whether an answer to one version of a question is an answer to the other: equal format and options."""
-    return (a.format, a.options) == (b.format, b.options)
+def has_same_text(a: Question, b: Question) -> bool:
+    """Whether an answer to one version of a question is an answer to the other.
+
+    Format, stem and options must be equal: a corrected stem may ask for the other side.
+    """
+    return (a.format, a.stem, a.options) == (b.format, b.stem, b.options)
 
 
 def format_answer(answer: Answer, options: tuple[str, ...]) -> str:

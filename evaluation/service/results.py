@@ -11,7 +11,7 @@ from accounts.service.audit import record
 from domain.errors import Refused
 from domain.evaluations import Condition, Evaluation, EvaluationRun
 from domain.people import Action, Person, require
-from domain.questions import has_same_options
+from domain.questions import has_same_text
 from evaluation.cases import EvaluatedQuestion
 from evaluation.exports import ExportedAnswer
 from evaluation.results import ConditionAnswers, EvaluationResults, compute_results
@@ -41,8 +41,8 @@ def open_results(
 ) -> tuple[Evaluation, EvaluationResults]:
     """Compute the results of an evaluation, and record that the person saw them if the split is private.
 
-    With the keys of another release, questions that are not on its split, or have other options there, are
-    left out.
+    With the keys of another release, questions that are not on its split, or have another stem or other
+    options there, are left out.
 
     Args:
         db: a session; one that can write if the split is private.
@@ -72,7 +72,7 @@ def _take_keys(db: Session, answers: EvaluationAnswers, *, release: str) -> Eval
     questions = tuple(
         item
         for item in load_split_questions(db, found, Split(evaluation.split), only=before)
-        if has_same_options(item.question, before[item.number])
+        if has_same_text(item.question, before[item.number])
     )
     if not questions:
         raise Refused(

@@ -23,7 +23,7 @@ from domain.leaderboards import (
     check_name,
 )
 from domain.people import Action, Person, Role, require
-from domain.questions import has_same_options
+from domain.questions import has_same_text
 from domain.studies import is_excluded
 from evaluation import service as evaluations
 from evaluation.results import compute_chance
@@ -334,7 +334,7 @@ def set_readers_reference(
         for case in list_cases(db, study_id=loaded_study.id)
         if case.scored
         and case.question.id in keys
-        and has_same_options(case.question, keys[case.question.id].question)
+        and has_same_text(case.question, keys[case.question.id].question)
     }
     exclusions = list_exclusions(db, study_id=loaded_study.id)
     correct: dict[str, list[bool]] = defaultdict(list)

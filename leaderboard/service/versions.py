@@ -12,7 +12,7 @@ from domain.count_texts import count_text
 from domain.errors import Refused
 from domain.leaderboards import Leaderboard
 from domain.people import Action, Person, require
-from domain.questions import has_same_options
+from domain.questions import has_same_text
 from leaderboard.outcomes import encode_outcomes
 from leaderboard.scoring import code_version, compute_accuracy, score_answers
 from leaderboard.service.boards import add_version
@@ -38,8 +38,8 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
 
     Raises:
         NotFound: the leaderboard or the release does not exist.
-        Refused: it is the present release, or its private split has other questions, answer formats or
-            options, or open questions.
+        Refused: it is the present release, or its private split has other questions, stems, answer
+            formats or options, or open questions.
         InvalidValue: a file of the release was changed.
     """
     require(by, Action.MANAGE_LEADERBOARDS)
@@ -54,12 +54,13 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
     changed = [
         key
         for key, keyed in new_keys.items()
-        if key not in old_keys or not has_same_options(keyed.question, old_keys[key].question)
+        if key not in old_keys or not has_same_text(keyed.question, old_keys[key].question)
     ]
     if changed:
         raise Refused(
             f"Release {release} has {count_text(len(changed), 'private question')} that the submissions "
-            f"did not answer in this form, such as {changed[0]!r}: new ones, or ones with other options. "
+            f"did not answer in this form, such as {changed[0]!r}: new ones, or ones with another stem or "
+            "other options. "
             "Create a leaderboard for it."
         )
     add_version(db, leaderboard_id=board.id, version=board.version + 1, release_id=found.id, now=now)

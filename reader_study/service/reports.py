@@ -19,7 +19,7 @@ from domain.errors import NotFound, NotNow, Refused
 from domain.file_errors import describe_file_error
 from domain.people import Action, Person, require
 from domain.protocols import Protocol
-from domain.questions import has_same_options
+from domain.questions import has_same_text
 from domain.studies import Case, CaseKind, Exclusion, ReaderStudy
 from domain.version import VERSION
 from reader_study.release_keys import load_keys
@@ -246,7 +246,7 @@ def load_report_data(db: Session, *, by: Person, study: str, release: str | None
         study: the name of the study.
         release: a release of the dataset whose questions replace those of the cases, such as a corrected one;
             None for the keys as they were when the study was created. Cases that the release does not have,
-            or has with other options, are excluded from the analysis.
+            or has with another stem or other options, are excluded from the analysis.
 
     Raises:
         NotFound: the study or the release does not exist.
@@ -317,11 +317,11 @@ def _take_keys(
     taken, excluded = [], []
     for case in cases:
         released = keyed.get(case.blind_case.question_id)
-        if released is not None and has_same_options(released.question, case.question):
+        if released is not None and has_same_text(released.question, case.question):
             taken.append(replace(case, question=released.question))
             continue
         taken.append(case)
-        reason = "is not in" if released is None else "has other options in"
+        reason = "is not in" if released is None else "has another stem or other options in"
         excluded.append(
             Exclusion(
                 study_id=study.id,

@@ -34,11 +34,12 @@ MAX_MATCHES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportableQuestion:
-    """A question in which the person may report a problem, as the release has it.
+    """A question in which the person may report a problem, as the release ``release_id`` has it.
 
     ``question`` has its key. ``shows_key`` states whether the person may see the key and the explanation.
     """
 
+    release_id: int
     question: Question
     shows_key: bool
 
@@ -107,6 +108,7 @@ def open_reportable_question(
     require(by, Action.REPORT_PROBLEMS)
     match = _find_question(db, by=by, release_id=release_id, question_id=question_id)
     return ReportableQuestion(
+        release_id=release_id,
         question=_load_released(db, by=by, release_id=release_id, match=match),
         shows_key=_sees_all(by) or (match.is_judged and Role.REVIEWER in by.roles),
     )
@@ -116,19 +118,20 @@ def report_problem(
     db: Session,
     *,
     by: Person,
-    release_id: int,
-    question_id: str,
+    reported: ReportableQuestion,
     kind: ErrorKind,
     text: str,
     now: datetime,
 ) -> int:
     """Store the report of a problem in a released question, and return its id.
 
+    The question is opened before, in a session that only reads: its file, which is compared with its hash,
+    can have a gigabyte.
+
     Args:
         db: a session that can write.
         by: the acting person.
-        release_id: the id of the release.
-        question_id: the id of the question in its file.
+        reported: the question from :func:`open_reportable_question`.
         kind: the kind of error.
         text: the description, which a corrected release publishes with the outcome.
         now: the current time.
@@ -137,14 +140,13 @@ def report_problem(
         The id of the report. A repeated request returns that of the first one.
 
     Raises:
-        NotFound: the release has no such question, or the person has no access to it; or its folder is
-            missing. Also if a file was changed and the person does not see all questions.
+        NotFound: the person no longer has access to the question.
         AlreadyThere: the person has reported this kind of problem of the question with another text.
-        InvalidValue: the text is not valid, or a file of the release was changed.
-        Refused: the manifest of the release was changed.
+        InvalidValue: the text is not valid.
     """
     require(by, Action.REPORT_PROBLEMS)
     text = check_report_text(text)
+    release_id, question_id = reported.release_id, reported.question.id
     match = _find_question(db, by=by, release_id=release_id, question_id=question_id)
     for report in errata.list_reports(db, question_numbers=[match.question_number]):
         if (report.release_id, report.kind, report.reporter_id) == (release_id, kind, by.id or None):
@@ -156,7 +158,6 @@ def report_problem(
                     f"{report.reported_at:%Y-%m-%d}: {report.text} Reports are not changed. Choose another "
                     "problem."
                 )
-    released = _load_released(db, by=by, release_id=release_id, match=match)
     last = errata.load_last_adjudications(db, question_numbers=[match.question_number]).get(
         match.question_number
     )
@@ -165,7 +166,7 @@ def report_problem(
     report_id = errata.add_report(
         db,
         release_id=release_id,
-        question=released,
+        question=reported.question,
         question_number=match.question_number,
         side=match.side,
         kind=kind,

@@ -10,7 +10,7 @@ from domain.adjudications import Adjudication, AdjudicationRules
 from domain.corrections import Correction
 from domain.people import Role
 from domain.verdicts import Decision, ErrorKind
-from release.service import list_errata
+from release.service import list_errata, open_reportable_question, report_problem
 from review import service as review
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import end_double_click_window, get_text
@@ -54,24 +54,34 @@ def test_a_problem_is_reported_settled_and_compared(sign_in_as, run_page, worksp
     assert page.dataframe[0].value.to_dict("records")[0]["Outcome"] == "open"
     with read_only_session(workspace_engine) as db:
         (entry,) = list_errata(db, by=BY)
-    remo = world.people["remo"]
+        opened = open_reportable_question(db, by=BY, release_id=1, question_id="Q1")
+    remo, first = world.people["remo"], entry.report
+
+    def settle(report_ids, revision, decision, reason, **correction):
+        review.adjudicate(
+            db, person=remo, report_ids=report_ids,
+            adjudication=Adjudication(
+                batch_id=world.batch.id, question_number=first.question_number, revision=revision,
+                person_id=remo.id, decision=decision, correction=Correction(**correction), reason=reason,
+                given_at=first.reported_at + timedelta(seconds=10 * revision),
+            ),
+        )  # fmt: skip
+
     with unit_of_work(workspace_engine) as db:
         review.change_adjudication_rules(
             db, by=BY, batch="first", rules=AdjudicationRules(adjudicators=("remo",)), revision=0, now=NOW
         )
-        review.adjudicate(
-            db, person=remo, report_ids=[entry.report.id],
-            adjudication=Adjudication(
-                batch_id=world.batch.id, question_number=entry.report.question_number, revision=1,
-                person_id=remo.id, decision=Decision.REVISE, correction=Correction(stem="Clear?"),
-                reason="It was.", given_at=entry.report.reported_at + timedelta(seconds=1),
-            ),
+        settle([first.id], 1, Decision.ACCEPT, "It is clear.")
+        second = report_problem(
+            db, by=BY, reported=opened, kind=ErrorKind.WORDING, text="Ambiguous to me, too.",
+            now=first.reported_at + timedelta(seconds=15),
         )  # fmt: skip
+        settle([first.id, second], 2, Decision.REVISE, "It was.", stem="Clear?")
         create_release(
-            db, by=BY, dataset="demo", name="v1.1", out=home / "releases" / "v1.1", split=SPLIT, now=NOW,
-            workspace=make_workspace(workspace_engine, home),
+            db, by=BY, dataset="demo", name="v1.1", out=home / "releases" / "v1.1", split=SPLIT,
+            now=first.reported_at + timedelta(minutes=1), workspace=make_workspace(workspace_engine, home),
         )  # fmt: skip
-    (row,) = run_page(PAGE).dataframe[0].value.to_dict("records")
+    row = run_page(PAGE).dataframe[0].value.to_dict("records")[0]
     assert (row["Outcome"], row["Reason"]) == ("corrected", "It was.")
     assert row["Changes"].endswith("→ Clear?")
     page = run_page("pages/releases.py")

@@ -659,10 +659,12 @@ def _report_problem(study_world: StudyWorld, release_id: int) -> None:
         question = errata.list_reportable_questions(
             db, release_id=release_id, person_id=0, sees_all=True, limit=1
         )[0]
+        reported = release_service.open_reportable_question(
+            db, by=BY, release_id=release_id, question_id=question.question_id
+        )
         release_service.report_problem(
-            db, by=BY, release_id=release_id, question_id=question.question_id, kind=ErrorKind.WORDING,
-            text="größer", now=NOW,
-        )  # fmt: skip
+            db, by=BY, reported=reported, kind=ErrorKind.WORDING, text="größer", now=NOW
+        )
 
 
 def _fill_leaderboard(study_world: StudyWorld, release_id: int) -> None:

@@ -112,11 +112,11 @@ def number_of(world, key):
 
 
 def report(world, question, *, by=None, kind=WRONG_KEY, text="It is on the left.", now=LATER):
+    by = by or world.world.people["ruth"]
+    with read_only_session(world.engine) as db:
+        opened = release.open_reportable_question(db, by=by, release_id=1, question_id=question)
     with unit_of_work(world.engine) as db:
-        return release.report_problem(
-            db, by=by or world.world.people["ruth"], release_id=1, question_id=question, kind=kind, text=text,
-            now=now,
-        )  # fmt: skip
+        return release.report_problem(db, by=by, reported=opened, kind=kind, text=text, now=now)
 
 
 def settle(world, person, question, *, reports, decision=Decision.REVISE, revision=1, **changes):
@@ -471,6 +471,33 @@ def test_a_study_is_scored_again_with_the_keys_of_the_corrected_release(board_wo
     assert [item.why for item in study_report.tables.exclusions] == ["is not in release v1.1"]
     with read_only_session(board_world.engine) as db, pytest.raises(NotFound, match="no release 'v3'"):
         studies.load_report_data(db, by=BY, study="study", release="v3")
+
+
+def test_answers_to_a_question_whose_stem_was_corrected_are_not_scored(board_world, anna, tmp_path):
+    """A question asks for the other side: study and evaluation leave it out, a leaderboard refuses."""
+    read_study(board_world)
+    add_board(board_world.engine)
+    path = write_predictions(tmp_path / "answers.jsonl", board_world.keys)
+    with unit_of_work(board_world.engine) as db:
+        evaluations.plan_without_endpoint(
+            db, by=BY, settings=make_settings(split=Split.PRIVATE), answered_by=AnsweredBy.FILE, model="Net",
+            now=NOW,
+        )  # fmt: skip
+        evaluations.import_answers(db, by=BY, name="qwen", condition=Condition.AS_GIVEN, path=path, now=NOW)
+    question = sorted(board_world.keys)[0]
+    item = report(board_world, question, kind=ErrorKind.WORDING)
+    settle(board_world, anna, question, reports=[item], correction=Correction(stem="On the other side?"))
+    make_next_release(board_world)
+    with read_only_session(board_world.engine) as db:
+        study_report = studies.load_or_compute_report(db, by=BY, study="study", release="v1.1")
+    assert [item.why for item in study_report.tables.exclusions] == [
+        "has another stem or other options in release v1.1"
+    ]
+    with unit_of_work(board_world.engine) as db:
+        _, results = evaluations.open_results(db, by=BY, name="qwen", release="v1.1", now=NOW)
+    assert results.accuracies[0].n == 5
+    with unit_of_work(board_world.engine) as db, pytest.raises(Refused, match="another stem"):
+        leaderboards.change_release(db, by=BY, leaderboard=BOARD, release="v1.1", now=LATER)
 
 
 def test_reports_are_searched_stored_and_settled_on_either_database(engine, tmp_path):

@@ -104,12 +104,16 @@ def _report(release_id: int, question_id: str, form_key: str) -> str:
     kind = state.get_widget_value(f"erratum-kind-{form_key}")
     if not isinstance(kind, ErrorKind):
         raise DomainError("Choose the kind of problem.")
+    person = current_person()
+    with read_only_session() as db:
+        opened = release.open_reportable_question(
+            db, by=person, release_id=release_id, question_id=question_id
+        )
     with unit_of_work() as db:
         release.report_problem(
             db,
-            by=current_person(),
-            release_id=release_id,
-            question_id=question_id,
+            by=person,
+            reported=opened,
             kind=kind,
             text=str(state.get_widget_value(f"erratum-text-{form_key}") or ""),
             now=clock(),

@@ -7,10 +7,12 @@ from functools import lru_cache
 
 import streamlit as st
 
+from domain.errata import ErratumStatus
 from domain.errors import DomainError
 from domain.people import Person
 from domain.questions import option_letter
 from release import service as release
+from release.private import KEYS, keys_folder_of
 from ui.context import read_only_session
 from ui.tables import show_table
 from ui.widgets import escape_markdown
@@ -44,17 +46,19 @@ def show_comparison(person: Person, known_releases: list[release.ReleaseRecord])
     new, old = pairs[chosen]
     try:
         with st.spinner("Comparing …"):
-            comparison = _compare(person, old.id, new.id, old.manifest_sha256, new.manifest_sha256)
+            comparison = _compare(
+                person, old.id, new.id, old.manifest_sha256, new.manifest_sha256, *_find_keys(old, new)
+            )
     except DomainError as error:
         st.error(escape_markdown(str(error)))
         return
     st.markdown(escape_markdown(comparison.sentence))
     with read_only_session() as db:
         entries = release.list_errata(db, by=person)
-    reasons = {
+    reasons = {  # of several in a question, the latest: the list begins with it
         entry.report.question_id: entry
-        for entry in entries
-        if entry.report.dataset == new.dataset and entry.reason
+        for entry in reversed(entries)
+        if entry.report.dataset == new.dataset and _explains_changes(entry, old, new)
     }
     rows = [
         _build_row(change.question_id, change.field, change.before, change.after, reasons)
@@ -74,9 +78,25 @@ def show_comparison(person: Person, known_releases: list[release.ReleaseRecord])
         )
 
 
+def _find_keys(*records: release.ReleaseRecord) -> list[bool]:
+    """Return whether the private keys of each release are in their folder."""
+    return [(keys_folder_of(record.folder) / KEYS).is_file() for record in records]
+
+
+def _explains_changes(
+    entry: release.ErratumEntry, old: release.ReleaseRecord, new: release.ReleaseRecord
+) -> bool:
+    """Whether the decision on a problem changed the question between the two releases."""
+    return (
+        entry.status in (ErratumStatus.CORRECTED, ErratumStatus.WITHDRAWN)
+        and entry.settled_at is not None
+        and old.made_at < entry.settled_at <= new.made_at
+    )
+
+
 @lru_cache(maxsize=4)
-def _compare(person: Person, old_id: int, new_id: int, *_manifests: str) -> release.Comparison:
-    """Compare two releases. Their files never change, so the result is kept."""
+def _compare(person: Person, old_id: int, new_id: int, *_files: str | bool) -> release.Comparison:
+    """Compare two releases. Their files never change, so the result is kept for the same files."""
     with read_only_session() as db:
         return release.compare_recorded_releases(db, by=person, old_id=old_id, new_id=new_id)
 
