@@ -1,4 +1,4 @@
-"""Errata in the browser: report a problem, adjudicate it, create release 1.1, and read the differences."""
+"""Errata in the browser: report, adjudicate, create release 1.1, and score a board and a study again."""
 
 from __future__ import annotations
 
@@ -6,25 +6,54 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from domain.people import Role
+from leaderboard import service as leaderboards
+from reader_study import service as studies
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e.conftest import RunningApp
 from tests.e2e.streamlit_pages import wait_for_script
 from tests.e2e.test_adjudication import sign_in_as
 from tests.storage.leaderboard_worlds import (
+    BOARD,
+    BY,
     LeaderboardWorld,
+    add_board,
+    add_team,
     make_leaderboard_world,
+    submit,
+    write_predictions,
 )
+from tests.storage.test_errata import read_study
+from tests.storage.worlds import NOW
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 
 @pytest.fixture(scope="module")
 def world(app: RunningApp) -> LeaderboardWorld:
-    """The release "v1" of 12 questions, 6 of them private; anna is the adjudicator."""
+    """The release "v1" of 12 questions, 6 of them private; anna is the adjudicator.
+
+    Team A answered the private questions with their keys; rea read the questions in a study.
+    """
     made = make_leaderboard_world(app.engine, app.home, questions=12)
+    add_board(app.engine)
+    add_team(app.engine, "Team A")
+    submit(app.engine, write_predictions(app.home / "a.jsonl", made.keys), team="Team A")
+    read_study(made)
+    with unit_of_work(app.engine) as db:
+        studies.close_study(db, by=BY, study="study", now=NOW)
     app.add_person("dana", Role.COORDINATOR)
     app.add_person("anna", Role.REVIEWER)
     app.command("adjudicate", "rules", "first", "--adjudicators", "anna")
     return made
+
+
+def load_scores(app: RunningApp) -> list[int]:
+    """Correct answers of Team A on each version of the leaderboard."""
+    with read_only_session(app.engine) as db:
+        return [
+            leaderboards.load_standings(db, by=BY, leaderboard=BOARD, version=version).rows[0].score.correct
+            for version in (1, 2)
+        ]
 
 
 def choose(page: Page, label: str, option: str) -> None:
@@ -33,7 +62,7 @@ def choose(page: Page, label: str, option: str) -> None:
     wait_for_script(page)
 
 
-def test_a_problem_is_reported_settled_released_and_compared(app, world, page: Page, sign_in):
+def test_a_problem_is_reported_settled_released_compared_and_scored_again(app, world, page: Page, sign_in):
     question = min(world.keys)
     sign_in("dana")
     page.goto(f"/errata?release=1&question={question}")
@@ -80,3 +109,23 @@ def test_a_problem_is_reported_settled_released_and_compared(app, world, page: P
     )
     page.goto("/errata")
     expect(page.get_by_test_id("stMain")).to_contain_text("Settled", timeout=30_000)
+
+    page.goto("/leaderboards")
+    expect(page.get_by_text("Private split of demo v1:")).to_be_visible(timeout=30_000)
+    wait_for_script(page)
+    page.get_by_text("New release", exact=True).click()
+    page.get_by_role("button", name="Score all submissions again").click()
+    expect(page.get_by_text("Version 2: all submissions were scored again on v1.1.")).to_be_visible(
+        timeout=30_000
+    )
+    assert load_scores(app) == [6, 5]
+
+    page.goto("/studies")
+    page.get_by_role("radio", name="Report", exact=True).click(timeout=30_000)
+    for keys, result in (
+        ("as frozen in the study", "rea answered 3 of 12 cases correctly"),
+        ("release v1.1", "rea answered 2 of 12 cases correctly"),
+    ):
+        choose(page, "Answer keys", keys)
+        page.get_by_role("button", name="Create report").click()
+        expect(page.get_by_text(result)).to_be_visible(timeout=60_000)

@@ -56,6 +56,7 @@ def show_management(person: Person, name: str) -> None:
         show_notice(f"teams-{name}")
     with st.expander("New release"):
         _show_release_choice(person, name)
+    show_notice(f"version-{name}")  # a new version closes the expander
     with st.expander("Permanent rows"):
         _show_reference_choice(
             name,
@@ -94,7 +95,6 @@ def _show_release_choice(person: Person, name: str) -> None:
         )
     else:
         st.caption("The dataset has no other release with a private split.")
-    show_notice(f"version-{name}")
 
 
 def _show_reference_choice(
