@@ -218,7 +218,7 @@ def _list_possible_disputes(db: Session, batch: Batch) -> list[_PossibleDispute]
     latest = adjudications.load_latest_adjudications(db, batch_ids=[batch.id])
     questions = dict(load_questions(db, question_ids=numbers))
     reports = errata.load_reports_by_question(db, question_numbers=numbers)
-    open_reports = _select_open(db, reports)
+    open_reports = select_open_reports(db, reports)
     return [
         _PossibleDispute(
             question_number=number,
@@ -232,7 +232,7 @@ def _list_possible_disputes(db: Session, batch: Batch) -> list[_PossibleDispute]
     ]
 
 
-def _select_open(
+def select_open_reports(
     db: Session, reports: Mapping[int, tuple[ErratumReport, ...]]
 ) -> dict[int, tuple[ErratumReport, ...]]:
     """Return the reports since the last adjudication of their question in any batch."""
@@ -301,7 +301,7 @@ def _load_reports(
 ) -> tuple[tuple[ErratumReport, ...], tuple[ErratumReport, ...]]:
     """Return all reports in a question, and the open ones."""
     reports = errata.load_reports_by_question(db, question_numbers=[question_number])
-    return reports.get(question_number, ()), _select_open(db, reports).get(question_number, ())
+    return reports.get(question_number, ()), select_open_reports(db, reports).get(question_number, ())
 
 
 def adjudicate(

@@ -20,11 +20,13 @@ from domain.practice import MAX_PRACTICE_QUESTIONS, KnownAnswer, PassMark, Pract
 from notifications.service import notify
 from review.disputes import find_disputes
 from review.practice import PracticeScore, PracticeState, compute_score, settle_known_answer
+from review.service.adjudications import select_open_reports
 from review.service.batches import batch_subject
 from review.service.coordinator_lookups import load_reviewers
 from review.service.locked_questions import LockedQuestion
 from storage.accounts.people import list_people
 from storage.intake.questions import load_questions
+from storage.release.errata import load_reports_by_question
 from storage.review import practice as stored
 from storage.review.adjudications import (
     load_latest_adjudications,
@@ -126,7 +128,8 @@ def create_practice_from_batch(
     """Create a practice set from settled questions of a batch, with the settings of the batch.
 
     A question is settled if everybody to whom it is assigned has judged it and they agree on the decision
-    and the corrections, or if it is adjudicated. Questions of other practice sets are not used again.
+    and the corrections, or if it is adjudicated, and if no problem was reported in it since the last
+    adjudication. Questions of other practice sets are not used again.
 
     Raises:
         NotFound: the batch does not exist.
@@ -168,7 +171,8 @@ def create_practice_from_answers(
     Raises:
         NotFound: the dataset or a question does not exist.
         AlreadyThere: a batch or practice set has this name.
-        Refused: the file has too few questions; the message has the numbers.
+        Refused: a problem was reported in a question and is not settled, or the file has too few questions;
+            the message has the numbers.
     """
     require(by, Action.ASSIGN)
     numbers = stored.load_question_numbers(
@@ -179,6 +183,14 @@ def create_practice_from_answers(
         raise NotFound(
             f"{file_name}: the dataset {dataset!r} has no question {missing[0]!r}"
             + (f" ({len(missing):,} unknown questions in all)." if len(missing) > 1 else ".")
+        )
+    reported = _find_reported(db, list(numbers.values()))
+    if reported:
+        keys = sorted(key for key, number in numbers.items() if number in reported)
+        raise Refused(
+            f"{file_name}: a problem was reported in {keys[0]} after its release and is not settled, so its "
+            f"answer is not known. Settle it on the page Adjudicate, or remove the question from the file"
+            + (f" ({len(keys):,} questions in all)." if len(keys) > 1 else ".")
         )
     used = stored.list_practice_sources(db)
     known_answers = {
@@ -257,11 +269,12 @@ def _list_settled(db: Session, batch: Batch) -> tuple[dict[int, KnownAnswer], in
         if find_disputes(question, verdicts[number], min_iou=rules.same_box_iou)
     }
     used_sources = stored.list_practice_sources(db)
+    reported = _find_reported(db, numbers)
     known_answers, used, unsettled = {}, 0, 0
     for number in numbers:
         adjudication = adjudications.get((batch.id, number))
         known_answer = None
-        if adjudication is not None or number not in pending | disputed:
+        if number not in reported and (adjudication is not None or number not in pending | disputed):
             known_answer = settle_known_answer(verdicts.get(number, ()), adjudication)
         if known_answer is None:
             unsettled += 1
@@ -270,6 +283,12 @@ def _list_settled(db: Session, batch: Batch) -> tuple[dict[int, KnownAnswer], in
         else:
             known_answers[number] = known_answer
     return known_answers, used, unsettled
+
+
+def _find_reported(db: Session, numbers: Sequence[int]) -> set[int]:
+    """Return those of these questions in which a problem was reported since their last adjudication."""
+    reports = load_reports_by_question(db, question_numbers=numbers)
+    return {number for number, still_open in select_open_reports(db, reports).items() if still_open}
 
 
 # --------------------------------------------------------------------------------- assignment, results

@@ -99,7 +99,8 @@ def preview_draw(
 
     Raises:
         NotFound: there is no such dataset.
-        Refused: the batch has another dataset or plan, was created from a search, or is closed.
+        Refused: the batch has another dataset or plan, was created from a search, is closed, or is a practice
+            set.
     """
     require(by, Action.DRAW_BATCH)
     plan = _add_names(db, plan, dataset=dataset, batch_name=batch_name)
@@ -134,8 +135,8 @@ def draw_batch(
     Raises:
         NotFound: there is no such dataset.
         InvalidValue: the name is not allowed.
-        Refused: the batch has another dataset or plan, was created from a search, or is closed; or the first
-            draw would take no question.
+        Refused: the batch has another dataset or plan, was created from a search, is closed, or is a practice
+            set; or the first draw would take no question.
     """
     require(by, Action.DRAW_BATCH)
     name = _check_name(batch_name)
@@ -238,6 +239,8 @@ def _load_draw_frame(
     batch = batches.find_batch(db, name=batch_name, lock=lock) if batch_name else None
     earlier_draws: tuple[draws.Draw, ...] = ()
     if batch is not None:
+        if batches.is_practice_set(db, batch_id=batch.id):
+            raise Refused(f"{batch.name!r} is a practice set. Choose another name for the batch.")
         if batch.id in applied_rules.load_batches_from_search(db):
             raise Refused(
                 f"The batch {batch.name!r} was created from a search, so no questions can be drawn into "

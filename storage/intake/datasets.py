@@ -12,7 +12,7 @@ from domain.errors import NotFound
 from domain.expectations import COMPLETE, Expectations
 from records.values import from_json, to_json
 from storage.rows.datasets import DatasetRow, ExamRow, ImportRow, ProblemRow, QuestionRow, RadiographRow
-from storage.sampling.hidden_filters import exclude_hidden_datasets
+from storage.sampling.exclude_copies import exclude_hidden_datasets
 from storage.types import AnySelect
 
 

@@ -19,7 +19,7 @@ from storage.rows.batches import BatchQuestionRow
 from storage.rows.datasets import ExamRow, QuestionRow, RadiographRow
 from storage.rows.people import PersonRow
 from storage.rows.verdicts import VerdictRow
-from storage.sampling.hidden_filters import exclude_hidden
+from storage.sampling.exclude_copies import exclude_hidden
 
 _EXAMS_PER_READ = 2_000
 

@@ -30,7 +30,7 @@ from storage.review.adjudications import load_adjudicated_questions, load_latest
 from storage.rows.batches import BatchQuestionRow
 from storage.rows.datasets import ExamRow, ImageRow, RadiographRow
 from storage.rows.verdicts import VerdictRow
-from storage.sampling.hidden_filters import exclude_hidden
+from storage.sampling.exclude_copies import exclude_hidden
 
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 _EXAM_TABLE, _RADIOGRAPH_TABLE, _IMAGE_TABLE, _VERDICT_TABLE, _BATCH_QUESTION_TABLE = (

@@ -24,7 +24,7 @@ from domain.batches import AssignmentState
 from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow
 from storage.rows.datasets import QuestionRow
 from storage.rows.hidden import HiddenSetRow
-from storage.sampling.hidden_filters import exclude_hidden
+from storage.sampling.exclude_copies import exclude_hidden
 from storage.types import AnyRow, AnySelect
 
 #: Distance between the positions of adjacent questions in a batch with hidden questions.

@@ -18,7 +18,7 @@ from records.values import from_json
 from records.verdicts import errors_from_json
 from storage.rows.datasets import QuestionRow
 from storage.rows.verdicts import VerdictRow
-from storage.sampling.hidden_filters import exclude_hidden
+from storage.sampling.exclude_copies import exclude_hidden
 
 _BLOCK = 10_000  # rows in memory as Python objects at a time
 _NO_CORRECTION = "{}"  # the column's value for an empty correction

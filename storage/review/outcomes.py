@@ -20,7 +20,7 @@ from storage.rows.adjudications import AdjudicationRow
 from storage.rows.batches import AssignmentRow, BatchQuestionRow
 from storage.rows.datasets import ExamRow, QuestionRow
 from storage.rows.verdicts import VerdictRow
-from storage.sampling.hidden_filters import exclude_hidden
+from storage.sampling.exclude_copies import exclude_hidden
 from terminology.taxonomy import derive_value, get_column
 
 #: The features, besides the tier, by which questions of a dataset can be grouped.

@@ -11,7 +11,7 @@ from records.columns import STATES, TASKS, TIERS, AssignmentColumns, QuestionCol
 from storage.review.latest_verdicts import read_columns, to_indices
 from storage.rows.batches import AssignmentRow, BatchQuestionRow
 from storage.rows.datasets import QuestionRow
-from storage.sampling.hidden_filters import exclude_hidden
+from storage.sampling.exclude_copies import exclude_hidden
 
 
 def load_batch_columns(db: Session, *, batch_id: int) -> QuestionColumns:

@@ -29,7 +29,7 @@ from domain.vocabulary import Difficulty
 from records.values import from_json, to_json
 from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow
 from storage.rows.datasets import QuestionRow
-from storage.sampling.hidden_filters import exclude_practice_sets
+from storage.sampling.exclude_copies import exclude_practice_sets
 from storage.types import AnySelect
 
 #: Built once, because every verdict executes it several times.
@@ -59,6 +59,12 @@ def find_batch(db: Session, *, name: str, lock: bool = False) -> Batch | None:
     With ``lock`` concurrent draws of it wait.
     """
     return _find_first(db, select(BatchRow).where(BatchRow.name == name), lock)
+
+
+def is_practice_set(db: Session, *, batch_id: int) -> bool:
+    """Return whether the batch is a practice set."""
+    statement = select(BatchRow.id).where(BatchRow.id == batch_id, exclude_practice_sets())
+    return db.execute(statement).first() is None
 
 
 def load_batch(

@@ -19,7 +19,7 @@ from domain.vocabulary import AnswerFormat, Difficulty
 from storage.browsing.applied_rules import list_rejection_times, select_rejected
 from storage.rows.batches import BatchQuestionRow, BatchRow
 from storage.rows.datasets import DatasetRow, QuestionRow
-from storage.sampling.hidden_filters import exclude_hidden_datasets
+from storage.sampling.exclude_copies import exclude_hidden_datasets
 from storage.types import AnySelect
 from terminology.taxonomy import derive_value, get_column
 

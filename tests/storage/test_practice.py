@@ -12,21 +12,26 @@ from accounts.service import command_line_person
 from accounts.service.audit_checkpoints import measure_tables, record_checkpoint
 from accounts.service.audit_trail import verify_audit
 from domain.adjudications import Adjudication
+from domain.batches import SamplingPlan
 from domain.corrections import Correction
 from domain.errors import AlreadyThere, InvalidValue, NotAllowed, NotFound, Refused
 from domain.people import Role
-from domain.practice import PassMark
+from domain.practice import KnownAnswer, PassMark
 from domain.protocols import Protocol
 from domain.verdicts import Decision, ErrorKind
 from reader_study import service as studies
 from review import service as review
 from review.known_answers import parse_known_answers
 from review.practice import PracticeState, settle_known_answer
+from sampling import service as sampling
 from storage.intake.datasets import list_datasets
+from storage.intake.questions import load_questions
+from storage.release import errata
 from storage.review.practice import list_results
 from storage.rows.audit import AuditRow
 from storage.rows.people import PersonRoleRow
 from storage.rows.practice import PracticeQuestionRow, PracticeRequirementRow
+from storage.rows.releases import ReleaseRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.backup_worlds import make_workspace
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
@@ -190,6 +195,53 @@ def test_invalid_known_answers_are_refused(value):
 def test_name_of_a_batch_is_refused(world):
     with pytest.raises(AlreadyThere, match="'next' exists"):
         create(world, replace(PLAN, name="next"))
+
+
+def test_no_questions_are_drawn_into_a_practice_set(world):
+    create(world)
+    with unit_of_work(world.engine) as db, pytest.raises(Refused, match="'practice' is a practice set"):
+        sampling.draw_batch(
+            db, by=world.people["cora"], dataset="demo", plan=SamplingPlan(seed=99), batch_name="practice",
+            now=NOW,
+        )  # fmt: skip
+
+
+def add_report(world: World, number: int) -> None:
+    """Report a problem in a question, as after a release of it."""
+    with unit_of_work(world.engine) as db:
+        release = ReleaseRow(
+            dataset_id=world.dataset_id,
+            name="v1",
+            rule="",
+            items=1,
+            manifest_sha256="",
+            folder="",
+            made_at=NOW,
+        )
+        db.add(release)
+        db.flush()
+        [(_, question)] = load_questions(db, question_ids=[number])
+        errata.add_report(
+            db, release_id=release.id or 0, question=question, question_number=number, side="public",
+            kind=ErrorKind.WRONG_KEY, text="It is C.", by=None, now=NOW + timedelta(hours=1),
+        )  # fmt: skip
+
+
+def test_question_with_an_open_report_has_no_known_answer(world):
+    add_report(world, 2)
+    with read_only_session(world.engine) as db:
+        candidates = review.count_practice_candidates(db, by=world.people["cora"], batch="judged")
+        assert (candidates.sound, candidates.unsettled) == (6, 1)
+        [(_, question)] = load_questions(db, question_ids=[2])
+    answers = {question.id: KnownAnswer(decision=Decision.ACCEPT)}
+    with (
+        unit_of_work(world.engine) as db,
+        pytest.raises(Refused, match="a problem was reported"),
+    ):
+        review.create_practice_from_answers(
+            db, by=world.people["cora"], dataset="demo", answers=answers, file_name="known.json", plan=PLAN,
+            settings=world.batch.settings, now=NOW,
+        )  # fmt: skip
 
 
 def test_practice_set_is_in_no_list_of_datasets_and_batches(world):
