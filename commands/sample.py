@@ -100,7 +100,7 @@ def add_to(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--one-key-accept",
         action="store_true",
-        help="accepting gives the open fields the top rating, yes, and the machine's difficulty",
+        help="accepting gives the open fields the top rating or yes; the difficulty may stay open",
     )
     parser.add_argument(
         "--compare",

@@ -186,8 +186,8 @@ class BatchSettings:
     """The settings of a batch's review.
 
     With ``one_key_accept``, accepting gives every field that the reviewer left open the value that finds no
-    fault: the top rating, yes, and the machine's difficulty. ``parts`` are the requested fields of the form.
-    ``guideline`` is Markdown. ``anchors`` contains five texts for each rating, by the rating's id.
+    fault: the top rating, and yes. The difficulty may stay not judged. ``parts`` are the requested fields of
+    the form. ``guideline`` is Markdown. ``anchors`` contains five texts for each rating, by the rating's id.
 
     Raises:
         InvalidValue: ``anchors`` does not have five texts for each rating.

@@ -84,6 +84,8 @@ def check_required_fields(verdict: Verdict, *, question: Question, settings: Bat
     required = list_required_ratings(settings.parts, has_explanation=bool(question.explanation.strip()))
     if settings.parts is FormScope.ALL:
         required = (*required, *REQUIRED_FIELDS)
+    if settings.one_key_accept:
+        required = tuple(name for name in required if name != "difficulty")
     missing = [FIELD_LABELS[name] for name in required if _read_field(verdict, name) is None]
     if missing:
         raise Refused(f"Not judged yet: {', '.join(missing)}. A {verdict.decision} needs all of them.")

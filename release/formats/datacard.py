@@ -206,7 +206,7 @@ def _draw_summary(drawn_batch: DrawnBatch) -> str:
     size = sum(stratum.size for strata in drawn_batch.draws for stratum in strata)
     settings = drawn_batch.batch.settings
     judged = f"judged in mode “{settings.mode.value}”" + (
-        " with one-key accept: fields without input got the top rating, yes, or the question's own difficulty"
+        " with one-key accept: fields without input got the top rating or yes; the difficulty may be missing"
         if settings.one_key_accept
         else ""
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sqlite3
 
 import httpx
 import pytest
@@ -17,6 +18,7 @@ from storage.rows.audit import AuditRow
 from storage.rows.datasets import RadiographRow
 from storage.rows.verdicts import DraftRow, OwnAnswerRow, ReportOpeningRow, VerdictRow
 from storage.unit_of_work import read_only_session, unit_of_work
+from tests.pages.conftest import get_text
 from tests.storage.worlds import NOW, SECRETS, make_world
 from web.review.routes import ROUTES
 
@@ -130,6 +132,81 @@ def test_next_question_is_as_blind_as_on_the_page(workspace, sign_in_as, browser
     next_response = client.post("/judging/verdict", json=make_verdict())
     assert (next_response.json()["sheet"]["question"], next_response.json()["sheet"]["blind"]) == (2, True)
     assert not [word for word in SECRETS.values() if word in next_response.text]
+
+
+CANARY = "SECRET-opinion"
+#: The columns of opinions of machines, and of what shows which machine wrote a question, by table.
+OPINIONS: dict[str, dict[str, str | int]] = {
+    "problem": {"check_name": "wording", "field": "stem", "dataset_id": 1, "reason": CANARY},
+    "question_provenance": {"content": CANARY},
+    "jury_vote": {"judge_id": 1, "answers": CANARY, "failure": CANARY},
+    "prediction": {
+        "model_id": 1,
+        "run_id": 1,
+        "raw": CANARY,
+        "rule": CANARY,
+        "explanation": CANARY,
+        "boxes": "",
+    },
+}
+GENERATOR_COLUMNS = ("generator", "generator_version", "prompt_version")
+
+
+def plant_machine_opinions(engine):
+    """Give both questions opinions of machines, each with the canary: checks, jury, models and origin."""
+    with sqlite3.connect(
+        engine.url.database
+    ) as database:  # without foreign keys: no run and no jury is needed
+        for number in (1, 2):
+            for table, columns in OPINIONS.items():
+                values = {"question_id": number, **columns}
+                names = ", ".join(values)
+                places = ", ".join(f":{name}" for name in values)
+                database.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", values)
+        for name in GENERATOR_COLUMNS:
+            database.execute(f"UPDATE question SET {name} = ?", (CANARY,))
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_no_opinion_of_a_machine_is_sent_before_the_verdict(workspace, sign_in_as, browser, run_page, mode):
+    make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(mode=mode))
+    plant_machine_opinions(workspace)
+    client = Client(browser.cookies, sign_in_as("ruth"))
+    page = run_page("pages/review.py")
+    [form] = [element for element in page.main if element.type == "bidi_component"]
+    received = [form.proto.json or form.proto.mixed.json, get_text(page)]
+    if mode is Mode.ANSWER_FIRST:
+        own_answer = {**BASE, "answer": [0], "confidence": 3, "image": "drawn"}
+        received.append(client.post("/judging/own-answer", json=own_answer).text)
+    for path, body in (
+        ("/judging/turn", {"to": 2}),
+        ("/judging/turn", {"to": 1}),
+        ("/judging/draft", {"part": "form", "revision": 0, "body": {}}),
+        ("/judging/look", TIMES),
+        ("/judging/comments", {}),
+        ("/judging/comment", {"text": "A question."}),
+        ("/judging/skip", {"reason": "later"}),
+        ("/judging/turn", {"to": 1}),
+    ):
+        response = client.post(path, json={**BASE, **body})
+        assert response.status_code == 200, response.text
+        received.append(response.text)
+    sheet = response.json()["sheet"]
+    assert sheet["full"] is not None
+    assert sheet["full"]["difficulty"] is None
+    assert not [text for text in received if CANARY in text or '"difficulty":"easy"' in text]
+
+    received = client.post("/judging/verdict", json=make_verdict()).text  # with the next question
+    assert CANARY not in received
+    judged = client.post("/judging/turn", json={**BASE, "question": 2, "to": "last"})
+    assert judged.json()["sheet"]["full"]["difficulty"] == "easy"
+    assert CANARY not in judged.text
+
+
+def test_verdict_without_a_difficulty_is_complete_with_one_key_accept(workspace, sign_in_as, browser):
+    make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(one_key_accept=True))
+    client = Client(browser.cookies, sign_in_as("ruth"))
+    assert client.post("/judging/verdict", json=make_verdict(difficulty=None)).status_code == 200
 
 
 def test_verdict_sent_twice_is_stored_once(client):

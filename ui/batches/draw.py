@@ -30,8 +30,8 @@ _SCOPE_LABELS = {
     FormScope.KEY: "Answer key only",
 }
 ONE_KEY_HELP = (
-    "Accept then means that everything is correct. Fields that the reviewer left open get the top rating, "
-    "yes, and the machine's difficulty; reviewers enter only what is wrong. Releases state this setting."
+    "Accept then means that everything is correct. Fields that the reviewer left open get the top rating or "
+    "yes, and the difficulty may stay open; reviewers enter only what is wrong. Releases state this setting."
 )
 
 

@@ -90,7 +90,7 @@ def review_sheet_to_json(
         "stem": sheet.stem_only.stem,
         "options": list(sheet.stem_only.options),
         "format": str(sheet.stem_only.format),
-        "full": _question_to_json(question, displayed_id=_displayed_id(sheet, id_mask)) if question else None,
+        "full": None if question is None else _question_to_json(sheet, question, id_mask),
         "ownAnswer": _own_answer_to_json(sheet),
         "report": _report_to_json(sheet),
         "fixedAlignment": sheet.fixed_alignment,
@@ -244,8 +244,12 @@ def _displayed_id(sheet: ReviewSheet, id_mask: IdMask) -> str:
     return sheet.stem_only.id if id_mask.secret is None else str(id_mask.mask(sheet.question_number))
 
 
-def _question_to_json(question: Question, *, displayed_id: str) -> dict[str, Any]:
-    """Return the question by the form's field names. Its boxes are sent with the radiographs instead."""
+def _question_to_json(sheet: ReviewSheet, question: Question, id_mask: IdMask) -> dict[str, Any]:
+    """Return the question by the form's field names. Its boxes are sent with the radiographs instead.
+
+    Before the reviewer's verdict, its difficulty is None, because the reviewer rates it too. Other opinions
+    of machines, such as results of checks, are not loaded for reviewers at all.
+    """
     fields = {_SNAKE_CASE.sub(lambda match: match[1].upper(), name): name for name in QUESTION_FIELDS}
     return {
         **{
@@ -253,7 +257,8 @@ def _question_to_json(question: Question, *, displayed_id: str) -> dict[str, Any
             for json_name, name in fields.items()
             if name != "boxes"
         },
-        "id": displayed_id,
+        "difficulty": to_plain(question.difficulty) if sheet.last_verdict else None,
+        "id": _displayed_id(sheet, id_mask),
         "alsoRight": [format_answer(answer, question.options) for answer in question.also_right],
     }
 

@@ -42,7 +42,7 @@ export class JudgementPanel {
     this.errorBox = this.buildErrorFields();
     this.commentArea = this.buildTextArea("comment", "Comment");
     const { requested } = data;
-    if (data.oneKeyAccept && data.open) this.root.append(h("p", { class: "hint" }, `Enter only what is off. Accepting${keyHint("accept")} gives every open field the top rating, yes, or the machine's difficulty.`));
+    if (data.oneKeyAccept && data.open) this.root.append(h("p", { class: "hint" }, `Enter only what is off. Accepting${keyHint("accept")} gives every open field the top rating or yes; the difficulty may stay open.`));
     if (requested.ratings.length) this.root.append(h("div", {}, h("div", { class: "ratings" }, requested.ratings.map((rating) => this.buildRatingRow(rating))), this.anchorLine));
     if (requested.flags) this.root.append(this.buildFlagRows(question));
     this.root.append(this.errorBox, this.buildTextFields());
@@ -97,7 +97,7 @@ export class JudgementPanel {
       "div",
       { class: "flags" },
       rows(true),
-      this.buildChoiceRow("difficulty", `Your difficulty rating (machine: ${question.difficulty ?? "none"})`, choices, "wide"),
+      this.buildChoiceRow("difficulty", this.data.last ? `Your difficulty rating (machine: ${question.difficulty ?? "none"})` : "Your difficulty rating", choices, "wide"),
       rows(false),
     );
   }

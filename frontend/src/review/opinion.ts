@@ -151,13 +151,13 @@ export function listSteps({ requested, scales }: ReviewData, state: OpinionState
 }
 
 /**
- * In a batch with one-key accept, a copy of the opinion whose open fields find no fault: the top rating, yes, the
- * machine's difficulty. Otherwise the opinion itself. The form shows the values once they are saved.
+ * In a batch with one-key accept, a copy of the opinion whose open fields find no fault: the top rating, yes.
+ * Otherwise the opinion itself. The form shows the values once they are saved.
  */
-export function fillOpenFields(decision: Decision, data: ReviewData, question: Question, state: OpinionState): OpinionState {
+export function fillOpenFields(decision: Decision, data: ReviewData, state: OpinionState): OpinionState {
   if (!data.oneKeyAccept || decision === "reject") return state;
   const filled: OpinionState = { ...state, ratings: { ...state.ratings }, flags: { ...state.flags } };
-  const values: Record<Step["kind"], number | boolean | string | null> = { rating: Math.max(...data.scales.values), flag: true, difficulty: question.difficulty };
+  const values: Record<Step["kind"], number | boolean | null> = { rating: Math.max(...data.scales.values), flag: true, difficulty: null };
   for (const step of listSteps(data, filled)) if (step.get() === null) step.set(values[step.kind]);
   return filled;
 }
@@ -184,6 +184,6 @@ export function findMissing(decision: Decision, data: ReviewData, question: Ques
   if (!state.texts.stem.trim()) return { text: "The stem is empty.", part: "stem" };
   if (state.options.some((option) => !option.text.trim())) return { text: "An option is empty. Enter its text or remove it.", part: "options" };
   if (getCurrentAnswer(state).length === 0) return { text: "The answer key is empty.", part: "options" };
-  const openSteps = listSteps(data, state).filter((step) => step.get() === null);
+  const openSteps = listSteps(data, state).filter((step) => step.get() === null && !(data.oneKeyAccept && step.kind === "difficulty"));
   return openSteps[0] ? { text: `Still to judge: ${openSteps.map((step) => step.label.toLowerCase()).join(", ")}.`, part: openSteps[0].name } : null;
 }

@@ -278,7 +278,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     const drawings = this.viewer.getDrawings();
     this.paintChanges();
     const { question, state } = judgedQuestion;
-    const filled = fillOpenFields(decision, data, question, state);
+    const filled = fillOpenFields(decision, data, state);
     const missing = findMissing(decision, data, question, filled, this.areBoxesChanged) ?? findUnratedFault(decision, data, state);
     if (missing) {
       this.showNote(missing.text);

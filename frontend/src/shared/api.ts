@@ -128,6 +128,7 @@ export interface Question {
   task: string | null;
   contentType: string | null;
   category: string | null;
+  /** Null before the reviewer's verdict, too. */
   difficulty: string | null;
 }
 

@@ -355,7 +355,7 @@ describe("one-key accept", () => {
     page.close();
     await open(reviewData({ requested, oneKeyAccept: true, ...changes }));
   };
-  const inOrder = { ratings: { clinical_quality: 5, image_alignment: 5 }, domain_specific: true, cognitive_depth: true, image_centric: null, difficulty: "easy" };
+  const inOrder = { ratings: { clinical_quality: 5, image_alignment: 5 }, domain_specific: true, cognitive_depth: true, image_centric: null, difficulty: null };
 
   test("saves a whole verdict by one key", async () => {
     await openBatch();
@@ -371,14 +371,12 @@ describe("one-key accept", () => {
     expect(opinions()).toMatchObject([{ ...inOrder, ratings: { clinical_quality: 4, image_alignment: 5 }, cognitive_depth: false, difficulty: "hard" }]);
   });
 
-  test("asks for the difficulty where the machine gave none", async () => {
-    await openBatch({ full: { ...reviewData().full!, difficulty: null } });
+  test("leaves the difficulty open, although the machine's is known after the first verdict", async () => {
+    const last = { revision: 1, decision: "reject" as const, at: "2026-11-22T10:00:00+00:00", opinion: { ratings: {}, difficulty: null, errors: [], correction: {}, clinical_reasoning: "", comment: "" } };
+    await openBatch({ last, revision: 2 });
     page.press("a");
     await advanceTime(50);
-    expect(page.message).toBe("Still to judge: your difficulty rating.");
-    page.press("m", "a");
-    await advanceTime(50);
-    expect(opinions()).toMatchObject([{ ...inOrder, difficulty: "medium" }]);
+    expect(opinions()).toMatchObject([{ ...inOrder, difficulty: null }]);
   });
 
   test("asks what is off where a kind of error or a correction says that something is", async () => {
