@@ -18,6 +18,7 @@ from domain.people import Role
 from domain.practice import PassMark
 from domain.verdicts import ErrorKind
 from review import service as review
+from storage.rows.audit import AuditRow
 from storage.rows.practice import PracticeResultRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import review_helpers
@@ -61,8 +62,11 @@ def open_tab(page: Page, tab: str, batch: str = "next") -> None:
     page.get_by_role("tab", name=tab, exact=True).click()
 
 
-def choose(page: Page, field: str, option: str) -> None:
-    """Choose an option of a list. A run of the script closes the list, so it is opened again if necessary."""
+def choose(page: Page, field: str, option: str, *, several: bool = True) -> None:
+    """Choose an option of a list. A run of the script closes the list, so it is opened again if necessary.
+
+    A list of several values stays open; in a list of one value, Escape would remove the choice.
+    """
     combobox = page.get_by_role("combobox", name=re.compile(f"^{field}"))
     choice = page.get_by_role("option", name=option)
     for _ in range(6):
@@ -70,7 +74,8 @@ def choose(page: Page, field: str, option: str) -> None:
         combobox.click(timeout=30_000)
         with suppress(PlaywrightTimeout):
             choice.click(timeout=5_000)
-            page.keyboard.press("Escape")
+            if several:
+                page.keyboard.press("Escape")
             return
     raise AssertionError(f"{field} has no option {option}")
 
@@ -117,3 +122,30 @@ def test_reviewer_who_fails_sees_the_result_and_gets_no_batch(
         assert (result.found, result.faulty, result.accepted, result.sound, result.passed) == (
             0, 1, 2, 2, False,
         )  # fmt: skip
+
+
+def test_coordinator_exempts_the_reviewer_who_failed_on_record(
+    app: RunningApp, signed_in: Callable[[str], Page]
+):
+    """After the test above: rita failed, and the batch "next" requires the practice set."""
+    page = signed_in("cora")
+    open_tab(page, "Practice")
+    choose(page, "Exempt a reviewer", "Rita", several=False)
+    page.get_by_label("Reason for the exemption").fill("Reviewed the pilot.")
+    exempt = page.get_by_role("button", name="Exempt", exact=True)
+    take_screenshot(page, "practice-exempt-typed")
+    exempt.click()
+    expect(page.get_by_text("rita may review batch next without a passed practice set.")).to_be_visible(
+        timeout=30_000
+    )
+    take_screenshot(page, "practice-exempted")
+    open_tab(page, "Assign")
+    choose(page, "Reviewers", "Rita")
+    expect(page.get_by_text("Without one: rita")).to_have_count(0)
+    page.get_by_role("button", name="Assign", exact=True).click()
+    page = signed_in("rita")
+    page.goto("/review?batch=2")
+    expect(page.get_by_text("0 of 6 done")).to_be_visible(timeout=30_000)
+    with read_only_session(app.engine) as db:
+        entry = db.execute(select(AuditRow).where(AuditRow.what == "exempt from practice")).scalars().one()
+    assert (entry.why, entry.new) == ("Reviewed the pilot.", '{"person":"rita"}')

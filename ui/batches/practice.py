@@ -6,6 +6,7 @@ import streamlit as st
 
 from domain.batches import Batch
 from domain.count_texts import count_text
+from domain.errors import InvalidValue
 from domain.people import Person
 from domain.practice import MAX_PRACTICE_QUESTIONS, PassMark
 from review import service as review
@@ -72,30 +73,31 @@ def _show_exemption_form(batch: Batch, requirement: review.BatchRequirement, rev
         for reviewer in reviewers
         if reviewer.name not in exempted
     }
-    person_column, reason_column = st.columns(2)
-    name = person_column.selectbox(
-        "Exempt a reviewer",
-        list(labels),
-        index=None,
-        key=f"{form_key}-who-{batch.id}",
-        format_func=labels.__getitem__,
-        placeholder="Choose a reviewer",
-    )
-    reason = reason_column.text_input(
-        "Reason for the exemption",
-        key=f"{form_key}-why-{batch.id}",
-        max_chars=500,
-        placeholder="For example: reviewed the pilot",
-    )
-    st.button(
-        "Exempt",
-        key=f"{form_key}-go-{batch.id}",
-        disabled=not (name and reason.strip()),
-        on_click=run_action,
-        args=(_exempt, batch.name, batch.id, name, reason),
-        kwargs={"notice_key": "exempt"},
-        help="The reviewer may review this batch without a passed practice set. The audit trail keeps it.",
-    )
+    keys = {name: f"{form_key}-{name}-{batch.id}" for name in ("who", "why")}
+    # In a form, a click on the button includes the text that is still being typed.
+    with st.form(f"{form_key}-form-{batch.id}", border=False):
+        person_column, reason_column = st.columns(2)
+        person_column.selectbox(
+            "Exempt a reviewer",
+            list(labels),
+            index=None,
+            key=keys["who"],
+            format_func=labels.__getitem__,
+            placeholder="Choose a reviewer",
+        )
+        reason_column.text_input(
+            "Reason for the exemption",
+            key=keys["why"],
+            max_chars=500,
+            placeholder="For example: reviewed the pilot",
+        )
+        st.form_submit_button(
+            "Exempt",
+            on_click=run_action,
+            args=(_exempt, batch.name, batch.id, keys),
+            kwargs={"notice_key": "exempt"},
+            help="The reviewer may review this batch without a passed practice set. The audit trail has it.",
+        )
     show_notice("exempt")
     if requirement.exemptions:
         show_table(
@@ -246,7 +248,11 @@ def _save_requirement(batch: str, practices: tuple[str, ...]) -> str:
     return f"Batch {batch} requires {names or 'no practice set'}."
 
 
-def _exempt(batch: str, batch_id: int, reviewer: str, reason: str) -> str:
+def _exempt(batch: str, batch_id: int, keys: dict[str, str]) -> str:
+    reviewer = state.get_widget_value(keys["who"])
+    if not isinstance(reviewer, str):
+        raise InvalidValue("reviewer", "choose the reviewer to exempt")
+    reason = str(state.get_widget_value(keys["why"]) or "")
     with unit_of_work() as db:
         review.exempt_reviewer(
             db, by=current_person(), batch=batch, reviewer=reviewer, reason=reason, now=clock()
