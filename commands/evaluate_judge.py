@@ -1,4 +1,4 @@
-"""``cli.py evaluate judge``: the AR-score of an evaluation, by a judge model in both orders."""
+"""``cli.py evaluate judge`` and ``extract``: the AR-score by a judge model, and answers that it extracts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from commands.model_calls import add_budget, make_worker_name, read_budget, stopping_on_signals
 from commands.output import ProgressPrinter
+from domain.count_texts import count_text
 from domain.errors import InvalidValue
+from domain.language_models import ModelRun
 from evaluation import service as evaluations
 from language_models.service import describe_progress, load_progress, open_run, work_on_run
-from storage.unit_of_work import unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def add_to(verbs: Subparsers) -> None:
-    """Add the command and its arguments."""
+    """Add the commands and their arguments."""
     judge = verbs.add_parser(
         "judge",
         help="let a model judge the answers as given (AR-score), or continue",
@@ -33,24 +35,79 @@ def add_to(verbs: Subparsers) -> None:
     judge.add_argument("--experts", type=Path, metavar="FILE")
     judge.add_argument("--retry-failed", action="store_true", help="also call failed requests again")
     add_budget(judge)
-    judge.set_defaults(run=run)
+    judge.set_defaults(run=run_judge)
+    extract = verbs.add_parser(
+        "extract",
+        help="let a model extract answers that no rule could, or continue",
+        description="The judge sees question, options and reply, not the key, and writes the answer that the "
+        "reply gives, or none. Once it has read all, its answers are part of scores and results, where they "
+        "have a count of their own. The replies stay as they are.",
+    )
+    extract.add_argument("name", metavar="EVALUATION")
+    extract.add_argument("--endpoint", metavar="NAME", help="the judge; not needed to continue")
+    extract.add_argument("--retry-failed", action="store_true", help="also call failed requests again")
+    add_budget(extract)
+    extract.set_defaults(run=run_extract)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_extract(args: argparse.Namespace) -> int:
+    """Extract what is left and print the counts by condition. The exit code is 1 if something is left."""
+    by = command_line_person()
+    with unit_of_work() as db:
+        planned = evaluations.find_extraction_run(db, by=by, name=args.name)
+        if args.endpoint or planned is None:
+            planned = evaluations.create_extraction_run(
+                db,
+                by=by,
+                name=args.name,
+                endpoint=_require_endpoint(args),
+                budget=read_budget(args),
+                now=datetime.now(UTC),
+            )
+    is_finished = _work_on(planned, args)
+    with read_only_session() as db:
+        counts = evaluations.count_extractions(db, by=by, name=args.name)
+    for item in counts:
+        print(
+            f"{item.condition.value}: no rule extracted {count_text(item.failed, 'answer')}, the judge "
+            f"{item.extracted:,} of them"
+        )
+    return 0 if is_finished else 1
+
+
+def run_judge(args: argparse.Namespace) -> int:
     """Judge what is left and print the result. The exit code is 1 if something is left."""
     by = command_line_person()
     experts = _read_experts(args.experts) if args.experts else None
-    now = datetime.now(UTC)
     with unit_of_work() as db:
         if experts is not None:
             evaluations.check_experts(db, by=by, name=args.name, question_ids=experts)
         planned = evaluations.find_judge_run(db, by=by, name=args.name)
         if args.endpoint or planned is None:
-            if not args.endpoint:
-                raise InvalidValue("--endpoint", "is needed to start the judge")
             planned = evaluations.create_judge_run(
-                db, by=by, name=args.name, endpoint=args.endpoint, budget=read_budget(args), now=now
+                db,
+                by=by,
+                name=args.name,
+                endpoint=_require_endpoint(args),
+                budget=read_budget(args),
+                now=datetime.now(UTC),
             )
+    is_finished = _work_on(planned, args)
+    _print_scores(args.name, experts)
+    return 0 if is_finished else 1
+
+
+def _require_endpoint(args: argparse.Namespace) -> str:
+    if not args.endpoint:
+        raise InvalidValue("--endpoint", "is needed to start the judge")
+    return str(args.endpoint)
+
+
+def _work_on(planned: ModelRun, args: argparse.Namespace) -> bool:
+    """Call what is left of a run, print its progress, and return whether it is finished."""
+    by = command_line_person()
+    now = datetime.now(UTC)
+    with unit_of_work() as db:
         progress = load_progress(db, by=by, name=planned.name, now=now)
         if args.retry_failed or not progress.is_finished:
             open_run(db, by=by, name=planned.name, retry_failed=args.retry_failed, now=now)
@@ -65,8 +122,7 @@ def run(args: argparse.Namespace) -> int:
             should_stop=should_stop,
         )
     print(describe_progress(progress))
-    _print_scores(args.name, experts)
-    return 0 if progress.is_finished else 1
+    return progress.is_finished
 
 
 def _print_scores(name: str, experts: dict[str, float] | None) -> None:

@@ -199,7 +199,7 @@ def _build_gemex_table5(
 
 def _answered_accuracy(summary: ModelSummary) -> float | None:
     """Return the A-score; None, as in the paper, for a model without a single answer in the format."""
-    if not summary.answers.given + summary.answers.by_rule:
+    if not summary.answers.answered:
         return None
     return summary.accuracy.estimate
 

@@ -132,7 +132,10 @@ class PositionBias:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationResults:
-    """All results of an evaluation. ``clusters`` is the number of patients (or exams) of its questions."""
+    """All results of an evaluation. ``clusters`` is the number of patients (or exams) of its questions.
+
+    ``extraction`` is the signature of the judge that extracted answers where no rule could; "" without one.
+    """
 
     questions: int
     clusters: int
@@ -140,6 +143,7 @@ class EvaluationResults:
     contrasts: tuple[Contrast, ...]
     consistencies: tuple[Consistency, ...]
     biases: tuple[PositionBias, ...]
+    extraction: str = ""
 
 
 def compute_results(

@@ -94,6 +94,7 @@ def describe_bias(bias: PositionBias) -> str:
 def format_results(results: EvaluationResults) -> Iterator[str]:
     """Yield the results as lines of text."""
     yield f"{results.questions:,} questions, intervals clustered by {results.clusters:,} patients"
+    yield from describe_extraction(results)
     sections: list[tuple[str, Sequence[Row]]] = [
         ("Accuracy", list_accuracy_rows(results)),
         ("Differences from as given, paired", list_contrast_rows(results)),
@@ -115,6 +116,12 @@ def format_results(results: EvaluationResults) -> Iterator[str]:
     yield from describe_exclusions(results)
     if not any(item.condition is Condition.NO_IMAGE for item in results.accuracies):
         yield "The text-only floor is unknown, because the condition “no image” was not run."
+
+
+def describe_extraction(results: EvaluationResults) -> Iterator[str]:
+    """Yield what is known about a judge that extracted answers; nothing without one."""
+    if results.extraction:
+        yield f"Answers that no rule could extract were extracted by a judge: {results.extraction}"
 
 
 def format_table(rows: Sequence[Row]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from domain.questions import Answer, Question
 from domain.readings import Prediction
+from evaluation.answer_extraction import BY_JUDGE
 from evaluation.answer_texts import build_candidate, build_reference
 from evaluation.cases import EvaluatedQuestion
 from evaluation.results import compute_chance
@@ -48,7 +49,8 @@ class AnswerState(IntEnum):
     """Where the answer to a question comes from.
 
     NOT_ASKED: the question has no case in the evaluation. MISSING: no reply. FAILED: a reply from which no
-    answer could be extracted. GIVEN: the file states the answer. BY_RULE: extracted by a rule.
+    answer could be extracted. GIVEN: the file states the answer. BY_RULE: extracted by a rule. BY_JUDGE:
+    extracted by a judge.
     """
 
     NOT_ASKED = -1
@@ -56,6 +58,7 @@ class AnswerState(IntEnum):
     FAILED = 1
     GIVEN = 2
     BY_RULE = 3
+    BY_JUDGE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,7 +303,8 @@ def _find_state(prediction: Prediction | None) -> AnswerState:
         return AnswerState.MISSING
     if prediction.failed:
         return AnswerState.FAILED
-    return AnswerState.GIVEN if prediction.rule == GIVEN else AnswerState.BY_RULE
+    states = {GIVEN: AnswerState.GIVEN, BY_JUDGE: AnswerState.BY_JUDGE}
+    return states.get(prediction.rule, AnswerState.BY_RULE)
 
 
 def _encode_answer(question: Question, answer: Answer | None) -> int:

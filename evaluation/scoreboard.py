@@ -46,28 +46,38 @@ GEMEX_RANDOM = {AnswerFormat.CLOSED: 48.80, AnswerFormat.SINGLE: 25.85, AnswerFo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredModel:
-    """A model with the scores of its answers, in the order of the questions of a table."""
+    """A model with the scores of its answers, in the order of the questions of a table.
+
+    ``extraction`` is the signature of the judge that extracted answers; "" without one.
+    """
 
     name: str
     model: str
     is_test_model: bool
     scores: ModelScores
     columns: tuple[ScoreColumn, ...] = ()
+    extraction: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerCounts:
-    """How many answers were stated by the file, extracted by a rule, failed, and missing."""
+    """How many answers were stated by the file, extracted by a rule or a judge, failed, and missing."""
 
     given: int
     by_rule: int
+    by_judge: int
     failed: int
     missing: int
 
     @property
     def asked(self) -> int:
         """The number of questions that were asked."""
-        return self.given + self.by_rule + self.failed + self.missing
+        return self.answered + self.failed + self.missing
+
+    @property
+    def answered(self) -> int:
+        """The number of questions with an answer."""
+        return self.given + self.by_rule + self.by_judge
 
     def share(self, count: int) -> float | None:
         """Return a share of the questions that were asked; None if there is none."""
@@ -128,17 +138,21 @@ class TaskAccuracies:
 
 
 def list_judged_by_test_model(models: Sequence[ScoredModel]) -> list[str]:
-    """Return the names of the models with a column by the small model of the tests."""
+    """Return the names of the models with a column or extracted answers by the small model of the tests."""
     return [
-        model.name for model in models if any(TEST_MODEL_NOTE in column.version for column in model.columns)
+        model.name
+        for model in models
+        if any(TEST_MODEL_NOTE in item for item in (model.extraction, *(c.version for c in model.columns)))
     ]
 
 
 def list_signatures(models: Sequence[ScoredModel] = ()) -> list[str]:
     """Return the signatures of all scores, each with the versions that its values depend on."""
     columns = {f"{column.name}|version:{column.version}" for model in models for column in model.columns}
+    judges = {f"A-score|{model.name}|{model.extraction}" for model in models if model.extraction}
     return [
         "A-score|unanswered:wrong|multiple:exact set|extraction:overread/1",
+        *sorted(judges),
         "V-score|match:Hungarian within radiograph|over:larger number of boxes|no box:0",
         f"{describe_bleu()}|{TEXT_SIGNATURE}",
         f"{ROUGE_SIGNATURE}|{TEXT_SIGNATURE}",

@@ -69,6 +69,7 @@ def list_answer_rows(summaries: Sequence[ModelSummary]) -> list[Row]:
             "Questions": item.questions,
             "Stated by the file": _count(item, item.answers.given),
             "Extracted by rule": _count(item, item.answers.by_rule),
+            "Extracted by judge": _count(item, item.answers.by_judge),
             "No answer extracted": _count(item, item.answers.failed),
             "No reply": _count(item, item.answers.missing),
         }

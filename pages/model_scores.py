@@ -50,7 +50,9 @@ def main() -> None:
         st.warning(escape_markdown(f"{', '.join(test_models)}: {TEST_MODEL_NOTE}."))
     test_judged = list_judged_by_test_model(scored.models)
     if test_judged:
-        st.warning(escape_markdown(f"AR-scores of {', '.join(test_judged)}: {TEST_MODEL_NOTE}."))
+        st.warning(
+            escape_markdown(f"AR-scores or extracted answers of {', '.join(test_judged)}: {TEST_MODEL_NOTE}.")
+        )
     chosen = choose_slice(scored)
     if not chosen.rows.any():
         st.info("No question is in this slice.")

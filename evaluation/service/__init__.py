@@ -1,5 +1,11 @@
 """Services for evaluations of models, for pages and commands."""
 
+from evaluation.service.answer_extraction import (
+    ExtractionCounts,
+    count_extractions,
+    create_extraction_run,
+    find_extraction_run,
+)
 from evaluation.service.answer_reason import (
     JudgedEvaluation,
     calibrate_on_experts,
@@ -56,6 +62,7 @@ __all__ = [
     "EvaluationParameters",
     "EvaluationProgress",
     "EvaluationScores",
+    "ExtractionCounts",
     "JudgedEvaluation",
     "ModelCase",
     "PlanSettings",
@@ -66,9 +73,12 @@ __all__ = [
     "calibrate_on_experts",
     "check_experts",
     "compute_scores",
+    "count_extractions",
+    "create_extraction_run",
     "create_judge_run",
     "describe_model",
     "describe_progress",
+    "find_extraction_run",
     "find_judge_run",
     "find_score_set",
     "import_answers",

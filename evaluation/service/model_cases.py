@@ -12,10 +12,10 @@ from domain.errors import NotFound
 from domain.people import Action, Person, require
 from domain.readings import Prediction
 from evaluation.cases import EvaluatedQuestion
+from evaluation.service.answer_extraction import iterate_read_predictions
 from evaluation.service.plans import describe_model, load_evaluated_questions
 from evaluation.service.scores import ScoreSet, find_score_set
 from storage.evaluation import evaluations as stored
-from storage.reader_study import predictions as stored_predictions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +77,7 @@ def open_case(
     answers = []
     for member in scores.evaluations:
         number = [question_number]
-        predictions = stored_predictions.iterate_predictions(
-            db, model_id=member.run.model_id, question_ids=number
-        )
+        predictions = iterate_read_predictions(db, member.evaluation, member.run, by=by, question_ids=number)
         prediction = next(iter(predictions), None)
         was_asked = bool(stored.load_cases(db, run_id=member.run.id, question_ids=number))
         is_scored = was_asked and not item.question.format.is_free_text

@@ -16,6 +16,7 @@ from evaluation.cases import EvaluatedQuestion
 from evaluation.exports import ExportedAnswer
 from evaluation.results import ConditionAnswers, EvaluationResults, compute_results
 from evaluation.rexrank import choose_exam
+from evaluation.service.answer_extraction import describe_extraction, iterate_read_predictions
 from evaluation.service.answers import load_condition
 from evaluation.service.plans import load_evaluated_questions, load_split_questions
 from release.splits import Split
@@ -28,12 +29,15 @@ from storage.release import releases
 class EvaluationAnswers:
     """An evaluation with its questions, their keys, and the answers of each condition.
 
+    ``extraction`` is the signature of the judge that extracted answers; "" without one.
+
     Scores and tables build on it. On a private split it must not leave the server.
     """
 
     evaluation: Evaluation
     questions: tuple[EvaluatedQuestion, ...]
     conditions: tuple[ConditionAnswers, ...]
+    extraction: str = ""
 
 
 def open_results(
@@ -61,7 +65,8 @@ def open_results(
     answers = load_answers(db, by=by, name=name, now=now)
     if release is not None and release != answers.evaluation.release:
         answers = _take_keys(db, answers, release=release)
-    return answers.evaluation, compute_results(answers.questions, answers.conditions)
+    results = compute_results(answers.questions, answers.conditions)
+    return answers.evaluation, replace(results, extraction=answers.extraction)
 
 
 def _take_keys(db: Session, answers: EvaluationAnswers, *, release: str) -> EvaluationAnswers:
@@ -117,8 +122,10 @@ def load_answers(db: Session, *, by: Person, name: str, now: datetime) -> Evalua
         evaluation=evaluation,
         questions=tuple(load_evaluated_questions(db, evaluation)),
         conditions=tuple(
-            _load_condition(db, run) for run in stored.list_runs(db, evaluation_id=evaluation.id)
+            _load_condition(db, by, evaluation, run)
+            for run in stored.list_runs(db, evaluation_id=evaluation.id)
         ),
+        extraction=describe_extraction(db, evaluation),
     )
 
 
@@ -158,13 +165,13 @@ def load_exported_answers(
     ]
 
 
-def _load_condition(db: Session, run: EvaluationRun) -> ConditionAnswers:
+def _load_condition(db: Session, by: Person, evaluation: Evaluation, run: EvaluationRun) -> ConditionAnswers:
     return ConditionAnswers(
         condition=run.condition,
         cases=stored.load_cases(db, run_id=run.id),
         answers={
             prediction.question_number: prediction.answer
-            for prediction in stored_predictions.iterate_predictions(db, model_id=run.model_id)
+            for prediction in iterate_read_predictions(db, evaluation, run, by=by)
         },
         excluded=run.excluded,
     )

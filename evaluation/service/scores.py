@@ -42,6 +42,7 @@ from evaluation.score_table import (
     score_model,
 )
 from evaluation.scoreboard import ScoredModel
+from evaluation.service.answer_extraction import describe_extraction, iterate_read_predictions
 from evaluation.service.answer_reason import describe_judge, name_judge_run
 from evaluation.service.plans import load_evaluated_questions
 from jobs.service import JobKind, JobRun
@@ -64,6 +65,7 @@ from storage.workspace import Workspace, current_workspace
 class EvaluationScores:
     """An evaluation with its run as given. ``digest`` names the file of its scores.
 
+    ``extraction`` is the signature of the judge that extracted answers; "" without one that has finished.
     ``judge_digest`` names the file of its AR-scores; None if no judge has finished. ``is_judge_stored``
     states whether that file exists.
     """
@@ -72,6 +74,7 @@ class EvaluationScores:
     run: EvaluationRun
     digest: str
     is_computed: bool
+    extraction: str = ""
     judge_digest: str | None = None
     is_judge_stored: bool = False
 
@@ -201,6 +204,7 @@ def load_scored_set(*, by: Person, scores: ScoreSet) -> ScoredSet:
                 columns=(_load_column(workspace, item.judge_digest),)
                 if item.judge_digest and item.is_judge_stored
                 else (),
+                extraction=item.extraction,
             )
             for item in computed
         ),
@@ -288,7 +292,7 @@ def compute_scores(
 
         with read_only_session(engine) as db:
             if not item.is_computed:
-                result = _score(db, item, questions, report_rows)
+                result = _score(db, by, item, questions, report_rows)
                 score_files.save_scores(workspace, digest=item.digest, content=encode_scores(result))
             if item.judge_digest and not item.is_judge_stored:
                 content = encode_column(_build_judge_column(db, by, item, questions))
@@ -299,6 +303,7 @@ def compute_scores(
 
 def _score(
     db: Session,
+    by: Person,
     item: EvaluationScores,
     questions: list[EvaluatedQuestion],
     report: Callable[[int], None],
@@ -306,7 +311,7 @@ def _score(
     return score_model(
         questions,
         stored.load_cases(db, run_id=item.run.id),
-        stored_predictions.iterate_predictions(db, model_id=item.run.model_id),
+        iterate_read_predictions(db, item.evaluation, item.run, by=by),
         report=report,
     )
 
@@ -349,8 +354,10 @@ def _build_set(
     digest = _hash(TABLE_VERSION, release.manifest_sha256, first.split, *imports)
     items = []
     for evaluation, run in sorted(members, key=lambda member: member[0].name):
+        extraction = describe_extraction(db, evaluation)
         model_digest = _hash(
-            digest, TEXT_SIGNATURE, describe_bleu(), evaluation.id, evaluation.created_at, run.predictions
+            digest, TEXT_SIGNATURE, describe_bleu(), evaluation.id, evaluation.created_at, run.predictions,
+            extraction,
         )  # fmt: skip
         judge_digest = _find_judge_digest(db, item=evaluation, digest=model_digest)
         items.append(
@@ -359,6 +366,7 @@ def _build_set(
                 run=run,
                 digest=model_digest,
                 is_computed=score_files.has_scores(workspace, digest=model_digest),
+                extraction=extraction,
                 judge_digest=judge_digest,
                 is_judge_stored=judge_digest is not None
                 and score_files.has_scores(workspace, digest=judge_digest),

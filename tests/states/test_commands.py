@@ -127,7 +127,7 @@ WRITING_COMMANDS = {
     "study mark",
     "evaluate plan", "evaluate run", "evaluate pause", "evaluate import", "evaluate show", "evaluate report",
     "jury plan", "jury run", "jury pause", "jury cancel", "jury show",
-    "evaluate export", "evaluate scores", "evaluate judge",
+    "evaluate export", "evaluate scores", "evaluate judge", "evaluate extract",
     "leaderboard create", "leaderboard show", "leaderboard team", "leaderboard submit", "leaderboard status",
     "leaderboard select", "leaderboard receipt", "leaderboard text-only", "leaderboard readers",
     "leaderboard site", "leaderboard change-release",

@@ -11,6 +11,7 @@ from evaluation.results import EvaluationResults
 from evaluation.results_text import (
     describe_bias,
     describe_exclusions,
+    describe_extraction,
     list_accuracy_rows,
     list_consistency_rows,
     list_contrast_rows,
@@ -78,6 +79,8 @@ def _draw_former(evaluation: Evaluation, results: EvaluationResults) -> None:
 def _draw(evaluation: Evaluation, results: EvaluationResults) -> None:
     if evaluation.is_test_model:
         st.warning(f"{TEST_MODEL_NOTE.capitalize()}: the model is the small one of the tests.")
+    for line in describe_extraction(results):
+        st.caption(escape_markdown(line))
     if any(item.missing for item in results.accuracies):
         st.warning("Not all questions have a reply. Those without one count as wrong.")
     st.caption(

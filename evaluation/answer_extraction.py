@@ -1,0 +1,53 @@
+"""Extraction by a judge: a model reads which answer a reply gives where no rule could.
+
+The judge sees the question with the options in the order shown and the reply, and neither the key nor a
+radiograph. It writes the answer only, or "none"; anything else is not read. Open questions have no options
+and are left out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from domain.evaluations import Condition, EvaluationCase
+from domain.questions import Answer
+from evaluation.cases import EvaluatedQuestion
+from evaluation.requests import build_values, list_shown_options
+from language_models.prompts import Prompt
+from language_models.requests import ModelRequest
+from reader_study.reply_values import parse_answer
+
+#: The rule of answers that a judge extracted, beside those of :mod:`reader_study.extraction`.
+BY_JUDGE = "judge"
+#: The prompt of the judge.
+EXTRACTION_PROMPT = Path(__file__).parent / "prompts" / "extract-answer.toml"
+_NO_ANSWER = "none"
+
+
+def build_extraction_request(
+    item: EvaluatedQuestion, case: EvaluationCase, condition: Condition, prompt: Prompt, *, reply: str
+) -> ModelRequest:
+    """Build the request for one reply. Its id has the id of the question and the condition."""
+    return prompt.build_request(
+        custom_id=f"{item.number} {condition.value}",
+        values={**build_values(item.question, case), "reply": reply},
+    )
+
+
+def parse_extraction_id(custom_id: str) -> tuple[int, Condition]:
+    """Return the id of the question and the condition of a request.
+
+    >>> parse_extraction_id("17 no image")
+    (17, <Condition.NO_IMAGE: 'no image'>)
+    """
+    number, _, condition = custom_id.partition(" ")
+    return int(number), Condition(condition)
+
+
+def read_extraction(reply: str, item: EvaluatedQuestion, case: EvaluationCase) -> Answer | None:
+    """Return the answer that a judge has written, in the options of the release; None if there is none."""
+    text = reply.strip().rstrip(".")
+    if text.casefold() == _NO_ANSWER:
+        return None
+    options = list_shown_options(item.question.options, case)
+    return case.to_release_order(parse_answer(text, format_=item.question.format, options=options))

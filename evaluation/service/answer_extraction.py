@@ -1,0 +1,193 @@
+"""Services for answers that no rule could extract: the run of a judge, and predictions with its readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.errors import Refused
+from domain.evaluations import Condition, Evaluation, EvaluationRun
+from domain.language_models import TEST_MODEL_NOTE, Budget, ModelRun, RequestStatus
+from domain.people import Action, Person, require
+from domain.questions import Answer
+from domain.readings import Prediction
+from evaluation.answer_extraction import (
+    BY_JUDGE,
+    EXTRACTION_PROMPT,
+    build_extraction_request,
+    parse_extraction_id,
+    read_extraction,
+)
+from evaluation.service.plans import load_evaluated_questions
+from language_models import service as models
+from language_models.prompts import Prompt, parse_prompt
+from language_models.requests import ModelRequest
+from storage.evaluation import evaluations as stored
+from storage.language_models import runs
+from storage.language_models.requests import count_by_status
+from storage.reader_study import predictions as stored_predictions
+
+#: What the replies are for; part of the key of each call.
+EXTRACTION_STAGE = "extract-answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionCounts:
+    """The replies of a condition without an answer by a rule, and how many of them a judge has read."""
+
+    condition: Condition
+    failed: int
+    extracted: int
+
+
+def name_extraction_run(evaluation: str) -> str:
+    """Return the name of the run that extracts answers of an evaluation."""
+    return f"{evaluation}/{EXTRACTION_STAGE}"
+
+
+def create_extraction_run(
+    db: Session, *, by: Person, name: str, endpoint: str, budget: Budget | None = None, now: datetime
+) -> ModelRun:
+    """Create the run that reads the replies from which no rule extracted an answer, in all conditions.
+
+    Nothing is sent yet. A request contains the question as shown to the model and its reply. A second call
+    with the same replies changes nothing.
+
+    Raises:
+        NotFound: there is no such evaluation or endpoint.
+        AlreadyThere: another endpoint reads the replies, or there are new ones since.
+        Refused: the dataset does not permit the endpoint, or a rule extracted every answer.
+    """
+    require(by, Action.RUN_MODELS)
+    evaluation = stored.load_evaluation(db, name=name)
+    judge = models.load_endpoint(db, by=by, name=endpoint)
+    content = EXTRACTION_PROMPT.read_text(encoding="utf-8")
+    version, _ = models.save_prompt(db, by=by, content=content, note="Comes with the software.", now=now)
+    requests = list(_build_requests(db, evaluation, parse_prompt(version.content)))
+    if not requests:
+        raise Refused(f"A rule extracted an answer from every reply of {name}, so there is nothing to read.")
+    run, is_new = models.create_run(
+        db,
+        by=by,
+        name=name_extraction_run(name),
+        stage=EXTRACTION_STAGE,
+        endpoint=judge,
+        dataset=evaluation.dataset,
+        requests=requests,
+        prompt=version,
+        budget=budget,
+        now=now,
+    )
+    if is_new:
+        record(
+            db,
+            by=by,
+            what="plan extraction by judge",
+            subject=f"evaluation {evaluation.id}",
+            new={"endpoint": endpoint, "prompt": version.label, "requests": run.requests},
+            now=now,
+        )
+    return run
+
+
+def find_extraction_run(db: Session, *, by: Person, name: str) -> ModelRun | None:
+    """Return the run that extracts answers of an evaluation; None if there is none."""
+    require(by, Action.RUN_MODELS)
+    return runs.find_run(db, name=name_extraction_run(name))
+
+
+def count_extractions(db: Session, *, by: Person, name: str) -> list[ExtractionCounts]:
+    """Return by condition how many replies had no answer by a rule, and how many of them the judge has read.
+
+    Raises:
+        NotFound: there is no such evaluation.
+    """
+    require(by, Action.RUN_MODELS)
+    evaluation = stored.load_evaluation(db, name=name)
+    counts = []
+    for run in stored.list_runs(db, evaluation_id=evaluation.id):
+        read = [
+            item for item in iterate_read_predictions(db, evaluation, run, by=by)
+            if item.failed or item.rule == BY_JUDGE
+        ]  # fmt: skip
+        extracted = sum(not item.failed for item in read)
+        counts.append(ExtractionCounts(condition=run.condition, failed=len(read), extracted=extracted))
+    return counts
+
+
+def describe_extraction(db: Session, evaluation: Evaluation) -> str:
+    """Return the signature of the judge whose readings count; "" if there is none or it has not finished.
+
+    Results must not change with each reply, so readings count once all replies are read.
+    """
+    run = runs.find_run(db, name=name_extraction_run(evaluation.name))
+    if run is None:
+        return ""
+    counts = count_by_status(db, run_id=run.id)
+    if counts.get(RequestStatus.DONE, 0) + counts.get(RequestStatus.FAILED, 0) < run.requests:
+        return ""
+    signature = (
+        f"judge:{run.endpoint.model_name}|prompt:{run.prompt}|date:{run.created_at:%Y-%m-%d}"
+        f"|replies:{counts.get(RequestStatus.DONE, 0)}"
+    )
+    return f"{signature}|{TEST_MODEL_NOTE}" if run.endpoint.is_test_model else signature
+
+
+def iterate_read_predictions(
+    db: Session,
+    evaluation: Evaluation,
+    run: EvaluationRun,
+    *,
+    by: Person,
+    question_ids: Sequence[int] | None = None,
+) -> Iterator[Prediction]:
+    """Yield the predictions of a condition, those that failed with the answer that the judge has read.
+
+    The stored predictions stay as they are. ``question_ids`` are those of the database; None for all.
+    """
+    require(by, Action.RUN_MODELS)
+    answers = _load_readings(db, by, evaluation, run)
+    for prediction in stored_predictions.iterate_predictions(
+        db, model_id=run.model_id, question_ids=question_ids
+    ):
+        answer = answers.get(prediction.question_number)
+        if prediction.failed and answer is not None:
+            yield replace(prediction, answer=answer, rule=BY_JUDGE)
+        else:
+            yield prediction
+
+
+def _load_readings(
+    db: Session, by: Person, evaluation: Evaluation, run: EvaluationRun
+) -> Mapping[int, Answer]:
+    """Return the answers that the judge has read in a condition, by question; none before it has finished."""
+    if not describe_extraction(db, evaluation):
+        return {}
+    replies: dict[int, str] = {}
+    for custom_id, reply, _ in models.replay_run(db, by=by, name=name_extraction_run(evaluation.name)):
+        number, condition = parse_extraction_id(custom_id)
+        if reply is not None and condition is run.condition:
+            replies[number] = reply
+    numbers = sorted(replies)
+    cases = stored.load_cases(db, run_id=run.id, question_ids=numbers)
+    readings = {
+        item.number: read_extraction(replies[item.number], item, cases[item.number])
+        for item in load_evaluated_questions(db, evaluation, only=replies)
+    }
+    return {number: answer for number, answer in readings.items() if answer is not None}
+
+
+def _build_requests(db: Session, evaluation: Evaluation, prompt: Prompt) -> Iterator[ModelRequest]:
+    questions = {item.number: item for item in load_evaluated_questions(db, evaluation)}
+    for run in stored.list_runs(db, evaluation_id=evaluation.id):
+        cases = stored.load_cases(db, run_id=run.id)
+        for prediction in stored_predictions.iterate_predictions(db, model_id=run.model_id):
+            item = questions[prediction.question_number]
+            if prediction.failed and prediction.raw and not item.question.format.is_free_text:
+                yield build_extraction_request(
+                    item, cases[item.number], run.condition, prompt, reply=prediction.raw
+                )
