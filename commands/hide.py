@@ -46,6 +46,10 @@ def add_to(subparsers: Subparsers) -> None:
         "--planted", type=int, default=0, metavar="N", help="planted questions per reviewer (default 0)"
     )
     parser.add_argument(
+        "--planted-every", type=int, default=0, metavar="N",
+        help="instead of --planted: one planted question for N of the reviewer's questions",
+    )  # fmt: skip
+    parser.add_argument(
         "--faults", nargs="+", choices=[str(fault) for fault in PlantedFault], metavar="KIND",
         help=f"kinds of fault, used in turn (default: all reportable kinds): {', '.join(PlantedFault)}",
     )  # fmt: skip
@@ -105,6 +109,7 @@ def _build_plan(args: argparse.Namespace) -> HiddenPlan:
         repeat_share=0.1 if args.repeats is None else args.repeats,
         min_distance=args.distance,
         planted_count=args.planted,
+        planted_every=args.planted_every,
         faults=faults,
         seed=args.seed,
     )

@@ -46,6 +46,8 @@ DETECTABLE_FAULTS: dict[FormScope, tuple[PlantedFault, ...]] = {
     FormScope.IMAGE_ALIGNMENT: (PlantedFault.WRONG_SIDE, PlantedFault.ABSENT_FINDING),
 }
 
+#: The maximum number of planted questions of a reviewer.
+MAX_PLANTED = 1000
 #: The default of :attr:`HiddenPlan.min_distance`.
 DEFAULT_MIN_DISTANCE = 20
 
@@ -55,16 +57,19 @@ class HiddenPlan:
     """The plan of the hidden questions that each reviewer of a batch gets.
 
     ``repeat_share`` is the share (0 to 0.5) of a reviewer's own questions that are shown again, at least
-    ``min_distance`` questions later. ``planted_count`` is the number of questions with a fault; the kinds in
-    ``faults`` are used in turn. The same plan and questions give the same hidden questions.
+    ``min_distance`` questions later. ``planted_count`` is the number of questions with a fault; instead,
+    ``planted_every`` N plants one for N of the reviewer's questions (0: not used). The kinds in ``faults``
+    are used in turn. The same plan and questions give the same hidden questions.
 
     Raises:
-        InvalidValue: a value is outside its range, or there are neither repeats nor planted questions.
+        InvalidValue: a value is outside its range, there are neither repeats nor planted questions, or both a
+            number and a rate of planted questions.
     """
 
     repeat_share: float = 0.1
     min_distance: int = DEFAULT_MIN_DISTANCE
     planted_count: int = 0
+    planted_every: int = 0
     faults: tuple[PlantedFault, ...] = tuple(PlantedFault)
     seed: int = 0
 
@@ -73,16 +78,31 @@ class HiddenPlan:
             raise InvalidValue("repeats", f"must be a share of 0 to 0.5, not {self.repeat_share:g}")
         if not 1 <= self.min_distance <= 10_000:
             raise InvalidValue("distance", f"must be 1 to 10,000 questions, not {self.min_distance}")
-        if not 0 <= self.planted_count <= 1000:
+        if not 0 <= self.planted_count <= MAX_PLANTED:
             raise InvalidValue("planted", f"must be 0 to 1,000 for each reviewer, not {self.planted_count}")
-        if self.planted_count and not self.faults:
+        if self.planted_every and not 2 <= self.planted_every <= 1000:
+            raise InvalidValue("planted", f"must be one in 2 to 1,000 questions, not {self.planted_every}")
+        if self.planted_every and self.planted_count:
+            raise InvalidValue("planted", "must be a number or a rate, not both")
+        if self.plants and not self.faults:
             raise InvalidValue("faults", "must contain at least one kind of fault to plant")
         if len(set(self.faults)) != len(self.faults):
             raise InvalidValue("faults", "must not repeat a kind")
-        if not self.repeat_share and not self.planted_count:
+        if not self.repeat_share and not self.plants:
             raise InvalidValue("repeats", "must be above 0 if there are no planted questions")
         if not 0 <= self.seed < 2**31:
             raise InvalidValue("seed", f"must be 0 to 2147483647, not {self.seed}")
+
+    @property
+    def plants(self) -> bool:
+        """Whether there are planted questions."""
+        return bool(self.planted_count or self.planted_every)
+
+    def count_planted(self, own_count: int) -> int:
+        """Return the number of planted questions of a reviewer with ``own_count`` other questions."""
+        if not self.planted_every:
+            return self.planted_count
+        return min(own_count // self.planted_every, MAX_PLANTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ from storage.intake.questions import load_questions
 from storage.review import hidden as stored
 from storage.review import shared_queues
 from storage.review.assignments import POSITION_GAP, count_by_person
+from storage.review.claims import count_claimable
 from storage.review.hidden import QuestionToHide
 from storage.review.hidden_sources import load_queue, load_reports, load_sound_questions
 
@@ -56,7 +57,7 @@ def plan_hidden(
         InvalidValue: a kind of fault cannot be found with the form fields that the batch requests.
     """
     undetectable = [fault for fault in plan.faults if fault not in DETECTABLE_FAULTS[batch.settings.parts]]
-    if plan.planted_count and undetectable:
+    if plan.plants and undetectable:
         raise InvalidValue(
             "faults",
             f"batch {batch.name} requests {batch.settings.parts.value}, so these faults cannot be found: "
@@ -72,7 +73,9 @@ def plan_hidden(
         queue = load_queue(db, batch_id=batch.id, person_id=person.id)
         if person.id not in pool_members and not queue:
             continue  # all questions of this person were withdrawn or reassigned
-        hidden, count = _plan_for_person(db, batch, plan, person, queue, in_pool=person.id in pool_members)
+        hidden, count = _plan_for_person(
+            db, batch, plan, person, queue, pool_size=len(pool_members) if person.id in pool_members else 0
+        )
         to_hide += hidden
         counts.append(count)
     return to_hide, counts
@@ -85,8 +88,12 @@ def _plan_for_person(
     person: Person,
     stored_queue: Sequence[QueuedQuestion],
     *,
-    in_pool: bool,
+    pool_size: int,
 ) -> tuple[list[QuestionToHide], HiddenCounts]:
+    """Plan the hidden questions of one reviewer.
+
+    ``pool_size`` is the number of members of the shared queue; 0 if the reviewer is no member.
+    """
     existing = stored.list_hidden_questions(db, batch_id=batch.id, person_id=person.id)
     # When the first question of a batch is hidden, all positions are multiplied by this factor to make room.
     position_factor = 1 if stored.find_hidden_set(db, batch_id=batch.id) else POSITION_GAP
@@ -99,11 +106,16 @@ def _plan_for_person(
         for hidden_question in existing
         if hidden_question.kind is HiddenKind.REPEAT
     )
-    if in_pool:
+    own_count = sum(not question.is_hidden for question in queue)
+    if pool_size:
         judged = [question for question in queue if question.first_judged_at is not None]
         judged.sort(key=lambda question: (str(question.first_judged_at), question.question_number))
-        own_count = sum(not question.is_hidden for question in judged)
-        count = count_missing_repeats(plan, own_count=own_count, existing=counts_by_kind[HiddenKind.REPEAT])
+        judged_count = sum(not question.is_hidden for question in judged)
+        count = count_missing_repeats(
+            plan, own_count=judged_count, existing=counts_by_kind[HiddenKind.REPEAT]
+        )
+        # The members are expected to share the free questions equally.
+        own_count += count_claimable(db, batch_id=batch.id, person_id=person.id) // pool_size
         hidden = [
             QuestionToHide(
                 person_id=person.id,
@@ -118,11 +130,7 @@ def _plan_for_person(
         gaps = None
     else:
         gaps = QueueGaps(queue)
-        count = count_missing_repeats(
-            plan,
-            own_count=sum(not question.is_hidden for question in queue),
-            existing=counts_by_kind[HiddenKind.REPEAT],
-        )
+        count = count_missing_repeats(plan, own_count=own_count, existing=counts_by_kind[HiddenKind.REPEAT])
         if not any(question.state is AssignmentState.OPEN for question in queue):
             count = 0
         hidden = [
@@ -135,7 +143,7 @@ def _plan_for_person(
             )
         ]  # fmt: skip
     repeats = len(hidden)
-    planted_count = max(0, plan.planted_count - counts_by_kind[HiddenKind.PLANTED])
+    planted_count = max(0, plan.count_planted(own_count) - counts_by_kind[HiddenKind.PLANTED])
     if gaps is not None and not any(question.state is AssignmentState.OPEN for question in queue):
         planted_count = 0
     done_count = sum(question.state is AssignmentState.DONE for question in queue)
@@ -182,6 +190,7 @@ def _plan_planted(
     questions = dict(load_questions(db, question_ids=numbers))
     to_hide: list[QuestionToHide] = []
     used_numbers: set[int] = set()
+    distance = plan.planted_every or plan.min_distance
     for fault_index in range(count):
         fault = plan.faults[fault_index % len(plan.faults)]
         for number in numbers:
@@ -193,7 +202,7 @@ def _plan_planted(
             random_number = compute_draw_hash(f"{plan.seed}:place:{person.id}:{number}") % 2**32
             position, after = (
                 None,
-                done_count + 1 + fault_index * plan.min_distance + random_number % plan.min_distance,
+                done_count + 1 + fault_index * distance + random_number % distance,
             )
             if gaps is not None:
                 gap = gaps.take_gap(exam_number=reports[number][0], min_index=0, random_number=random_number)

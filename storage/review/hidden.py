@@ -223,6 +223,7 @@ def plan_to_plain(plan: HiddenPlan) -> dict[str, Any]:
         "repeats": plan.repeat_share,
         "distance": plan.min_distance,
         "planted": plan.planted_count,
+        **({"planted_every": plan.planted_every} if plan.planted_every else {}),
         "faults": [fault.value for fault in plan.faults],
         "seed": plan.seed,
     }
@@ -233,6 +234,7 @@ def _plan_from_plain(plain: dict[str, Any]) -> HiddenPlan:
         repeat_share=plain["repeats"],
         min_distance=plain["distance"],
         planted_count=plain["planted"],
+        planted_every=plain.get("planted_every", 0),
         faults=tuple(PlantedFault(fault) for fault in plain["faults"]),
         seed=plain["seed"],
     )

@@ -86,6 +86,23 @@ def test_reviewer_gets_the_planned_repeats_and_planted_questions(world):
     }
 
 
+def test_one_in_ten_questions_is_planted_also_among_those_assigned_later(world):
+    plan = replace(PLAN, repeat_share=0, planted_count=0, planted_every=10)
+    steps = ((world.questions[:10], {"ruth": 3, "remo": 1}), (world.questions[10:20], {"remo": 1}))
+    for questions, added in steps:
+        with unit_of_work(world.engine) as db:
+            assign_all(db, batch=world.batch, questions=questions, person=world.people["remo"])
+        counts = {count.person.name: count.planted for count in hide_questions(world, plan).people}
+        assert {name: count for name, count in counts.items() if count} == added
+    with read_only_session(world.engine) as db:
+        assert review.load_hidden_plan(db, by=world.people["cora"], batch="asked") == plan
+
+
+def test_number_and_rate_of_planted_questions_exclude_each_other():
+    with pytest.raises(InvalidValue, match="a number or a rate"):
+        replace(PLAN, planted_every=10)
+
+
 def test_plan_is_stored_under_the_names_of_earlier_versions(world):
     """Workspaces have plans under these names, which differ from those of the fields."""
     stored = '{"distance":5,"faults":["key swapped"],"planted":2,"repeats":0.2,"seed":3}'

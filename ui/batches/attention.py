@@ -11,6 +11,8 @@ from review.agreement import AgreementEstimate
 from review.attention import DEFAULT_BLOCK
 from review.service import BatchAttention, ReviewerAttention
 from ui.batches.agreement import show_aspect_table
+from ui.batches.drift import build_drift_chart
+from ui.chart import show_chart
 from ui.theme import secondary_text_colour
 from ui.widgets import escape_markdown
 
@@ -125,10 +127,22 @@ def _show_drift(batch_attention: BatchAttention) -> None:
     if not rows:
         st.caption("No hidden questions judged yet.")
         return
+    points = [
+        (_format_reviewer_name(reviewer), block.last, block.found)
+        for reviewer in batch_attention.reviewers
+        if reviewer.person is not None
+        for block in reviewer.attention.blocks
+    ]
+    if any(found.estimate is not None for _, _, found in points):
+        show_chart(
+            build_drift_chart(
+                points, title="Faults found (%)", counted="Hidden questions", block=DEFAULT_BLOCK
+            )
+        )
     _show_table(rows)
     st.caption(
         f"Blocks of {DEFAULT_BLOCK} hidden questions in the order of their verdicts; the last block may be "
-        "shorter. Single blocks are imprecise: look for trends."
+        "shorter. Single blocks are imprecise: look for trends. The chart shows the faults found."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import altair as alt
 import pandas as pd
@@ -70,28 +70,53 @@ def _list_measures() -> dict[str, Callable[[DriftBlock], BlockMeasure]]:
 def _build_drift_chart(
     agreement: BatchAgreement, name: str, get_value: Callable[[DriftBlock], BlockMeasure]
 ) -> alt.FacetChart:
-    factor = 100 if name == "accepted" else 1
+    points = [
+        (agreement.people[person], block.last, get_value(block))
+        for person, blocks in agreement.drift.items()
+        for block in blocks
+    ]
+    is_share = name == "accepted"
+    return build_drift_chart(
+        points, title="Accepted (%)" if is_share else name, counted="Verdicts", block=agreement.drift_block,
+        factor=100 if is_share else 1,
+    )  # fmt: skip
+
+
+def build_drift_chart(
+    points: Sequence[tuple[str, int, BlockMeasure]],
+    *,
+    title: str,
+    counted: str,
+    block: int,
+    factor: float = 100,
+) -> alt.FacetChart:
+    """Return a line with 95 % intervals for each reviewer.
+
+    Args:
+        points: (reviewer, number of the last verdict of the block, measure).
+        title: the name of the measure.
+        counted: the name of what the blocks count.
+        block: the number of verdicts in a block.
+        factor: 100 for shares, which are shown in percent; otherwise 1.
+    """
     rows = []
-    for person, blocks in agreement.drift.items():
-        for block in blocks:
-            value = get_value(block)
-            if value.estimate is not None:
-                low = value.estimate if value.low is None else value.low
-                high = value.estimate if value.high is None else value.high
-                rows.append(
-                    {
-                        "Reviewer": agreement.people[person],
-                        "until": block.last,
-                        "value": factor * value.estimate,
-                        "low": factor * low,
-                        "high": factor * high,
-                        "n": value.n,
-                    }
-                )
-    title = "Accepted (%)" if name == "accepted" else name
+    for person, last, value in points:
+        if value.estimate is not None:
+            low = value.estimate if value.low is None else value.low
+            high = value.estimate if value.high is None else value.high
+            rows.append(
+                {
+                    "Reviewer": person,
+                    "until": last,
+                    "value": factor * value.estimate,
+                    "low": factor * low,
+                    "high": factor * high,
+                    "n": value.n,
+                }
+            )
     frame = pd.DataFrame(rows, columns=["Reviewer", "until", "value", "low", "high", "n"])
     base = alt.Chart(frame).encode(
-        x=alt.X("until:Q", title="Verdicts", axis=alt.Axis(tickMinStep=agreement.drift_block)),
+        x=alt.X("until:Q", title=counted, axis=alt.Axis(tickMinStep=block)),
         tooltip=[
             "Reviewer:N",
             "until:Q",

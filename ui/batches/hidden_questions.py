@@ -40,7 +40,9 @@ def _show_plan_form(
     batch: Batch, saved_plan: HiddenPlan | None, hidden_rows: list[review.ListedHiddenQuestion]
 ) -> None:
     form_key = state.form_key(f"hidden-{batch.id}")
-    share_column, distance_column, planted_column, seed_column = st.columns(4, vertical_alignment="bottom")
+    share_column, distance_column, rate_column, planted_column, seed_column = st.columns(
+        5, vertical_alignment="bottom"
+    )
     repeats_percent = share_column.number_input(
         "Repeats (% of questions)",
         min_value=0.0, max_value=50.0, step=5.0, format="%g", key=f"{form_key}-repeats-{batch.id}",
@@ -52,10 +54,20 @@ def _show_plan_form(
         min_value=1, max_value=10_000, key=f"{form_key}-distance-{batch.id}",
         value=saved_plan.min_distance if saved_plan else DEFAULT_MIN_DISTANCE,
     )  # fmt: skip
+    planted_every = rate_column.number_input(
+        "Planted: one in (questions)",
+        min_value=0, max_value=1000, key=f"{form_key}-every-{batch.id}",
+        value=saved_plan.planted_every if saved_plan else 0,
+        help=(
+            "The rate of planted questions, so that attention is measured throughout the batch. 0 plants the "
+            "number beside it. After assigning more questions, hide again with the same rate."
+        ),
+    )  # fmt: skip
     planted_per_reviewer = planted_column.number_input(
         "Planted per reviewer",
         min_value=0, max_value=1000, key=f"{form_key}-planted-{batch.id}",
         value=saved_plan.planted_count if saved_plan else 5,
+        disabled=planted_every > 0,
         help=(
             "Made from questions in which no check, reviewer or rule found a fault and that the reviewer "
             "has not judged."
@@ -82,7 +94,8 @@ def _show_plan_form(
         plan = HiddenPlan(
             repeat_share=repeats_percent / 100,
             min_distance=int(min_distance),
-            planted_count=int(planted_per_reviewer),
+            planted_count=0 if planted_every else int(planted_per_reviewer),
+            planted_every=int(planted_every),
             faults=tuple(faults),
             seed=int(seed_value),
         )
