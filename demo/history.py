@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,16 +25,23 @@ from domain.adjudications import AdjudicationRules
 from domain.batches import BatchSettings, FormScope, Mode, SamplingPlan
 from domain.hidden import DETECTING_ERRORS, HiddenPlan
 from domain.people import Person
+from domain.practice import PassMark
 from domain.questions import Answer
 from domain.verdicts import Verdict
 from intake.service import import_questions
 from review.service import (
+    PracticePlan,
     assign,
+    assign_practice,
     change_adjudication_rules,
+    count_practice_candidates,
+    create_practice_from_batch,
+    exempt_reviewer,
     hide_questions,
     list_hidden_questions,
     load_sheet,
     record_viewing_times,
+    require_practice,
     save_own_answer,
     save_verdict,
     skip_question,
@@ -44,10 +51,14 @@ from sampling.service import draw_batch
 from storage.intake.questions import load_question
 from storage.reader_study.cases import list_cases
 from storage.review.hidden import HIDDEN_MARK
+from storage.review.practice import PRACTICE_MARK
 from storage.workspace import Workspace
 
 DATASET = "Demo"
 GUIDELINE = Path(__file__).with_name("guideline.md")
+PRACTICE = PracticePlan(
+    name="Practice 1", sound=8, faulty=4, pass_mark=PassMark(found=0.5, accepted=0.6), seed=1
+)
 #: Number of judgements per sitting, and seconds between two judgements.
 _JUDGEMENTS_PER_SITTING, _PAUSE_SECONDS = 18, 4.0
 #: Secret of the id mask of the demo's hidden questions. It is fixed here; a real batch draws a random secret.
@@ -171,6 +182,7 @@ def build_history(
                 first_at=drawn_at,
                 last_at=now,
             )
+    _add_practice_set(db, people=people, by=dana, question_set=question_set, seed=seed, now=now)
     report_progress("Simulating readers of a study")
     study = create_studies(
         db,
@@ -182,6 +194,47 @@ def build_history(
     )
     scored = [case for case in list_cases(db, study_id=study.id) if case.scored]
     import_simulated_models(db, by=dana, study=study.name, cases=scored, now=now)
+
+
+def _add_practice_set(
+    db: Session,
+    *,
+    people: dict[str, Person],
+    by: Person,
+    question_set: QuestionSet,
+    seed: int,
+    now: datetime,
+) -> None:
+    """Create a practice set that one reviewer has done, and from which another is exempted.
+
+    It has fewer questions than planned if fewer are settled, and there is none without faulty questions.
+    """
+    created_at = now - timedelta(days=2)
+    candidates = count_practice_candidates(db, by=by, batch="Round 1")
+    if not (candidates.sound and candidates.faulty):
+        return
+    plan = replace(
+        PRACTICE,
+        sound=min(PRACTICE.sound, candidates.sound),
+        faulty=min(PRACTICE.faulty, candidates.faulty),
+    )
+    practice = create_practice_from_batch(db, by=by, batch="Round 1", plan=plan, now=created_at)
+    assign_practice(db, by=by, practice=practice.name, to=[RENATE.name], now=created_at)
+    _simulate_review(
+        db,
+        person=people[RENATE.name],
+        batch_id=practice.id,
+        share=1.0,
+        planted_by_number={},
+        question_set=question_set,
+        rng=random.Random(f"{seed}/{practice.name}"),
+        first_at=created_at,
+        last_at=now,
+    )
+    require_practice(db, by=by, batch="Answer first", practices=[practice.name], now=now)
+    exempt_reviewer(
+        db, by=by, batch="Answer first", reviewer=RAVI.name, reason="Reviewed the pilot.", now=now
+    )
 
 
 def _set_up_hidden_questions(
@@ -258,7 +311,7 @@ def _judge_one(
         "question_number": sheet.question_number,
     }
     settings = sheet.batch.settings
-    question_id = sheet.stem_only.id.split(HIDDEN_MARK)[0]
+    question_id = sheet.stem_only.id.split(HIDDEN_MARK)[0].split(PRACTICE_MARK)[0]
     planted = planted_by_number.get(sheet.question_number) or question_set.planted.get(question_id)
     question = planted.question if planted is not None else question_set.find_question(question_id)
     simulated = simulate_verdict(question, planted, rng=rng, all_parts=settings.parts is FormScope.ALL)

@@ -29,6 +29,8 @@ from review.service import (
     list_batch_overviews,
     list_batches_to_adjudicate,
     list_disputes,
+    list_practice_overviews,
+    load_requirement,
     load_sheet,
 )
 from sampling.service import list_batches, list_drawable_datasets
@@ -128,6 +130,16 @@ def test_one_batch_has_disputes_and_hidden_questions(db):
     assert [reviewer.person for reviewer in by_reviewer] == ["Renate Reviewer", "Rosa Reviewer"]
     assert overall.attention.pairs
     assert overall.attention.faults[0].found.count
+
+
+def test_one_reviewer_did_the_practice_set_and_another_is_exempted(db):
+    by = command_line_person()
+    [overview] = list_practice_overviews(db, by=by)
+    [renate] = overview.reviewers
+    assert (renate.person.name, renate.score.judged > 0) == ("renate", True)
+    requirement = load_requirement(db, by=by, batch="Answer first")
+    assert [practice.name for practice in requirement.practices] == [overview.practice.name]
+    assert [person.name for person, _ in requirement.exemptions] == ["ravi"]
 
 
 def test_demo_reader_sees_a_study_with_a_guideline(db):
