@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,7 +46,7 @@ def add_to(verbs: Subparsers) -> None:
         type=Path,
         metavar="FILE",
         help="CSV with question_id, evaluation, name, version, score: scores from outside such as BERTScore, "
-        "that join the output as they are; the other scores are in percent (87, not 0.87)",
+        "that are stored for the release; the other scores are in percent (87, not 0.87)",
     )
     scores.add_argument(
         "--pairs",
@@ -75,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
     [match] = matches
     if args.pairs:
         return _write_pairs(match, args.pairs)
+    if args.columns:
+        _import_columns(match, args.columns)
     evaluations.compute_scores(
         by=by,
         release_id=match.release_id,
@@ -85,8 +87,6 @@ def run(args: argparse.Namespace) -> int:
         scored = evaluations.open_scores(
             db, by=by, release_id=match.release_id, split=match.split, now=datetime.now(UTC)
         )
-    if args.columns:
-        scored = _add_columns(scored, args.columns)
     if args.out:
         _write_tables(scored, args.out, with_published=args.published)
     else:
@@ -103,12 +103,20 @@ def _write_pairs(scores: ScoreSet, path: Path) -> int:
     return 0
 
 
-def _add_columns(scored: ScoredSet, path: Path) -> ScoredSet:
-    from evaluation.score_columns import add_columns  # noqa: PLC0415 - imports scipy, which takes a second
-
-    with read_only_session() as db:
-        numbers = evaluations.load_question_ids(db, by=command_line_person(), scores=scored.scores)
-    return replace(scored, models=tuple(add_columns(path, scored.models, scored.questions, numbers)))
+def _import_columns(scores: ScoreSet, path: Path) -> None:
+    if not path.is_file():
+        raise InvalidValue("--columns", f"{path} is not a file")
+    with unit_of_work() as db:
+        names = evaluations.import_score_columns(
+            db,
+            by=command_line_person(),
+            release_id=scores.release_id,
+            split=scores.split,
+            content=path.read_bytes(),
+            file_name=path.name,
+            now=datetime.now(UTC),
+        )
+    print(f"Stored {', '.join(names)}.")
 
 
 def _print_scores(scored: ScoredSet) -> None:

@@ -182,3 +182,12 @@ class EvaluationRun:
     def is_finished(self) -> bool:
         """Whether each case has a stored answer."""
         return self.predictions == self.cases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreColumnVersion:
+    """A score from outside with the version of the tool that computed it; ``id`` is in the database."""
+
+    id: int
+    name: str
+    version: str

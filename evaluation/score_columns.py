@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-
-import numpy as np
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
 from domain.errors import InvalidValue
-from evaluation.score_table import QuestionTable, ScoreColumn
-from evaluation.scoreboard import ScoredModel
+from evaluation.answer_reason import AR_SCORE
 
 _COLUMNS = ("question_id", "evaluation", "name", "version", "score")
 
@@ -32,55 +28,66 @@ class TextPair:
     candidate: str
 
 
-def add_columns(
-    path: Path, models: Sequence[ScoredModel], table: QuestionTable, numbers: Mapping[str, int]
-) -> list[ScoredModel]:
-    """Return the models with the columns of a file.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutsideColumn:
+    """A column of a file for one evaluation; ``scores`` has the ids of the questions in the database."""
+
+    evaluation: str
+    name: str
+    version: str
+    scores: Mapping[int, float]
+
+
+def read_columns(
+    lines: Iterable[str], *, file_name: str, evaluations: Collection[str], numbers: Mapping[str, int]
+) -> list[OutsideColumn]:
+    """Read the columns of a file.
 
     Args:
-        path: a CSV file.
-        models: the models of a split.
-        table: the questions of the split.
-        numbers: the ids of the questions in the database, by their id in the file.
+        lines: the lines of a CSV file.
+        file_name: its name, for messages.
+        evaluations: the names of the evaluations of the split.
+        numbers: the ids of the questions of the split in the database, by their id in the file.
 
     Raises:
         InvalidValue: the file or a line of it is not valid.
     """
-    if not path.is_file():
-        raise InvalidValue("--columns", f"{path} is not a file")
-    rows = {int(number): row for row, number in enumerate(table.numbers.tolist())}
-    known = {model.name for model in models}
-    values: dict[tuple[str, str, str], dict[int, float]] = {}
+    values: dict[tuple[str, str], dict[int, float]] = {}
     versions: dict[str, str] = {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        if not set(_COLUMNS) <= set(reader.fieldnames or ()):
-            raise InvalidValue("--columns", f"{path} must have the columns {', '.join(_COLUMNS)}")
-        for line, record in enumerate(reader, start=2):
-            where = f"{path.name}, line {line}"
-            number = numbers.get(record["question_id"])
-            if number is None:
-                raise InvalidValue(
-                    f"{where}: question_id", f"{record['question_id']!r} is not a question of the split"
-                )
-            if record["evaluation"] not in known:
-                raise InvalidValue(
-                    f"{where}: evaluation", f"{record['evaluation']!r} is none of {', '.join(sorted(known))}"
-                )
-            name, version = record["name"].strip(), record["version"].strip()
-            if not name or not version:
-                raise InvalidValue(f"{where}: name and version", "must not be empty")
-            if versions.setdefault(name, version) != version:
-                raise InvalidValue(
-                    f"{where}: version",
-                    f"{version!r} is not {versions[name]!r}; scores would not be comparable",
-                )
-            column = values.setdefault((record["evaluation"], name, version), {})
-            if rows[number] in column:
-                raise InvalidValue(f"{where}: question_id", f"{record['question_id']!r} has a score already")
-            column[rows[number]] = _parse_score(record["score"], where)
+    reader = csv.DictReader(lines)
+    if not set(_COLUMNS) <= set(reader.fieldnames or ()):
+        raise InvalidValue(file_name, f"must have the columns {', '.join(_COLUMNS)}")
+    for line, record in enumerate(reader, start=2):
+        where = f"{file_name}, line {line}"
+        number = numbers.get(record["question_id"])
+        if number is None:
+            raise InvalidValue(
+                f"{where}: question_id", f"{record['question_id']!r} is not a question of the split"
+            )
+        if record["evaluation"] not in evaluations:
+            raise InvalidValue(
+                f"{where}: evaluation",
+                f"{record['evaluation']!r} is none of {', '.join(sorted(evaluations))}",
+            )
+        name, version = (record["name"] or "").strip(), (record["version"] or "").strip()
+        if not name or not version:
+            raise InvalidValue(f"{where}: name and version", "must not be empty")
+        if name == AR_SCORE:
+            raise InvalidValue(f"{where}: name", f"{AR_SCORE} is the score of a judge of Overread")
+        if versions.setdefault(name, version) != version:
+            raise InvalidValue(
+                f"{where}: version",
+                f"{version!r} is not {versions[name]!r}; scores would not be comparable",
+            )
+        column = values.setdefault((record["evaluation"], name), {})
+        if number in column:
+            raise InvalidValue(f"{where}: question_id", f"{record['question_id']!r} has a score already")
+        column[number] = _parse_score(record["score"] or "", where)
+    if not values:
+        raise InvalidValue(file_name, "has no scores")
     return [
-        replace(model, columns=(*model.columns, *_build(model.name, values, len(rows)))) for model in models
+        OutsideColumn(evaluation=evaluation, name=name, version=versions[name], scores=scores)
+        for (evaluation, name), scores in values.items()
     ]
 
 
@@ -92,15 +99,3 @@ def _parse_score(text: str, where: str) -> float:
     if not math.isfinite(score):
         raise InvalidValue(f"{where}: score", f"{text!r} is not a number")
     return score
-
-
-def _build(
-    model: str, values: Mapping[tuple[str, str, str], Mapping[int, float]], questions: int
-) -> list[ScoreColumn]:
-    columns = []
-    for (evaluation, name, version), scores in values.items():
-        if evaluation == model:
-            column = np.full(questions, np.nan)
-            column[list(scores)] = list(scores.values())
-            columns.append(ScoreColumn(name=name, version=version, values=column))
-    return columns

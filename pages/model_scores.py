@@ -12,7 +12,7 @@ from evaluation.scoreboard import list_judged_by_test_model
 from ui.address import parse_id
 from ui.context import read_only_session, require_page
 from ui.model_scores.case import show_case
-from ui.model_scores.choice import choose_set, choose_slice, open_set, show_computation
+from ui.model_scores.choice import choose_set, choose_slice, open_set, show_column_import, show_computation
 from ui.model_scores.sections import SECTIONS
 from ui.widgets import escape_markdown, screen, show_empty_state
 
@@ -42,6 +42,7 @@ def main() -> None:
         return
     scores = choose_set(sets)
     show_computation(person, scores)
+    show_column_import(scores)
     scored = open_set(person, scores)
     if scored is None:
         return

@@ -48,6 +48,7 @@ APPEND_ONLY = (
     "practice_question",
     "practice_result",
     "practice_exemption",
+    "score_column",
 )
 
 

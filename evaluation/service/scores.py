@@ -17,8 +17,8 @@ from sqlmodel import Session
 
 from accounts.service.audit import record
 from domain.count_texts import count_text
-from domain.errors import NotFound, Refused
-from domain.evaluations import Condition, Evaluation, EvaluationRun
+from domain.errors import InvalidValue, NotFound, Refused
+from domain.evaluations import Condition, Evaluation, EvaluationRun, ScoreColumnVersion
 from domain.jobs import JobProgress
 from domain.language_models import RequestStatus
 from domain.people import Action, Person, require
@@ -26,7 +26,7 @@ from evaluation.answer_reason import AR_SCORE, compute_answer_reason
 from evaluation.answer_texts import TEXT_SIGNATURE, build_candidate, build_reference
 from evaluation.cases import EvaluatedQuestion
 from evaluation.results import number_clusters
-from evaluation.score_columns import TextPair
+from evaluation.score_columns import OutsideColumn, TextPair, read_columns
 from evaluation.score_table import (
     TABLE_VERSION,
     ModelScores,
@@ -51,6 +51,7 @@ from measures.text_overlap import describe_bleu
 from release.splits import Split
 from storage.evaluation import evaluations as stored
 from storage.evaluation import exams as stored_exams
+from storage.evaluation import score_columns as stored_columns
 from storage.evaluation import score_files
 from storage.intake.datasets import load_dataset, load_import_state
 from storage.language_models import runs
@@ -62,12 +63,20 @@ from storage.workspace import Workspace, current_workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnFile:
+    """A column of scores, in a file named by ``digest``. ``outside`` is None for the AR-score."""
+
+    digest: str
+    is_computed: bool
+    outside: ScoreColumnVersion | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationScores:
     """An evaluation with its run as given. ``digest`` names the file of its scores.
 
     ``extraction`` is the signature of the judge that extracted answers; "" without one that has finished.
-    ``judge_digest`` names the file of its AR-scores; None if no judge has finished. ``is_judge_stored``
-    states whether that file exists.
+    ``columns`` are the scores from outside and, once a judge has finished, the AR-score.
     """
 
     evaluation: Evaluation
@@ -75,13 +84,12 @@ class EvaluationScores:
     digest: str
     is_computed: bool
     extraction: str = ""
-    judge_digest: str | None = None
-    is_judge_stored: bool = False
+    columns: tuple[ColumnFile, ...] = ()
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing is left to be computed."""
-        return self.is_computed and (self.judge_digest is None or self.is_judge_stored)
+        return self.is_computed and all(column.is_computed for column in self.columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,9 +209,9 @@ def load_scored_set(*, by: Person, scores: ScoreSet) -> ScoredSet:
                 model=item.evaluation.model,
                 is_test_model=item.evaluation.is_test_model,
                 scores=_load_model(workspace, item.digest),
-                columns=(_load_column(workspace, item.judge_digest),)
-                if item.judge_digest and item.is_judge_stored
-                else (),
+                columns=tuple(
+                    _load_column(workspace, column.digest) for column in item.columns if column.is_computed
+                ),
                 extraction=item.extraction,
             )
             for item in computed
@@ -211,11 +219,89 @@ def load_scored_set(*, by: Person, scores: ScoreSet) -> ScoredSet:
     )
 
 
-def load_question_ids(db: Session, *, by: Person, scores: ScoreSet) -> dict[str, int]:
-    """Return the ids of the questions of a set in the database, by their id in the file."""
-    require(by, Action.RUN_MODELS)
-    loaded = stored_exams.load_release_questions(db, release_id=scores.release_id, split=scores.split)
-    return {key: number for key, (number, _) in loaded.items()}
+def import_score_columns(
+    db: Session,
+    *,
+    by: Person,
+    release_id: int,
+    split: str,
+    content: bytes,
+    file_name: str,
+    now: datetime,
+) -> list[str]:
+    """Store the scores from outside of a CSV file, and return their names with versions.
+
+    A column replaces the former one of the same name and evaluation.
+
+    Args:
+        db: a session that can write.
+        by: the acting person.
+        release_id: the id of the release in the database.
+        split: the split.
+        content: the file (:mod:`evaluation.score_columns`).
+        file_name: its name, for messages and the audit trail.
+        now: the current time.
+
+    Raises:
+        NotFound: no model has answers to the split.
+        InvalidValue: the file is not valid, or another evaluation has the score in another version.
+    """
+    scores = find_score_set(db, by=by, release_id=release_id, split=split)
+    try:
+        lines = content.decode("utf-8-sig").splitlines(keepends=True)
+    except UnicodeDecodeError as error:
+        raise InvalidValue(file_name, "is not UTF-8 text") from error
+    known = {item.evaluation.name: item.evaluation.id for item in scores.evaluations}
+    loaded = stored_exams.load_release_questions(db, release_id=release_id, split=split)
+    columns = read_columns(
+        lines,
+        file_name=file_name,
+        evaluations=known,
+        numbers={key: number for key, (number, _) in loaded.items()},
+    )
+    _check_versions(scores, columns)
+    for column in columns:
+        stored_columns.add_column(
+            db,
+            evaluation_id=known[column.evaluation],
+            name=column.name,
+            version=column.version,
+            scores=column.scores,
+            by=by.id or None,
+            now=now,
+        )
+    names = sorted({f"{column.name} ({column.version})" for column in columns})
+    record(
+        db,
+        by=by,
+        what="import scores from outside",
+        subject=f"release {release_id}",
+        new={
+            "split": split,
+            "scores": names,
+            "evaluations": sorted({column.evaluation for column in columns}),
+            "sha256": hashlib.sha256(content).hexdigest(),
+        },
+        now=now,
+    )
+    return names
+
+
+def _check_versions(scores: ScoreSet, columns: list[OutsideColumn]) -> None:
+    """Refuse a column whose version differs from that of another evaluation that it does not replace."""
+    replaced = {(column.evaluation, column.name) for column in columns}
+    versions = {column.name: column.version for column in columns}
+    for item in scores.evaluations:
+        for file in item.columns:
+            if file.outside is None or (item.evaluation.name, file.outside.name) in replaced:
+                continue
+            version = versions.get(file.outside.name, file.outside.version)
+            if version != file.outside.version:
+                raise InvalidValue(
+                    "version",
+                    f"{file.outside.name} of {item.evaluation.name} has version {file.outside.version!r}, "
+                    f"not {version!r}; import the scores of all evaluations of the split in one file",
+                )
 
 
 def load_text_pairs(db: Session, *, by: Person, scores: ScoreSet) -> list[TextPair]:
@@ -294,9 +380,10 @@ def compute_scores(
             if not item.is_computed:
                 result = _score(db, by, item, questions, report_rows)
                 score_files.save_scores(workspace, digest=item.digest, content=encode_scores(result))
-            if item.judge_digest and not item.is_judge_stored:
-                content = encode_column(_build_judge_column(db, by, item, questions))
-                score_files.save_scores(workspace, digest=item.judge_digest, content=content)
+            for column in item.columns:
+                if not column.is_computed:
+                    content = encode_column(_build_column(db, by, item, column, questions))
+                    score_files.save_scores(workspace, digest=column.digest, content=content)
         computed += 1
     return computed
 
@@ -316,17 +403,24 @@ def _score(
     )
 
 
-def _build_judge_column(
-    db: Session, by: Person, item: EvaluationScores, questions: list[EvaluatedQuestion]
+def _build_column(
+    db: Session,
+    by: Person,
+    item: EvaluationScores,
+    column: ColumnFile,
+    questions: list[EvaluatedQuestion],
 ) -> ScoreColumn:
-    run = models.load_run(db, by=by, name=name_judge_run(item.evaluation.name))
-    replies = ((custom_id, reply) for custom_id, reply, _ in models.replay_run(db, by=by, name=run.name))
-    values = compute_answer_reason(replies, clusters=number_clusters(questions)).values
+    if column.outside is not None:
+        name, version = column.outside.name, column.outside.version
+        values = stored_columns.load_scores(db, column_id=column.outside.id)
+    else:
+        run = models.load_run(db, by=by, name=name_judge_run(item.evaluation.name))
+        replies = ((custom_id, reply) for custom_id, reply, _ in models.replay_run(db, by=by, name=run.name))
+        name, version = AR_SCORE, describe_judge(run)
+        values = dict(compute_answer_reason(replies, clusters=number_clusters(questions)).values)
     numbers = sorted(question.number for question in questions)
     return ScoreColumn(
-        name=AR_SCORE,
-        version=describe_judge(run),
-        values=np.array([values.get(number, np.nan) for number in numbers]),
+        name=name, version=version, values=np.array([values.get(number, np.nan) for number in numbers])
     )
 
 
@@ -352,6 +446,7 @@ def _build_set(
     # An import may change patient, age, sex and views of exams, which no file of the release contains.
     imports = load_import_state(db, dataset_id=load_dataset(db, name=first.dataset).id)
     digest = _hash(TABLE_VERSION, release.manifest_sha256, first.split, *imports)
+    outside = stored_columns.list_columns(db, release_id=first.release_id, split=first.split)
     items = []
     for evaluation, run in sorted(members, key=lambda member: member[0].name):
         extraction = describe_extraction(db, evaluation)
@@ -359,7 +454,13 @@ def _build_set(
             digest, TEXT_SIGNATURE, describe_bleu(), evaluation.id, evaluation.created_at, run.predictions,
             extraction,
         )  # fmt: skip
+        files: list[tuple[str, ScoreColumnVersion | None]] = [
+            (_hash(digest, "column from outside", column.id, column.name, column.version), column)
+            for column in outside.get(evaluation.id, [])
+        ]
         judge_digest = _find_judge_digest(db, item=evaluation, digest=model_digest)
+        if judge_digest is not None:
+            files.append((judge_digest, None))
         items.append(
             EvaluationScores(
                 evaluation=evaluation,
@@ -367,9 +468,14 @@ def _build_set(
                 digest=model_digest,
                 is_computed=score_files.has_scores(workspace, digest=model_digest),
                 extraction=extraction,
-                judge_digest=judge_digest,
-                is_judge_stored=judge_digest is not None
-                and score_files.has_scores(workspace, digest=judge_digest),
+                columns=tuple(
+                    ColumnFile(
+                        digest=name,
+                        is_computed=score_files.has_scores(workspace, digest=name),
+                        outside=column,
+                    )
+                    for name, column in files
+                ),
             )
         )
     return ScoreSet(

@@ -341,6 +341,7 @@ NOT_COVERED: Mapping[str, str] = {
     "region_check_expert": "who marks a region check; each change has an entry of its own",
     "region_check_mark": "marks of sentences; append-only, and each has an entry of its own",
     "region_check_report": "reports of region checks",
+    "score_column": "scores from outside of answers; append-only, and each has an entry of its own",
     "recovery_code": "replaces a second factor once; signing in has an entry of its own",
     "second_factor": "changes at each sign-in; turning it on or off has an entry of its own",
     "sign_in": "browsers that are signed in; each sign-in has an entry of its own",

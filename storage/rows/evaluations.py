@@ -70,3 +70,22 @@ class EvaluationCaseRow(TableRow, table=True):
         default=None, sa_column=Column(BigKey, ForeignKey("exam.id"), nullable=True)
     )
     stem: str | None = None
+
+
+class ScoreColumnRow(TableRow, table=True):
+    """A score from outside of the answers as given; append-only by trigger. The highest revision applies.
+
+    ``scores`` is JSON: a list of pairs of a question's id and its score.
+    """
+
+    __tablename__ = "score_column"
+    __table_args__ = (UniqueConstraint("evaluation_id", "name", "revision"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    evaluation_id: int = Field(foreign_key="evaluation.id")
+    name: str
+    revision: int
+    version: str
+    scores: str
+    imported_by: int | None = Field(default=None, foreign_key="person.id")
+    imported_at: datetime = Field(sa_type=UtcDateTime)

@@ -71,6 +71,26 @@ def test_scores_are_computed_and_shown_by_sections(coordinator, run_page, worksp
 
 
 @pytest.mark.full
+def test_scores_from_outside_are_imported_and_shown(coordinator, run_page, workspace_engine, tmp_path):
+    make_evaluation_world(workspace_engine, tmp_path / "workspace")
+    plan("net")
+    questions = list_questions("net")
+    answer(tmp_path, "net", [{"question_id": item, "raw": key} for item, key in questions])
+    page = press(run_page(PAGE), "Import scores")
+    assert "Choose a CSV file." in get_text(page)
+    rows = [
+        "question_id,evaluation,name,version,score",
+        *(f"{item},net,GREEN,1.0,40" for item, _ in questions),
+    ]
+    [uploader] = page.file_uploader
+    uploader.set_value(("green.csv", "\n".join(rows).encode(), "text/csv"))
+    page = press(page, "Import scores")
+    wait_for_jobs()
+    page = page.run()
+    assert find_table(page, "GREEN")["GREEN"][0].startswith("40.00")
+
+
+@pytest.mark.full
 def test_a_private_split_is_opened_by_a_button_and_recorded_once(
     coordinator, run_page, workspace_engine, tmp_path
 ):

@@ -176,7 +176,9 @@ def test_scores_from_outside_join_the_tables(workspace_engine, tmp_path, capsys)
     assert write(*rows) == 0
     table = list(csv.DictReader((tmp_path / "t" / "gemex-table-6.csv").read_text().splitlines()))
     assert table[0]["Single-choice BERTScore"] == "45.50"  # the mean of 40 to 51
-    capsys.readouterr()
+    assert "Stored BERTScore (deberta 0.3)." in capsys.readouterr().out
+    assert main(["evaluate", "scores", "demo", "v1"]) == 0  # without the file
+    assert "BERTScore|version:deberta 0.3" in capsys.readouterr().out
     for row, message in (
         ("Q99,good,BERTScore,1,4", "columns.csv, line 2: question_id: 'Q99' is not a question of the split"),
         ("Q1,bad,BERTScore,1,4", "line 2: evaluation: 'bad' is none of good"),
@@ -189,3 +191,11 @@ def test_scores_from_outside_join_the_tables(workspace_engine, tmp_path, capsys)
     assert "line 3: version: '2' is not '1'" in capsys.readouterr().err
     assert write("Q1,good,GREEN,1,4", "Q1,good,GREEN,1,4") == 1
     assert "has a score already" in capsys.readouterr().err
+    assert write("Q1,good,AR-score,1,4") == 1
+    assert "AR-score is the score of a judge of Overread" in capsys.readouterr().err
+    [before] = find_set().evaluations
+    assert write(f"{questions[0][0]},good,BERTScore,deberta 0.4,10") == 0  # replaces the former one
+    [column] = find_set().evaluations[0].columns
+    assert (column.outside.version, column.is_computed) == ("deberta 0.4", True)
+    assert column.digest != before.columns[0].digest
+    assert len(read_audit("import scores from outside")) == 2

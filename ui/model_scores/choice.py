@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
 from domain.count_texts import count_text
+from domain.errors import Refused
 from domain.people import Person
 from evaluation import service as evaluations
 from evaluation.score_table import DIMENSIONS
@@ -20,6 +22,9 @@ from ui.background_jobs.job_status import show_job_outcome, show_job_progress
 from ui.context import clock, current_person, unit_of_work
 from ui.layout import grid_columns
 from ui.widgets import escape_markdown, run_action, show_notice
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +77,27 @@ def show_computation(person: Person, scores: ScoreSet) -> None:
     show_notice("model-scores")
 
 
+def show_column_import(scores: ScoreSet) -> None:
+    """Draw the form that stores scores from outside."""
+    form_key = state.form_key(f"columns-{scores.key}")
+    with st.expander("Scores from outside", expanded=False):
+        with st.form(form_key, border=False):
+            st.file_uploader(
+                "CSV file",
+                type="csv",
+                key=f"{form_key}-file",
+                help="Columns question_id, evaluation, name, version and score (BERTScore, RadGraph), "
+                "in percent. They replace the stored scores of the same name and evaluation.",
+            )
+            st.form_submit_button(
+                "Import scores",
+                on_click=run_action,
+                args=(_import_columns, scores, form_key),
+                kwargs={"notice_key": "score-columns"},
+            )
+        show_notice("score-columns")
+
+
 def open_set(person: Person, scores: ScoreSet) -> ScoredSet | None:
     """Return the scores of a set; None, with a button, if it is private and was not opened yet."""
     if not any(item.is_computed for item in scores.evaluations):
@@ -115,6 +141,25 @@ def choose_slice(scored: ScoredSet) -> Slice:
     st.caption(f"{count_text(int(rows.sum()), 'question')} in the slice, of {len(rows):,}.")
     models = tuple(model for model in scored.models if not chosen_names or model.name in chosen_names)
     return Slice(scored=scored, models=models, rows=rows)
+
+
+def _import_columns(scores: ScoreSet, form_key: str) -> str:
+    file = cast("UploadedFile | None", state.get_widget_value(f"{form_key}-file"))
+    if file is None:
+        raise Refused("Choose a CSV file.")
+    with unit_of_work() as db:
+        names = evaluations.import_score_columns(
+            db,
+            by=current_person(),
+            release_id=scores.release_id,
+            split=scores.split,
+            content=file.getvalue(),
+            file_name=file.name,
+            now=clock(),
+        )
+    state.clear_form(f"columns-{scores.key}")
+    _start(scores.release_id, scores.split, scores.key)
+    return f"Stored {', '.join(names)}."
 
 
 def _start(release_id: int, split: str, subject: str) -> None:
