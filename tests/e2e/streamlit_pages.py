@@ -1,9 +1,11 @@
-"""Waiting for pages that Streamlit draws, pressing keys on them, and pictures of them."""
+"""Waiting for pages that Streamlit draws, choosing and pressing keys on them, and pictures of them."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 
 def wait_for_script(page: Page) -> None:
@@ -12,6 +14,24 @@ def wait_for_script(page: Page) -> None:
     Before, a list closes when the script draws it again, a key is not bound yet, and the page is incomplete.
     """
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
+
+
+def choose_option(page: Page, field: Locator, option: str, *, several: bool = False) -> None:
+    """Choose an option of a list. A run of the script closes the list, so it is opened again if necessary.
+
+    A list of several values stays open; in a list of one value, Escape would remove the choice.
+    """
+    choice = page.get_by_role("option", name=option).first
+    for _ in range(6):
+        wait_for_script(page)
+        field.click(timeout=30_000)
+        with suppress(PlaywrightTimeout):
+            choice.click(timeout=5_000)
+            if several:
+                page.keyboard.press("Escape")
+            wait_for_script(page)
+            return
+    raise AssertionError(f"the list has no option {option}")
 
 
 def press_key(page: Page, key: str) -> None:

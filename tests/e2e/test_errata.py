@@ -10,7 +10,7 @@ from leaderboard import service as leaderboards
 from reader_study import service as studies
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e.conftest import RunningApp
-from tests.e2e.streamlit_pages import wait_for_script
+from tests.e2e.streamlit_pages import choose_option, wait_for_script
 from tests.e2e.test_adjudication import sign_in_as
 from tests.storage.leaderboard_worlds import (
     BOARD,
@@ -56,19 +56,13 @@ def load_scores(app: RunningApp) -> list[int]:
         ]
 
 
-def choose(page: Page, label: str, option: str) -> None:
-    page.get_by_role("combobox", name=label).click()
-    page.get_by_role("option", name=option).first.click()
-    wait_for_script(page)
-
-
 def test_a_problem_is_reported_settled_released_compared_and_scored_again(app, world, page: Page, sign_in):
     question = min(world.keys)
     sign_in("dana")
     page.goto(f"/errata?release=1&question={question}")
     page.get_by_role("heading", name="Report a problem").wait_for(timeout=30_000)
     wait_for_script(page)
-    choose(page, "Problem", "wrong key")
+    choose_option(page, page.get_by_role("combobox", name="Problem"), "wrong key")
     page.get_by_role("textbox", name="Description").fill("The finding is on the other side.")
     page.keyboard.press("Tab")
     wait_for_script(page)
@@ -126,6 +120,6 @@ def test_a_problem_is_reported_settled_released_compared_and_scored_again(app, w
         ("as frozen in the study", "rea answered 3 of 12 cases correctly"),
         ("release v1.1", "rea answered 2 of 12 cases correctly"),
     ):
-        choose(page, "Answer keys", keys)
+        choose_option(page, page.get_by_role("combobox", name="Answer keys"), keys)
         page.get_by_role("button", name="Create report").click()
         expect(page.get_by_text(result)).to_be_visible(timeout=60_000)

@@ -19,7 +19,7 @@ from evaluation import service as evaluations
 from language_models import service as models
 from storage.unit_of_work import unit_of_work
 from tests.e2e.conftest import RunningApp
-from tests.e2e.streamlit_pages import take_screenshot, wait_for_script
+from tests.e2e.streamlit_pages import choose_option, take_screenshot, wait_for_script
 from tests.storage.evaluation_worlds import BY, add_vision_endpoint, key_of_exam, make_evaluation_world
 from tests.storage.local_model import LOCAL_MODEL, running_local_model
 from tests.storage.vision_server import FINDINGS, VisionServer, running_vision_server
@@ -53,20 +53,17 @@ def world(app: RunningApp, vision: VisionServer, tmp_path_factory: pytest.TempPa
         yield
 
 
-def choose(page: Page, label: str, option: str) -> None:
-    page.get_by_role("combobox", name=label).click()
-    page.get_by_role("option", name=option).first.click()
-
-
 def plan(page: Page, name: str, endpoint: str) -> None:
     """Fill in the form with the conditions that are chosen, and plan."""
     page.get_by_role("textbox", name="Name").fill(name)
-    choose(page, "Endpoint", endpoint)
+    choose_option(page, page.get_by_role("combobox", name="Endpoint"), endpoint)
     page.get_by_role("button", name="Plan evaluation").click()
 
 
 def start_and_compute(page: Page, name: str) -> None:
-    page.get_by_role("button", name="Start", exact=True).click(timeout=30_000)
+    page.get_by_role("button", name="Start", exact=True).wait_for(timeout=30_000)
+    wait_for_script(page)
+    page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_text("· finished")).to_be_visible(timeout=90_000)
     wait_for_script(page)
     page.get_by_role("button", name="Compute results").click()
@@ -80,9 +77,10 @@ def test_all_five_conditions_are_planned_run_and_read(app, vision, signed_in: Ca
     page.goto("/evaluations")
     page.get_by_role("button", name="Plan evaluation").wait_for(timeout=30_000)
     wait_for_script(page)
-    choose(page, "Conditions", Condition.PARAPHRASED.value)
-    page.keyboard.press("Escape")
-    choose(page, "Paraphrases by", "vision")
+    choose_option(
+        page, page.get_by_role("combobox", name="Conditions"), Condition.PARAPHRASED.value, several=True
+    )
+    choose_option(page, page.get_by_role("combobox", name="Paraphrases by"), "vision")
     plan(page, "five", "vision")
     start_and_compute(page, "five")
     sent = [images for images in vision.images if images]
@@ -110,10 +108,13 @@ def test_all_five_conditions_are_planned_run_and_read(app, vision, signed_in: Ca
 def test_a_run_of_the_model_of_the_tests_says_so_on_the_page(signed_in: Callable[[str], Page]):
     page = signed_in("dana")
     page.goto("/evaluations")
-    page.get_by_text("Plan an evaluation").click(timeout=30_000)
+    page.get_by_text("Plan an evaluation").wait_for(timeout=30_000)
+    wait_for_script(page)
+    page.get_by_text("Plan an evaluation").click()
     page.get_by_role("button", name="Clear all").click()
-    choose(page, "Conditions", Condition.NO_IMAGE.value)
-    page.keyboard.press("Escape")
+    choose_option(
+        page, page.get_by_role("combobox", name="Conditions"), Condition.NO_IMAGE.value, several=True
+    )
     plan(page, "words", "text")
     start_and_compute(page, "words")
     expect(page.get_by_text(WARNING)).to_be_visible()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Page, expect
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from sqlalchemy import select
 
 from accounts.service import command_line_person
@@ -23,7 +21,7 @@ from storage.rows.practice import PracticeResultRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.conftest import RunningApp
-from tests.e2e.streamlit_pages import take_screenshot, wait_for_script
+from tests.e2e.streamlit_pages import choose_option, take_screenshot
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
 from tests.storage.worlds import World, make_batch
 
@@ -62,24 +60,6 @@ def open_tab(page: Page, tab: str, batch: str = "next") -> None:
     page.get_by_role("tab", name=tab, exact=True).click()
 
 
-def choose(page: Page, field: str, option: str, *, several: bool = True) -> None:
-    """Choose an option of a list. A run of the script closes the list, so it is opened again if necessary.
-
-    A list of several values stays open; in a list of one value, Escape would remove the choice.
-    """
-    combobox = page.get_by_role("combobox", name=re.compile(f"^{field}"))
-    choice = page.get_by_role("option", name=option)
-    for _ in range(6):
-        wait_for_script(page)
-        combobox.click(timeout=30_000)
-        with suppress(PlaywrightTimeout):
-            choice.click(timeout=5_000)
-            if several:
-                page.keyboard.press("Escape")
-            return
-    raise AssertionError(f"{field} has no option {option}")
-
-
 def test_reviewer_who_fails_sees_the_result_and_gets_no_batch(
     app: RunningApp, signed_in: Callable[[str], Page]
 ):
@@ -91,7 +71,7 @@ def test_reviewer_who_fails_sees_the_result_and_gets_no_batch(
         review.assign_practice(db, practice="Practice 1", to=["rita"], by=by, now=now)
     page = signed_in("cora")
     open_tab(page, "Assign")
-    choose(page, "Reviewers", "Rita")
+    choose_option(page, page.get_by_role("combobox", name=re.compile("^Reviewers")), "Rita", several=True)
     expect(page.get_by_text("requires a passed practice set (Practice 1). Without one: rita")).to_be_visible(
         timeout=30_000
     )
@@ -130,7 +110,7 @@ def test_coordinator_exempts_the_reviewer_who_failed_on_record(
     """After the test above: rita failed, and the batch "next" requires the practice set."""
     page = signed_in("cora")
     open_tab(page, "Practice")
-    choose(page, "Exempt a reviewer", "Rita", several=False)
+    choose_option(page, page.get_by_role("combobox", name=re.compile("^Exempt a reviewer")), "Rita")
     page.get_by_label("Reason for the exemption").fill("Reviewed the pilot.")
     exempt = page.get_by_role("button", name="Exempt", exact=True)
     take_screenshot(page, "practice-exempt-typed")
@@ -140,7 +120,7 @@ def test_coordinator_exempts_the_reviewer_who_failed_on_record(
     )
     take_screenshot(page, "practice-exempted")
     open_tab(page, "Assign")
-    choose(page, "Reviewers", "Rita")
+    choose_option(page, page.get_by_role("combobox", name=re.compile("^Reviewers")), "Rita", several=True)
     expect(page.get_by_text("Without one: rita")).to_have_count(0)
     page.get_by_role("button", name="Assign", exact=True).click()
     page = signed_in("rita")
