@@ -145,6 +145,11 @@ def _describe_corrected_boxes(event: QuestionEvent, question: Question) -> tuple
     return f"boxes changed from {event.container}", [f"boxes: {before} → {after}", event.details["reason"]]
 
 
+def _describe_converted_boxes(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
+    before, after = (_format_value("boxes", event.details[key], question) for key in ("before", "after"))
+    return f"boxes converted to pixels of the images from {event.container}", [f"boxes: {before} → {after}"]
+
+
 def _describe_undone_rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     return f"rule {event.details['rule']} was undone", [event.details["reason"]]
 
@@ -179,6 +184,7 @@ def _format_value(field: str, value: Any, question: Question) -> str:  # noqa: A
 _DESCRIBERS = {
     "imported": _describe_import,
     "boxes corrected": _describe_corrected_boxes,
+    "boxes converted": _describe_converted_boxes,
     "drawn": _describe_draw,
     "assigned": _describe_assignment,
     "own answer": _describe_own_answer,

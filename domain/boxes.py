@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from domain.errors import InvalidValue
@@ -125,6 +126,51 @@ class LabelledBox:
         """Return label, size and upper left corner, so that a moved box differs from the original one."""
         size = f"{self.box.width:.0f} × {self.box.height:.0f} px"
         return f"{self.label or 'no label'} {size} at {self.box.x_min:.0f}, {self.box.y_min:.0f}"
+
+
+def unify_grids(boxes: Sequence[LabelledBox]) -> tuple[LabelledBox, ...]:
+    """Return the boxes of a question on the grid of the first, because files state one grid for all.
+
+    Boxes on stretched grids are scaled. Other grids depend on the size of an image that is missing.
+
+    Raises:
+        InvalidValue: some boxes are on a letterboxed grid or in pixels, and others are not.
+
+    >>> small, large = (BoxGrid(width=size, height=size, fit=BoxFit.STRETCH) for size in (100, 1000))
+    >>> box = Box(x_min=1, y_min=2, x_max=30, y_max=40)
+    >>> first = LabelledBox(radiograph="pa", label="lung", box=box, grid=large)
+    >>> second = LabelledBox(radiograph="lateral", label="lung", box=box, grid=small)
+    >>> unify_grids([first, second])[1].box.as_tuple()
+    (10.0, 20.0, 300.0, 400.0)
+    """
+    if len({labelled.grid for labelled in boxes}) <= 1:
+        return tuple(boxes)
+    target = boxes[0].grid
+    return tuple(_move_to_grid(labelled, target) for labelled in boxes)
+
+
+def _move_to_grid(labelled: LabelledBox, target: BoxGrid | None) -> LabelledBox:
+    if labelled.grid == target:
+        return labelled
+    if labelled.grid is None or target is None or {labelled.grid.fit, target.fit} != {BoxFit.STRETCH}:
+        raise InvalidValue(
+            "boxes",
+            f"are on several grids ({_describe_grid(target)}, {_describe_grid(labelled.grid)}), which cannot "
+            "be converted without the images; import the images first (--images DIR --skip-known)",
+        )
+    scale_x, scale_y = target.width / labelled.grid.width, target.height / labelled.grid.height
+    box = labelled.box
+    scaled = Box(
+        x_min=box.x_min * scale_x,
+        y_min=box.y_min * scale_y,
+        x_max=box.x_max * scale_x,
+        y_max=box.y_max * scale_y,
+    )
+    return replace(labelled, box=scaled, grid=target)
+
+
+def _describe_grid(grid: BoxGrid | None) -> str:
+    return f"{grid.width} x {grid.height} {grid.fit}" if grid else "pixels of the image"
 
 
 def box_from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:

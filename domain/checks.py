@@ -288,6 +288,8 @@ JURY_CHECKS = tuple(check for check, declaration in CHECKS.items() if declaratio
 CHECKS_ON_IMPORT = tuple(
     check for check, declaration in CHECKS.items() if declaration.group is CheckGroup.STRUCTURE
 )
+#: The checks that read boxes or images, which can arrive after the question.
+CHECKS_OF_BOXES = (Check.COMPLETENESS, Check.SIDE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

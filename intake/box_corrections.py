@@ -16,7 +16,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import PurePosixPath
 
-from domain.boxes import BoxGrid, LabelledBox
+from domain.boxes import BoxGrid, LabelledBox, unify_grids
 from domain.count_texts import count_text
 from domain.errors import InvalidValue
 from domain.problems import Refusal
@@ -230,6 +230,11 @@ def plan_boxes(
             reason = BoxExclusion.HAS_BOXES
         if reason is not None:
             excluded.setdefault(reason, []).append(question.key)
+            continue
+        try:
+            unify_grids(after)
+        except InvalidValue as error:
+            refusals.append(_refuse(f"question {question.key}", error))
         else:
             changes.append(BoxChange(number=number, key=question.key, before=question.boxes, after=after))
     return BoxPlan(

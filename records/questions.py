@@ -7,6 +7,7 @@ conversions from and to the object, and to the columns.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeVar
@@ -14,6 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from domain.boxes import unify_grids
 from domain.errors import InvalidValue
 from domain.exams import Exam, Radiograph
 from domain.provenance import Provenance
@@ -27,7 +29,9 @@ from records.values import (
     box_from_record,
     box_to_record,
     boxes_from_json,
+    boxes_to_plain,
     from_json,
+    to_json,
     to_json_lines,
 )
 
@@ -179,13 +183,17 @@ def question_to_record(
     """Convert a question to its record; unknown and empty fields are left out.
 
     Args:
-        question: the question, with boxes in pixels of the stored matrix.
+        question: the question, with boxes in pixels of the stored matrix or on grids.
         exam: the record of the exam, or its JSON if several questions share it.
         report: the exam's report if it is included; it reveals the answer.
         provenance: the origin of the question if it is included; it reveals the answer.
+
+    Raises:
+        InvalidValue: the boxes cannot be written on one grid.
     """
     source = question.source
-    grid = next((box.grid for box in question.boxes), None)
+    boxes = unify_grids(question.boxes)
+    grid = boxes[0].grid if boxes else None
     return QuestionRecord(
         id=question.id,
         exam=exam,  # type: ignore[arg-type]  # raw JSON is written unchanged
@@ -195,7 +203,7 @@ def question_to_record(
         answer=question.answer,
         also_right=question.also_right or UNSET,
         explanation=question.explanation or UNSET,
-        boxes=tuple([box_to_record(box) for box in question.boxes]) or UNSET,
+        boxes=tuple([box_to_record(box) for box in boxes]) or UNSET,
         box_grid=(grid.width, grid.height) if grid else UNSET,
         box_fit=grid.fit.value if grid else UNSET,
         task=question.task or UNSET,
@@ -349,9 +357,12 @@ def table_to_question_columns(table: Mapping[str, Sequence[Any]]) -> dict[str, S
 
 def question_to_columns(question: Question) -> dict[str, Any]:
     """Convert one question to the values of :data:`QUESTION_COLUMNS`, by name."""
-    record = question_to_record(question, msgspec.Raw(b"{}"))
+    record = question_to_record(replace(question, boxes=()), msgspec.Raw(b"{}"))
     columns = table_to_question_columns(records_to_table([record]))
-    return {name: values[0] for name, values in columns.items()}
+    # Unlike a record, the column has the grid of each box.
+    return {name: values[0] for name, values in columns.items()} | {
+        "boxes": to_json(boxes_to_plain(question.boxes))
+    }
 
 
 def question_from_columns(exam_id: str, values: Sequence[Any]) -> Question:

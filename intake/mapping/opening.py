@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
@@ -111,10 +112,13 @@ def _check_columns(mapping: Mapping, columns: list[str] | None, raw_records: lis
         if columns is not None and path.text in columns:
             continue
         listed = f"the columns are {', '.join(known[:30])}" if known else "the records are lists"
+        suggestion = suggest(path.text, known)
         reason = (
-            f"{path.text!r} is not in the file; {listed}.{suggest(path.text, known)} "
+            f"{path.text!r} is not in the file; {listed}.{suggestion} "
             f"Correct it, or write {path.text + '?'!r} if most records lack it"
         )
+        if not suggestion:
+            reason += f", or {{ value = {json.dumps(path.text)} }} for the same text in each"
         raise mapping.error(keys, reason)
 
 

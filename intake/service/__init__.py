@@ -30,6 +30,7 @@ from intake.preview import DryRun, FilePreview, dry_run, open_image_source, prev
 from intake.recognition import FileFormat, recognise_file
 from intake.refusals import RefusalList, open_refusal_list
 from intake.reports import ImportProgress, ImportRefused, ImportReport
+from intake.service.added_images import AddedImages
 from intake.service.batch_writer import BatchWriter
 from intake.service.deidentify import (
     DeidentificationSettings,
@@ -176,6 +177,9 @@ def import_questions(
                 refusals=refusals,
                 skip_known=skip_known,
                 existing_count=existing_count,
+                added_images=AddedImages(
+                    db, dataset_id=dataset_id, by=by, import_id=import_id, file=name, now=now
+                ),
             )
             records = filtered = 0
             minimum = datasets.load_minimum_explanation(db, dataset_id=dataset_id)
@@ -210,31 +214,16 @@ def import_questions(
         counts = {"questions": writer.questions, "known": writer.known, "refused": refusals.count}
         file_sha256 = digest.result()
         datasets.finish_import(db, import_id=import_id, file_sha256=file_sha256, **counts)
-        new = {"sha256": file_sha256, **({"mapping": mapping.text} if mapping else {}), **counts}
-        _record_import(db, report, new, by=by, dataset_id=dataset_id, import_id=import_id, now=now)
-    return report
-
-
-def _record_import(
-    db: Session,
-    report: ImportReport,
-    facts: dict[str, object],
-    *,
-    by: Person,
-    dataset_id: int,
-    import_id: int,
-    now: datetime,
-) -> None:
-    """Record the import, and that exams of earlier imports got images if any did."""
-    new = {"dataset": report.dataset, "file": report.file_name, "format": report.file_format, **facts}
-    record(db, by=by, what="import questions", subject=f"import {import_id}", new=new, now=now)
-    if report.completed_exams:
-        added = {
-            "import": import_id,
-            "exams": report.completed_exams,
-            "questions with converted boxes": report.converted_questions,
+        new = {
+            "dataset": dataset,
+            "file": name,
+            "format": file.format_name,
+            "sha256": file_sha256,
+            **({"mapping": mapping.text} if mapping else {}),
+            **counts,
         }
-        record(db, by=by, what="add images", subject=f"dataset {dataset_id}", new=added, now=now)
+        record(db, by=by, what="import questions", subject=f"import {import_id}", new=new, now=now)
+    return report
 
 
 def _fetch_images(

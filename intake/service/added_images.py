@@ -7,11 +7,15 @@ question in a batch, a study or a release get no images, because people have jud
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import datetime
 
 from sqlmodel import Session
 
+from accounts.service.audit import record
 from domain.boxes import LabelledBox
+from domain.checks import CHECKS_OF_BOXES
 from domain.errors import InvalidValue
+from domain.people import Person
 from intake.exams import ExamState, RadiographState
 from intake.rules import check_one_unit, map_to_image
 from records.values import boxes_from_json, boxes_to_plain, to_json
@@ -22,6 +26,7 @@ from storage.intake.box_corrections import (
     write_boxes,
 )
 from storage.intake.bulk import set_radiograph_images
+from storage.quality.check_states import restart_checks
 from storage.sampling.frames import lock_dataset
 
 
@@ -31,13 +36,19 @@ class AddedImages:
     ``questions`` counts the questions whose boxes changed.
     """
 
-    def __init__(self, db: Session, *, dataset_id: int) -> None:
+    def __init__(
+        self, db: Session, *, dataset_id: int, by: Person, import_id: int, file: str, now: datetime
+    ) -> None:
+        """``file`` is the name of the imported file, and ``by`` the person who imports it."""
         self._db, self._dataset_id = db, dataset_id
+        self._by, self._now, self._import = by, now, {"import": import_id, "file": file}
         self._is_locked = False
         self._questions: dict[int, list[QuestionFacts]] = {}
         self._used: set[int] = set()
         self._images: dict[tuple[int, str], RadiographState] = {}
-        self._boxes: dict[int, str] = {}
+        self._exam_keys: dict[int, str] = {}
+        self._boxes: dict[int, tuple[LabelledBox, ...]] = {}
+        self._old_boxes: dict[int, tuple[LabelledBox, ...]] = {}
         self._exam_ids: set[int] = set()
         self.questions = 0
 
@@ -80,7 +91,7 @@ class AddedImages:
                 f"exam {known.key} was imported without images, and its question {used!r} is in a batch, a "
                 "study or a release; import the file with its images into another dataset",
             )
-        boxes = {}
+        old_boxes, boxes = {}, {}
         for question in questions:
             old = boxes_from_json(question.boxes)
             try:
@@ -89,13 +100,15 @@ class AddedImages:
             except InvalidValue as error:
                 raise InvalidValue("boxes", f"of question {question.key!r}: {error.reason}") from None
             if new != old:
-                boxes[question.number] = to_json(boxes_to_plain(new))
+                old_boxes[question.number], boxes[question.number] = old, new
         self._exam_ids.add(known.number)
+        self._exam_keys[known.number] = known.key
         self._images |= {(known.number, name): radiograph for name, radiograph in images.items()}
+        self._old_boxes |= old_boxes
         self._boxes |= boxes
 
     def write(self) -> None:
-        """Write the images and boxes added since the last call."""
+        """Write and record the images and boxes added since the last call."""
         set_radiograph_images(
             self._db,
             images=[
@@ -103,9 +116,32 @@ class AddedImages:
                 for (exam_id, name), image in self._images.items()
             ],
         )
-        write_boxes(self._db, boxes=self._boxes)
+        plain_boxes = {number: boxes_to_plain(boxes) for number, boxes in self._boxes.items()}
+        write_boxes(self._db, boxes={number: to_json(boxes) for number, boxes in plain_boxes.items()})
+        files: dict[int, dict[str, str]] = {}
+        for (exam_id, name), image in self._images.items():
+            files.setdefault(exam_id, {})[name] = image.file
+        for exam_id, radiographs in files.items():
+            new = {"exam": self._exam_keys[exam_id], "radiographs": radiographs}
+            self._record("add images", f"exam {exam_id}", new)
+        for number, boxes in plain_boxes.items():
+            old = boxes_to_plain(self._old_boxes[number])
+            self._record("convert boxes", f"question {number}", {"boxes": boxes}, old=old)
+        if self._exam_keys:
+            restart_checks(self._db, dataset_id=self._dataset_id, checks=CHECKS_OF_BOXES)
         self.questions += len(self._boxes)
-        self._images, self._boxes = {}, {}
+        self._images, self._exam_keys, self._boxes, self._old_boxes = {}, {}, {}, {}
+
+    def _record(self, what: str, subject: str, new: Mapping[str, object], *, old: object = None) -> None:
+        record(
+            self._db,
+            by=self._by,
+            what=what,
+            subject=subject,
+            old=old,
+            new={**self._import, **new},
+            now=self._now,
+        )
 
 
 def _convert(box: LabelledBox, radiographs: Mapping[str, RadiographState]) -> LabelledBox:

@@ -61,6 +61,7 @@ class BatchWriter:
         refusals: RefusalList,
         skip_known: bool,
         existing_count: int,
+        added_images: AddedImages,
     ) -> None:
         """``existing_count`` is the number of questions that the dataset already has."""
         self._db, self.dataset_id, self.import_id = db, dataset_id, import_id
@@ -75,7 +76,7 @@ class BatchWriter:
         )
         # If the dataset had no exams, only exams of this file can be in the database.
         self._seen_exams = None if has_exams(db, dataset_id=dataset_id) else SeenHashes()
-        self.added_images = AddedImages(db, dataset_id=dataset_id)
+        self.added_images = added_images
         self.questions = self.known = self.exams = 0
         self.problems: dict[str, int] = {}
         #: Values of headers that are not stored, by exam: searched for in texts at the end, then discarded.

@@ -14,6 +14,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service.audit import record
+from domain.checks import CHECKS_OF_BOXES
 from domain.count_texts import count_text
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
@@ -32,6 +33,7 @@ from intake.strict_json import decode_strictly
 from records.values import boxes_from_json, boxes_to_plain, from_json, to_json
 from storage.intake import box_corrections as stored
 from storage.intake.bulk import lock_for_import
+from storage.quality.check_states import restart_checks
 from storage.sampling.frames import load_dataset_number, lock_dataset
 
 #: The largest annotation file.
@@ -150,7 +152,8 @@ def correct_boxes(
     if not why.strip():
         raise InvalidValue("why", "state the reason for the change")
     lock_for_import(db)
-    lock_dataset(db, dataset_id=load_dataset_number(db, name=dataset))  # against draws and new studies
+    dataset_id = load_dataset_number(db, name=dataset)
+    lock_dataset(db, dataset_id=dataset_id)  # against draws and new studies
     plan = plan_box_corrections(
         db, by=by, dataset=dataset, content=content, match=match, labels=labels, replace=replace
     )
@@ -164,6 +167,7 @@ def correct_boxes(
     stored.write_boxes(
         db, boxes={change.number: to_json(boxes_to_plain(change.after)) for change in plan.changes}
     )
+    restart_checks(db, dataset_id=dataset_id, checks=CHECKS_OF_BOXES)
     for change in plan.changes:
         record(
             db,

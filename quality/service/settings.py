@@ -55,10 +55,8 @@ def reset_checks(db: Session, *, by: Person, dataset: str, now: datetime) -> Non
     require(by, Action.IMPORT_QUESTIONS)
     summary = datasets.load_dataset(db, name=dataset)
     states = check_states.load_states(db, dataset_id=summary.id)
-    for state in states.values():
-        if state.is_on and state.check in QUESTION_CHECKS:
-            reset = replace(state, checked_through=0, missing_needs={})
-            check_states.save_state(db, dataset_id=summary.id, state=reset)
+    chosen = [check for check in QUESTION_CHECKS if states[check].is_on]
+    check_states.restart_checks(db, dataset_id=summary.id, checks=chosen)
     record(db, by=by, what="check all questions again", subject=f"dataset {summary.id}", now=now)
 
 

@@ -16,6 +16,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from domain.boxes import unify_grids
 from domain.exams import Radiograph
 from domain.file_errors import add_filename_to_errors
 from domain.gold import GoldItem
@@ -112,7 +113,8 @@ class ParquetWriter(FormatWriter):
 
     def _build_row(self, gold: GoldItem) -> dict[str, Any]:
         question, exam = gold.question, gold.judged.exam
-        grid = next((box.grid for box in question.boxes), None)
+        boxes = unify_grids(question.boxes)
+        grid = boxes[0].grid if boxes else None
         return {
             "id": question.id,
             "exam_id": exam.id,
@@ -123,7 +125,7 @@ class ParquetWriter(FormatWriter):
             **{name: getattr(question, name) for name in QUESTION_FIELDS},
             "answer": () if isinstance(question.answer, str) else question.answer,
             "answer_text": format_answer(question.answer, question.options),
-            "boxes": boxes_to_plain(question.boxes),
+            "boxes": boxes_to_plain(boxes),
             "box_grid": (grid.width, grid.height) if grid else None,
             "box_fit": grid.fit if grid else None,
             "decision": gold.decision,

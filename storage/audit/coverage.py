@@ -85,7 +85,7 @@ COVERED: Mapping[str, CoveredTable] = {
     "radiograph": CoveredTable(
         reason="the images that were judged",
         accounted_by=_IMPORT,
-        changed_by={"add images": ANY},
+        changed_by={"add images": "exam {exam_id}"},
         changeable=frozenset({"image_sha256", "view"}),
     ),
     "image": CoveredTable(reason="size and hash of each image", accounted_by=_IMPORT),
@@ -96,7 +96,7 @@ COVERED: Mapping[str, CoveredTable] = {
             "hide questions": ANY,
             "create practice set": ANY,
         },
-        changed_by={"correct boxes": "question {id}", "add images": "dataset {dataset_id}"},
+        changed_by={"correct boxes": "question {id}", "convert boxes": "question {id}"},
         changeable=frozenset({"boxes"}),
     ),
     "question_provenance": CoveredTable(

@@ -117,16 +117,20 @@ def _load_rule_events(db: Session, question_id: int) -> list[QuestionEvent]:
     ]
 
 
+#: The kinds of events by the action in the audit trail.
+_BOX_EVENTS = {"correct boxes": "boxes corrected", "convert boxes": "boxes converted"}
+
+
 def _load_box_events(db: Session, question_id: int) -> list[QuestionEvent]:
-    """Return the changes of the boxes by annotation files, from the audit trail."""
+    """Return the changes of the boxes by annotation files and added images, from the audit trail."""
     entries = db.execute(
-        select(AuditRow.at, AuditRow.old, AuditRow.new, AuditRow.why, PersonRow.display_name)
+        select(AuditRow.what, AuditRow.at, AuditRow.old, AuditRow.new, AuditRow.why, PersonRow.display_name)
         .outerjoin(PersonRow, PersonRow.id == AuditRow.person_id)
-        .where(AuditRow.subject == f"question {question_id}", AuditRow.what == "correct boxes")
+        .where(AuditRow.subject == f"question {question_id}", AuditRow.what.in_(_BOX_EVENTS))
     )
     return [
         QuestionEvent(
-            kind="boxes corrected",
+            kind=_BOX_EVENTS[entry.what],
             occurred_at=entry.at,
             person_name=entry.display_name,
             container=from_json(entry.new)["file"],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sqlalchemy import select
@@ -72,6 +72,17 @@ def save_states(db: Session, *, dataset_id: int, states: Iterable[CheckState]) -
         )
     db.flush()
     del rows
+
+
+def restart_checks(db: Session, *, dataset_id: int, checks: Collection[Check]) -> None:
+    """Let the next run of these checks start at the first question. Results are kept until then."""
+    states = load_states(db, dataset_id=dataset_id)
+    restarted = [
+        replace(states[check], checked_through=0, missing_needs={})
+        for check in checks
+        if states[check].checked_through
+    ]
+    save_states(db, dataset_id=dataset_id, states=restarted)
 
 
 def lock_states(db: Session, *, dataset_id: int) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from sqlalchemy import select
 
 import cli
 from accounts.service import command_line_person
+from browsing.service import describe_event, load_history
 from domain.batches import SamplingPlan
+from domain.checks import CHECKS, Check
 from domain.vocabulary import View
 from intake.service import ImportRefused
 from sampling.service import draw_batch
@@ -15,6 +19,7 @@ from storage.audit.checkpoints import AccountedChanges
 from storage.audit.table_digests import find_row_differences, write_digests
 from storage.intake.exams import load_exam
 from storage.intake.questions import load_question
+from storage.quality.check_states import CheckState, load_states, save_states
 from storage.rows.audit import AuditRow
 from storage.rows.datasets import RadiographRow
 from storage.unit_of_work import read_only_session, unit_of_work
@@ -180,6 +185,42 @@ def test_the_view_of_a_later_record_is_used_where_none_was_stated(importer):
         assert load_exam(db, exam_id=1, with_report=False).radiographs[0].view == View.PA
 
 
+def test_audit_trail_and_history_name_the_exam_and_the_boxes(importer):
+    content = to_json_lines(make_record(1, **make_boxes(ON_GRID)))
+    importer(content)
+    importer(content, images=importer.images, skip_known=True)
+    with read_only_session(importer.engine) as db:
+        entries = {
+            row.what: (row.subject, json.loads(row.new))
+            for row in db.execute(select(AuditRow).where(AuditRow.what.in_(("add images", "convert boxes"))))
+            .scalars()
+            .all()
+        }
+        history = load_history(db, by=command_line_person(), question_number=1)
+    subject, new = entries["add images"]
+    assert (subject, new["exam"], new["radiographs"]) == ("exam 1", "e-1", {"pa": "pa.png"})
+    assert entries["convert boxes"][0] == "question 1"
+    event = next(event for event in history.events if event.kind == "boxes converted")
+    title, details = describe_event(event, history.question)
+    assert title == f"boxes converted to pixels of the images from {new['file']}"
+    assert details == ["boxes: lung 90 × 90 px at 45, 22 on pa → lung 40 × 40 px at 10, 10 on pa"]
+
+
+def test_images_of_a_later_import_let_the_checks_of_boxes_run_again(importer):
+    content = to_json_lines(make_record(1, **make_boxes(ON_GRID)))
+    importer(content)
+    with unit_of_work(importer.engine) as db:
+        saved = [
+            CheckState(check=check, is_on=True, version=CHECKS[check].version, checked_through=1)
+            for check in (Check.SIDE, Check.SCHEMA)
+        ]
+        save_states(db, dataset_id=1, states=saved)
+    importer(content, images=importer.images, skip_known=True)
+    with read_only_session(importer.engine) as db:
+        states = load_states(db, dataset_id=1)
+    assert (states[Check.SIDE].checked_through, states[Check.SCHEMA].checked_through) == (0, 1)
+
+
 def test_a_checkpoint_accepts_images_on_record(importer):
     content = to_json_lines(make_record(1, **make_boxes(ON_GRID)))
     importer(content)
@@ -193,7 +234,7 @@ def test_a_checkpoint_accepts_images_on_record(importer):
         changes, without = AccountedChanges(), AccountedChanges()
         for entry in entries:
             changes.add(entry)
-            if entry.what != "add images":
+            if entry.what not in {"add images", "convert boxes"}:
                 without.add(entry)
         differences = list(find_row_differences(db.connection(), importer.workspace, sha256=digests))
     assert [row for row in differences if not changes.account_for(row)] == []

@@ -73,6 +73,7 @@ def importer(engine, tmp_path):
             make_question(
                 4, "Is there a nodule?", second,
                 boxes=[{"radiograph": "r2", "label": "Nodule", "box": [1, 1, 5, 5]}],
+                box_grid=[100, 80], box_fit="stretch",
             ),
         )
     )  # fmt: skip
@@ -180,6 +181,23 @@ def test_boxes_stay_on_the_grid_of_the_file_without_an_image(importer):
     assert load_boxes(importer, 3) == [("r1", "Pleural effusion", (5, 10, 15, 20), 50)]
 
 
+def test_a_box_that_puts_a_question_on_two_grids_is_refused(importer):
+    """Pixels of an image that is missing and the grid of the file cannot be in one record."""
+    letterbox = {"box_grid": [224, 224], "box_fit": "letterbox"}
+    boxes = [{"radiograph": "r2", "label": "Nodule", "box": [1, 1, 5, 5]}]
+    for number, grid in ((5, letterbox), (6, {})):
+        exam = make_exam("e2", "x/b.png", "x/c.png")
+        importer(to_json_lines(make_question(number, "Is there a mass?", exam, boxes=boxes, **grid)))
+    planned = plan(importer, make_coco(("b.png", "Mass", 2, 2, 6, 6)))
+    assert planned.changes == ()
+    assert [(refusal.record, refusal.field) for refusal in planned.refusals] == [
+        ("question q-5", "boxes"),
+        ("question q-6", "boxes"),
+    ]
+    assert "224 x 224 letterbox, 100 x 80 stretch" in planned.refusals[0].reason
+    assert "pixels of the image, 100 x 80 stretch" in planned.refusals[1].reason
+
+
 def test_existing_boxes_are_replaced_only_on_request_and_only_on_annotated_radiographs(importer):
     content = make_coco(("c.png", "Nodule", 2, 2, 6, 6))
     planned = plan(importer, content)
@@ -189,7 +207,7 @@ def test_existing_boxes_are_replaced_only_on_request_and_only_on_annotated_radio
     added = make_coco(("b.png", "Nodule", 2, 2, 6, 6))  # on the other radiograph: nothing is replaced
     correct(importer, added)
     assert load_boxes(importer, 4) == [
-        ("r2", "Nodule", (1, 1, 5, 5), None),
+        ("r2", "Nodule", (1, 1, 5, 5), 100),
         ("r1", "Nodule", (2, 2, 8, 8), 100),
     ]
     correct(importer, content, replace=True)

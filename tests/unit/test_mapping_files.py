@@ -135,6 +135,12 @@ def test_unknown_column_names_line_columns_and_the_nearest(tmp_path):
     )
 
 
+def test_text_in_place_of_a_column_is_explained(tmp_path):
+    text = HEAD + FIELDS + 'category = "false premise"\n'
+    with pytest.raises(InvalidValue, match=r'or \{ value = "false premise" \} for the same text in each'):
+        read(tmp_path, text, [RECORD])
+
+
 def test_column_that_most_records_lack_is_marked(tmp_path):
     question, _ = read_one(tmp_path, HEAD + FIELDS + "explanation = 'reason?'\n", RECORD)
     assert question.explanation == ""

@@ -7,15 +7,24 @@ import tomllib
 from pathlib import Path
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.boxes import Box, LabelledBox
+from domain.boxes import Box, BoxFit, BoxGrid, LabelledBox
+from domain.errors import InvalidValue
 from domain.exams import Exam, Radiograph
 from domain.questions import Question, Source
 from domain.table_cells import escape_formula, unescape_formula
 from domain.vocabulary import AnswerFormat, Difficulty, Sex, Task, View
-from records.questions import exam_to_record, question_from_plain, question_to_record
+from records.questions import (
+    QUESTION_COLUMNS,
+    exam_to_record,
+    question_from_columns,
+    question_from_plain,
+    question_to_columns,
+    question_to_record,
+)
 from release.manifest import VERSION
 
 EXAM = Exam(
@@ -52,6 +61,40 @@ def questions(draw):
         category=draw(st.none() | texts),
         source=Source(generator=draw(st.none() | texts)),
     )
+
+
+def make_question_on_grids(*grids):
+    boxes = tuple(
+        LabelledBox(radiograph="pa", label="lung", box=Box(x_min=10, y_min=20, x_max=30, y_max=40), grid=grid)
+        for grid in grids
+    )
+    return Question(
+        id="q", exam_id="E1", format=AnswerFormat.CLOSED, stem="Normal?", answer="yes", boxes=boxes
+    )
+
+
+def test_boxes_on_several_stretched_grids_are_written_on_the_first():
+    """The second box, from 100 x 50 to 200 x 200 pixels: x doubles, y becomes four times as large."""
+    grids = [
+        BoxGrid(width=width, height=height, fit=BoxFit.STRETCH) for width, height in ((200, 200), (100, 50))
+    ]
+    record = question_to_record(make_question_on_grids(*grids), exam_to_record(EXAM, {}))
+    assert record.box_grid == (200, 200)
+    assert [box.box for box in record.boxes] == [(10, 20, 30, 40), (20, 80, 60, 160)]
+
+
+@pytest.mark.parametrize("other", [None, BoxGrid(width=448, height=448, fit=BoxFit.LETTERBOX)])
+def test_boxes_on_grids_without_a_common_scale_are_not_written(other):
+    gemex = BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
+    with pytest.raises(InvalidValue, match=r"boxes: are on several grids .*import the images first"):
+        question_to_record(make_question_on_grids(gemex, other), exam_to_record(EXAM, {}))
+
+
+def test_the_columns_of_a_question_keep_the_grid_of_each_box():
+    grids = (BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX), None)
+    question = make_question_on_grids(*grids)
+    columns = question_to_columns(question)
+    assert question_from_columns("E1", [columns[name] for name in QUESTION_COLUMNS]) == question
 
 
 @given(questions())
