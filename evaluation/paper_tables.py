@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,7 @@ def build_paper_tables(
     *,
     with_published: bool,
 ) -> list[PaperTable]:
-    """Build all tables for a slice of the questions.
+    """Build all tables for a slice of the questions. The names of models whose values say nothing state so.
 
     Args:
         table: the questions.
@@ -88,6 +88,13 @@ def build_paper_tables(
         rows: whether each question is in the slice, shape (q,).
         with_published: whether the rows of the papers stand beside one's own.
     """
+    test_judged = list_judged_by_test_model(models)
+    models = [
+        replace(model, name=f"{model.name} ({TEST_MODEL_NOTE})")
+        if model.is_test_model or model.name in test_judged
+        else model
+        for model in models
+    ]
     stated = summarise_groups(table, models, rows, "format")
     empty = summarise_models(table, models, np.zeros_like(rows))
     by_format = {item: stated.get(item.value, empty) for item in _FORMAT_TITLES}
@@ -104,9 +111,7 @@ def build_paper_tables(
         PaperTable(
             name="gemex-table-5",
             title="GEMeX Table 5: AR-score, A-score and V-score by format",
-            rows=_build_gemex_table5(
-                by_format, with_published=with_published, test_judged=list_judged_by_test_model(models)
-            ),
+            rows=_build_gemex_table5(by_format, with_published=with_published),
             note="Avg. AR-score is the mean of the four formats, as in the paper. Random is the expected "
             "accuracy of guessing these questions; the paper's random baseline is 48.80, 25.85 and 7.50.",
         ),
@@ -165,10 +170,7 @@ def table_to_latex(table: PaperTable) -> str:
 
 
 def _build_gemex_table5(
-    by_format: Mapping[AnswerFormat, Sequence[ModelSummary]],
-    *,
-    with_published: bool,
-    test_judged: Collection[str],
+    by_format: Mapping[AnswerFormat, Sequence[ModelSummary]], *, with_published: bool
 ) -> tuple[Row, ...]:
     random: Row = {"Model": "Random"}
     for answer_format, title in _FORMAT_TITLES.items():
@@ -180,8 +182,7 @@ def _build_gemex_table5(
     if with_published:
         rows += [_read_gemex_table5(record) for record in load_published("gemex_table5")]
     for index, model in enumerate(by_format[AnswerFormat.OPEN]):
-        note = f" (AR-score: {TEST_MODEL_NOTE})" if model.name in test_judged else ""
-        row: Row = {"Model": f"{model.name}{note}"}
+        row: Row = {"Model": model.name}
         ar_scores = []
         for answer_format, title in _FORMAT_TITLES.items():
             summary = by_format[answer_format][index]

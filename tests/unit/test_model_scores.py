@@ -6,7 +6,7 @@ import csv
 import io
 import itertools
 import random
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -380,11 +380,14 @@ def test_a_heading_of_a_csv_file_is_no_formula():
     assert table_to_csv(table) == "'=1+1\n0.5\n"
 
 
-def test_scores_by_the_judge_of_the_tests_are_marked_in_the_table():
+def test_scores_of_and_by_the_model_of_the_tests_are_marked_in_every_table():
     questions = [make_question(number) for number in range(40)]
     version = "judge:SmolLM2-135M|path tested, quality not measured"
     column = ScoreColumn(name="AR-score", version=version, values=np.arange(40.0))
     model = score(questions, answer_all(range(40)), columns=(column,))
     rows = np.ones(40, dtype=bool)
-    table, *_ = build_paper_tables(make_table(questions), [model], rows, with_published=False)
-    assert table.rows[-1]["Model"] == "net (AR-score: path tested, quality not measured)"
+    for labelled in (model, replace(model, columns=(), is_test_model=True)):
+        tables = build_paper_tables(make_table(questions), [labelled], rows, with_published=False)
+        assert len(tables) == 6
+        for table in tables:
+            assert "net (path tested, quality not measured)" in table_to_csv(table), table.name

@@ -80,6 +80,7 @@ def test_boxes_on_several_stretched_grids_are_written_on_the_first():
     ]
     record = question_to_record(make_question_on_grids(*grids), exam_to_record(EXAM, {}))
     assert record.box_grid == (200, 200)
+    assert isinstance(record.boxes, tuple)
     assert [box.box for box in record.boxes] == [(10, 20, 30, 40), (20, 80, 60, 160)]
 
 
