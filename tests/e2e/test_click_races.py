@@ -96,7 +96,7 @@ def test_save_followed_at_once_by_back_leaves_one_verdict(app, signed_in, tries,
 
 
 def click_until_the_script_runs(page: Page, name: str) -> None:
-    """Click a button. A click on one that is drawn again at that moment reaches nothing, so it is repeated."""
+    """Click a button, again if it was being redrawn at that moment and the click reached nothing."""
     for _ in range(3):
         page.get_by_role("button", name=name).click(no_wait_after=True)
         with suppress(PlaywrightTimeout):
