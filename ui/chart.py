@@ -19,9 +19,11 @@ def show_chart(altair_chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> Non
     """Draw a chart. In every theme, its labels have the text colour of the page (ui/assets/shell.css)."""
     # Streamlit's theme moves the first and the last axis label away from their values; labelFlush=False
     # keeps them there.
-    altair_chart = altair_chart.configure_axis(
-        labelFlush=False, labelFontSize=_FONT_SIZE, titleFontSize=_FONT_SIZE
-    ).configure_legend(labelFontSize=_FONT_SIZE)
+    altair_chart = (
+        altair_chart.configure_axis(labelFlush=False, labelFontSize=_FONT_SIZE, titleFontSize=_FONT_SIZE)
+        .configure_header(labelFontSize=_FONT_SIZE)  # the names above the parts of a chart
+        .configure_legend(labelFontSize=_FONT_SIZE)
+    )
     st.altair_chart(altair_chart, width="stretch")
 
 
