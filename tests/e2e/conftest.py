@@ -18,7 +18,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from sqlalchemy import Engine
 
 from accounts import service as accounts
@@ -29,6 +29,8 @@ from storage.unit_of_work import unit_of_work
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "a password for tests"
+# As long as Playwright waits for a click: a busy machine may need more than the default of 5 seconds.
+expect.set_options(timeout=30_000)
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

@@ -170,8 +170,8 @@ def load_verdicts(app: RunningApp, question: int, person: int | None = None) -> 
 
 
 def wait_for_verdicts(app: RunningApp, page: Page, question: int, count: int) -> list[VerdictRow]:
-    """The saved verdicts on a question, once there are that many; after ten seconds, those that there are."""
-    for _ in range(100):
+    """The saved verdicts on a question, once there are that many; after 30 seconds, those that there are."""
+    for _ in range(300):
         rows = load_verdicts(app, question)
         if len(rows) >= count:
             break

@@ -154,12 +154,12 @@ def test_verdict_on_a_reassigned_question_is_refused(app, world, signed_in):
 
 
 def wait_for_remos_verdicts(app, page, number):
-    """Remo's verdicts on a question, once there is one; after ten seconds, those that there are."""
+    """Remo's verdicts on a question, once there is one; after 30 seconds, those that there are."""
     with read_only_session(app.engine) as db:
         remo = next(
             person.id for person in list_people(db, by=command_line_person()) if person.name == "remo"
         )
-    for _ in range(100):
+    for _ in range(300):
         rows = load_verdicts(app, number, remo)
         if rows:
             break
