@@ -16,7 +16,7 @@ def _show_faceted_chart() -> None:
 
 
 def test_names_above_the_parts_of_a_chart_are_as_large_as_its_axis_labels():
-    app = AppTest.from_function(_show_faceted_chart).run()
+    app = AppTest.from_function(_show_faceted_chart, default_timeout=30).run()
     assert not app.exception
     [chart] = app.main.children.values()
     config = json.loads(chart.proto.spec)["config"]
