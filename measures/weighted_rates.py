@@ -68,6 +68,10 @@ class Prediction:
     values: NDArray[np.float64]
     mean: float
 
+    def complement(self) -> Prediction:
+        """Return the prediction of the absence of an error."""
+        return Prediction(values=1 - self.values, mean=1 - self.mean)
+
 
 def weighted_rate(
     hits: NDArray[np.bool_],

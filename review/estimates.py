@@ -238,8 +238,15 @@ class _RateEstimator:
             dataset_size=self.sample.dataset_size,
             worst_limit=self._compute_worst_limit(rate),
             effective_size=self._compute_effective_size(rate),
-            powered=None if self._prediction is None else self._compute_rate(hits, self._prediction),
+            powered=self._estimate_powered_rate(name, hits),
         )
+
+    def _estimate_powered_rate(self, name: str, hits: NDArray[np.bool_]) -> WeightedRate | None:
+        """Estimate a rate with the risk of an error, which predicts every property but acceptance."""
+        if self._prediction is None:
+            return None
+        prediction = self._prediction.complement() if name == ACCEPTED else self._prediction
+        return self._compute_rate(hits, prediction)
 
     def _compute_effective_size(self, rate: StratifiedRate) -> float | None:
         if rate.estimate is None or not rate.se:

@@ -252,6 +252,9 @@ def test_estimates_count_each_question_by_its_inverse_probability(dataset):
     assert rate.rate.unweighted == pytest.approx(30 / len(drawn))
     assert rate.rate.low < 0.1 < rate.rate.high
     assert rate.powered.estimate == pytest.approx(0.1)  # the risk predicts every error
+    accepted = result.estimates.outcomes[0]
+    assert (accepted.name, accepted.powered.estimate) == ("accepted", pytest.approx(0.9))
+    assert accepted.powered.tuning > 0
     assert rate.covered == 300
     assert "drawn by risk" in " ".join(result.notes)
 
