@@ -76,7 +76,7 @@ _DOUBT = FilteredPattern(
     r"resol\w+|cleared|removed|improv\w+|decreas\w+|histor\w+|previous\w*|prior|interval|"
     r"no\s+longer|post|recommend\w*|"
     r"follow\w*|correlat\w+|minor\s+likelihood|upper\s+limits?|believed|thought|felt|compatible|indicat\w+|"
-    r"represent\w*|relate\w*|technique|positional|projection\w*)\b|\?"
+    r"represent\w*|relate\w*|technique|positional|projection\w*|nipples?)\b|\?"
 )
 #: Open-i replaced words by XXXX: the hidden one may be a doubt ("XXXX atelectasis").
 _HIDDEN_WORD = re.compile(r"XXXX(?:\s+\w+){0,2}\s*$")

@@ -91,7 +91,16 @@ def collect_facts(exam: SourceExam) -> ExamFacts:
             unused[reason] += 1
         else:
             present[name] = _describe_presence(
-                term, stated, by_finding[name], is_searched=bool(term.labels & exam.labels_searched)
+                term,
+                stated,
+                by_finding[name],
+                similar=[
+                    mention.sentence
+                    for other in term.blocked_by
+                    for mention in by_finding[other]
+                    if mention.polarity in {Polarity.STATED, Polarity.UNCERTAIN}
+                ],
+                is_searched=bool(term.labels & exam.labels_searched),
             )
     possible = {
         name
@@ -212,12 +221,19 @@ def _contains_statement(sentence: str, row: Exclusion) -> bool:
 
 
 def _describe_presence(
-    term: FindingTerm, codes: list[CodedFinding], mentions: list[Mention], *, is_searched: bool
+    term: FindingTerm,
+    codes: list[CodedFinding],
+    mentions: list[Mention],
+    *,
+    similar: list[str],
+    is_searched: bool,
 ) -> PresentFinding:
+    """Describe a finding. ``similar`` are the sentences on findings that could be taken for it."""
     # Boxes state the side only if all places were marked: NIH marked one per finding.
     sides = {_find_side(code) if is_searched or code.system is not CodeSystem.LABEL else "" for code in codes}
     side = "both" if sides == {"right", "left"} else sides.pop() if len(sides) == 1 else ""
-    if side and _contradicts(side, [mention.sentence for mention in mentions]):
+    # Where a similar finding is on another side, both answers could be defended.
+    if side and _contradicts(side, [*(mention.sentence for mention in mentions), *similar]):
         side = ""
     place = ""
     if side in {"right", "left"} and len(codes) == 1 and codes[0].system is CodeSystem.MESH:

@@ -20,7 +20,7 @@ from generation.templates.questions import draft_questions
 from generation.templates.selection import PER_EXAM, select_drafts
 
 #: The source of each question: what wrote it, and the version of the templates.
-GENERATOR, VERSION = "template", "1"
+GENERATOR, VERSION = "template", "2"
 #: ReXVQA's names of the tasks (its Table 1).
 CONTENT_TYPES = {
     Task.PRESENCE: "Presence Assessment",

@@ -13,7 +13,7 @@ from domain.provenance import Evidence, EvidenceKind
 from domain.vocabulary import AnswerFormat, Task
 from generation.templates.drafts import OPTION_COUNT, Draft, DraftWriter
 from generation.templates.exam_facts import PresentFinding
-from terminology.findings import FindingTerm, load_findings
+from terminology.findings import FindingTerm, capitalise, load_findings
 
 CLOSED, OPEN = AnswerFormat.CLOSED, AnswerFormat.OPEN
 
@@ -228,7 +228,7 @@ def _draft_location(writer: DraftWriter) -> Iterator[Draft | None]:
 
 def _draft_side(writer: DraftWriter, finding: PresentFinding, term: FindingTerm) -> Iterator[Draft | None]:
     side = _OPEN_SIDE[finding.side]
-    explanation = f"{term.sign} It is seen {side[0].lower()}{side[1:]}."
+    explanation = f"{term.sign} {_state_place(term, side)}."
     stem = f"On which side {'are' if term.plural else 'is'} there {term.with_article}?"
     yield writer.write(
         "open side", Task.LOCATION, OPEN, stem, side, findings=[term.id], explanation=explanation
@@ -260,19 +260,23 @@ def _draft_place(writer: DraftWriter, finding: PresentFinding, term: FindingTerm
     if places is None:
         writer.not_built["location: the place has no three alternatives"] += 1
         return None
+    options = {place: f"In the {place}" if "lobe" in place else f"At the {place}" for place in places}
+    key = options.pop(finding.place)
     return writer.write_choice(
         "single place",
         Task.LOCATION,
         f"Where is the {term.noun}?",
-        [f"In the {finding.place}" if "lobe" in finding.place else f"At the {finding.place}"],
-        [
-            f"In the {place}" if "lobe" in place else f"At the {place}"
-            for place in places
-            if place != finding.place
-        ],
+        [key],
+        list(options.values()),
         findings=[term.id],
-        explanation=f"{term.sign} It is seen at this place: {finding.place}.",
+        explanation=f"{term.sign} {_state_place(term, key)}.",
     )
+
+
+def _state_place(term: FindingTerm, place: str) -> str:
+    """State where a finding is, such as "A pleural effusion is seen on the left"."""
+    verb = "are" if term.plural else "is"
+    return f"{capitalise(term.with_article)} {verb} seen {place[0].lower()}{place[1:]}"
 
 
 def _draft_diagnoses(writer: DraftWriter) -> Iterator[Draft | None]:
@@ -297,6 +301,9 @@ def _draft_diagnoses(writer: DraftWriter) -> Iterator[Draft | None]:
     if writer.facts.no_acute_disease and not writer.facts.present.keys() & _NOT_WITH_NO_ACUTE:
         acute = [term for term in writer.list_absent() if term.id in _ACUTE_CONDITIONS]
         conclusion = Evidence(kind=EvidenceKind.SENTENCE, text=writer.facts.no_acute_disease)
+        explanation = (
+            f"{writer.explain(*(term.id for term in acute))} No acute cardiopulmonary disease is seen."
+        )
         if acute:
             yield writer.write_choice(
                 "single conclusion",
@@ -305,6 +312,7 @@ def _draft_diagnoses(writer: DraftWriter) -> Iterator[Draft | None]:
                 ["No acute cardiopulmonary disease"],
                 [term.option for term in acute],
                 findings=[term.id for term in acute[:3]],
+                explanation=explanation,
                 category=_NO_DISEASE,
                 evidence=[conclusion],
             )
@@ -315,6 +323,7 @@ def _draft_diagnoses(writer: DraftWriter) -> Iterator[Draft | None]:
                 "Which acute cardiopulmonary disease, if any, does the examination show?",
                 "None",
                 findings=[term.id for term in acute[:3]],
+                explanation=explanation,
                 category=_NO_DISEASE,
                 evidence=[conclusion],
             )

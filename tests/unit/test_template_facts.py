@@ -158,6 +158,34 @@ def test_the_side_is_unknown_if_the_report_names_another():
     assert collect_facts(make_exam("Bibasilar atelectasis.", mesh=mesh)).present["atelectasis"].side == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "mesh", "finding"),
+    [
+        ("Right lower lobe opacity. Bilateral fibrotic changes.", "Opacity/lung/lower lobe/right", "opacity"),
+        ("Small right effusion. The left angle is blunted.", "Pleural Effusion/right", "pleural_effusion"),
+    ],
+)
+def test_the_side_is_unknown_if_a_similar_finding_is_on_another(text, mesh, finding):
+    assert collect_facts(make_exam(text, mesh=[mesh])).present[finding].side == ""
+    alone = text.split(". ")[0] + "."
+    assert collect_facts(make_exam(alone, mesh=[mesh])).present[finding].side == "right"
+
+
+def test_a_shadow_that_may_be_a_nipple_is_no_finding():
+    mesh = ["Nodule/lung/lower lobe/right"]
+    assert "nodule" in collect_facts(make_exam("Right lower lobe nodule.", mesh=mesh)).present
+    facts = collect_facts(make_exam("Right lower lobe nodule, XXXX nipple.", mesh=mesh))
+    assert (facts.present, facts.absent) == ({}, {})
+
+
+def test_atherosclerosis_of_an_unnamed_vessel_is_not_that_of_the_aorta():
+    present = "Atherosclerotic calcification of the aortic XXXX."
+    assert collect_facts(make_exam(present, mesh=["Atherosclerosis"])).present
+    assert not collect_facts(
+        make_exam("There are atherosclerotic calcifications.", mesh=["Atherosclerosis"])
+    ).present
+
+
 def test_an_exam_without_report_and_codes_has_no_facts():
     facts = collect_facts(make_exam())
     assert (facts.present, facts.absent, facts.no_acute_disease) == ({}, {}, "")

@@ -256,3 +256,19 @@ def test_the_report_goes_into_the_file_without_its_comparison_on_request(tmp_pat
         reports = {json.loads(line)["report"] for line in path.read_text(encoding="utf-8").splitlines()}
         (report,) = reports
         assert ("COMPARISON" in report) == comparison
+
+
+def test_the_explanation_states_the_place_of_the_finding_and_the_conclusion(tmp_path):
+    write_openi(
+        tmp_path,
+        {
+            "MeSH": "Diaphragm/right/elevated",
+            "findings": "The right hemidiaphragm is elevated. Lungs are clear. No pneumothorax or effusion.",
+            "impression": "No acute disease.",
+        },
+    )
+    (exam,) = load_source("openi-csv", tmp_path).exams
+    writer = DraftWriter(facts=collect_facts(exam), random=make_random())
+    explanations = {draft.template: draft.explanation for draft in draft_questions(writer)}
+    assert explanations["open side"].endswith("Elevation of a hemidiaphragm is seen on the right.")
+    assert explanations["open conclusion"].endswith("No acute cardiopulmonary disease is seen.")
