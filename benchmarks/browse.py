@@ -123,7 +123,7 @@ def _measure_searches(engine: Engine, questions: int) -> None:
 
     def read_history() -> None:
         with read_only_session(engine) as db:
-            load_history(db, by=by, question_number=middle)
+            load_history(db, by=by, question_row_id=middle)
 
     _print_duration("the history of a question", _median_milliseconds(read_history))
 

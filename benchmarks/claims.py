@@ -146,7 +146,7 @@ def _release_claim(engine: Engine, person: Person, question: int) -> bool:
     try:
         with unit_of_work(engine) as db:
             review.hand_back(
-                db, person=person, batch_id=BATCH, question_number=question, now=datetime.now(UTC)
+                db, person=person, batch_id=BATCH, question_row_id=question, now=datetime.now(UTC)
             )
     except NotNow:
         return False

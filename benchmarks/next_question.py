@@ -109,7 +109,7 @@ def _verdict_writer(engine: Engine, person: Person, batch_id: int) -> Callable[[
                 raise SystemExit("the batch is too small for this benchmark")
             verdict = Verdict(
                 batch_id=batch_id,
-                question_number=assignment.question_number,
+                question_row_id=assignment.question_row_id,
                 person_id=person.id,
                 revision=1,
                 decision=Decision.ACCEPT,

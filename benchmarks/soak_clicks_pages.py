@@ -92,15 +92,15 @@ class Reviewer(_Pages):
     def __init__(self, window: BrowserContext, workspace: SoakWorkspace) -> None:
         super().__init__(window, workspace)
         window.add_init_script("localStorage.setItem('overread-viewer', 'plain')")
-        self.question_numbers = count(1)
-        self.question_number = 0
+        self.question_row_ids = count(1)
+        self.question_row_id = 0
 
     def prepare_race(self, rng: random.Random) -> tuple[Page, ClickAction]:
         """Open a new question and rate it. The browser's Back leads to Home."""
-        self.question_number, page = next(self.question_numbers), self.current_page()
+        self.question_row_id, page = next(self.question_row_ids), self.current_page()
         page.goto("/")
         self._open(page)
-        number = self.question_number
+        number = self.question_row_id
         accept_button = page.get_by_role("button", name="Accept", exact=True)
         button_box = accept_button.bounding_box()
         if button_box is None:
@@ -112,7 +112,7 @@ class Reviewer(_Pages):
         )
 
     def _open(self, page: Page) -> None:
-        page.goto(f"/review?batch=1&question={self.question_number}")
+        page.goto(f"/review?batch=1&question={self.question_row_id}")
         page.get_by_label("Stem", exact=True).wait_for(timeout=60_000)
         image_state = '[data-image-state="drawn"], [data-image-state="none"]'
         page.locator(image_state).wait_for(state="attached", timeout=60_000)
@@ -229,7 +229,7 @@ def _judge_one(db: Session) -> None:
     ratings = Ratings(clinical_quality=4, explanation_clarity=4, factual_correctness=4, image_alignment=4)
     verdict = Verdict(
         batch_id=1,
-        question_number=1,
+        question_row_id=1,
         person_id=person.id,
         revision=1,
         decision=Decision.ACCEPT,

@@ -120,8 +120,8 @@ def simulate_study(size: Size) -> ReportData:
             name=f"model {index:02}",
             simulated=False,
             predictions={
-                case.blind_case.question_number: Prediction(
-                    model_id=index, question_number=case.blind_case.question_number, answer=answer
+                case.blind_case.question_row_id: Prediction(
+                    model_id=index, question_row_id=case.blind_case.question_row_id, answer=answer
                 )
                 for case, answer in zip(cases, _draw_answers(random, cases), strict=True)
             },
@@ -155,8 +155,8 @@ def _build_case(number: int, size: Size) -> Case:
     answer: Answer = f"finding {number % TEXTS}" if is_text else (number * 7 % 4,)
     return Case(
         blind_case=BlindCase(
-            id=number, study_id=1, number=number, kind=CaseKind.SCORED, question_number=number,
-            exam_number=number, question_id=f"q{number:06}", format=format_, stem="What is shown?",
+            id=number, study_id=1, number=number, kind=CaseKind.SCORED, question_row_id=number,
+            exam_row_id=number, question_id=f"q{number:06}", format=format_, stem="What is shown?",
             options=options, sha256="",
         ),
         question=Question(

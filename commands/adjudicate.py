@@ -110,18 +110,18 @@ def _settle(args: argparse.Namespace) -> int:
         person = load_person_by_name(db, name=args.by)
         disputes = list_disputes(db, person=person, batch_id=batch.id)
         question_id = next(
-            (dispute.question_number for dispute in disputes if dispute.question_id == args.question), None
+            (dispute.question_row_id for dispute in disputes if dispute.question_id == args.question), None
         )
         if question_id is None:
             raise InvalidValue("question", f"{args.question!r} is not a dispute of batch {batch.name}")
-        sheet = open_dispute(db, person=person, batch_id=batch.id, question_number=question_id)
+        sheet = open_dispute(db, person=person, batch_id=batch.id, question_row_id=question_id)
         decision, correction, adopted_ids = _resolve_choice(sheet, args.take)
         adjudicate(
             db,
             person=person,
             adjudication=Adjudication(
                 batch_id=batch.id,
-                question_number=question_id,
+                question_row_id=question_id,
                 revision=sheet.revision,
                 person_id=person.id,
                 decision=decision,

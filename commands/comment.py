@@ -7,7 +7,7 @@ import sys
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
-from browsing.service import load_question_number
+from browsing.service import load_question_row_id
 from commands.arguments import Subparsers
 from domain.count_texts import count_text
 from review.service import list_comment_threads, write_to_reviewer
@@ -58,7 +58,7 @@ def run_write(args: argparse.Namespace) -> int:
             db,
             by=by,
             batch=args.batch,
-            question_number=load_question_number(db, by=by, dataset=args.dataset, question_id=args.question),
+            question_row_id=load_question_row_id(db, by=by, dataset=args.dataset, question_id=args.question),
             reviewer=args.to,
             text=args.text,
             now=datetime.now(UTC),

@@ -141,7 +141,7 @@ def _list_hidden(batch: str) -> int:
         first_decision_text = "" if line.first_decision is None else f", first verdict {line.first_decision}"
         detection_text = "" if line.detection is None else f", {line.detection}"
         print(
-            f"{line.hidden.question_number}: {kind} of {line.source_question_id} for {line.person};"
+            f"{line.hidden.question_row_id}: {kind} of {line.source_question_id} for {line.person};"
             f" {state}{decision_text}{first_decision_text}{detection_text}"
         )
     if not hidden_lines:

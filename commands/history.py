@@ -6,7 +6,7 @@ import argparse
 
 from accounts.service import command_line_person
 from browsing.history_text import describe_call, describe_evidence, describe_origin
-from browsing.service import describe_event, load_history, load_question_number
+from browsing.service import describe_event, load_history, load_question_row_id
 from commands.arguments import Subparsers
 from domain.questions import format_answer
 from storage.unit_of_work import read_only_session
@@ -24,8 +24,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the question as it was imported, its origin if it is known, then its events."""
     by = command_line_person()
     with read_only_session() as db:
-        number = load_question_number(db, by=by, dataset=args.dataset, question_id=args.question)
-        question_history = load_history(db, by=by, question_number=number)
+        number = load_question_row_id(db, by=by, dataset=args.dataset, question_id=args.question)
+        question_history = load_history(db, by=by, question_row_id=number)
     question = question_history.question
     print(f"{question.id} ({question.format}), exam {question.exam_id}")
     print(question.stem)

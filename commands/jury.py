@@ -6,7 +6,7 @@ import argparse
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
-from browsing.service import load_question_number
+from browsing.service import load_question_row_id
 from commands.arguments import Subparsers, parse_checks
 from commands.model_calls import add_budget, make_worker_name, read_budget, stopping_on_signals
 from commands.output import ProgressPrinter
@@ -184,8 +184,8 @@ def run_votes(args: argparse.Namespace) -> int:
     """Print the votes on one question."""
     by = command_line_person()
     with read_only_session() as db:
-        number = load_question_number(db, by=by, dataset=args.dataset, question_id=args.question)
-        details = quality.load_question_votes(db, by=by, question_number=number)
+        number = load_question_row_id(db, by=by, dataset=args.dataset, question_id=args.question)
+        details = quality.load_question_votes(db, by=by, question_row_id=number)
     for detail in details:
         judge = detail.judge
         print(

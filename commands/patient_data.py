@@ -120,7 +120,7 @@ def _list_next(args: argparse.Namespace) -> int:
         state = load_pixel_state(db, by=by, dataset=args.dataset)
         for image in load_next_images(db, by=by, dataset=args.dataset, count=args.count):
             score = "not ranked" if image.score is None else f"{image.score:g}"
-            print(f"{image.sha256}\t{score}\texam {image.exam_number}\t{image.radiograph}")
+            print(f"{image.sha256}\t{score}\texam {image.exam_row_id}\t{image.radiograph}")
     print(f"{state.decided:,} of {count_text(state.images, 'image')} checked.", file=sys.stderr)
     return 0
 

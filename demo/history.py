@@ -176,7 +176,7 @@ def build_history(
                 person=people[person.name],
                 batch_id=draw.batch.id,
                 share=share,
-                planted_by_number=planted,
+                planted_by_row_id=planted,
                 question_set=question_set,
                 rng=random.Random(f"{seed}/{batch.name}/{person.name}"),
                 first_at=drawn_at,
@@ -225,7 +225,7 @@ def _add_practice_set(
         person=people[RENATE.name],
         batch_id=practice.id,
         share=1.0,
-        planted_by_number={},
+        planted_by_row_id={},
         question_set=question_set,
         rng=random.Random(f"{seed}/{practice.name}"),
         first_at=created_at,
@@ -251,9 +251,9 @@ def _set_up_hidden_questions(
     for hidden_line in list_hidden_questions(db, by=by, batch=batch.name):
         if hidden_line.hidden.fault is not None:
             kind = min(DETECTING_ERRORS[hidden_line.hidden.fault])
-            planted[hidden_line.hidden.question_number] = PlantedError(
+            planted[hidden_line.hidden.question_row_id] = PlantedError(
                 kind=kind,
-                question=load_question(db, question_id=hidden_line.hidden.question_number),
+                question=load_question(db, question_id=hidden_line.hidden.question_row_id),
                 corrected=question_set.find_question(hidden_line.source_question_id),
             )
     return planted
@@ -265,7 +265,7 @@ def _simulate_review(
     person: Person,
     batch_id: int,
     share: float,
-    planted_by_number: dict[int, PlantedError],
+    planted_by_row_id: dict[int, PlantedError],
     question_set: QuestionSet,
     rng: random.Random,
     first_at: datetime,
@@ -287,7 +287,7 @@ def _simulate_review(
                 db,
                 sheet,
                 person=person,
-                planted_by_number=planted_by_number,
+                planted_by_row_id=planted_by_row_id,
                 question_set=question_set,
                 rng=rng,
                 clock=clock,
@@ -299,7 +299,7 @@ def _judge_one(
     sheet: ReviewSheet,
     *,
     person: Person,
-    planted_by_number: dict[int, PlantedError],
+    planted_by_row_id: dict[int, PlantedError],
     question_set: QuestionSet,
     rng: random.Random,
     clock: datetime,
@@ -308,11 +308,11 @@ def _judge_one(
     question_reference: dict[str, Any] = {
         "person": person,
         "batch_id": sheet.batch.id,
-        "question_number": sheet.question_number,
+        "question_row_id": sheet.question_row_id,
     }
     settings = sheet.batch.settings
     question_id = sheet.stem_only.id.split(HIDDEN_MARK)[0].split(PRACTICE_MARK)[0]
-    planted = planted_by_number.get(sheet.question_number) or question_set.planted.get(question_id)
+    planted = planted_by_row_id.get(sheet.question_row_id) or question_set.planted.get(question_id)
     question = planted.question if planted is not None else question_set.find_question(question_id)
     simulated = simulate_verdict(question, planted, rng=rng, all_parts=settings.parts is FormScope.ALL)
     done_at = clock + timedelta(seconds=simulated.seconds)
@@ -343,7 +343,7 @@ def _judge_one(
         person=person,
         verdict=Verdict(
             batch_id=sheet.batch.id,
-            question_number=sheet.question_number,
+            question_row_id=sheet.question_row_id,
             person_id=person.id,
             revision=1,
             decision=simulated.decision,

@@ -364,9 +364,9 @@ def _resolve_address(screenshot: Screenshot, home: Path, used_questions: set[int
                 )
                 if sheet is None:
                     break
-                if sheet.question_number not in used_questions and screenshot.matches_sheet(sheet):
-                    used_questions.add(sheet.question_number)
-                    return f"/review?batch={batch.id}&question={sheet.question_number}"
+                if sheet.question_row_id not in used_questions and screenshot.matches_sheet(sheet):
+                    used_questions.add(sheet.question_row_id)
+                    return f"/review?batch={batch.id}&question={sheet.question_row_id}"
                 number = sheet.next
                 if number is None:
                     break

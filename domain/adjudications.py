@@ -57,7 +57,7 @@ class Adjudication:
     """
 
     batch_id: int
-    question_number: int
+    question_row_id: int
     revision: int
     person_id: int
     decision: Decision
@@ -85,7 +85,7 @@ class AdjudicationSummary:
     ``follows`` contains the ids of the reviewers whose verdict the adjudication adopts.
     """
 
-    question_number: int
+    question_row_id: int
     batch_id: int
     decision: Decision
     follows: tuple[int, ...]

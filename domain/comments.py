@@ -15,14 +15,14 @@ MAX_COMMENT_LENGTH = 4_000
 class Comment:
     """One comment in the thread of a reviewer on a question of a batch.
 
-    ``number`` and ``question_number`` are ids in the database. ``author_id`` is None for the command line.
+    ``number`` and ``question_row_id`` are ids in the database. ``author_id`` is None for the command line.
     ``by_reviewer`` states that the reviewer wrote the comment. Otherwise a coordinator wrote it to the
     reviewer.
     """
 
     number: int
     batch_id: int
-    question_number: int
+    question_row_id: int
     reviewer_id: int
     author_id: int | None
     author_name: str

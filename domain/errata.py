@@ -42,7 +42,7 @@ class ErratumReport:
     release_id: int
     release: str
     dataset: str
-    question_number: int
+    question_row_id: int
     question_id: str
     side: str
     kind: ErrorKind

@@ -78,7 +78,7 @@ class EvaluationCase:
     """One question in one condition.
 
     Attributes:
-        question_number: the id of the question in the database.
+        question_row_id: the id of the question in the database.
         permutation: the options in the order shown, as indices into the options of the release; None for the
             order of the release.
         other_exam: the id of the exam whose radiographs are shown instead of the question's; None for its
@@ -89,7 +89,7 @@ class EvaluationCase:
         InvalidValue: the permutation does not contain each index once.
     """
 
-    question_number: int
+    question_row_id: int
     permutation: tuple[int, ...] | None = None
     other_exam: int | None = None
     stem: str | None = None
@@ -101,7 +101,7 @@ class EvaluationCase:
     def to_release_order(self, answer: Answer | None) -> Answer | None:
         """Convert an answer to the options as shown into one to the options of the release.
 
-        >>> EvaluationCase(question_number=1, permutation=(2, 0, 1)).to_release_order((0, 1))
+        >>> EvaluationCase(question_row_id=1, permutation=(2, 0, 1)).to_release_order((0, 1))
         (0, 2)
         """
         if self.permutation is None or answer is None or isinstance(answer, str):
@@ -111,7 +111,7 @@ class EvaluationCase:
     def to_shown_order(self, answer: Answer) -> Answer:
         """Convert an answer to the options of the release into one to the options as shown.
 
-        >>> EvaluationCase(question_number=1, permutation=(2, 0, 1)).to_shown_order((0, 2))
+        >>> EvaluationCase(question_row_id=1, permutation=(2, 0, 1)).to_shown_order((0, 2))
         (0, 1)
         """
         if self.permutation is None or isinstance(answer, str):

@@ -109,7 +109,7 @@ class HiddenPlan:
 class HiddenQuestion:
     """A hidden question of one reviewer, which is stored as a question of its own.
 
-    ``question_number`` is its id in the database, ``source_question_number`` that of the question from which
+    ``question_row_id`` is its id in the database, ``source_question_row_id`` that of the question from which
     it was made. In a shared queue, it is shown once the reviewer has judged ``min_judged_count`` questions.
     If ``removed_at`` is set, the question no longer counts.
 
@@ -117,12 +117,12 @@ class HiddenQuestion:
         InvalidValue: a planted question has no fault, or a repeat has a fault.
     """
 
-    question_number: int
+    question_row_id: int
     batch_id: int
     person_id: int
     kind: HiddenKind
     fault: PlantedFault | None
-    source_question_number: int
+    source_question_row_id: int
     min_judged_count: int
     hidden_at: datetime
     removed_at: datetime | None = None
@@ -142,13 +142,13 @@ class HiddenQuestion:
 class QueuedQuestion:
     """A question in a reviewer's queue, either hidden or drawn.
 
-    ``question_number`` and ``exam_number`` are ids in the database; ``question_id`` is the id in the
+    ``question_row_id`` and ``exam_row_id`` are ids in the database; ``question_id`` is the id in the
     question's file. ``first_judged_at`` is the time of the reviewer's first verdict on the question, or None.
     """
 
-    question_number: int
+    question_row_id: int
     question_id: str
-    exam_number: int
+    exam_row_id: int
     position: int
     state: AssignmentState
     is_hidden: bool

@@ -71,7 +71,7 @@ class ReplyId:
     """The identity of a model's reply to a question; both are ids in the database."""
 
     model_id: int
-    question_number: int
+    question_row_id: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,14 +44,14 @@ class PixelDecision(StrEnum):
 class PixelCheck:
     """One image that a person checks for burned-in text.
 
-    ``sha256`` is the hash of the image file. ``exam_number`` is the id of one exam that contains the image,
+    ``sha256`` is the hash of the image file. ``exam_row_id`` is the id of one exam that contains the image,
     and ``radiograph`` is the id of the image in this exam. ``score`` (0 or more) measures the amount of
     detected text and is comparable within one ``method``; it is None if the image was not ranked.
     ``decision`` is None until a person has checked the image.
     """
 
     sha256: str
-    exam_number: int
+    exam_row_id: int
     radiograph: str
     dicom: bool
     score: float | None = None

@@ -80,7 +80,7 @@ class PracticeSet:
 class PracticeVerdict:
     """The known answer of a practice question, and a reviewer's first verdict; None if it is not judged."""
 
-    question_number: int
-    exam_number: int
+    question_row_id: int
+    exam_row_id: int
     known_answer: KnownAnswer
     verdict: Verdict | None

@@ -90,7 +90,7 @@ class Prediction:
     """
 
     model_id: int
-    question_number: int
+    question_row_id: int
     answer: Answer | None
     raw: str | None = None
     rule: str = "given"

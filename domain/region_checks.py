@@ -46,14 +46,14 @@ class CheckedReport:
     Attributes:
         position: its number in the check, from 1.
         exam: the exam's id in the source.
-        exam_number: the exam's id in the database; None if the exam is in no dataset of the check.
+        exam_row_id: the exam's id in the database; None if the exam is in no dataset of the check.
         sentences: the sentences of findings and impression.
         checked: the sentences to mark: the grounded ones, then those of the report without a region.
     """
 
     position: int
     exam: str
-    exam_number: int | None
+    exam_row_id: int | None
     sentences: tuple[str, ...]
     checked: tuple[CheckedSentence, ...]
 

@@ -192,7 +192,7 @@ class CaseKind(StrEnum):
 class BlindCase:
     """A case as it is fetched for a reader: without key, explanation, report, boxes, task and tier.
 
-    ``number`` counts from 1 within the study. ``question_number`` and ``exam_number`` are ids in the
+    ``number`` counts from 1 within the study. ``question_row_id`` and ``exam_row_id`` are ids in the
     database. ``asks_box`` states that the reader may draw a box as evidence. ``sha256`` is the hash of the
     content that is shown.
     """
@@ -201,8 +201,8 @@ class BlindCase:
     study_id: int
     number: int
     kind: CaseKind
-    question_number: int
-    exam_number: int
+    question_row_id: int
+    exam_row_id: int
     question_id: str
     format: AnswerFormat
     stem: str

@@ -120,7 +120,7 @@ FLAG_IDS = tuple(flag.id for flag in FLAGS)
 class RecentVerdict:
     """A reviewer's current decision on a question, for the list of the last verdicts."""
 
-    question_number: int
+    question_row_id: int
     decision: Decision
     given_at: datetime
 
@@ -140,7 +140,7 @@ class Verdict:
     """
 
     batch_id: int
-    question_number: int
+    question_row_id: int
     person_id: int
     revision: int
     decision: Decision

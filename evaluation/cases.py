@@ -82,7 +82,7 @@ def choose_cases(
             continue
         cases.append(
             EvaluationCase(
-                question_number=item.number,
+                question_row_id=item.number,
                 permutation=permutation,
                 other_exam=other.number if other else None,
             )

@@ -19,7 +19,7 @@ class DisputedCase:
     ``answers`` is the number of different answers.
     """
 
-    question_number: int
+    question_row_id: int
     correct: int
     answered: int
     answers: int
@@ -54,7 +54,7 @@ def list_disputed_cases(
     order = sorted(disputed.tolist(), key=lambda index: (balance[index], -different[index], numbers[index]))
     cases = [
         DisputedCase(
-            question_number=int(numbers[index]),
+            question_row_id=int(numbers[index]),
             correct=int(correct[index]),
             answered=int(answered[index]),
             answers=int(different[index]),

@@ -41,7 +41,7 @@ def choose_paraphrased_cases(
         stem = clean_reply(replies.get(item.number, ""))
         reason = find_rejection(item.question.stem, stem)
         if reason is None:
-            cases.append(EvaluationCase(question_number=item.number, stem=stem))
+            cases.append(EvaluationCase(question_row_id=item.number, stem=stem))
         else:
             excluded[reason] += 1
     return ConditionCases(cases=tuple(cases), excluded=dict(sorted(excluded.items())))

@@ -155,24 +155,24 @@ def compute_results(
         questions: the questions of the split with their keys.
         conditions: the answers of each condition.
     """
-    by_number = {item.number: item for item in questions}
+    by_row_id = {item.number: item for item in questions}
     clusters = number_clusters(questions)
     answers = {item.condition: item for item in conditions}
     given, blind = answers.get(Condition.AS_GIVEN), answers.get(Condition.NO_IMAGE)
-    accuracies = [_compute_accuracy(item, by_number, clusters, blind) for item in conditions]
+    accuracies = [_compute_accuracy(item, by_row_id, clusters, blind) for item in conditions]
     others = [item for item in conditions if given is not None and item.condition in CONTRASTS]
     return EvaluationResults(
         questions=len(questions),
         clusters=len(set(clusters.values())),
         accuracies=tuple(accuracies),
-        contrasts=tuple(_compute_contrast(given, item, by_number, clusters) for item in others if given),
+        contrasts=tuple(_compute_contrast(given, item, by_row_id, clusters) for item in others if given),
         consistencies=tuple(
-            _compute_consistency(given, item, by_number, clusters)
+            _compute_consistency(given, item, by_row_id, clusters)
             for item in others
             if given and item.condition in (Condition.SHUFFLED, Condition.PARAPHRASED)
         ),
         biases=tuple(
-            compute_position_bias(item, by_number)
+            compute_position_bias(item, by_row_id)
             for item in conditions
             if item.condition in (Condition.AS_GIVEN, Condition.SHUFFLED)
         ),

@@ -189,8 +189,8 @@ def score_model(
         report: called every 1,000 questions with the number of scored questions.
     """
     ordered = sorted(questions, key=lambda item: item.number)
-    by_number = {prediction.question_number: prediction for prediction in predictions}
-    asked_numbers = set(asked)
+    by_row_id = {prediction.question_row_id: prediction for prediction in predictions}
+    asked_row_ids = set(asked)
     n = len(ordered)
     state = np.full(n, AnswerState.NOT_ASKED, dtype=np.int8)
     correct, answer = np.full(n, -1, dtype=np.int8), np.full(n, -1, dtype=np.int64)
@@ -200,9 +200,9 @@ def score_model(
     for row, item in enumerate(ordered):
         if row % 1_000 == 0:
             report(row)
-        if item.number not in asked_numbers:
+        if item.number not in asked_row_ids:
             continue
-        question, prediction = item.question, by_number.get(item.number)
+        question, prediction = item.question, by_row_id.get(item.number)
         state[row] = _find_state(prediction)
         if not question.format.is_free_text:
             given = None if prediction is None else prediction.answer

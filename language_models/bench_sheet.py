@@ -41,7 +41,7 @@ class BenchSheet:
     Attributes:
         task: the bench.
         number: the place of the report in the expert's order, from 1, of ``reports``.
-        exam_number: the exam's id in the database.
+        exam_row_id: the exam's id in the database.
         exam: the exam with its report.
         outputs: in the expert's order.
         cell: the score to give; its version is not shown.
@@ -56,7 +56,7 @@ class BenchSheet:
     task: BenchTask
     number: int
     reports: int
-    exam_number: int
+    exam_row_id: int
     exam: Exam
     outputs: tuple[BenchOutput, ...]
     cell: BenchCell

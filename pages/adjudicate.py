@@ -81,10 +81,10 @@ def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
     )
     st.selectbox(
         "Reopen a dispute",
-        [dispute.question_number for dispute in disputes],
+        [dispute.question_row_id for dispute in disputes],
         index=None,
         placeholder="Choose a question id",
-        format_func={dispute.question_number: dispute.question_id for dispute in disputes}.__getitem__,
+        format_func={dispute.question_row_id: dispute.question_id for dispute in disputes}.__getitem__,
         key=f"settle-again-{batch.id}",
         on_change=_reopen_dispute,
         args=(batch.id,),

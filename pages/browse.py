@@ -23,11 +23,11 @@ def main() -> None:
     """Show the list of questions, or the question in the URL."""
     person = require_page(Action.BROWSE)
     st.title("Browse")
-    question_number = parse_id(st.query_params.get("question"))
-    if question_number is not None:
+    question_row_id = parse_id(st.query_params.get("question"))
+    if question_row_id is not None:
         st.markdown("[← All questions](/browse)")
         try:
-            show_question(person, question_number)
+            show_question(person, question_row_id)
         except NotFound as error:
             st.error(escape_markdown(str(error)))
         return

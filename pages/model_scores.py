@@ -26,7 +26,7 @@ def main() -> None:
     if question is not None and release is not None:
         split = st.query_params.get("split") or "public"
         try:
-            show_case(person, release_id=release, split=split, question_number=question)
+            show_case(person, release_id=release, split=split, question_row_id=question)
         except DomainError as error:
             st.error(escape_markdown(str(error)))
         return

@@ -88,8 +88,8 @@ def _handle_navigation() -> None:
         claim_question(person, batch_id, after=after, now=clock())
     with read_only_session() as db:
         question = resolve_question(db, person=person, batch_id=batch_id, target=destination, after=after)
-        masked_number = question and load_id_mask(db, batch_id=batch_id).mask(question)
-    go_to_question(batch_id, masked_number)
+        masked_id = question and load_id_mask(db, batch_id=batch_id).mask(question)
+    go_to_question(batch_id, masked_id)
 
 
 def _choose_batch(batches: list[BatchListItem]) -> BatchListItem:
@@ -116,12 +116,12 @@ def _show_guideline(batch: str, text: str) -> None:
     show_dialog()
 
 
-def _unmask_question(batch_id: int, masked_number: int | None) -> int | None:
+def _unmask_question(batch_id: int, masked_id: int | None) -> int | None:
     """Return the question id for a masked id from the URL or the form."""
-    if masked_number is None:
+    if masked_id is None:
         return None
     with read_only_session() as db:
-        return load_id_mask(db, batch_id=batch_id).unmask(masked_number)
+        return load_id_mask(db, batch_id=batch_id).unmask(masked_id)
 
 
 require_page(Action.JUDGE)

@@ -16,7 +16,7 @@ from reader_study.report.tables import ExtractionRate
 
 def identify_reply(prediction: Prediction) -> ReplyId:
     """Return the identity of the reply of a prediction."""
-    return ReplyId(model_id=prediction.model_id, question_number=prediction.question_number)
+    return ReplyId(model_id=prediction.model_id, question_row_id=prediction.question_row_id)
 
 
 def group_replies(predictions: Iterable[Prediction], *, seed: int) -> dict[str, tuple[Prediction, ...]]:
@@ -31,7 +31,7 @@ def group_replies(predictions: Iterable[Prediction], *, seed: int) -> dict[str, 
     """
 
     def draw_key(prediction: Prediction) -> str:
-        text = f"{seed} {prediction.model_id} {prediction.question_number}"
+        text = f"{seed} {prediction.model_id} {prediction.question_row_id}"
         return hashlib.sha256(text.encode()).hexdigest()
 
     groups: dict[str, list[Prediction]] = {}
@@ -60,7 +60,7 @@ def compute_extraction_rates(
         wrong = np.array(
             [marks[identify_reply(prediction)] is AnswerMark.WRONG for prediction in marked], dtype=np.bool_
         )
-        questions = np.array([prediction.question_number for prediction in marked], dtype=np.int64)
+        questions = np.array([prediction.question_row_id for prediction in marked], dtype=np.int64)
         share = wilson_by_cluster(wrong, questions, confidence=confidence)
         rates.append(
             ExtractionRate(

@@ -32,14 +32,14 @@ class MarkingSheet:
     ``number`` is the position of the answer, from 1. ``mark`` and ``revision`` are those of the latest mark
     of the role; revision 0 stands for none. ``previous`` and ``next`` are the neighbours in the order, and
     ``next_unmarked`` is the next other answer without a mark, or the first one if there is none after it.
-    ``exam_number`` is the id of the exam in the database, and ``radiographs`` are those of the exam.
+    ``exam_row_id`` is the id of the exam in the database, and ``radiographs`` are those of the exam.
     """
 
     task: MarkingTask
     answer: OpenAnswer
     case_number: int
     question: Question
-    exam_number: int
+    exam_row_id: int
     radiographs: tuple[Radiograph, ...]
     number: int
     mark: AnswerMark | None

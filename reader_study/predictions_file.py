@@ -274,7 +274,7 @@ def build_prediction(
     extraction = resolve_answer(record, format_=question.format, options=question.options)
     return Prediction(
         model_id=0,
-        question_number=question.number,
+        question_row_id=question.number,
         answer=extraction.answer,
         raw=record.raw,
         rule=extraction.rule,

@@ -106,7 +106,7 @@ def verdict_to_columns(verdict: Verdict) -> dict[str, Any]:
     plain = verdict_to_plain(verdict)
     return {
         "batch_id": verdict.batch_id,
-        "question_id": verdict.question_number,
+        "question_id": verdict.question_row_id,
         "person_id": verdict.person_id,
         **plain,
         "errors": to_json(plain["errors"]),
@@ -131,7 +131,7 @@ def verdict_from_columns(values: Sequence[Any]) -> Verdict:
     ) = values[:_OWN_COLUMN_COUNT]
     return Verdict(
         batch_id=batch_id,
-        question_number=question_id,
+        question_row_id=question_id,
         person_id=person_id,
         revision=revision,
         decision=_parse_decision(decision),

@@ -144,7 +144,7 @@ def _compute_pair_agreement(
         ),
         box_overlap=_compute_box_overlap(
             [
-                (shared_question.exam_number, first, second)
+                (shared_question.exam_row_id, first, second)
                 for shared_question, first, second in corrected_pairs
             ]
         ),
@@ -181,7 +181,7 @@ def _compute_pair_key_aspect(corrected_pairs: Sequence[_CorrectedPair]) -> Aspec
         if a is not None and b is not None
     ]
     is_same = np.array([has_same_key(a, b) for _, a, b in comparable], dtype=bool)
-    exams = np.array([shared_question.exam_number for shared_question, _, _ in comparable], dtype=np.int64)
+    exams = np.array([shared_question.exam_row_id for shared_question, _, _ in comparable], dtype=np.int64)
     is_countable = np.array(
         [count_choices(shared_question.question) > 1 for shared_question, _, _ in comparable], dtype=bool
     )
@@ -241,7 +241,7 @@ def _compute_overall_agreement(matrix: SharedQuestionMatrix) -> GroupAgreement:
 
     aspects = [compute_aspect(scale, matrix.codes[scale.name]) for scale in SCALES]
     corrected_pairs = [
-        (shared_question.exam_number, matrix.corrected_questions[first], matrix.corrected_questions[second])
+        (shared_question.exam_row_id, matrix.corrected_questions[first], matrix.corrected_questions[second])
         for shared_question, verdict_indices in zip(matrix.shared, matrix.verdict_index.tolist(), strict=True)
         for first, second in combinations([index for index in verdict_indices if index >= 0], 2)
     ]

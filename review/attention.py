@@ -29,7 +29,7 @@ class RepeatPair:
     """A question that one person judged twice; ``verdicts_between`` of their verdicts lie in between."""
 
     question: Question
-    exam_number: int
+    exam_row_id: int
     first: Verdict
     second: Verdict
     verdicts_between: int
@@ -44,7 +44,7 @@ class PlantedVerdict:
     """A question with a planted fault, and the verdict on it."""
 
     fault: PlantedFault
-    exam_number: int
+    exam_row_id: int
     verdict: Verdict
 
     @property
@@ -105,7 +105,7 @@ def compute_attention(
     shared = [
         SharedQuestion(
             question=pair.question,
-            exam_number=pair.exam_number,
+            exam_row_id=pair.exam_row_id,
             verdicts=(replace(pair.first, person_id=1), replace(pair.second, person_id=2)),
         )
         for pair in pairs
@@ -131,7 +131,7 @@ def compute_attention(
 def _estimate_fault_rates(
     fault: PlantedFault | None, planted: Sequence[PlantedVerdict]
 ) -> FaultDetectionRates:
-    exams = [verdict.exam_number for verdict in planted]
+    exams = [verdict.exam_row_id for verdict in planted]
     return FaultDetectionRates(
         fault=fault,
         found=wilson_by_cluster([verdict.detection is FaultDetection.FOUND for verdict in planted], exams),
@@ -148,7 +148,7 @@ def _compute_blocks(
     hidden_verdicts.sort(
         key=lambda hidden_verdict: (
             _select_verdict(hidden_verdict).given_at,
-            _select_verdict(hidden_verdict).question_number,
+            _select_verdict(hidden_verdict).question_row_id,
         )
     )
     blocks = []
@@ -163,11 +163,11 @@ def _compute_blocks(
                 until=_select_verdict(in_block[-1]).given_at,
                 same=wilson_by_cluster(
                     [repeat.has_same_decision for repeat in repeats],
-                    [repeat.exam_number for repeat in repeats],
+                    [repeat.exam_row_id for repeat in repeats],
                 ),
                 found=wilson_by_cluster(
                     [planted_verdict.detection is FaultDetection.FOUND for planted_verdict in faults],
-                    [fault.exam_number for fault in faults],
+                    [fault.exam_row_id for fault in faults],
                 ),
             )
         )

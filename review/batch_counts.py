@@ -83,9 +83,9 @@ class _BatchIndex:
         self.data = data
         self.n = len(data.questions.numbers)
         order = np.argsort(data.questions.numbers)
-        sorted_numbers = data.questions.numbers[order]
-        self.assigned_rows = order[np.searchsorted(sorted_numbers, data.assignments.questions)]
-        self.judged_rows = order[np.searchsorted(sorted_numbers, data.verdicts.questions)]
+        sorted_row_ids = data.questions.numbers[order]
+        self.assigned_rows = order[np.searchsorted(sorted_row_ids, data.assignments.questions)]
+        self.judged_rows = order[np.searchsorted(sorted_row_ids, data.verdicts.questions)]
         self.reviewed = self.mask_of(self.judged_rows)
         is_skipped = data.assignments.states == STATES.index(AssignmentState.SKIPPED)
         self.skipped = self.mask_of(self.assigned_rows[is_skipped])

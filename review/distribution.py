@@ -16,8 +16,8 @@ class UnderassignedQuestion:
     ``holders`` has the person ids of its present reviewers.
     """
 
-    question_number: int
-    exam_number: int
+    question_row_id: int
+    exam_row_id: int
     position: int
     missing_reviewers: int
     holders: frozenset[int] = frozenset()
@@ -67,7 +67,7 @@ def distribute_questions(
     exam_reviewers = reviewers_by_exam or {}
     for group in _group_questions(questions):
         first = group[0]
-        already_on_exam = exam_reviewers.get(first.exam_number, frozenset())
+        already_on_exam = exam_reviewers.get(first.exam_row_id, frozenset())
         candidates = [person_id for person_id in people if person_id not in first.holders]
         candidates.sort(key=lambda person: (person not in already_on_exam, load[person], order[person]))
         chosen = candidates[: first.missing_reviewers]
@@ -85,7 +85,7 @@ def distribute_questions(
 def map_names_to_questions(distribution: Distribution, people: Sequence[Person]) -> dict[str, list[int]]:
     """Return the question numbers that each person was assigned, by sign-in name."""
     return {
-        person.name: sorted(question.question_number for question in distribution.by_person[person.id])
+        person.name: sorted(question.question_row_id for question in distribution.by_person[person.id])
         for person in people
     }
 
@@ -107,11 +107,11 @@ def _group_questions(questions: Iterable[UnderassignedQuestion]) -> list[list[Un
     """
     groups: dict[tuple[int, int, frozenset[int]], list[UnderassignedQuestion]] = {}
     for question in sorted(questions, key=_position_key):
-        groups.setdefault((question.exam_number, question.missing_reviewers, question.holders), []).append(
+        groups.setdefault((question.exam_row_id, question.missing_reviewers, question.holders), []).append(
             question
         )
     return sorted(groups.values(), key=lambda group: (-len(group), group[0].position))
 
 
 def _position_key(question: UnderassignedQuestion) -> tuple[int, int]:
-    return (question.position, question.question_number)
+    return (question.position, question.question_row_id)

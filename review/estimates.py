@@ -42,7 +42,7 @@ class Outcome:
     was judged.
     """
 
-    question_number: int
+    question_row_id: int
     cluster: int
     cell: Hashable
     decision: Decision | None
@@ -74,7 +74,7 @@ class Sample:
     def compute_weights(self, outcomes: Sequence[Outcome]) -> NDArray[np.float64]:
         """Return the number of questions of the dataset for which each of these judged questions stands."""
         if self.probabilities is not None:
-            return np.array([1 / self.probabilities[outcome.question_number] for outcome in outcomes])
+            return np.array([1 / self.probabilities[outcome.question_row_id] for outcome in outcomes])
         judged = Counter(outcome.cell for outcome in outcomes)
         weight = {cell: self.sizes[cell] / count for cell, count in judged.items()}
         return np.array([weight[outcome.cell] for outcome in outcomes], dtype=np.float64)
@@ -209,7 +209,7 @@ class _RateEstimator:
         self.is_clustered = len(np.unique(self.clusters)) < len(outcomes)
         self._prediction: Prediction | None = None
         if sample.risks is not None and sample.mean_risk is not None:
-            risks = np.array([sample.risks.get(outcome.question_number, 0.0) for outcome in outcomes])
+            risks = np.array([sample.risks.get(outcome.question_row_id, 0.0) for outcome in outcomes])
             self._prediction = Prediction(values=risks, mean=sample.mean_risk)
         found_kinds = {kind for outcome in outcomes for kind in outcome.errors}
         self._cache: dict[tuple[tuple[int, ...], float], StratifiedRate] = {}

@@ -22,25 +22,25 @@ class QueueGaps:
         self._gaps_by_exam: dict[int, list[int]] = defaultdict(list)
         self._free: set[int] = set()
         self._between_exams: list[int] = []  # gaps between two exams, sorted for binary search
-        self._exams = {question.exam_number for question in queue}
+        self._exams = {question.exam_row_id for question in queue}
         open_indices = [
             index for index, question in enumerate(queue) if question.state is AssignmentState.OPEN
         ]
         for index in range(open_indices[0], open_indices[-1]) if open_indices else ():
             if compute_position_between(queue, index) == queue[index].position:
                 continue
-            this_exam, next_exam = queue[index].exam_number, queue[index + 1].exam_number
+            this_exam, next_exam = queue[index].exam_row_id, queue[index + 1].exam_row_id
             self._free.add(index)
             for exam in {this_exam, next_exam}:
                 self._gaps_by_exam[exam].append(index)
             if this_exam != next_exam:
                 self._between_exams.append(index)
 
-    def take_gap(self, *, exam_number: int, min_index: int, random_number: int) -> int | None:
+    def take_gap(self, *, exam_row_id: int, min_index: int, random_number: int) -> int | None:
         """Take a gap.
 
         Args:
-            exam_number: the id of the exam of the question to hide.
+            exam_row_id: the id of the exam of the question to hide.
             min_index: the minimum index in the queue after which the question may be placed.
             random_number: the number that selects one of the free gaps.
 
@@ -48,9 +48,9 @@ class QueueGaps:
             The index in the queue after which the question is placed; None if there is no free gap.
         """
         same_exam_gaps = [
-            gap for gap in self._gaps_by_exam.get(exam_number, ()) if gap in self._free and gap >= min_index
+            gap for gap in self._gaps_by_exam.get(exam_row_id, ()) if gap in self._free and gap >= min_index
         ]
-        if min_index == 0 and exam_number in self._exams:
+        if min_index == 0 and exam_row_id in self._exams:
             gap = same_exam_gaps[random_number % len(same_exam_gaps)] if same_exam_gaps else None
         else:
             gap = self._find_gap_between_other_exams(same_exam_gaps, min_index, random_number)
@@ -126,13 +126,13 @@ def choose_repeats_in_queue(
             break
         if (
             question.is_hidden
-            or question.question_number in repeated
+            or question.question_row_id in repeated
             or question.state is AssignmentState.SKIPPED
         ):
             continue
         random_number = compute_draw_hash(f"{plan.seed}:place:{person_id}:{question.question_id}") % 2**32
         gap = gaps.take_gap(
-            exam_number=question.exam_number, min_index=index + plan.min_distance, random_number=random_number
+            exam_row_id=question.exam_row_id, min_index=index + plan.min_distance, random_number=random_number
         )
         if gap is not None:
             chosen.append((question, gap))
@@ -166,7 +166,7 @@ def choose_repeats_of_judged(
     chosen = [
         (index, question)
         for index, question in order
-        if not question.is_hidden and question.question_number not in repeated
+        if not question.is_hidden and question.question_row_id not in repeated
     ][:count]
     for index, question in chosen:
         spread = (

@@ -61,7 +61,7 @@ def resolve_outcomes(
     latest = judgements.latest_verdicts
     rows = latest.find_latest_rows(np.isin(latest.batches, list(batches)))
     adjudication_by_question = {
-        adjudication.question_number: adjudication
+        adjudication.question_row_id: adjudication
         for adjudication in judgements.adjudications
         if adjudication.batch_id in batches
     }
@@ -86,7 +86,7 @@ def resolve_outcomes(
             key_error = any(judgement.key_error for judgement in judgements_of_question)
         outcomes.append(
             Outcome(
-                question_number=number,
+                question_row_id=number,
                 cluster=cluster_of[number],
                 cell=cell_of[number],
                 decision=decision,

@@ -64,7 +64,7 @@ def compute_score(verdicts: Sequence[PracticeVerdict], *, pass_mark: PassMark) -
     shares = []
     for is_sound in (False, True):
         judged = [
-            (agrees_with_known_answer(question.known_answer, question.verdict), question.exam_number)
+            (agrees_with_known_answer(question.known_answer, question.verdict), question.exam_row_id)
             for question in verdicts
             if question.verdict is not None and question.known_answer.is_sound is is_sound
         ]

@@ -19,7 +19,7 @@ class SharedQuestion:
     """A question that two people or more have judged, with their latest verdicts."""
 
     question: Question
-    exam_number: int
+    exam_row_id: int
     verdicts: tuple[Verdict, ...]
 
 
@@ -58,7 +58,7 @@ class SharedQuestionMatrix:
         ]
         return cls(
             shared=shared,
-            exams=np.array([question.exam_number for question in shared], dtype=np.int64),
+            exams=np.array([question.exam_row_id for question in shared], dtype=np.int64),
             people=tuple(people),
             verdict_index=verdict_index,
             codes=encode_verdicts(verdicts),

@@ -63,8 +63,8 @@ class ReviewSheet:
     """
 
     batch: Batch
-    question_number: int
-    exam_number: int
+    question_row_id: int
+    exam_row_id: int
     exam: Exam
     blind: bool
     stem_only: BlindQuestion

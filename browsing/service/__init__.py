@@ -12,7 +12,7 @@ from browsing.service.bulk_actions import (
     reject_matching,
     undo_rule,
 )
-from browsing.service.history import History, load_history, load_question_number
+from browsing.service.history import History, load_history, load_question_row_id
 from browsing.service.search import (
     FilterChoices,
     SearchPage,
@@ -58,7 +58,7 @@ __all__ = [
     "load_filter_choices",
     "load_history",
     "load_newest_name_mapping",
-    "load_question_number",
+    "load_question_row_id",
     "load_search_index_state",
     "load_statistics_version",
     "preview_bulk_action",

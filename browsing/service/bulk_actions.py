@@ -28,7 +28,7 @@ from storage.browsing.applied_rules import AppliedRule
 from storage.browsing.search import load_index_state
 from storage.browsing.search_results import SearchResult, load_search_results
 from storage.sampling.batches import find_batch, load_batch, save_state
-from storage.sampling.frames import load_dataset_number, lock_dataset
+from storage.sampling.frames import load_dataset_row_id, lock_dataset
 
 _MAX_EXAMPLES = 20
 
@@ -177,7 +177,7 @@ def list_applied_rules(db: Session, *, by: Person, dataset: str | None = None) -
         NotFound: there is no such dataset.
     """
     require(by, Action.DRAW_BATCH)
-    number = None if dataset is None else load_dataset_number(db, name=dataset)
+    number = None if dataset is None else load_dataset_row_id(db, name=dataset)
     return applied_rules.list_rules(db, dataset_id=number)
 
 
@@ -200,7 +200,7 @@ def _apply(
             f"The preview had {expected:,} questions, but now there are {matches.count:,}, because another "
             "user has drawn, judged or imported questions. Preview again."
         )
-    dataset_id = load_dataset_number(db, name=search.dataset)
+    dataset_id = load_dataset_row_id(db, name=search.dataset)
     batch = None
     if batch_name is not None:
         lock_dataset(db, dataset_id=dataset_id)  # boxes of its questions must not change meanwhile

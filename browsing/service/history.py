@@ -13,12 +13,12 @@ from domain.people import Action, Person, require
 from domain.provenance import Provenance
 from domain.questions import Question
 from storage.browsing.question_events import load_events
-from storage.browsing.search_results import find_question_number
-from storage.intake.exams import load_exam, load_exam_number, load_report
+from storage.browsing.search_results import find_question_row_id
+from storage.intake.exams import load_exam, load_exam_row_id, load_report
 from storage.intake.provenance import load_provenance
 from storage.intake.questions import load_question
 from storage.review.comments import list_threads
-from storage.sampling.frames import load_dataset_number
+from storage.sampling.frames import load_dataset_row_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class History:
 
     number: int
     question: Question
-    exam_number: int
+    exam_row_id: int
     exam: Exam
     report: str | None
     provenance: Provenance | None
@@ -44,44 +44,44 @@ _EVENT_ORDER = (
 )  # fmt: skip
 
 
-def load_question_number(db: Session, *, by: Person, dataset: str, question_id: str) -> int:
+def load_question_row_id(db: Session, *, by: Person, dataset: str, question_id: str) -> int:
     """Load the database id of the question with a file id.
 
     Raises:
         NotFound: there is no such dataset or question.
     """
     require(by, Action.BROWSE)
-    number = find_question_number(db, dataset_id=load_dataset_number(db, name=dataset), key=question_id)
+    number = find_question_row_id(db, dataset_id=load_dataset_row_id(db, name=dataset), key=question_id)
     if number is None:
         raise NotFound(f"The dataset {dataset!r} has no question {question_id!r}.")
     return number
 
 
-def load_history(db: Session, *, by: Person, question_number: int) -> History:
+def load_history(db: Session, *, by: Person, question_row_id: int) -> History:
     """Load a question with all its events.
 
     Raises:
         NotFound: there is no such question.
     """
     require(by, Action.BROWSE)
-    question = load_question(db, question_id=question_number)
-    exam_id = load_exam_number(db, question_id=question_number)
+    question = load_question(db, question_id=question_row_id)
+    exam_id = load_exam_row_id(db, question_id=question_row_id)
     events = [
-        *load_events(db, question_number=question_number),
-        *_load_comment_events(db, by=by, question_number=question_number),
+        *load_events(db, question_row_id=question_row_id),
+        *_load_comment_events(db, by=by, question_row_id=question_row_id),
     ]
     return History(
-        number=question_number,
+        number=question_row_id,
         question=question,
-        exam_number=exam_id,
+        exam_row_id=exam_id,
         exam=load_exam(db, exam_id=exam_id),
         report=load_report(db, exam_id=exam_id),
-        provenance=load_provenance(db, question_id=question_number),
+        provenance=load_provenance(db, question_id=question_row_id),
         events=tuple(sorted(events, key=lambda event: (event.occurred_at, _EVENT_ORDER.index(event.kind)))),
     )
 
 
-def _load_comment_events(db: Session, *, by: Person, question_number: int) -> list[QuestionEvent]:
+def _load_comment_events(db: Session, *, by: Person, question_row_id: int) -> list[QuestionEvent]:
     """List the comments that the person may see; see :func:`storage.review.comments.list_threads`."""
     return [
         QuestionEvent(
@@ -94,6 +94,6 @@ def _load_comment_events(db: Session, *, by: Person, question_number: int) -> li
                 "to": "the coordinators" if comment.by_reviewer else thread.reviewer_name,
             },
         )
-        for thread in list_threads(db, person_id=by.id, question_id=question_number)
+        for thread in list_threads(db, person_id=by.id, question_id=question_row_id)
         for comment in thread.comments
     ]

@@ -19,7 +19,7 @@ from storage.browsing.search_results import SearchResult, count_values, load_sea
 from storage.intake.datasets import find_dataset_of_last_import
 from storage.quality.name_mappings import load_mapping, load_newest_mapping
 from storage.sampling.batches import list_batches, load_batch
-from storage.sampling.frames import list_dataset_names, load_dataset_number
+from storage.sampling.frames import list_dataset_names, load_dataset_row_id
 from terminology.taxonomy import derive_feature, get_column
 
 #: The features that a search can filter by and that follow from raw names.
@@ -98,7 +98,7 @@ def load_filter_choices(db: Session, *, by: Person, dataset: str) -> FilterChoic
         NotFound: there is no such dataset.
     """
     require(by, Action.BROWSE)
-    dataset_id = load_dataset_number(db, name=dataset)
+    dataset_id = load_dataset_row_id(db, name=dataset)
     columns = ("category", "content_type", "generator", "prompt_version")
     values_by_column = [tuple(count_values(db, dataset_id=dataset_id, column=column)) for column in columns]
     mapping = load_mapping(db, dataset_id=dataset_id)
@@ -127,7 +127,7 @@ def load_newest_name_mapping(db: Session, *, by: Person, dataset: str) -> int:
         NotFound: there is no such dataset.
     """
     require(by, Action.BROWSE)
-    return load_newest_mapping(db, dataset_id=load_dataset_number(db, name=dataset))
+    return load_newest_mapping(db, dataset_id=load_dataset_row_id(db, name=dataset))
 
 
 def list_batch_names(db: Session, *, by: Person, dataset: str) -> list[str]:
@@ -137,7 +137,7 @@ def list_batch_names(db: Session, *, by: Person, dataset: str) -> list[str]:
         NotFound: there is no such dataset.
     """
     require(by, Action.BROWSE)
-    return [batch.name for batch in list_batches(db, dataset_id=load_dataset_number(db, name=dataset))]
+    return [batch.name for batch in list_batches(db, dataset_id=load_dataset_row_id(db, name=dataset))]
 
 
 def search_questions(
@@ -198,7 +198,7 @@ def build_query_arguments(db: Session, search: Search) -> dict[str, Any]:
         NotFound: there is no such dataset or batch.
     """
     facets: list[str | tuple[str, ...]] = []
-    dataset_id = load_dataset_number(db, name=search.dataset)
+    dataset_id = load_dataset_row_id(db, name=search.dataset)
     for column in ("format", "task", "difficulty", "category", "content_type", "generator", "prompt_version"):
         value = getattr(search, column)
         if value is not None:

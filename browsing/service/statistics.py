@@ -22,7 +22,7 @@ from domain.vocabulary import NOT_MAPPED, Task
 from storage.browsing import statistics
 from storage.quality.name_mappings import load_mapping, load_newest_mapping
 from storage.release.gold import iterate_exam_contents
-from storage.sampling.frames import load_dataset_number
+from storage.sampling.frames import load_dataset_row_id
 from terminology.taxonomy import DERIVED_FEATURES, NamedField, NameMapping, derive_feature, get_column
 
 _MAX_OBSERVATIONS = 200
@@ -49,7 +49,7 @@ def compute_dataset_statistics(
         NotFound: there is no such dataset.
     """
     require(by, Action.BROWSE)
-    dataset_id = load_dataset_number(db, name=dataset)
+    dataset_id = load_dataset_row_id(db, name=dataset)
     questions, exams, images = statistics.count_questions(db, dataset_id=dataset_id)
     stems, explanations, texts_read = TextCounts(), TextCounts(), 0
     for block in statistics.iterate_texts(db, dataset_id=dataset_id):
@@ -117,7 +117,7 @@ def count_report_findings(
         NotFound: there is no such dataset.
     """
     require(by, Action.BROWSE)
-    dataset_id = load_dataset_number(db, name=dataset)
+    dataset_id = load_dataset_row_id(db, name=dataset)
 
     def iterate_reports() -> Iterator[str | None]:
         for count, content in enumerate(iterate_exam_contents(db, dataset_id=dataset_id), start=1):
@@ -139,7 +139,7 @@ def load_statistics_version(db: Session, *, by: Person, dataset: str) -> tuple[i
         NotFound: there is no such dataset.
     """
     require(by, Action.BROWSE)
-    dataset_id = load_dataset_number(db, name=dataset)
+    dataset_id = load_dataset_row_id(db, name=dataset)
     return (
         statistics.load_newest_question(db, dataset_id=dataset_id),
         statistics.load_newest_release(db, dataset_id=dataset_id),

@@ -154,7 +154,7 @@ def iterate_read_predictions(
     for prediction in stored_predictions.iterate_predictions(
         db, model_id=run.model_id, question_ids=question_ids
     ):
-        answer = answers.get(prediction.question_number)
+        answer = answers.get(prediction.question_row_id)
         if prediction.failed and answer is not None:
             yield replace(prediction, answer=answer, rule=BY_JUDGE)
         else:
@@ -186,7 +186,7 @@ def _build_requests(db: Session, evaluation: Evaluation, prompt: Prompt) -> Iter
     for run in stored.list_runs(db, evaluation_id=evaluation.id):
         cases = stored.load_cases(db, run_id=run.id)
         for prediction in stored_predictions.iterate_predictions(db, model_id=run.model_id):
-            item = questions[prediction.question_number]
+            item = questions[prediction.question_row_id]
             if prediction.failed and prediction.raw and not item.question.format.is_free_text:
                 yield build_extraction_request(
                     item, cases[item.number], run.condition, prompt, reply=prediction.raw

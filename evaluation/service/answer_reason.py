@@ -180,17 +180,17 @@ def calibrate_on_experts(judged: JudgedEvaluation, experts: Mapping[str, float])
     """
     numbers = {item.question.id: item.number for item in judged.questions}
     _check_known(experts, numbers)
-    by_number = {numbers[question_id]: score for question_id, score in experts.items()}
-    return calibrate_judge(judged.scores.values, by_number)
+    by_row_id = {numbers[question_id]: score for question_id, score in experts.items()}
+    return calibrate_judge(judged.scores.values, by_row_id)
 
 
 def _build_requests(
     db: Session, questions: list[EvaluatedQuestion], model_id: int, prompt: Prompt
 ) -> Iterator[ModelRequest]:
-    by_number = {item.number: item for item in questions}
+    by_row_id = {item.number: item for item in questions}
     reports = load_reports(db, numbers={item.exam.number for item in questions})
     for prediction in stored_predictions.iterate_predictions(db, model_id=model_id):
-        item = by_number[prediction.question_number]
+        item = by_row_id[prediction.question_row_id]
         yield from build_judge_requests(
             item,
             prompt,

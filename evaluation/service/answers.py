@@ -70,9 +70,9 @@ def store_replies(
         )
         if reply is not None and int(custom_id) not in known
     )
-    by_number = {str(item.number): item for item in load_question_formats(db, evaluation).values()}
+    by_row_id = {str(item.number): item for item in load_question_formats(db, evaluation).values()}
     return _store(
-        db, by=by, evaluation=evaluation, run=run, records=records, questions=by_number,
+        db, by=by, evaluation=evaluation, run=run, records=records, questions=by_row_id,
         source=f"replies of {run.model_run}", now=now,
     )  # fmt: skip
 
@@ -192,7 +192,7 @@ def build_prediction(
     extraction = resolve_answer(record, format_=question.format, options=options)
     return Prediction(
         model_id=model_id,
-        question_number=case.question_number,
+        question_row_id=case.question_row_id,
         answer=case.to_release_order(extraction.answer),
         raw=record.raw,
         rule=extraction.rule,
@@ -245,7 +245,7 @@ def _store(
     if predictions:
         digest = hashlib.sha256()
         for prediction in predictions:
-            digest.update(f"{prediction.question_number}\n{prediction.raw}\n".encode())
+            digest.update(f"{prediction.question_row_id}\n{prediction.raw}\n".encode())
         run_id = stored_predictions.add_run(
             db,
             model_id=run.model_id,

@@ -130,7 +130,7 @@ def _answer_part(
     exams = {item.exam.number: item.exam for item in questions.values()}
     records, names = {}, set()
     for case in cases:
-        item = questions[case.question_number]
+        item = questions[case.question_row_id]
         exam = choose_exam(item, case, condition=run.condition, exams=exams)
         records[item.question.id] = build_record(item, case, exam=exam, image_size=evaluation.image_size)
         names |= {radiograph.sha256 for radiograph in (exam.radiographs if exam else ()) if radiograph.sha256}

@@ -42,7 +42,7 @@ class ModelCase:
 
 
 def open_case(
-    db: Session, *, by: Person, release_id: int, split: str, question_number: int, now: datetime
+    db: Session, *, by: Person, release_id: int, split: str, question_row_id: int, now: datetime
 ) -> ModelCase:
     """Load a question with the answers of all models, with an audit entry if the split is private.
 
@@ -51,7 +51,7 @@ def open_case(
         by: the acting person.
         release_id: the id of the release in the database.
         split: the split.
-        question_number: the id of the question in the database.
+        question_row_id: the id of the question in the database.
         now: the current time.
 
     Raises:
@@ -61,22 +61,22 @@ def open_case(
     """
     require(by, Action.RUN_MODELS)
     scores = find_score_set(db, by=by, release_id=release_id, split=split)
-    questions = load_evaluated_questions(db, scores.evaluations[0].evaluation, only={question_number})
+    questions = load_evaluated_questions(db, scores.evaluations[0].evaluation, only={question_row_id})
     if not questions:
-        raise NotFound(f"Question {question_number} is not in the {split} split of {scores.release}.")
+        raise NotFound(f"Question {question_row_id} is not in the {split} split of {scores.release}.")
     if scores.is_private:
         record(
             db,
             by=by,
             what="open case of private split",
-            subject=f"question {question_number}",
+            subject=f"question {question_row_id}",
             new={"release": scores.release, "models": len(scores.evaluations)},
             now=now,
         )
     item = questions[0]
     answers = []
     for member in scores.evaluations:
-        number = [question_number]
+        number = [question_row_id]
         predictions = iterate_read_predictions(db, member.evaluation, member.run, by=by, question_ids=number)
         prediction = next(iter(predictions), None)
         was_asked = bool(stored.load_cases(db, run_id=member.run.id, question_ids=number))

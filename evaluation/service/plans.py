@@ -423,10 +423,10 @@ def build_requests(
 ) -> Iterator[ModelRequest]:
     """Yield the requests of the cases of a condition."""
     exams = {item.exam.number: item.exam for item in questions}
-    by_number = {item.number: item for item in questions}
+    by_row_id = {item.number: item for item in questions}
     for case in cases.cases:
         yield build_request(
-            by_number[case.question_number],
+            by_row_id[case.question_row_id],
             case,
             condition=condition,
             prompt=prompt,

@@ -151,11 +151,11 @@ def load_exported_answers(
     cases = stored.load_cases(db, run_id=run.id)
     return evaluation, [
         ExportedAnswer(
-            item=questions[prediction.question_number],
-            case=cases[prediction.question_number],
+            item=questions[prediction.question_row_id],
+            case=cases[prediction.question_row_id],
             exam=choose_exam(
-                questions[prediction.question_number],
-                cases[prediction.question_number],
+                questions[prediction.question_row_id],
+                cases[prediction.question_row_id],
                 condition=condition,
                 exams=exams,
             ),
@@ -170,7 +170,7 @@ def _load_condition(db: Session, by: Person, evaluation: Evaluation, run: Evalua
         condition=run.condition,
         cases=stored.load_cases(db, run_id=run.id),
         answers={
-            prediction.question_number: prediction.answer
+            prediction.question_row_id: prediction.answer
             for prediction in iterate_read_predictions(db, evaluation, run, by=by)
         },
         excluded=run.excluded,

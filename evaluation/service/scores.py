@@ -314,13 +314,13 @@ def load_text_pairs(db: Session, *, by: Person, scores: ScoreSet) -> list[TextPa
     if scores.is_private:
         raise Refused("The split is private. Its keys and answers to single questions are not exported.")
     questions = load_evaluated_questions(db, scores.evaluations[0].evaluation)
-    by_number = {item.number: item.question for item in questions}
+    by_row_id = {item.number: item.question for item in questions}
     return [
         TextPair(
-            question_id=by_number[prediction.question_number].id,
+            question_id=by_row_id[prediction.question_row_id].id,
             evaluation=item.evaluation.name,
-            reference=build_reference(by_number[prediction.question_number]),
-            candidate=build_candidate(prediction, by_number[prediction.question_number]),
+            reference=build_reference(by_row_id[prediction.question_row_id]),
+            candidate=build_candidate(prediction, by_row_id[prediction.question_row_id]),
         )
         for item in scores.evaluations
         for prediction in stored_predictions.iterate_predictions(db, model_id=item.run.model_id)

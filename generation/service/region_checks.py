@@ -222,7 +222,7 @@ def open_sentence(
     shown = order[index]
     report = reports[shown.report - 1]
     others = (*order[index + 1 :], *order[:index])
-    exam = None if report.exam_number is None else load_exam(db, exam_id=report.exam_number)
+    exam = None if report.exam_row_id is None else load_exam(db, exam_id=report.exam_row_id)
     return RegionSheet(
         task=task,
         number=list(dict.fromkeys(id_.report for id_ in order)).index(shown.report) + 1,
@@ -387,7 +387,7 @@ def _draw_reports(
             CheckedReport(
                 position=len(drawn) + 1,
                 exam=exam,
-                exam_number=None if dataset_id is None else find_exam(db, dataset_id=dataset_id, key=exam),
+                exam_row_id=None if dataset_id is None else find_exam(db, dataset_id=dataset_id, key=exam),
                 sentences=sentences,
                 checked=list_checked_sentences(sentences, statements),
             )
@@ -399,10 +399,10 @@ def _draw_reports(
 
 def _find_boxes(db: Session, report: CheckedReport, region: str | None) -> tuple[LabelledBox, ...]:
     """Return the boxes of a region on the radiographs of an exam, as its questions have them."""
-    if report.exam_number is None or region is None:
+    if report.exam_row_id is None or region is None:
         return ()
     found: dict[LabelledBox, None] = {}
-    for label, boxes in stored.find_region_boxes(db, exam_id=report.exam_number).items():
+    for label, boxes in stored.find_region_boxes(db, exam_id=report.exam_row_id).items():
         try:
             if resolve_region(label) == region:
                 found |= dict.fromkeys(boxes)

@@ -30,7 +30,7 @@ from storage.intake.bulk import (
     insert_rows,
     load_draw_hashes,
     load_known_exams,
-    load_next_numbers,
+    load_next_row_ids,
     load_record_hashes,
 )
 
@@ -68,7 +68,7 @@ class BatchWriter:
         self._container, self._image_importer, self._refusals = container, image_importer, refusals
         self._skip_known = skip_known
         self._exams: dict[str, ExamState] = {}
-        self._next_exam, self._next_question = load_next_numbers(db)
+        self._next_exam, self._next_question = load_next_row_ids(db)
         # The hashes of few ids are kept in memory; with many, each batch queries the index.
         self._queries_index = existing_count >= REBUILD_INDEXES_BELOW
         self._seen_questions = SeenHashes(
@@ -207,7 +207,7 @@ class BatchWriter:
         self._exams[state.key] = state
         return state
 
-    def reserve_numbers(self, count: int) -> range:
+    def reserve_row_ids(self, count: int) -> range:
         """Reserve the ids of ``count`` questions."""
         first = self._next_question
         self._next_question += count
@@ -287,7 +287,7 @@ class BatchRows:
                     continue
             kept.append(i)
             exams.append(state.number)
-        numbers = writer.reserve_numbers(len(kept))
+        numbers = writer.reserve_row_ids(len(kept))
         # They are needed only for what is stored beside the questions.
         is_needed = batch.problems or batch.provenance
         self.numbers = dict(zip(kept, numbers, strict=True)) if is_needed else {}

@@ -34,7 +34,7 @@ from records.values import boxes_from_json, boxes_to_plain, from_json, to_json
 from storage.intake import box_corrections as stored
 from storage.intake.bulk import lock_for_import
 from storage.quality.check_states import restart_checks
-from storage.sampling.frames import load_dataset_number, lock_dataset
+from storage.sampling.frames import load_dataset_row_id, lock_dataset
 
 #: The largest annotation file.
 MAX_BYTES = 64_000_000
@@ -77,7 +77,7 @@ def plan_box_corrections(
         InvalidValue: the file is neither, or too large.
     """
     require(by, Action.IMPORT_QUESTIONS)
-    dataset_id = load_dataset_number(db, name=dataset)
+    dataset_id = load_dataset_row_id(db, name=dataset)
     if len(content) > MAX_BYTES:
         raise InvalidValue("file", f"has more than {MAX_BYTES // 1_000_000} MB; split it")
     try:
@@ -152,7 +152,7 @@ def correct_boxes(
     if not why.strip():
         raise InvalidValue("why", "state the reason for the change")
     lock_for_import(db)
-    dataset_id = load_dataset_number(db, name=dataset)
+    dataset_id = load_dataset_row_id(db, name=dataset)
     lock_dataset(db, dataset_id=dataset_id)  # against draws and new studies
     plan = plan_box_corrections(
         db, by=by, dataset=dataset, content=content, match=match, labels=labels, replace=replace

@@ -286,7 +286,7 @@ def open_output(
     if index is None:
         return task
     shown = cells[index]
-    exam_number, _ = stored.list_report_exams(db, bench_id=bench.id)[shown.report - 1]
+    exam_row_id, _ = stored.list_report_exams(db, bench_id=bench.id)[shown.report - 1]
     versions = _order_versions(bench, person.id, shown.report, outputs)
     letters = dict(zip(versions, LETTERS, strict=False))
     others = (*cells[index + 1 :], *cells[:index])
@@ -296,8 +296,8 @@ def open_output(
         number=order_reports(seed=bench.seed, person_id=person.id, reports=bench.reports).index(shown.report)
         + 1,
         reports=bench.reports,
-        exam_number=exam_number,
-        exam=load_exam(db, exam_id=exam_number, with_report=True),
+        exam_row_id=exam_row_id,
+        exam=load_exam(db, exam_id=exam_row_id, with_report=True),
         outputs=tuple(
             BenchOutput(
                 letter=letters[version],
@@ -442,7 +442,7 @@ def list_bench_scores(db: Session, *, by: Person, name: str) -> list[ScoreRow]:
 
 
 def find_bench_image(
-    db: Session, *, person: Person, exam_number: int, radiograph_key: str
+    db: Session, *, person: Person, exam_row_id: int, radiograph_key: str
 ) -> tuple[str, str]:
     """Return (SHA-256, media type) of a radiograph for an expert of a bench or region check with its exam.
 
@@ -451,11 +451,11 @@ def find_bench_image(
         NotFound: the exam has no such radiograph, or its image was not imported.
     """
     require(person, Action.SCORE_OUTPUTS)
-    if not stored.scores_outputs_on_exam(db, person_id=person.id, exam_id=exam_number):
-        raise NotAllowed(f"{person.display_name} scores no outputs about exam {exam_number}.")
-    image = find_image(db, exam_number=exam_number, radiograph_key=radiograph_key)
+    if not stored.scores_outputs_on_exam(db, person_id=person.id, exam_id=exam_row_id):
+        raise NotAllowed(f"{person.display_name} scores no outputs about exam {exam_row_id}.")
+    image = find_image(db, exam_row_id=exam_row_id, radiograph_key=radiograph_key)
     if image is None:
-        raise NotFound(f"Exam {exam_number} has no image for radiograph {radiograph_key!r}.")
+        raise NotFound(f"Exam {exam_row_id} has no image for radiograph {radiograph_key!r}.")
     return image
 
 
@@ -472,7 +472,7 @@ def _draw_exams(db: Session, dataset: str, *, count: int, seed: int) -> list[int
 
 
 def _build_requests(
-    db: Session, version: PromptVersion, exam_numbers: Sequence[int], *, with_radiographs: bool
+    db: Session, version: PromptVersion, exam_row_ids: Sequence[int], *, with_radiographs: bool
 ) -> list[ModelRequest]:
     prompt = parse_prompt(version.content)
     unknown = sorted(set(prompt.variables) - set(EXAM_VARIABLES))
@@ -482,7 +482,7 @@ def _build_requests(
             f"has the variable {unknown[0]}, and exams have {', '.join(EXAM_VARIABLES)} only",
         )
     requests = []
-    for position, number in enumerate(exam_numbers, start=1):
+    for position, number in enumerate(exam_row_ids, start=1):
         exam = load_exam(db, exam_id=number, with_report=True)
         known = read_exam_variables(exam)
         images = [radiograph.sha256 for radiograph in exam.radiographs if radiograph.sha256 is not None]

@@ -90,8 +90,8 @@ def find_hits(
         text_hits.iterate_question_texts(db, dataset_id=dataset_summary.id), start=1
     ):
         hits += [
-            (text_row.question_number, hit)
-            for hit in find_hits_in_texts(text_row.texts, text_row.exam_number, header_values)
+            (text_row.question_row_id, hit)
+            for hit in find_hits_in_texts(text_row.texts, text_row.exam_row_id, header_values)
         ]
         if done % 1_000 == 0 or done == dataset_summary.questions:
             progress(done, dataset_summary.questions, "questions")
@@ -145,10 +145,10 @@ def search_with_headers(
     if not header_values:
         return 0
     hits = [
-        (text_row.question_number, hit)
+        (text_row.question_row_id, hit)
         for text_row in text_hits.iterate_question_texts(db, dataset_id=dataset_id)
         for field, text in text_row.texts
-        for hit in header_values.find_hits(text, field=field, exam=text_row.exam_number)
+        for hit in header_values.find_hits(text, field=field, exam=text_row.exam_row_id)
     ]
     text_hits.add_hits(db, dataset_id=dataset_id, hits=hits)
     return len(hits)

@@ -82,7 +82,7 @@ def _check_item(schema: Mapping[str, Any], name: str, check: Check) -> None:
 
 
 def build_request(
-    prompt: Prompt, question: Question, report: str | None, *, question_number: int
+    prompt: Prompt, question: Question, report: str | None, *, question_row_id: int
 ) -> ModelRequest:
     """Build the request for one question. Its custom id is the id of the question in the database.
 
@@ -90,7 +90,7 @@ def build_request(
         prompt: the prompt, which :func:`read_items` accepts.
         question: the question.
         report: the report of the exam; None if there is none.
-        question_number: the id of the question in the database.
+        question_row_id: the id of the question in the database.
     """
     values = {
         "question": _describe_question(question),
@@ -99,7 +99,7 @@ def build_request(
         "report": (report or "").strip() or "There is no report.",
     }
     return prompt.build_request(
-        custom_id=str(question_number), values={name: values[name] for name in prompt.variables}
+        custom_id=str(question_row_id), values={name: values[name] for name in prompt.variables}
     )
 
 

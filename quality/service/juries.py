@@ -406,14 +406,14 @@ def _plan_check(db: Session, scope: _Scope, check: Check, version: models.Prompt
 
 def _keep_some(plan: _Plan, count: int) -> None:
     """Keep a number of questions, chosen by their hash, so that all checks and juries choose the same."""
-    open_numbers = {number for numbers in plan.asked.values() for number in numbers}
-    chosen = set(sorted(open_numbers, key=_hash_number)[:count])
+    open_row_ids = {number for numbers in plan.asked.values() for number in numbers}
+    chosen = set(sorted(open_row_ids, key=_hash_row_id)[:count])
     for numbers_by_family in (plan.asked, plan.excluded):
         for family, numbers in numbers_by_family.items():
             numbers_by_family[family] = [number for number in numbers if number in chosen]
 
 
-def _hash_number(number: int) -> bytes:
+def _hash_row_id(number: int) -> bytes:
     return hashlib.blake2b(str(number).encode(), digest_size=8).digest()
 
 
@@ -472,7 +472,7 @@ def _add_judges(
 
 def _build_requests(db: Session, prompt: Prompt, numbers: Sequence[int]) -> Iterator[ModelRequest]:
     for number, question, report in load_questions(db, numbers):
-        yield build_request(prompt, question, report, question_number=number)
+        yield build_request(prompt, question, report, question_row_id=number)
 
 
 def load_questions(db: Session, numbers: Collection[int]) -> Iterator[tuple[int, Question, str | None]]:

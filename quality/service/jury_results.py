@@ -264,7 +264,7 @@ def load_jury_results(db: Session, *, by: Person, dataset: str) -> list[JuryResu
 
 
 def load_jury_tiers(
-    db: Session, *, by: Person, dataset: str, question_numbers: Collection[int]
+    db: Session, *, by: Person, dataset: str, question_row_ids: Collection[int]
 ) -> dict[int, Difficulty]:
     """Return the tiers on which juries agree, for those of the questions that have one.
 
@@ -274,19 +274,19 @@ def load_jury_tiers(
     require(by, Action.SEE_CHECKS)
     summary = datasets.load_dataset(db, name=dataset)
     state = check_states.load_states(db, dataset_id=summary.id)[Check.DIFFICULTY]
-    outcomes = load_jury_outcomes(db, dataset_id=summary.id, state=state, question_ids=question_numbers)
+    outcomes = load_jury_outcomes(db, dataset_id=summary.id, state=state, question_ids=question_row_ids)
     return {number: outcome.tier for number, outcome in outcomes.items() if outcome.tier is not None}
 
 
-def load_question_votes(db: Session, *, by: Person, question_number: int) -> list[VoteDetails]:
+def load_question_votes(db: Session, *, by: Person, question_row_id: int) -> list[VoteDetails]:
     """Return all votes on a question with their reasons, those by earlier criteria included."""
     require(by, Action.SEE_CHECKS)
     details = []
-    for judge, vote in stored.list_votes_of_question(db, question_id=question_number):
+    for judge, vote in stored.list_votes_of_question(db, question_id=question_row_id):
         items = _load_items(db, judge.prompt)
         reasons: tuple[str, ...] = ()
         if vote.answers and judge.model_run is not None:
-            reply = models.find_reply(db, by=by, name=judge.model_run, custom_id=str(question_number))
+            reply = models.find_reply(db, by=by, name=judge.model_run, custom_id=str(question_row_id))
             reasons = read_answers(reply, items)[1] if reply is not None else ()
         details.append(VoteDetails(judge=judge, items=items, vote=vote, reasons=reasons))
     return details

@@ -177,22 +177,22 @@ def _build_line(summary: DatasetSummary, state: CheckState, *, not_run: int, wit
     )
 
 
-def list_results(db: Session, *, by: Person, question_number: int) -> list[CheckResult]:
+def list_results(db: Session, *, by: Person, question_row_id: int) -> list[CheckResult]:
     """List the result of each check that is switched on for one question, in the order of the checks.
 
     Raises:
         NotFound: there is no such question.
     """
     require(by, Action.SEE_CHECKS)
-    load_question(db, question_id=question_number)
-    dataset_id, row = question_blocks.load_question_row(db, question_id=question_number)
-    from_runs = examined_questions.list_questions_from_runs(db, question_ids=[question_number])
+    load_question(db, question_id=question_row_id)
+    dataset_id, row = question_blocks.load_question_row(db, question_id=question_row_id)
+    from_runs = examined_questions.list_questions_from_runs(db, question_ids=[question_row_id])
     checked = replace(
         row_to_checked_question(row, datasets.load_expectations(db, dataset_id=dataset_id), {}),
-        is_from_run=question_number in from_runs,
+        is_from_run=question_row_id in from_runs,
     )
     first_problems: dict[Check, Problem] = {}
-    for problem in problems.list_problems_of_question(db, question_id=question_number):
+    for problem in problems.list_problems_of_question(db, question_id=question_row_id):
         first_problems.setdefault(problem.check, problem)
     results = []
     for check, state in check_states.load_states(db, dataset_id=dataset_id).items():
@@ -200,12 +200,12 @@ def list_results(db: Session, *, by: Person, question_number: int) -> list[Check
             continue
         if check in JURY_CHECKS:
             outcomes = load_jury_outcomes(
-                db, dataset_id=dataset_id, state=state, question_ids=[question_number]
+                db, dataset_id=dataset_id, state=state, question_ids=[question_row_id]
             )
-            results.append(outcome_to_result(check, outcomes.get(question_number)))
+            results.append(outcome_to_result(check, outcomes.get(question_row_id)))
         elif check in first_problems:
             results.append(CheckResult(check=check, problem=first_problems[check]))
-        elif not is_checked(state, question_id=question_number):
+        elif not is_checked(state, question_id=question_row_id):
             results.append(CheckResult(check=check, not_checked=Need.RESULT))
         else:
             missing = checked.find_missing_need(CHECKS[check].needs)
@@ -214,7 +214,7 @@ def list_results(db: Session, *, by: Person, question_number: int) -> list[Check
 
 
 def load_check_outcomes(
-    db: Session, *, by: Person, dataset: str, question_numbers: Collection[int]
+    db: Session, *, by: Person, dataset: str, question_row_ids: Collection[int]
 ) -> dict[Check, CheckOutcomes]:
     """Load the results of all checks for some questions of a dataset, whether the checks are on or off.
 
@@ -226,8 +226,8 @@ def load_check_outcomes(
     states = check_states.load_states(db, dataset_id=summary.id)
     expected = datasets.load_expectations(db, dataset_id=summary.id)
     checked: dict[Check, set[int]] = {check: set() for check in CHECKS}
-    from_runs = examined_questions.list_questions_from_runs(db, question_ids=question_numbers)
-    for row in question_blocks.load_rows(db, question_ids=question_numbers):
+    from_runs = examined_questions.list_questions_from_runs(db, question_ids=question_row_ids)
+    for row in question_blocks.load_rows(db, question_ids=question_row_ids):
         question = replace(row_to_checked_question(row, expected, {}), is_from_run=row[0] in from_runs)
         for check, state in states.items():
             if (
@@ -238,10 +238,10 @@ def load_check_outcomes(
                 checked[check].add(row[0])
     for check in JURY_CHECKS:
         outcomes = load_jury_outcomes(
-            db, dataset_id=summary.id, state=states[check], question_ids=question_numbers
+            db, dataset_id=summary.id, state=states[check], question_ids=question_row_ids
         )
         checked[check] = {number for number, outcome in outcomes.items() if outcome.not_checked is None}
-    reported = problems.map_checks_to_questions(db, question_ids=question_numbers)
+    reported = problems.map_checks_to_questions(db, question_ids=question_row_ids)
     return {
         check: CheckOutcomes(checked=frozenset(checked[check]), reported=frozenset(reported.get(check, ())))
         for check in CHECKS
@@ -301,14 +301,14 @@ def list_examples(
     )
 
 
-def load_question_with_problem(db: Session, *, by: Person, question_number: int) -> Question:
+def load_question_with_problem(db: Session, *, by: Person, question_row_id: int) -> Question:
     """Load a question with its key, which people with access to the checks may see.
 
     Raises:
         NotFound: there is no such question.
     """
     require(by, Action.SEE_CHECKS)
-    return load_question(db, question_id=question_number)
+    return load_question(db, question_id=question_row_id)
 
 
 def list_datasets(db: Session, *, by: Person) -> list[DatasetSummary]:

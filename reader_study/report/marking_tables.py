@@ -175,7 +175,7 @@ def _iterate_reader_answers(data: ReportData) -> Iterator[tuple[int, str]]:
 def _iterate_model_answers(data: ReportData) -> Iterator[tuple[int, str]]:
     """Yield (case id, text) of the models' answers to open scored cases."""
     open_case_ids = {
-        case.blind_case.question_number: case.blind_case.id
+        case.blind_case.question_row_id: case.blind_case.id
         for case in data.cases
         if case.scored and case.question.format.is_free_text
     }

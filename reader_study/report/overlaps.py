@@ -49,7 +49,7 @@ def compute_box_overlaps(data: ReportData, settings: Settings) -> tuple[BoxOverl
         answers_by_rater[model.name, "model"] = [
             (case.question.format, case.question.exam_id, case.question.boxes, prediction.boxes)
             for case in included_cases
-            if (prediction := model.predictions.get(case.blind_case.question_number)) is not None
+            if (prediction := model.predictions.get(case.blind_case.question_row_id)) is not None
         ]
     return tuple(
         BoxOverlap(

@@ -57,17 +57,17 @@ def _count_readers(data: ReportData) -> list[Participation]:
 def _count_models(data: ReportData) -> list[Participation]:
     scored = [case.blind_case for case in data.cases if case.scored]
     excluded_questions = {
-        case.question_number for case in scored if data.is_excluded(case_id=case.id, reader_id=None)
+        case.question_row_id for case in scored if data.is_excluded(case_id=case.id, reader_id=None)
     }
     rows = []
     for model in data.models:
         predictions = [
-            model.predictions[case.question_number]
+            model.predictions[case.question_row_id]
             for case in scored
-            if case.question_number in model.predictions
+            if case.question_row_id in model.predictions
         ]
         kept = [
-            prediction for prediction in predictions if prediction.question_number not in excluded_questions
+            prediction for prediction in predictions if prediction.question_row_id not in excluded_questions
         ]
         rows.append(
             Participation(

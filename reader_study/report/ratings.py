@@ -76,7 +76,7 @@ def _score_predictions(
     predicted = [
         (case, prediction)
         for case in cases
-        if (prediction := model.predictions.get(case.blind_case.question_number)) is not None
+        if (prediction := model.predictions.get(case.blind_case.question_row_id)) is not None
     ]
     return (
         [case for case, _ in predicted],

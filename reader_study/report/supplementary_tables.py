@@ -120,7 +120,7 @@ def compute_level_accuracy(
 
 def count_failed_replies(data: ReportData) -> tuple[FailedReplies, ...]:
     results: list[FailedReplies] = []
-    numbers = {case.blind_case.question_number for case in data.cases if case.scored}
+    numbers = {case.blind_case.question_row_id for case in data.cases if case.scored}
     for model in data.models:
         predictions = [prediction for number, prediction in model.predictions.items() if number in numbers]
         proportion = wilson(sum(prediction.failed for prediction in predictions), len(predictions))
@@ -142,7 +142,7 @@ def count_failed_replies(data: ReportData) -> tuple[FailedReplies, ...]:
 def compute_extraction_errors(data: ReportData) -> tuple[ExtractionRate, ...]:
     """Compute the error rate of each extraction rule on the replies of all models of the study."""
     protocol = data.versions[-1].protocol
-    numbers = {case.blind_case.question_number for case in data.cases if case.scored}
+    numbers = {case.blind_case.question_row_id for case in data.cases if case.scored}
     predictions = [
         prediction
         for model in data.models

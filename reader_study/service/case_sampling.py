@@ -30,7 +30,7 @@ from sampling.draw import draw_questions, mix_hashes, sort_by_hash
 from storage.intake.exams import load_exam
 from storage.intake.questions import load_questions
 from storage.quality.name_mappings import load_derived_names
-from storage.reader_study.cases import load_question_numbers
+from storage.reader_study.cases import load_question_row_ids
 from storage.release.releases import find_release
 from storage.review.assignments import list_batch_members
 from storage.sampling import frames
@@ -58,15 +58,15 @@ def draw_cases(
         db,
         dataset_id=dataset_id,
         after=0,
-        through=frames.load_last_question_number(db, dataset_id=dataset_id),
+        through=frames.load_last_question_row_id(db, dataset_id=dataset_id),
         stratify_by=design.plan.strata,
         names=load_derived_names(db, dataset_id=dataset_id, features=design.plan.strata),
         formats=design.formats,
     )
     candidates = np.ones(len(frame.numbers), dtype=np.bool_)
-    eligible_numbers = _find_eligible_numbers(db, source=source, released_questions=released_questions)
-    if eligible_numbers is not None:
-        candidates = np.isin(frame.numbers, np.array(sorted(eligible_numbers), dtype=np.int64))
+    eligible_row_ids = _find_eligible_row_ids(db, source=source, released_questions=released_questions)
+    if eligible_row_ids is not None:
+        candidates = np.isin(frame.numbers, np.array(sorted(eligible_row_ids), dtype=np.int64))
     exams = frames.map_questions_to_exams(db, question_ids=frame.numbers[candidates].tolist())
     if design.one_per_exam:
         candidates &= _select_one_per_exam(frame, candidates, exams, seed=design.plan.seed)
@@ -80,7 +80,7 @@ def draw_cases(
     if design.training:
         used_exams = {exams[number] for number, _ in scored}
         remaining = candidates & np.array(
-            [exams.get(question_number) not in used_exams for question_number in frame.numbers.tolist()],
+            [exams.get(question_row_id) not in used_exams for question_row_id in frame.numbers.tolist()],
             dtype=np.bool_,
         )
         plan = replace(design.plan, per_1000=None, n=design.training)
@@ -155,16 +155,16 @@ def count_available_cases(
         Refused: the file of the release was changed.
     """
     require(by, Action.RUN_STUDY)
-    dataset_id = frames.load_dataset_number(db, name=source.dataset)
+    dataset_id = frames.load_dataset_row_id(db, name=source.dataset)
     released_questions = _load_released_questions(db, by=by, dataset_id=dataset_id, source=source)
-    eligible_numbers = _find_eligible_numbers(db, source=source, released_questions=released_questions)
+    eligible_row_ids = _find_eligible_row_ids(db, source=source, released_questions=released_questions)
     questions, exams = frames.load_exam_sizes(
-        db, dataset_id=dataset_id, question_ids=eligible_numbers, formats=formats
+        db, dataset_id=dataset_id, question_ids=eligible_row_ids, formats=formats
     )
     return AvailableCases(questions=questions, exams=exams)
 
 
-def _find_eligible_numbers(
+def _find_eligible_row_ids(
     db: Session, *, source: CaseSource, released_questions: dict[int, Question] | None
 ) -> frozenset[int] | None:
     if source.kind is SourceKind.DATASET:
@@ -172,7 +172,7 @@ def _find_eligible_numbers(
     if released_questions is not None:
         return frozenset(released_questions)
     batch = load_batch(db, name=source.name)
-    return frozenset(member.question_number for member in list_batch_members(db, batch_id=batch.id))
+    return frozenset(member.question_row_id for member in list_batch_members(db, batch_id=batch.id))
 
 
 def _load_released_questions(
@@ -192,7 +192,7 @@ def _load_released_questions(
             "backup."
         )
     questions = [question_from_plain(json.loads(line)) for line in content.splitlines() if line.strip()]
-    numbers = load_question_numbers(db, dataset_id=dataset_id, keys=[question.id for question in questions])
+    numbers = load_question_row_ids(db, dataset_id=dataset_id, keys=[question.id for question in questions])
     return {numbers[question.id]: question for question in questions}
 
 
@@ -202,8 +202,8 @@ def _select_one_per_exam(
     """Select one question per exam: the one with the lowest mixed hash."""
     indices = np.flatnonzero(candidates)
     order = indices[np.argsort(mix_hashes(frame.hashes[indices], seed=seed), kind="stable")]
-    exam_numbers = np.array([exams[number] for number in frame.numbers[order].tolist()], dtype=np.int64)
-    _, first = np.unique(exam_numbers, return_index=True)
+    exam_row_ids = np.array([exams[number] for number in frame.numbers[order].tolist()], dtype=np.int64)
+    _, first = np.unique(exam_row_ids, return_index=True)
     selected = np.zeros(len(candidates), dtype=np.bool_)
     selected[order[first]] = True
     return selected
@@ -257,17 +257,17 @@ def _build_cases(
     )
     loaded: dict[int, Any] = {}
     for position, ((number, stratum), kind) in enumerate(zip(drawn_questions, kinds, strict=True), start=1):
-        question, exam_number = questions[number], exams[number]
-        exam = loaded.get(exam_number) or load_exam(db, exam_id=exam_number)
-        loaded[exam_number] = exam
+        question, exam_row_id = questions[number], exams[number]
+        exam = loaded.get(exam_row_id) or load_exam(db, exam_id=exam_row_id)
+        loaded[exam_row_id] = exam
         yield Case(
             blind_case=BlindCase(
                 id=0,
                 study_id=0,
                 number=position,
                 kind=kind,
-                question_number=number,
-                exam_number=exam_number,
+                question_row_id=number,
+                exam_row_id=exam_row_id,
                 question_id=question.id,
                 format=question.format,
                 stem=question.stem,

@@ -101,13 +101,13 @@ def load_compared_case(db: Session, *, by: Person, study: str, number: int) -> C
     for model in list_models(db, dataset_id=loaded_study.dataset_id):
         if protocol.includes_model(model.name):
             predictions = iterate_predictions(
-                db, model_id=model.id, question_ids=[case.blind_case.question_number]
+                db, model_id=model.id, question_ids=[case.blind_case.question_row_id]
             )
             answers += [
                 _compare_prediction(case, prediction, scoring, rater=model.name) for prediction in predictions
             ]
     return ComparedCase(
-        case=case, exam=load_exam(db, exam_id=case.blind_case.exam_number), answers=tuple(answers)
+        case=case, exam=load_exam(db, exam_id=case.blind_case.exam_row_id), answers=tuple(answers)
     )
 
 

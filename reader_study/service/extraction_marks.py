@@ -92,7 +92,7 @@ def load_extraction_check(
         sample.append(
             SampledReply(
                 id=reply,
-                question=cases[prediction.question_number].question,
+                question=cases[prediction.question_row_id].question,
                 prediction=prediction,
                 mark=marks.get(reply),
                 revision=latest.revision if latest else 0,
@@ -137,7 +137,7 @@ def mark_extraction(
         raise InvalidValue("mark", "must be right or wrong")
     models = {model.id for model in list_models(db, dataset_id=loaded_study.dataset_id)}
     if reply.model_id not in models or not any(
-        iterate_predictions(db, model_id=reply.model_id, question_ids=[reply.question_number])
+        iterate_predictions(db, model_id=reply.model_id, question_ids=[reply.question_row_id])
     ):
         raise NotFound(f"{study} has no such reply. Reload the page.")
     latest = {
@@ -157,7 +157,7 @@ def mark_extraction(
         db,
         by=by,
         what="mark extraction",
-        subject=f"study {loaded_study.id} model {reply.model_id} question {reply.question_number}",
+        subject=f"study {loaded_study.id} model {reply.model_id} question {reply.question_row_id}",
         old=None if latest is None or latest.mark is None else latest.mark.value,
         new={"mark": None if mark is None else mark.value, "revision": revision},
         now=now,
@@ -168,5 +168,5 @@ def mark_extraction(
 def _load_scored_cases(db: Session, study_id: int) -> dict[int, Case]:
     """Return the scored cases by the database id of their question."""
     return {
-        case.blind_case.question_number: case for case in list_cases(db, study_id=study_id) if case.scored
+        case.blind_case.question_row_id: case for case in list_cases(db, study_id=study_id) if case.scored
     }

@@ -172,15 +172,15 @@ def open_answer(
     shown = answers[index]
     case_number, question = questions[shown.id.case_id]
     revision = marks.get(shown.id)
-    exam_number = load_blind_case(db, case_id=shown.id.case_id).exam_number
+    exam_row_id = load_blind_case(db, case_id=shown.id.case_id).exam_row_id
     others = (*answers[index + 1 :], *answers[:index])
     return MarkingSheet(
         task=task,
         answer=shown,
         case_number=case_number,
         question=question,
-        exam_number=exam_number,
-        radiographs=load_exam_without_information(db, exam_id=exam_number).radiographs,
+        exam_row_id=exam_row_id,
+        radiographs=load_exam_without_information(db, exam_id=exam_row_id).radiographs,
         number=index + 1,
         mark=_mark_of(marks, shown),
         revision=revision.revision if revision else 0,
@@ -190,7 +190,7 @@ def open_answer(
     )
 
 
-def load_marking_image(db: Session, *, person: Person, exam_number: int, radiograph_key: str) -> StoredImage:
+def load_marking_image(db: Session, *, person: Person, exam_row_id: int, radiograph_key: str) -> StoredImage:
     """Return the image file of a radiograph, for a marker of a study with an open case on the exam.
 
     Raises:
@@ -199,12 +199,12 @@ def load_marking_image(db: Session, *, person: Person, exam_number: int, radiogr
     """
     require(person, Action.MARK_ANSWERS)
     if not any(
-        case.exam_number == exam_number and case.kind is CaseKind.SCORED and case.format.is_free_text
+        case.exam_row_id == exam_row_id and case.kind is CaseKind.SCORED and case.format.is_free_text
         for study_id, _ in stored.list_marker_roles(db, person_id=person.id)
         for case in list_blind_cases(db, study_id=study_id)
     ):
-        raise NotAllowed(f"{person.display_name} marks no answers about exam {exam_number}.")
-    return load_stored_image(db, exam_number=exam_number, radiograph_key=radiograph_key)
+        raise NotAllowed(f"{person.display_name} marks no answers about exam {exam_row_id}.")
+    return load_stored_image(db, exam_row_id=exam_row_id, radiograph_key=radiograph_key)
 
 
 def mark_answer(

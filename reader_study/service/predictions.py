@@ -24,10 +24,10 @@ from reader_study.service.study_models import choose_models
 from storage.intake.bulk import load_record_hashes
 from storage.intake.questions import load_questions
 from storage.reader_study import predictions as stored
-from storage.reader_study.cases import list_blind_cases, load_question_numbers
+from storage.reader_study.cases import list_blind_cases, load_question_row_ids
 from storage.reader_study.predictions import ModelRecord
 from storage.reader_study.studies import list_studies, load_current_protocol, load_study
-from storage.sampling.frames import list_dataset_names, load_dataset_number
+from storage.sampling.frames import list_dataset_names, load_dataset_row_id
 
 _CHUNK = 500
 #: The maximum length of the name of a model, in characters.
@@ -166,13 +166,13 @@ def import_predictions(
     if study is None:
         return outcome
     answered = stored.load_predicted_questions(db, model_id=model_id)
-    case_question_numbers = {question.number for question in cases.values()}
+    case_question_row_ids = {question.number for question in cases.values()}
     if not load_current_protocol(db, study_id=load_study(db, name=study).id).protocol.includes_model(model):
         choose_models(db, by=by, study=study, add=[model], why=f"predictions imported from {file}", now=now)
     return replace(
         outcome,
         study=study,
-        study_cases=(len(case_question_numbers & answered), len(case_question_numbers)),
+        study_cases=(len(case_question_row_ids & answered), len(case_question_row_ids)),
     )
 
 
@@ -273,7 +273,7 @@ def _load_dataset_and_cases(
             )
         cases = {
             case.question_id: QuestionFormat(
-                number=case.question_number, format=case.format, options=case.options
+                number=case.question_row_id, format=case.format, options=case.options
             )
             for case in list_blind_cases(db, study_id=loaded_study.id)
         }
@@ -286,7 +286,7 @@ def _load_dataset_and_cases(
                 f"state a dataset or a study. Datasets: {', '.join(names) or 'none; import questions first'}",
             )
         dataset = names[0]
-    return dataset, load_dataset_number(db, name=dataset), {}
+    return dataset, load_dataset_row_id(db, name=dataset), {}
 
 
 def _load_question_formats(
@@ -296,10 +296,10 @@ def _load_question_formats(
     questions = {key: cases[key] for key in keys if key in cases}
     other_keys = [key for key in keys if key not in questions]
     try:
-        numbers = load_question_numbers(db, dataset_id=dataset_id, keys=other_keys)
+        numbers = load_question_row_ids(db, dataset_id=dataset_id, keys=other_keys)
     except NotFound:
         existing_keys = set(load_record_hashes(db, dataset_id=dataset_id, keys=other_keys))
-        numbers = load_question_numbers(
+        numbers = load_question_row_ids(
             db, dataset_id=dataset_id, keys=[key for key in other_keys if key in existing_keys]
         )
     for number, question in load_questions(db, question_ids=numbers.values()):

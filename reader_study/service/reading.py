@@ -76,7 +76,7 @@ def submit_reading(
     if revision != (latest.revision if latest else 0) + 1:
         raise StaleRevision(_describe_conflict(locked, latest))
     _check_allowed_now(db, locked, latest=latest, now=now)
-    exam = load_exam_without_information(db, exam_id=locked.case.exam_number)
+    exam = load_exam_without_information(db, exam_id=locked.case.exam_row_id)
     check_reading(reading, case=locked.case, exam=exam, ask_confidence=locked.protocol.ask_confidence)
     reading = replace(reading, image=resolve_image_display(reading.image, exam=exam))
     try:

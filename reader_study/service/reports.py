@@ -110,7 +110,7 @@ def count_report_answers(db: Session, *, by: Person, study: str) -> int:
     loaded_study = stored.load_study(db, name=study)
     protocol = stored.list_protocols(db, study_id=loaded_study.id)[-1].protocol
     numbers = [
-        case.question_number
+        case.question_row_id
         for case in list_blind_cases(db, study_id=loaded_study.id)
         if case.kind is CaseKind.SCORED
     ]
@@ -260,7 +260,7 @@ def load_report_data(db: Session, *, by: Person, study: str, release: str | None
     if release is not None:
         cases, withdrawn = _take_keys(db, loaded_study, cases, release=release)
         exclusions = (*exclusions, *withdrawn)
-    question_numbers = [case.blind_case.question_number for case in cases if case.scored]
+    question_row_ids = [case.blind_case.question_row_id for case in cases if case.scored]
     versions = stored.list_protocols(db, study_id=loaded_study.id)
     protocol = versions[-1].protocol
     models, model_ids = [], []
@@ -268,8 +268,8 @@ def load_report_data(db: Session, *, by: Person, study: str, release: str | None
         if not protocol.includes_model(model.name):
             continue
         predictions = {
-            prediction.question_number: prediction
-            for prediction in iterate_predictions(db, model_id=model.id, question_ids=question_numbers)
+            prediction.question_row_id: prediction
+            for prediction in iterate_predictions(db, model_id=model.id, question_ids=question_row_ids)
         }
         if predictions:
             model_ids.append(model.id)

@@ -131,7 +131,7 @@ def compute_own_result(db: Session, *, study: ReaderStudy, reader: Reader) -> Pr
     return wilson(sum(counted), len(counted)) if counted else None
 
 
-def load_reading_image(db: Session, *, person: Person, exam_number: int, radiograph_key: str) -> StoredImage:
+def load_reading_image(db: Session, *, person: Person, exam_row_id: int, radiograph_key: str) -> StoredImage:
     """Return the image file of a radiograph, if the person may see it now.
 
     Readers may see the images of the current and the next case and of the training case that they answered
@@ -143,22 +143,22 @@ def load_reading_image(db: Session, *, person: Person, exam_number: int, radiogr
     """
     require(person, Action.READ)
     if not any(
-        _may_see(db, study, reader, exam_number)
+        _may_see(db, study, reader, exam_row_id)
         for study, reader in study_readers.list_studies_of_person(db, person_id=person.id)
     ):
-        raise NotAllowed(f"{person.display_name} has no open case about exam {exam_number}.")
-    return load_stored_image(db, exam_number=exam_number, radiograph_key=radiograph_key)
+        raise NotAllowed(f"{person.display_name} has no open case about exam {exam_row_id}.")
+    return load_stored_image(db, exam_row_id=exam_row_id, radiograph_key=radiograph_key)
 
 
-def load_stored_image(db: Session, *, exam_number: int, radiograph_key: str) -> StoredImage:
+def load_stored_image(db: Session, *, exam_row_id: int, radiograph_key: str) -> StoredImage:
     """Return the image file of a radiograph. The caller checks whether the person may see it.
 
     Raises:
         NotFound: the exam has no such radiograph, or its image was not imported.
     """
-    image = find_image(db, exam_number=exam_number, radiograph_key=radiograph_key)
+    image = find_image(db, exam_row_id=exam_row_id, radiograph_key=radiograph_key)
     if image is None:
-        raise NotFound(f"Exam {exam_number} has no image for radiograph {radiograph_key!r}.")
+        raise NotFound(f"Exam {exam_row_id} has no image for radiograph {radiograph_key!r}.")
     return StoredImage(sha256=image[0], media_type=image[1])
 
 
@@ -210,7 +210,7 @@ def _build_sheet(
     protocol = load_current_protocol(db, study_id=study.id).protocol
     case = cases.load_blind_case(db, case_id=slot.case_id)
     arm, key = study.design.find_arm(slot.arm), build_reading_key(slot, study_id=study.id)
-    exam = _load_exam(db, case.exam_number, with_clinical_information=arm.clinical_info_shown)
+    exam = _load_exam(db, case.exam_row_id, with_clinical_information=arm.clinical_info_shown)
     if arm.clinical_info_shown:  # the hash covers the clinical information
         _check_unchanged(case, exam=exam)
     training = case.kind is CaseKind.TRAINING
@@ -223,7 +223,7 @@ def _build_sheet(
     draft = stored.find_draft(db, key=key)
     later_slots = [open_slot for open_slot in open_slots if open_slot.position != slot.position]
     upcoming_exams = [
-        cases.load_blind_case(db, case_id=open_slot.case_id).exam_number for open_slot in later_slots[:1]
+        cases.load_blind_case(db, case_id=open_slot.case_id).exam_row_id for open_slot in later_slots[:1]
     ]
     return ReadingSheet(
         study=study,
@@ -244,15 +244,15 @@ def _build_sheet(
         progress=progress,
         previous=_find_previous_position(db, study, reader, slot) if protocol.going_back else None,
         next=_next_position(slot, open_slots) if reading is not None else None,
-        upcoming_images=list_radiograph_keys(db, exam_numbers=upcoming_exams),
+        upcoming_images=list_radiograph_keys(db, exam_row_ids=upcoming_exams),
     )
 
 
-def _load_exam(db: Session, exam_number: int, *, with_clinical_information: bool) -> Exam:
+def _load_exam(db: Session, exam_row_id: int, *, with_clinical_information: bool) -> Exam:
     return (
-        load_exam(db, exam_id=exam_number)
+        load_exam(db, exam_id=exam_row_id)
         if with_clinical_information
-        else load_exam_without_information(db, exam_id=exam_number)
+        else load_exam_without_information(db, exam_id=exam_row_id)
     )
 
 
@@ -279,26 +279,26 @@ def _next_position(slot: Slot, open_slots: tuple[Slot, ...]) -> int | None:
     return min(open_slots[0].position, slot.position + 1) if open_slots else slot.position + 1
 
 
-def _may_see(db: Session, study: ReaderStudy, reader: Reader, exam_number: int) -> bool:
+def _may_see(db: Session, study: ReaderStudy, reader: Reader, exam_row_id: int) -> bool:
     if study.state is StudyState.CLOSED:
         return False
     for slot in cases.list_open_slots(db, reader_id=reader.id, limit=2):
-        if cases.load_blind_case(db, case_id=slot.case_id).exam_number == exam_number:
+        if cases.load_blind_case(db, case_id=slot.case_id).exam_row_id == exam_row_id:
             return True
     protocol = load_current_protocol(db, study_id=study.id).protocol
     if protocol.going_back:
-        return stored.has_reading_on_exam(db, reader_id=reader.id, exam_number=exam_number)
-    return _is_answered_training_exam(db, reader, exam_number)
+        return stored.has_reading_on_exam(db, reader_id=reader.id, exam_row_id=exam_row_id)
+    return _is_answered_training_exam(db, reader, exam_row_id)
 
 
-def _is_answered_training_exam(db: Session, reader: Reader, exam_number: int) -> bool:
+def _is_answered_training_exam(db: Session, reader: Reader, exam_row_id: int) -> bool:
     """Whether the exam belongs to the training case answered last, which stays visible for its feedback."""
     position = stored.find_last_read_position(db, reader_id=reader.id)
     slot = None if position is None else cases.find_slot(db, reader_id=reader.id, position=position)
     if slot is None:
         return False
     case = cases.load_blind_case(db, case_id=slot.case_id)
-    return case.kind is CaseKind.TRAINING and case.exam_number == exam_number
+    return case.kind is CaseKind.TRAINING and case.exam_row_id == exam_row_id
 
 
 def _count_cases(db: Session, reader: Reader) -> CaseCounts:

@@ -69,7 +69,7 @@ def create_study(
         raise InvalidValue("name", f"must have 1 to {MAX_NAME_LENGTH} printable characters")
     if stored.find_study(db, name=name) is not None:
         raise AlreadyThere(f"A reader study named {name!r} already exists. Choose another name.")
-    dataset_id = frames.load_dataset_number(db, name=source.dataset)
+    dataset_id = frames.load_dataset_row_id(db, name=source.dataset)
     frames.lock_dataset(db, dataset_id=dataset_id)  # boxes of a drawn question must not change meanwhile
     cases = draw_cases(db, by=by, dataset_id=dataset_id, source=source, design=design)
     study_id = stored.add_study(

@@ -44,13 +44,13 @@ def list_study_models(db: Session, *, by: Person, study: str) -> tuple[StudyMode
     require(by, Action.RUN_STUDY)
     loaded_study = stored.load_study(db, name=study)
     protocol = stored.load_current_protocol(db, study_id=loaded_study.id).protocol
-    question_numbers = [
-        case.question_number
+    question_row_ids = [
+        case.question_row_id
         for case in list_blind_cases(db, study_id=loaded_study.id)
         if case.kind is CaseKind.SCORED
     ]
     answered = count_predicted_questions(
-        db, dataset_id=loaded_study.dataset_id, question_ids=question_numbers
+        db, dataset_id=loaded_study.dataset_id, question_ids=question_row_ids
     )
     known = {
         model.name: StudyModel(
@@ -59,7 +59,7 @@ def list_study_models(db: Session, *, by: Person, study: str) -> tuple[StudyMode
             predictions=model.predictions,
             failed=model.failed,
             answered=answered.get(model.id, 0),
-            cases=len(question_numbers),
+            cases=len(question_row_ids),
             chosen=protocol.includes_model(model.name),
         )
         for model in list_models(db, dataset_id=loaded_study.dataset_id)
@@ -72,7 +72,7 @@ def list_study_models(db: Session, *, by: Person, study: str) -> tuple[StudyMode
             predictions=0,
             failed=0,
             answered=0,
-            cases=len(question_numbers),
+            cases=len(question_row_ids),
             chosen=True,
         )
         for name in named - set(known)

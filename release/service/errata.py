@@ -148,7 +148,7 @@ def report_problem(
     text = check_report_text(text)
     release_id, question_id = reported.release_id, reported.question.id
     match = _find_question(db, by=by, release_id=release_id, question_id=question_id)
-    for report in errata.list_reports(db, question_numbers=[match.question_number]):
+    for report in errata.list_reports(db, question_row_ids=[match.question_row_id]):
         if (report.release_id, report.kind, report.reporter_id) == (release_id, kind, by.id or None):
             if report.text == text:
                 return report.id
@@ -158,8 +158,8 @@ def report_problem(
                     f"{report.reported_at:%Y-%m-%d}: {report.text} Reports are not changed. Choose another "
                     "problem."
                 )
-    last = errata.load_last_adjudications(db, question_numbers=[match.question_number]).get(
-        match.question_number
+    last = errata.load_last_adjudications(db, question_row_ids=[match.question_row_id]).get(
+        match.question_row_id
     )
     if last is not None and last.given_at >= now:  # given after ``now`` was read, without this report
         now = last.given_at + timedelta(microseconds=1)
@@ -167,7 +167,7 @@ def report_problem(
         db,
         release_id=release_id,
         question=reported.question,
-        question_number=match.question_number,
+        question_row_id=match.question_row_id,
         side=match.side,
         kind=kind,
         text=text,
@@ -178,7 +178,7 @@ def report_problem(
         db,
         by=by,
         what=REPORT_PROBLEM,
-        subject=f"release {release_id} question {match.question_number}",
+        subject=f"release {release_id} question {match.question_row_id}",
         new={"kind": kind.value, "text": text},
         now=now,
     )
@@ -244,12 +244,12 @@ def _build_entry(
 def _settle(db: Session, reports: Sequence[ErratumReport]) -> dict[int, Settlement]:
     """Return the settlement of each report that is not open, by its id."""
     adjudications = errata.load_last_adjudications(
-        db, question_numbers=sorted({report.question_number for report in reports})
+        db, question_row_ids=sorted({report.question_row_id for report in reports})
     )
     imported = dict(load_questions(db, question_ids=sorted(adjudications)))
     settlements = {}
     for report in reports:
-        number = report.question_number
+        number = report.question_row_id
         if number not in adjudications:
             continue
         settlement = settle_report(report, imported=imported[number], adjudication=adjudications[number])

@@ -28,7 +28,7 @@ def list_releasable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
     batches_by_dataset = {
         name: [
             batch.name
-            for batch in batch_rows.list_batches(db, dataset_id=frames.load_dataset_number(db, name=name))
+            for batch in batch_rows.list_batches(db, dataset_id=frames.load_dataset_row_id(db, name=name))
         ]
         for name in frames.load_dataset_sizes(db)
     }
@@ -49,7 +49,7 @@ def load_drawn_batches(
         NotFound: the dataset or a batch does not exist.
         Refused: the dataset has no batch.
     """
-    dataset_id = frames.load_dataset_number(db, name=dataset)
+    dataset_id = frames.load_dataset_row_id(db, name=dataset)
     batches = batch_rows.list_batches(db, dataset_id=dataset_id)
     if not batches:
         raise Refused(f"The dataset {dataset!r} has no batches. Draw a batch and have it reviewed.")

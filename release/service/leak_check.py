@@ -16,7 +16,7 @@ from release.leaks import ExamLinks, Leak, LeakKind, find_leaks, hash_report
 from release.service.images import hash_pixels
 from release.splits import link_exam
 from storage.release import gold
-from storage.sampling.frames import load_dataset_number
+from storage.sampling.frames import load_dataset_row_id
 from storage.workspace import Workspace
 
 
@@ -55,7 +55,7 @@ def find_dataset_leaks(
     exams = [
         (name, content)
         for name in names
-        for content in gold.iterate_exam_contents(db, dataset_id=load_dataset_number(db, name=name))
+        for content in gold.iterate_exam_contents(db, dataset_id=load_dataset_row_id(db, name=name))
     ]
     report_progress(len(exams))
     pixel_hash: dict[str, str] = {}

@@ -30,7 +30,7 @@ from review.disputes import (
 from review.service.batches import batch_subject
 from storage.accounts.people import load_person
 from storage.audit.contents import ADJUDICATE, adjudication_to_plain
-from storage.intake.exams import load_exam, load_exam_number
+from storage.intake.exams import load_exam, load_exam_row_id
 from storage.intake.questions import load_question, load_questions
 from storage.release import errata
 from storage.review import adjudications
@@ -46,7 +46,7 @@ class _PossibleDispute:
     ``open_reports`` are the reports since the last adjudication of the question in any batch.
     """
 
-    question_number: int
+    question_row_id: int
     question: Question
     verdicts: tuple[Verdict, ...]
     adjudication: Adjudication | None
@@ -71,7 +71,7 @@ class DisputedQuestion:
     It ``is_open`` without an adjudication, and when a problem was reported after the last one.
     """
 
-    question_number: int
+    question_row_id: int
     question_id: str
     kinds: frozenset[Dispute]
     adjudication: Adjudication | None
@@ -89,9 +89,9 @@ class DisputeSheet:
 
     batch: Batch
     rules: AdjudicationRules
-    question_number: int
+    question_row_id: int
     question: Question
-    exam_number: int
+    exam_row_id: int
     exam: Exam
     reviewer_names: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
@@ -187,7 +187,7 @@ def list_disputes(db: Session, *, person: Person, batch_id: int) -> list[Dispute
         if (kinds or possible.adjudication) and not is_involved:
             disputed_questions.append(
                 DisputedQuestion(
-                    question_number=possible.question_number,
+                    question_row_id=possible.question_row_id,
                     question_id=possible.question.id,
                     kinds=kinds,
                     adjudication=possible.adjudication,
@@ -217,11 +217,11 @@ def _list_possible_disputes(db: Session, batch: Batch) -> list[_PossibleDispute]
     verdicts = adjudications.load_latest_verdicts_by_question(db, batch_id=batch.id, question_ids=numbers)
     latest = adjudications.load_latest_adjudications(db, batch_ids=[batch.id])
     questions = dict(load_questions(db, question_ids=numbers))
-    reports = errata.load_reports_by_question(db, question_numbers=numbers)
+    reports = errata.load_reports_by_question(db, question_row_ids=numbers)
     open_reports = select_open_reports(db, reports)
     return [
         _PossibleDispute(
-            question_number=number,
+            question_row_id=number,
             question=questions[number],
             verdicts=verdicts[number],
             adjudication=latest.get((batch.id, number)),
@@ -238,7 +238,7 @@ def select_open_reports(
     """Return the reports since the last adjudication of their question in any batch."""
     settled_at = {
         number: adjudication.given_at
-        for number, adjudication in errata.load_last_adjudications(db, question_numbers=list(reports)).items()
+        for number, adjudication in errata.load_last_adjudications(db, question_row_ids=list(reports)).items()
     }
     return {
         number: tuple(
@@ -250,7 +250,7 @@ def select_open_reports(
     }
 
 
-def open_dispute(db: Session, *, person: Person, batch_id: int, question_number: int) -> DisputeSheet:
+def open_dispute(db: Session, *, person: Person, batch_id: int, question_row_id: int) -> DisputeSheet:
     """Return one question with each reviewer's latest verdict, for its adjudication.
 
     Raises:
@@ -259,13 +259,13 @@ def open_dispute(db: Session, *, person: Person, batch_id: int, question_number:
     """
     require(person, Action.ADJUDICATE)
     batch, rules = _load_batch_as_adjudicator(db, person, batch_id)
-    reports, open_reports = _load_reports(db, question_number)
-    verdicts = _load_verdicts(db, person, batch, question_number, reports=reports)
-    question = load_question(db, question_id=question_number)
-    number = load_exam_number(db, question_id=question_number)
+    reports, open_reports = _load_reports(db, question_row_id)
+    verdicts = _load_verdicts(db, person, batch, question_row_id, reports=reports)
+    question = load_question(db, question_id=question_row_id)
+    number = load_exam_row_id(db, question_id=question_row_id)
     adjudication = adjudications.load_latest_adjudications(
-        db, batch_ids=[batch.id], question_ids=[question_number]
-    ).get((batch.id, question_number))
+        db, batch_ids=[batch.id], question_ids=[question_row_id]
+    ).get((batch.id, question_row_id))
     reviewer_names = tuple(
         f"Reviewer {chr(ord('A') + index)}"
         if rules.hide_names
@@ -275,9 +275,9 @@ def open_dispute(db: Session, *, person: Person, batch_id: int, question_number:
     return DisputeSheet(
         batch=batch,
         rules=rules,
-        question_number=question_number,
+        question_row_id=question_row_id,
         question=question,
-        exam_number=number,
+        exam_row_id=number,
         exam=load_exam(db, exam_id=number),
         reviewer_names=reviewer_names,
         verdicts=verdicts,
@@ -297,11 +297,11 @@ def _list_reported_fields(question: Question, reports: tuple[ErratumReport, ...]
 
 
 def _load_reports(
-    db: Session, question_number: int
+    db: Session, question_row_id: int
 ) -> tuple[tuple[ErratumReport, ...], tuple[ErratumReport, ...]]:
     """Return all reports in a question, and the open ones."""
-    reports = errata.load_reports_by_question(db, question_numbers=[question_number])
-    return reports.get(question_number, ()), select_open_reports(db, reports).get(question_number, ())
+    reports = errata.load_reports_by_question(db, question_row_ids=[question_row_id])
+    return reports.get(question_row_id, ()), select_open_reports(db, reports).get(question_row_id, ())
 
 
 def adjudicate(
@@ -333,21 +333,21 @@ def adjudicate(
         raise NotAllowed(f"{person.display_name} cannot adjudicate a dispute in another person's name.")
     batch, _ = _load_batch_as_adjudicator(db, person, adjudication.batch_id)
     lock_batch_shared(db, batch_id=batch.id)
-    reports, open_reports = _load_reports(db, adjudication.question_number)
-    verdicts = _load_verdicts(db, person, batch, adjudication.question_number, reports=reports)
-    question = load_question(db, question_id=adjudication.question_number)
+    reports, open_reports = _load_reports(db, adjudication.question_row_id)
+    verdicts = _load_verdicts(db, person, batch, adjudication.question_row_id, reports=reports)
+    question = load_question(db, question_id=adjudication.question_row_id)
     adjudication = drop_unchanged_fields(adjudication, question)
     check_adopted_verdicts(adjudication, question, verdicts)
     latest = adjudications.load_latest_adjudications(
-        db, batch_ids=[batch.id], question_ids=[adjudication.question_number]
-    ).get((batch.id, adjudication.question_number))
+        db, batch_ids=[batch.id], question_ids=[adjudication.question_row_id]
+    ).get((batch.id, adjudication.question_row_id))
     if latest is not None and replace(adjudication, given_at=latest.given_at, image=latest.image) == latest:
         return latest
     if adjudication.revision != (latest.revision if latest else 0) + 1:
         raise StaleRevision(describe_stale_dispute(latest))
     if not {report.id for report in open_reports} <= set(report_ids):
         raise StaleRevision("A problem was reported in the meantime. Open the question again to read it.")
-    exam = load_exam(db, exam_id=load_exam_number(db, question_id=adjudication.question_number))
+    exam = load_exam(db, exam_id=load_exam_row_id(db, question_id=adjudication.question_row_id))
     adjudication = replace(adjudication, image=resolve_image_display(adjudication.image, exam=exam))
     try:
         adjudications.add_adjudication(db, adjudication=adjudication)
@@ -359,7 +359,7 @@ def adjudicate(
         what=ADJUDICATE,
         why=adjudication.reason,
         now=adjudication.given_at,
-        subject=f"{batch_subject(batch)} question {adjudication.question_number}",
+        subject=f"{batch_subject(batch)} question {adjudication.question_row_id}",
         old=None if latest is None else adjudication_to_plain(latest),
         new=adjudication_to_plain(adjudication),
     )
@@ -381,14 +381,14 @@ def _load_verdicts(
     db: Session,
     person: Person,
     batch: Batch,
-    question_number: int,
+    question_row_id: int,
     *,
     reports: tuple[ErratumReport, ...],
 ) -> tuple[Verdict, ...]:
     verdicts_by_question = adjudications.load_latest_verdicts_by_question(
-        db, batch_id=batch.id, question_ids=[question_number]
+        db, batch_id=batch.id, question_ids=[question_row_id]
     )
-    verdicts = verdicts_by_question.get(question_number, ())
+    verdicts = verdicts_by_question.get(question_row_id, ())
     if person.id in {verdict.person_id for verdict in verdicts}:
         raise NotAllowed(f"{person.display_name} judged this question, so another adjudicator has to decide.")
     if person.id in {report.reporter_id for report in reports}:

@@ -91,14 +91,14 @@ def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgre
         people=build_display_names(list_people(db)),
         agreements=compute_agreement(
             [
-                SharedQuestion(question=question, exam_number=exam_of[number], verdicts=verdicts[number])
+                SharedQuestion(question=question, exam_row_id=exam_of[number], verdicts=verdicts[number])
                 for number, question in load_questions(db, question_ids=counted)
             ]
         ),
         consensus=compute_consensus(
             latest,
             {
-                adjudication.question_number: adjudication.decision
+                adjudication.question_row_id: adjudication.decision
                 for adjudication in load_adjudication_outcomes(db, batch_ids=[loaded_batch.id])
             },
         )

@@ -188,14 +188,14 @@ def reassign(
             f"All open questions of {previous_reviewer.name} are already assigned to {format_names(people)}. "
             "Choose another reviewer."
         )
-    moved_numbers = [
-        question.question_number for group in distribution.by_person.values() for question in group
+    moved_row_ids = [
+        question.question_row_id for group in distribution.by_person.values() for question in group
     ]
-    _withdraw_questions(db, loaded_batch, previous_reviewer, moved_numbers, now=now)
+    _withdraw_questions(db, loaded_batch, previous_reviewer, moved_row_ids, now=now)
     if not distribution.unplaced:
         _remove_open_hidden(db, loaded_batch, previous_reviewer, by, now=now)
     create_assignments(db, loaded_batch, current, distribution, by_id=by.id, now=now)
-    old, new = {previous_reviewer.name: sorted(moved_numbers)}, map_names_to_questions(distribution, people)
+    old, new = {previous_reviewer.name: sorted(moved_row_ids)}, map_names_to_questions(distribution, people)
     record(
         db, by=by, what="reassign questions", subject=batch_subject(loaded_batch), old=old, new=new, now=now
     )
@@ -236,7 +236,7 @@ def withdraw(db: Session, *, by: Person, batch: str, from_: str, now: datetime) 
     open_questions = _list_open_questions(
         db, loaded_batch, load_current_assignments(db, loaded_batch), reviewer, may_be_none=was_member
     )
-    withdrawn = [question.question_number for question in open_questions]
+    withdrawn = [question.question_row_id for question in open_questions]
     _withdraw_questions(db, loaded_batch, reviewer, withdrawn, now=now)
     _remove_open_hidden(db, loaded_batch, reviewer, by, now=now)
     old = {reviewer.name: sorted(withdrawn)}
@@ -250,13 +250,13 @@ def _list_underassigned(
     underassigned = []
     in_queue = count_free_by_question(db, batch_id=batch.id)
     for member in list_batch_members(db, batch_id=batch.id):
-        holders = list_current_holders(current.states.get(member.question_number, {}))
-        missing_reviewers = overlap - len(holders) - in_queue.get(member.question_number, 0)
+        holders = list_current_holders(current.states.get(member.question_row_id, {}))
+        missing_reviewers = overlap - len(holders) - in_queue.get(member.question_row_id, 0)
         if missing_reviewers > 0:
             underassigned.append(
                 UnderassignedQuestion(
-                    question_number=member.question_number,
-                    exam_number=member.exam_number,
+                    question_row_id=member.question_row_id,
+                    exam_row_id=member.exam_row_id,
                     position=member.position,
                     missing_reviewers=missing_reviewers,
                     holders=holders,
@@ -270,14 +270,14 @@ def _list_open_questions(
 ) -> list[UnderassignedQuestion]:
     open_questions = [
         UnderassignedQuestion(
-            question_number=member.question_number,
-            exam_number=member.exam_number,
+            question_row_id=member.question_row_id,
+            exam_row_id=member.exam_row_id,
             position=member.position,
             missing_reviewers=1,
             holders=list_current_holders(states),
         )
         for member in list_batch_members(db, batch_id=batch.id)
-        if (states := current.states.get(member.question_number, {})).get(person.id) is AssignmentState.OPEN
+        if (states := current.states.get(member.question_row_id, {})).get(person.id) is AssignmentState.OPEN
     ]
     if not open_questions and not may_be_none:
         raise Refused(f"{person.name} has no open questions in batch {batch.name}.")
@@ -285,13 +285,13 @@ def _list_open_questions(
 
 
 def _withdraw_questions(
-    db: Session, batch: Batch, person: Person, question_numbers: Sequence[int], *, now: datetime
+    db: Session, batch: Batch, person: Person, question_row_ids: Sequence[int], *, now: datetime
 ) -> None:
     set_state(
         db,
         person_id=person.id,
         batch_id=batch.id,
-        question_ids=question_numbers,
+        question_ids=question_row_ids,
         state=AssignmentState.WITHDRAWN,
         now=now,
     )
@@ -299,15 +299,15 @@ def _withdraw_questions(
 
 def _remove_open_hidden(db: Session, batch: Batch, person: Person, by: Person, *, now: datetime) -> None:
     """Remove a person's open hidden questions, which could be recognised as the only questions left."""
-    open_numbers = list_open_hidden(db, batch_id=batch.id, person_id=person.id)
+    open_row_ids = list_open_hidden(db, batch_id=batch.id, person_id=person.id)
     pending = [
-        hidden.question_number
+        hidden.question_row_id
         for hidden in list_unassigned_hidden(db, batch_id=batch.id, person_id=person.id)
     ]
-    _withdraw_questions(db, batch, person, open_numbers, now=now)
+    _withdraw_questions(db, batch, person, open_row_ids, now=now)
     remove_hidden(
         db,
-        numbers=[*open_numbers, *pending],
+        numbers=[*open_row_ids, *pending],
         by=by.id or None,
         reason="the open questions were unassigned",
         now=now,

@@ -16,12 +16,12 @@ from storage.review.assignments import add_assignments, iterate_assignments, lis
 def load_current_assignments(db: Session, batch: Batch) -> CurrentAssignments:
     """Load all assignments of a batch."""
     states: dict[int, dict[int, AssignmentState]] = {}
-    for question_number, person_number, state in iterate_assignments(db, batch_id=batch.id):
-        states.setdefault(question_number, {})[person_number] = state
+    for question_row_id, person_id, state in iterate_assignments(db, batch_id=batch.id):
+        states.setdefault(question_row_id, {})[person_id] = state
     reviewers_by_exam: dict[int, set[int]] = {}
     for member in list_batch_members(db, batch_id=batch.id):
-        reviewers_by_exam.setdefault(member.exam_number, set()).update(
-            list_current_holders(states.get(member.question_number, {}))
+        reviewers_by_exam.setdefault(member.exam_row_id, set()).update(
+            list_current_holders(states.get(member.question_row_id, {}))
         )
     return CurrentAssignments(
         states=states,
@@ -42,29 +42,28 @@ def create_assignments(
 
     ``by_id`` is the id of the person who assigns; 0 for the command line.
     """
-    for person_number, questions in distribution.by_person.items():
+    for person_id, questions in distribution.by_person.items():
         # The row of a withdrawn assignment still exists and is reopened.
         reopened = {
-            question.question_number
+            question.question_row_id
             for question in questions
-            if current.states.get(question.question_number, {}).get(person_number)
-            is AssignmentState.WITHDRAWN
+            if current.states.get(question.question_row_id, {}).get(person_id) is AssignmentState.WITHDRAWN
         }
         set_state(
             db,
-            person_id=person_number,
+            person_id=person_id,
             batch_id=batch.id,
             question_ids=list(reopened),
             state=AssignmentState.OPEN,
             now=now,
         )
         new_questions = [
-            (question.question_number, question.position)
+            (question.question_row_id, question.position)
             for question in questions
-            if question.question_number not in reopened
+            if question.question_row_id not in reopened
         ]
-        add_assignments(db, batch_id=batch.id, person_id=person_number, questions=new_questions, now=now)
-    reviewers = [person_number for person_number, questions in distribution.by_person.items() if questions]
+        add_assignments(db, batch_id=batch.id, person_id=person_id, questions=new_questions, now=now)
+    reviewers = [person_id for person_id, questions in distribution.by_person.items() if questions]
     notify(
         db,
         by_id=by_id,

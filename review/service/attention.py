@@ -122,7 +122,7 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
         load_questions(
             db,
             question_ids=[
-                hidden_verdict.hidden.source_question_number
+                hidden_verdict.hidden.source_question_row_id
                 for hidden_verdict in counted
                 if hidden_verdict.source_verdict and hidden_verdict.verdict
             ],
@@ -131,8 +131,8 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
     pairs = {
         person: [
             RepeatPair(
-                question=questions[hidden_verdict.hidden.source_question_number],
-                exam_number=hidden_verdict.exam_number,
+                question=questions[hidden_verdict.hidden.source_question_row_id],
+                exam_row_id=hidden_verdict.exam_row_id,
                 first=hidden_verdict.source_verdict,
                 second=hidden_verdict.verdict,
                 verdicts_between=_count_verdicts_between(
@@ -150,7 +150,7 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
         person: [
             PlantedVerdict(
                 fault=hidden_verdict.hidden.fault,
-                exam_number=hidden_verdict.exam_number,
+                exam_row_id=hidden_verdict.exam_row_id,
                 verdict=hidden_verdict.verdict,
             )
             for hidden_verdict in person_verdicts

@@ -122,7 +122,7 @@ def _divide(
 
 def _select(sample: Sample, numbers: frozenset[int]) -> Sample:
     """The outcomes of some questions. Their weights are those in the whole sample, so the cells stay."""
-    return replace(sample, outcomes=[item for item in sample.outcomes if item.question_number in numbers])
+    return replace(sample, outcomes=[item for item in sample.outcomes if item.question_row_id in numbers])
 
 
 def _measure_part(
@@ -138,14 +138,14 @@ def _measure_part(
     # A question on which only the key was judged may have other errors, and one without a decision is open.
     judged = [item for item in part.outcomes if item.decision is not None and not item.key_only]
     outcomes = load_check_outcomes(
-        db, by=by, dataset=dataset, question_numbers=[item.question_number for item in judged]
+        db, by=by, dataset=dataset, question_row_ids=[item.question_row_id for item in judged]
     )
     for check, declaration in CHECKS.items():
-        checked = [item for item in judged if item.question_number in outcomes[check].checked]
+        checked = [item for item in judged if item.question_row_id in outcomes[check].checked]
         if declaration.flag is not None:
             answered = denied.get(declaration.flag, {})
-            checked = [item for item in checked if item.question_number in answered]
-            faulty = [answered[item.question_number] for item in checked]
+            checked = [item for item in checked if item.question_row_id in answered]
+            faulty = [answered[item.question_row_id] for item in checked]
             yield _compare(check, None, name, checked, faulty, outcomes[check].reported, weights)
         if not declaration.error_kinds:
             continue
@@ -162,12 +162,12 @@ def _compare(  # noqa: PLR0917 - the columns of one comparison
     group: str,
     checked: Sequence[Outcome],
     faulty_questions: Sequence[bool],
-    reported_numbers: frozenset[int],
+    reported_row_ids: frozenset[int],
     weights: Mapping[int, float],
 ) -> CheckMeasurement:
     faulty = np.array(faulty_questions, dtype=bool)
-    reported = np.array([item.question_number in reported_numbers for item in checked], dtype=bool)
-    sample_weights = np.array([weights[item.question_number] for item in checked], dtype=np.float64)
+    reported = np.array([item.question_row_id in reported_row_ids for item in checked], dtype=bool)
+    sample_weights = np.array([weights[item.question_row_id] for item in checked], dtype=np.float64)
     clusters = np.array([item.cluster for item in checked], dtype=np.int64)
     return CheckMeasurement(
         check=check,
@@ -195,4 +195,4 @@ def _find_denied(verdicts: LatestVerdicts, flag: str) -> dict[int, bool]:
 def _compute_weights(sample: Sample) -> dict[int, float]:
     """The number of questions of the dataset for which each judged question stands."""
     weights = sample.compute_weights(sample.outcomes).tolist()
-    return {outcome.question_number: weight for outcome, weight in zip(sample.outcomes, weights, strict=True)}
+    return {outcome.question_row_id: weight for outcome, weight in zip(sample.outcomes, weights, strict=True)}

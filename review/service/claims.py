@@ -77,7 +77,7 @@ def claim_next(
         return NextClaim(question=other_claims[0])
     previous_question = after or find_last_judged_question(db, **reviewer_key)
     exam = (
-        assignments.load_exam_numbers(db, question_ids=[previous_question]).get(previous_question)
+        assignments.load_exam_row_ids(db, question_ids=[previous_question]).get(previous_question)
         if previous_question
         else None
     )
@@ -87,7 +87,7 @@ def claim_next(
     claim = claims.take_claim(db, **reviewer_key, preferred_exam=exam, expires_at=expires_at, now=now)
     if claim is not None:
         _assign_claim(db, person, batch_id, claim, now=now)
-        return NextClaim(question=claim.question_number)
+        return NextClaim(question=claim.question_row_id)
     if pending_hidden:  # the queue has no further question
         return _assign_hidden(db, person, pending_hidden[0], previous_question, now=now)
     if claimed:
@@ -100,17 +100,17 @@ def claim_next(
     return NextClaim(question=None, free_at=free_at)
 
 
-def may_hand_back(db: Session, *, person: Person, batch_id: int, question_number: int) -> bool:
+def may_hand_back(db: Session, *, person: Person, batch_id: int, question_row_id: int) -> bool:
     """Whether the person has claimed the question from a shared queue and has not judged it yet."""
     require(person, Action.JUDGE)
     reviewer_key = {"batch_id": batch_id, "person_id": person.id}
-    return question_number in (
+    return question_row_id in (
         *claims.list_claimed_questions(db, **reviewer_key),
         *list_open_hidden(db, **reviewer_key),
     )
 
 
-def hand_back(db: Session, *, person: Person, batch_id: int, question_number: int, now: datetime) -> None:
+def hand_back(db: Session, *, person: Person, batch_id: int, question_row_id: int, now: datetime) -> None:
     """Return a claimed question to the shared queue. Drafts are kept.
 
     Raises:
@@ -119,18 +119,18 @@ def hand_back(db: Session, *, person: Person, batch_id: int, question_number: in
             skipped.
     """
     require(person, Action.JUDGE)
-    locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
+    locked = lock_question(db, person=person, batch_id=batch_id, question_row_id=question_row_id, now=now)
     check_writable(locked)
     reviewer_key = {"batch_id": batch_id, "person_id": person.id}
-    was_released = claims.release_claims(db, **reviewer_key, question_id=question_number)
+    was_released = claims.release_claims(db, **reviewer_key, question_id=question_row_id)
     # A hidden question can be returned like any other, so that it cannot be recognised. It is not assigned
     # again.
-    if not was_released and question_number not in list_open_hidden(db, **reviewer_key):
+    if not was_released and question_row_id not in list_open_hidden(db, **reviewer_key):
         raise Refused(
             "Only a question from a shared queue that is not judged yet can be returned. Skip it "
             "instead, and give a reason."
         )
-    _set_state(db, person.id, batch_id, question_number, AssignmentState.WITHDRAWN, now=now)
+    _set_state(db, person.id, batch_id, question_row_id, AssignmentState.WITHDRAWN, now=now)
     record(db, by=person, what="hand question back", subject=locked.subject, now=now)
 
 
@@ -140,7 +140,7 @@ def _is_due(db: Session, hidden: HiddenQuestion, exam: int | None) -> bool:
     states, _ = assignments.count_by_state(db, **reviewer_key)
     if states.get(AssignmentState.DONE, 0) < hidden.min_judged_count:
         return False
-    return exam is None or not claims.has_free_on_exam(db, **reviewer_key, exam_number=exam)
+    return exam is None or not claims.has_free_on_exam(db, **reviewer_key, exam_row_id=exam)
 
 
 def _assign_hidden(
@@ -151,14 +151,14 @@ def _assign_hidden(
     assign_hidden(db, hidden=hidden, position=position, now=now)
     record(
         db, by=person, what="claim question", new={"turn": 1}, now=now,
-        subject=question_subject(batch_id=hidden.batch_id, question_number=hidden.question_number),
+        subject=question_subject(batch_id=hidden.batch_id, question_row_id=hidden.question_row_id),
     )  # fmt: skip
-    return NextClaim(question=hidden.question_number)
+    return NextClaim(question=hidden.question_row_id)
 
 
 def _assign_claim(db: Session, person: Person, batch_id: int, claim: claims.Claim, *, now: datetime) -> None:
     """Create the assignment of a claim, and withdraw the assignment of a person whose claim has expired."""
-    number = claim.question_number
+    number = claim.question_row_id
     if claim.person_id is not None and claim.person_id != person.id:
         previous_assignment = assignments.find_assignment(
             db, person_id=claim.person_id, batch_id=batch_id, question_id=number, lock=True
@@ -175,7 +175,7 @@ def _assign_claim(db: Session, person: Person, batch_id: int, claim: claims.Clai
         db,
         by=person,
         what="claim question",
-        subject=question_subject(batch_id=batch_id, question_number=number),
+        subject=question_subject(batch_id=batch_id, question_row_id=number),
         old=claim.person_id and {"person": claim.person_id},
         new={"turn": claim.turn},
         now=now,

@@ -30,7 +30,7 @@ WRITE_COMMENT = "write comment"
 
 
 def write_comment(
-    db: Session, *, person: Person, batch_id: int, question_number: int, text: str, now: datetime
+    db: Session, *, person: Person, batch_id: int, question_row_id: int, text: str, now: datetime
 ) -> tuple[Comment, ...]:
     """Append a comment of a reviewer to their thread on a question.
 
@@ -41,17 +41,17 @@ def write_comment(
         NotFound: there is no such question, or it is not the person's.
         InvalidValue: the text is empty or too long.
     """
-    check_question_access(db, person=person, batch_id=batch_id, question=question_number)
+    check_question_access(db, person=person, batch_id=batch_id, question=question_row_id)
     _add_comment(
-        db, by=person, batch_id=batch_id, question_number=question_number, reviewer_id=person.id, text=text,
+        db, by=person, batch_id=batch_id, question_row_id=question_row_id, reviewer_id=person.id, text=text,
         now=now,
     )  # fmt: skip
-    _notify_coordinators(db, reviewer=person, batch_id=batch_id, question_number=question_number, now=now)
-    return load_own_comments(db, person=person, batch_id=batch_id, question_number=question_number)
+    _notify_coordinators(db, reviewer=person, batch_id=batch_id, question_row_id=question_row_id, now=now)
+    return load_own_comments(db, person=person, batch_id=batch_id, question_row_id=question_row_id)
 
 
 def load_own_comments(
-    db: Session, *, person: Person, batch_id: int, question_number: int
+    db: Session, *, person: Person, batch_id: int, question_row_id: int
 ) -> tuple[Comment, ...]:
     """A reviewer's thread on a question, the oldest comment first.
 
@@ -61,10 +61,10 @@ def load_own_comments(
     Raises:
         NotFound: there is no such question, or it is not the person's.
     """
-    check_question_access(db, person=person, batch_id=batch_id, question=question_number)
-    thread = stored.load_comments(db, batch_id=batch_id, question_id=question_number, reviewer_id=person.id)
+    check_question_access(db, person=person, batch_id=batch_id, question=question_row_id)
+    thread = stored.load_comments(db, batch_id=batch_id, question_id=question_row_id, reviewer_id=person.id)
     reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=person.id)
-    work = find_question_work(db, batch_id=batch_id, person_id=person.id, question_id=question_number)
+    work = find_question_work(db, batch_id=batch_id, person_id=person.id, question_id=question_row_id)
     answer_first = reviewer_batch is not None and reviewer_batch.batch.settings.mode is Mode.ANSWER_FIRST
     if answer_first and (work is None or work.own_answer is None):
         return tuple(comment for comment in thread if comment.by_reviewer)
@@ -72,10 +72,10 @@ def load_own_comments(
 
 
 def mark_comments_read(  # allow writes-without-record: only who has seen a comment changes
-    db: Session, *, person: Person, batch_id: int, question_number: int, now: datetime
+    db: Session, *, person: Person, batch_id: int, question_row_id: int, now: datetime
 ) -> None:
     """Store that a reviewer has read the comments that :func:`load_own_comments` returns."""
-    thread = load_own_comments(db, person=person, batch_id=batch_id, question_number=question_number)
+    thread = load_own_comments(db, person=person, batch_id=batch_id, question_row_id=question_row_id)
     unread = [comment.number for comment in thread if not comment.by_reviewer]
     stored.mark_read(db, comments=unread, person_id=person.id, now=now)
 
@@ -90,43 +90,43 @@ def list_own_unread_threads(db: Session, *, person: Person) -> list[CommentThrea
 
 
 def list_comment_threads(
-    db: Session, *, by: Person, question_number: int | None = None, open_only: bool = False
+    db: Session, *, by: Person, question_row_id: int | None = None, open_only: bool = False
 ) -> list[CommentThread]:
     """Threads for a coordinator, the latest first.
 
     Args:
         db: a read-only session.
         by: the acting person.
-        question_number: only threads on this question.
+        question_row_id: only threads on this question.
         open_only: only threads in which the reviewer wrote the last comment.
     """
     require(by, Action.BROWSE)
-    threads = stored.list_threads(db, person_id=by.id, question_id=question_number)
+    threads = stored.list_threads(db, person_id=by.id, question_id=question_row_id)
     return [thread for thread in threads if not (open_only and thread.is_answered)]
 
 
-def list_question_reviewers(db: Session, *, by: Person, question_number: int) -> list[QuestionReviewer]:
+def list_question_reviewers(db: Session, *, by: Person, question_row_id: int) -> list[QuestionReviewer]:
     """Everybody to whom the question is assigned, and who can be written to."""
     require(by, Action.BROWSE)
     return [
         reviewer
-        for reviewer in stored.list_reviewers(db, question_id=question_number)
+        for reviewer in stored.list_reviewers(db, question_id=question_row_id)
         if reviewer.name != by.name
     ]
 
 
 def mark_threads_read(  # allow writes-without-record: only who has seen a comment changes
-    db: Session, *, by: Person, question_number: int, now: datetime
+    db: Session, *, by: Person, question_row_id: int, now: datetime
 ) -> None:
     """Store that a coordinator has read the threads of a question that they may see."""
     require(by, Action.BROWSE)
-    threads = stored.list_threads(db, person_id=by.id, question_id=question_number)
+    threads = stored.list_threads(db, person_id=by.id, question_id=question_row_id)
     comments = [comment.number for thread in threads if thread.unread for comment in thread.comments]
     stored.mark_read(db, comments=comments, person_id=by.id, now=now)
 
 
 def write_to_reviewer(
-    db: Session, *, by: Person, batch: str, question_number: int, reviewer: str, text: str, now: datetime
+    db: Session, *, by: Person, batch: str, question_row_id: int, reviewer: str, text: str, now: datetime
 ) -> None:
     """Append a coordinator's comment to a reviewer's thread, and mark the thread as read by the coordinator.
 
@@ -143,18 +143,18 @@ def write_to_reviewer(
     if person.id == by.id:
         raise Refused("This is your own thread as a reviewer. Another coordinator has to answer.")
     assignment = find_assignment(
-        db, person_id=person.id, batch_id=loaded_batch.id, question_id=question_number
+        db, person_id=person.id, batch_id=loaded_batch.id, question_id=question_row_id
     )
     if assignment is None:
         raise Refused(f"The question was not assigned to {reviewer} in batch {batch}.")
-    if stored.has_to_judge(db, person_id=by.id, question_id=question_number):
+    if stored.has_to_judge(db, person_id=by.id, question_id=question_row_id):
         raise Refused("You have to judge this question yourself. Judge it first, then comment.")
     _add_comment(
-        db, by=by, batch_id=loaded_batch.id, question_number=question_number, reviewer_id=person.id,
+        db, by=by, batch_id=loaded_batch.id, question_row_id=question_row_id, reviewer_id=person.id,
         text=text, now=now,
     )  # fmt: skip
-    shown_number = load_id_mask(db, batch_id=loaded_batch.id).mask(question_number)
-    path = f"review?batch={loaded_batch.id}&question={shown_number}"
+    shown_id = load_id_mask(db, batch_id=loaded_batch.id).mask(question_row_id)
+    path = f"review?batch={loaded_batch.id}&question={shown_id}"
     notify(
         db,
         by_id=by.id,
@@ -165,18 +165,18 @@ def write_to_reviewer(
         now=now,
     )
     if by.id:
-        mark_threads_read(db, by=by, question_number=question_number, now=now)
+        mark_threads_read(db, by=by, question_row_id=question_row_id, now=now)
 
 
 def _notify_coordinators(
-    db: Session, *, reviewer: Person, batch_id: int, question_number: int, now: datetime
+    db: Session, *, reviewer: Person, batch_id: int, question_row_id: int, now: datetime
 ) -> None:
     """Queue a notice to the coordinators who wrote in the thread; to all of them if none has written."""
-    thread = stored.load_comments(db, batch_id=batch_id, question_id=question_number, reviewer_id=reviewer.id)
+    thread = stored.load_comments(db, batch_id=batch_id, question_id=question_row_id, reviewer_id=reviewer.id)
     reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=reviewer.id)
     if reviewer_batch is None:
         return
-    name, path = reviewer_batch.batch.name, f"browse?question={question_number}"
+    name, path = reviewer_batch.batch.name, f"browse?question={question_row_id}"
     authors = {comment.author_id for comment in thread if not comment.by_reviewer and comment.author_id}
     if authors:
         notify(
@@ -191,21 +191,21 @@ def _add_comment(
     *,
     by: Person,
     batch_id: int,
-    question_number: int,
+    question_row_id: int,
     reviewer_id: int,
     text: str,
     now: datetime,
 ) -> None:
     text = check_comment_text(text)
     number = stored.add_comment(
-        db, batch_id=batch_id, question_id=question_number, reviewer_id=reviewer_id, author_id=by.id or None,
+        db, batch_id=batch_id, question_id=question_row_id, reviewer_id=reviewer_id, author_id=by.id or None,
         text=text, now=now,
     )  # fmt: skip
     record(
         db,
         by=by,
         what=WRITE_COMMENT,
-        subject=question_subject(batch_id=batch_id, question_number=question_number),
+        subject=question_subject(batch_id=batch_id, question_row_id=question_row_id),
         new={"number": number, "reviewer": reviewer_id, "text": text},
         now=now,
     )

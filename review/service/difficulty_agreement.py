@@ -61,7 +61,7 @@ def measure_difficulty(db: Session, *, by: Person, dataset: str) -> tuple[Diffic
         return tuple(DifficultyAgreement(source=source, kappa=nothing) for source in DifficultySource)
     verdicts = data.judgements.latest_verdicts
     chosen, exams = _find_chosen_tiers(verdicts)
-    tiers = load_jury_tiers(db, by=by, dataset=dataset, question_numbers=chosen)
+    tiers = load_jury_tiers(db, by=by, dataset=dataset, question_row_ids=chosen)
     sources = {
         DifficultySource.STATED: _find_stated_tiers(data.drawn_columns),
         DifficultySource.JURY: {number: _TIERS.index(tier) for number, tier in tiers.items()},

@@ -106,7 +106,7 @@ def list_estimable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
     search_batches = applied_rules.load_batches_from_search(db)
     names_by_dataset: dict[str, list[str]] = {}
     for name in frames.list_dataset_names(db):
-        listed = stored.list_batches(db, dataset_id=frames.load_dataset_number(db, name=name))
+        listed = stored.list_batches(db, dataset_id=frames.load_dataset_row_id(db, name=name))
         names = [batch.name for batch in listed if not explain_exclusion(batch, search_batches)]
         if names:
             names_by_dataset[name] = names
@@ -325,7 +325,7 @@ def estimate_assumptions(db: Session, *, by: Person, dataset: str) -> ErrorAssum
     risks, highest = sample.risks, float(dataset_risks.risks.max())
     return fit_assumptions(
         np.array([outcome.decision is not Decision.ACCEPT for outcome in outcomes]),
-        np.array([risks.get(outcome.question_number, 0.0) / highest for outcome in outcomes]),
+        np.array([risks.get(outcome.question_row_id, 0.0) / highest for outcome in outcomes]),
         sample.compute_weights(outcomes),
     )
 
@@ -349,7 +349,7 @@ def _build_samples_by_value(db: Session, data: SampleData, group: str) -> dict[s
     value_by_question = data.drawn_columns.feature_by_question(group, names)
     whole = build_sample(db, data)
     for outcome in whole.outcomes:
-        by_value.setdefault(value_by_question[outcome.question_number], []).append(outcome)
+        by_value.setdefault(value_by_question[outcome.question_row_id], []).append(outcome)
     ordered = sorted(sizes, key=lambda value: (-sum(sizes[value].values()), value))
     return {
         value or "not stated": Sample(
@@ -370,9 +370,9 @@ def _load_examples(db: Session, sample: Sample) -> dict[ErrorKind, tuple[SearchR
         for kind in outcome.errors:
             numbers = numbers_by_kind.setdefault(kind, [])
             if len(numbers) < _MAX_EXAMPLES:
-                numbers.append(outcome.question_number)
-    all_numbers = sorted({number for numbers in numbers_by_kind.values() for number in numbers})
-    questions = {question.number: question for question in load_search_results(db, numbers=all_numbers)}
+                numbers.append(outcome.question_row_id)
+    all_row_ids = sorted({number for numbers in numbers_by_kind.values() for number in numbers})
+    questions = {question.number: question for question in load_search_results(db, numbers=all_row_ids)}
     return {
         kind: tuple(questions[number] for number in numbers_by_kind[kind] if number in questions)
         for kind in ErrorKind

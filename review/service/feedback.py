@@ -21,7 +21,7 @@ def load_feedback(
     """Return the feedback on a person's first verdict; None before it, and outside of practice sets."""
     if not reviewer_batch.is_practice or not work.has_verdicts:
         return None
-    question_id = work.assigned.question_number
+    question_id = work.assigned.question_row_id
     known_answer = find_known_answer(db, question_id=question_id)
     verdict = find_verdict(
         db, batch_id=reviewer_batch.batch.id, question_id=question_id, person_id=person_id, revision=1

@@ -102,14 +102,14 @@ def _plan_for_person(
         hidden_question.kind for hidden_question in existing if hidden_question.is_counted
     )
     repeated = frozenset(
-        hidden_question.source_question_number
+        hidden_question.source_question_row_id
         for hidden_question in existing
         if hidden_question.kind is HiddenKind.REPEAT
     )
     own_count = sum(not question.is_hidden for question in queue)
     if pool_size:
         judged = [question for question in queue if question.first_judged_at is not None]
-        judged.sort(key=lambda question: (str(question.first_judged_at), question.question_number))
+        judged.sort(key=lambda question: (str(question.first_judged_at), question.question_row_id))
         judged_count = sum(not question.is_hidden for question in judged)
         count = count_missing_repeats(
             plan, own_count=judged_count, existing=counts_by_kind[HiddenKind.REPEAT]
@@ -120,7 +120,7 @@ def _plan_for_person(
             QuestionToHide(
                 person_id=person.id,
                 kind=HiddenKind.REPEAT,
-                source_question_number=question.question_number,
+                source_question_row_id=question.question_row_id,
                 min_judged_count=after,
             )
             for question, after in choose_repeats_of_judged(
@@ -135,7 +135,7 @@ def _plan_for_person(
             count = 0
         hidden = [
             QuestionToHide(
-                person_id=person.id, kind=HiddenKind.REPEAT, source_question_number=question.question_number,
+                person_id=person.id, kind=HiddenKind.REPEAT, source_question_row_id=question.question_row_id,
                 position=compute_position_between(queue, gap),
             )
             for question, gap in choose_repeats_in_queue(
@@ -189,12 +189,12 @@ def _plan_planted(
     reports = load_reports(db, numbers=numbers)
     questions = dict(load_questions(db, question_ids=numbers))
     to_hide: list[QuestionToHide] = []
-    used_numbers: set[int] = set()
+    used_row_ids: set[int] = set()
     distance = plan.planted_every or plan.min_distance
     for fault_index in range(count):
         fault = plan.faults[fault_index % len(plan.faults)]
         for number in numbers:
-            if number in used_numbers:
+            if number in used_row_ids:
                 continue
             altered = plant_fault(questions[number], fault, other_texts=reports[number][1], seed=plan.seed)
             if altered is None:
@@ -205,14 +205,14 @@ def _plan_planted(
                 done_count + 1 + fault_index * distance + random_number % distance,
             )
             if gaps is not None:
-                gap = gaps.take_gap(exam_number=reports[number][0], min_index=0, random_number=random_number)
+                gap = gaps.take_gap(exam_row_id=reports[number][0], min_index=0, random_number=random_number)
                 if gap is None:
                     continue
                 position, after = compute_position_between(queue, gap), 0
-            used_numbers.add(number)
+            used_row_ids.add(number)
             to_hide.append(
                 QuestionToHide(
-                    person_id=person.id, kind=HiddenKind.PLANTED, source_question_number=number, fault=fault,
+                    person_id=person.id, kind=HiddenKind.PLANTED, source_question_row_id=number, fault=fault,
                     altered_question=altered, position=position, min_judged_count=after,
                 )
             )  # fmt: skip

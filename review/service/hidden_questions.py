@@ -120,7 +120,7 @@ def remove_hidden(
     if not numbers:
         raise InvalidValue("questions", "choose at least one hidden question")
     removable = {
-        question.question_number: question
+        question.question_row_id: question
         for question in stored.list_hidden_questions(db, batch_id=loaded_batch.id)
         if question.is_counted
     }
@@ -132,7 +132,7 @@ def remove_hidden(
         withdraw_if_open(db, question, now=now)
     stored.remove_hidden(
         db,
-        numbers=[question.question_number for question in to_remove],
+        numbers=[question.question_row_id for question in to_remove],
         by=by.id or None,
         reason=why,
         now=now,
@@ -150,13 +150,13 @@ def withdraw_if_open(db: Session, hidden: HiddenQuestion, *, now: datetime) -> N
         (
             queued.state
             for queued in load_queue(db, batch_id=hidden.batch_id, person_id=hidden.person_id)
-            if queued.question_number == hidden.question_number
+            if queued.question_row_id == hidden.question_row_id
         ),
         None,
     )
     if state is AssignmentState.OPEN:
         set_state(
-            db, person_id=hidden.person_id, batch_id=hidden.batch_id, question_ids=[hidden.question_number],
+            db, person_id=hidden.person_id, batch_id=hidden.batch_id, question_ids=[hidden.question_row_id],
             state=AssignmentState.WITHDRAWN, now=now,
         )  # fmt: skip
 
@@ -207,9 +207,9 @@ def _build_summary(
 
 def _hidden_to_json(hidden: HiddenQuestion) -> dict[str, object]:
     return {
-        "question": hidden.question_number,
+        "question": hidden.question_row_id,
         "person": hidden.person_id,
         "kind": hidden.kind.value,
         "fault": hidden.fault and hidden.fault.value,
-        "of": hidden.source_question_number,
+        "of": hidden.source_question_row_id,
     }

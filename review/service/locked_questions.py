@@ -74,7 +74,7 @@ def lock_question(  # allow writes-without-record: an extended claim is the same
     *,
     person: Person,
     batch_id: int,
-    question_number: int,
+    question_row_id: int,
     now: datetime,
     extend_claim: bool = True,
     reviewer_batch: BatchForPerson | None = None,
@@ -85,7 +85,7 @@ def lock_question(  # allow writes-without-record: an extended claim is the same
         db: a session for writing.
         person: the reviewer.
         batch_id: the id of the batch.
-        question_number: the id of the question.
+        question_row_id: the id of the question.
         now: the current time, from which a claim of a shared queue is extended.
         extend_claim: whether to extend the claim, because the person did something.
         reviewer_batch: the result of :func:`lock_batch` in this transaction; None to lock the batch.
@@ -94,7 +94,7 @@ def lock_question(  # allow writes-without-record: an extended claim is the same
         NotFound: the question does not exist or never was the person's; the message does not state which.
     """
     reviewer_batch = reviewer_batch or lock_batch(db, person=person, batch_id=batch_id)
-    key = {"batch_id": batch_id, "question_id": question_number, "person_id": person.id}
+    key = {"batch_id": batch_id, "question_id": question_row_id, "person_id": person.id}
     queue = reviewer_batch.queue
     if queue is not None and extend_claim:  # locks the claim before the assignment, as claim_next does
         claims.renew_claim(db, **key, expires_at=now + queue.idle_timeout)
@@ -116,7 +116,7 @@ def lock_question(  # allow writes-without-record: an extended claim is the same
         work=work,
         assignment=assignment,
         key=key,
-        subject=question_subject(batch_id=batch_id, question_number=question_number),
+        subject=question_subject(batch_id=batch_id, question_row_id=question_row_id),
         claim_expired=claim_expired,
     )
 

@@ -41,7 +41,7 @@ from storage.review.assignments import (
 )
 from storage.review.practice import Exemption, PracticeResult
 from storage.sampling.batches import find_batch, load_batch
-from storage.sampling.frames import load_dataset_number
+from storage.sampling.frames import load_dataset_row_id
 
 _MAX_REASON_LENGTH = 500
 
@@ -175,8 +175,8 @@ def create_practice_from_answers(
             the message has the numbers.
     """
     require(by, Action.ASSIGN)
-    numbers = stored.load_question_numbers(
-        db, dataset_id=load_dataset_number(db, name=dataset), keys=list(answers)
+    numbers = stored.load_question_row_ids(
+        db, dataset_id=load_dataset_row_id(db, name=dataset), keys=list(answers)
     )
     missing = sorted(answers.keys() - numbers.keys())
     if missing:
@@ -252,7 +252,7 @@ def _sort_by_hash(numbers: Sequence[int], *, seed: int) -> list[int]:
 
 def _list_settled(db: Session, batch: Batch) -> tuple[dict[int, KnownAnswer], int, int]:
     """Return the known answers of the settled questions, and how many are used already and unsettled."""
-    numbers = [member.question_number for member in list_batch_members(db, batch_id=batch.id)]
+    numbers = [member.question_row_id for member in list_batch_members(db, batch_id=batch.id)]
     pending = {
         number
         for number, _, state in iterate_assignments(db, batch_id=batch.id)
@@ -287,7 +287,7 @@ def _list_settled(db: Session, batch: Batch) -> tuple[dict[int, KnownAnswer], in
 
 def _find_reported(db: Session, numbers: Sequence[int]) -> set[int]:
     """Return those of these questions in which a problem was reported since their last adjudication."""
-    reports = load_reports_by_question(db, question_numbers=numbers)
+    reports = load_reports_by_question(db, question_row_ids=numbers)
     return {number for number, still_open in select_open_reports(db, reports).items() if still_open}
 
 

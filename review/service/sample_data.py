@@ -95,7 +95,7 @@ def load_sample_data(
         NotFound: the dataset or a batch does not exist.
         Refused: none of the batches can be used for estimates.
     """
-    dataset_id = frames.load_dataset_number(db, name=dataset)
+    dataset_id = frames.load_dataset_row_id(db, name=dataset)
     dataset_batches = stored.list_batches(db, dataset_id=dataset_id)
     missing = sorted(set(names or ()) - {batch.name for batch in dataset_batches})
     if missing:
@@ -208,7 +208,7 @@ def build_sample(
     columns = data.drawn_columns
     clusters = dict(zip(columns.numbers.tolist(), columns.clusters.tolist(), strict=True))
     resolved_outcomes = resolve_outcomes(data.judgements, ids, cell_by_question, clusters)
-    judged = {outcome.question_number for outcome in resolved_outcomes}
+    judged = {outcome.question_row_id for outcome in resolved_outcomes}
     skipped = {number for batch, number in data.skipped if batch in ids} - judged
     has_risks = dataset_risks is not None and bool(dataset_risks.risks.any())
     return Sample(

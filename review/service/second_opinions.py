@@ -174,16 +174,16 @@ def _plan_second_opinions(
         chosen |= load_questions_with_errors(db, batch_id=batch.id)
     to_assign, without_reviewer_count = [], 0
     for member in list_batch_members(db, batch_id=batch.id):
-        if member.question_number not in chosen:
+        if member.question_row_id not in chosen:
             continue
-        holders = list_current_holders(current.states.get(member.question_number, {}))
-        reviewer_count = len(holders) + in_queue.get(member.question_number, 0)
+        holders = list_current_holders(current.states.get(member.question_row_id, {}))
+        reviewer_count = len(holders) + in_queue.get(member.question_row_id, 0)
         without_reviewer_count += reviewer_count == 0
         if reviewer_count == 1:
             to_assign.append(
                 UnderassignedQuestion(
-                    question_number=member.question_number,
-                    exam_number=member.exam_number,
+                    question_row_id=member.question_row_id,
+                    exam_row_id=member.exam_row_id,
                     position=member.position,
                     missing_reviewers=1,
                     holders=holders,
@@ -227,8 +227,8 @@ def _choose_by_information(
     if not len(verdicts):
         return {}, _Information(bits=(), mean_bits=0.0)
     decisions = count_decisions(verdicts, people=tuple(person.id for person in people))
-    adjudicated = {item.question_number for item in load_adjudication_outcomes(db, batch_ids=[batch.id])}
-    members = {member.question_number: member for member in list_batch_members(db, batch_id=batch.id)}
+    adjudicated = {item.question_row_id for item in load_adjudication_outcomes(db, batch_ids=[batch.id])}
+    members = {member.question_row_id: member for member in list_batch_members(db, batch_id=batch.id)}
     columns = np.searchsorted(decisions.people, [person.id for person in people])
     can_judge = np.zeros((len(decisions.questions), len(people)), dtype=np.bool_)
     for row, number in enumerate(decisions.questions.tolist()):
@@ -250,8 +250,8 @@ def _choose_by_information(
         member = members[int(decisions.questions[look.question])]
         looks.setdefault(people[look.person].id, []).append(
             UnderassignedQuestion(
-                question_number=member.question_number,
-                exam_number=member.exam_number,
+                question_row_id=member.question_row_id,
+                exam_row_id=member.exam_row_id,
                 position=member.position,
                 missing_reviewers=1,
             )
@@ -266,7 +266,7 @@ def _build_summary(
     batch: Batch, rule: SecondOpinions, plan: _SecondOpinionPlan, people: Sequence[Person]
 ) -> SecondOpinionSummary:
     assigned = [
-        question.question_number for group in plan.distribution.by_person.values() for question in group
+        question.question_row_id for group in plan.distribution.by_person.values() for question in group
     ]
     random_count = len(plan.random_share.intersection(assigned))
     share_text = count_text(len(plan.random_share), "question")

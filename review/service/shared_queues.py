@@ -78,13 +78,13 @@ def share_batch(
         db, batch_id=loaded_batch.id, person_ids=[person.id for person in people], now=now
     )
     holders: dict[int, int] = {}
-    for question_number, _, state in iterate_assignments(db, batch_id=loaded_batch.id):
+    for question_row_id, _, state in iterate_assignments(db, batch_id=loaded_batch.id):
         if state not in (AssignmentState.WITHDRAWN, AssignmentState.SKIPPED):
-            holders[question_number] = holders.get(question_number, 0) + 1
+            holders[question_row_id] = holders.get(question_row_id, 0) + 1
     additions = [
         (question, missing)
         for question in shared_queues.list_queue_questions(db, batch_id=loaded_batch.id)
-        if (missing := overlap - question.free - holders.get(question.question_number, 0)) > 0
+        if (missing := overlap - question.free - holders.get(question.question_row_id, 0)) > 0
     ]
     shared_queues.add_free_judgements(db, batch_id=loaded_batch.id, requests=additions)
     added = sum(missing for _, missing in additions)

@@ -129,7 +129,7 @@ def load_page(
         first = assignments.find_first_open(db, **reviewer_key)
         if first is None:
             return None
-        question = first.question_number
+        question = first.question_row_id
     work = None if reviewer_batch is None else find_question_work(db, **reviewer_key, question_id=question)
     if reviewer_batch is None or work is None or not may_open_question(reviewer_batch, work):
         raise build_question_not_found(person, batch_id=batch_id)
@@ -141,7 +141,7 @@ def load_page(
     report_open = fixed_alignment is not None
     skip = find_last_skip(db, **assignment_key) if work.assigned.state is AssignmentState.SKIPPED else None
     loaded_question = load_question_with_exam(db, question_id=question, blind=blind)
-    previous_number, next_number = assignments.find_neighbours(db, **reviewer_key, position=position)
+    previous_row_id, next_row_id = assignments.find_neighbours(db, **reviewer_key, position=position)
     counts, current_position = load_batch_counts(db, **reviewer_key, position=position)
     times, recent = load_times_and_recent(
         db,
@@ -160,8 +160,8 @@ def load_page(
     seconds, looking_seconds, away_seconds = work.viewing_seconds
     sheet = ReviewSheet(
         batch=reviewer_batch.batch,
-        question_number=question,
-        exam_number=work.exam_number,
+        question_row_id=question,
+        exam_row_id=work.exam_row_id,
         exam=loaded_question.exam,
         blind=blind,
         stem_only=loaded_question.blind_question,
@@ -172,7 +172,7 @@ def load_page(
         skipped=skip[1] if skip else None,
         recent=tuple(recent),
         report_open=report_open,
-        report=load_report(db, exam_id=work.exam_number) if report_open else None,
+        report=load_report(db, exam_id=work.exam_row_id) if report_open else None,
         fixed_alignment=fixed_alignment,
         viewing_times=ViewingTimes(
             seconds=seconds, seconds_looking=looking_seconds, seconds_away=away_seconds
@@ -185,8 +185,8 @@ def load_page(
             current_progress or ReviewerProgress(done=0, skipped=0, left=0, total=0),
             position=current_position,
         ),
-        previous=previous_number,
-        next=next_number,
+        previous=previous_row_id,
+        next=next_row_id,
         upcoming_images=_list_upcoming_images(
             db, reviewer_batch, person=person, work=work, upcoming=upcoming
         ),
@@ -222,7 +222,7 @@ def load_page_after(
         db, **reviewer_key, position=left_question.position, limit=_PRELOAD_QUESTIONS + 1
     )
     if following:
-        question, upcoming = following[0].question_number, following[1:]
+        question, upcoming = following[0].question_row_id, following[1:]
         return load_page(
             db,
             **_reviewer_and_batch(person, reviewer_batch),
@@ -236,7 +236,7 @@ def load_page_after(
     return load_page(
         db,
         **_reviewer_and_batch(person, reviewer_batch),
-        question=first.question_number,
+        question=first.question_row_id,
         reviewer_batch=reviewer_batch,
         now=now,
     )
@@ -278,9 +278,9 @@ def find_next_open(db: Session, *, person: Person, batch_id: int, after: int) ->
     if current is not None:
         position_key = {"person_id": person.id, "batch_id": batch_id, "position": current.position}
         for member in assignments.list_open_after(db, **position_key, limit=1):
-            return member.question_number
+            return member.question_row_id
     first = assignments.find_first_open(db, person_id=person.id, batch_id=batch_id)
-    return first.question_number if first else None
+    return first.question_row_id if first else None
 
 
 def load_last_judged(db: Session, *, person: Person, batch_id: int) -> int | None:
@@ -294,8 +294,8 @@ def list_skipped_questions(db: Session, *, person: Person, batch_id: int) -> lis
     require(person, Action.JUDGE)
     skipped = []
     for member in assignments.list_skipped(db, person_id=person.id, batch_id=batch_id):
-        skip = find_last_skip(db, batch_id=batch_id, question_id=member.question_number, person_id=person.id)
-        skipped.append((member.question_number, skip[1] if skip else ""))
+        skip = find_last_skip(db, batch_id=batch_id, question_id=member.question_row_id, person_id=person.id)
+        skipped.append((member.question_row_id, skip[1] if skip else ""))
     return skipped
 
 
@@ -319,7 +319,7 @@ def list_batches_for_reviewer(db: Session, *, person: Person) -> list[BatchListI
 
 
 def load_radiograph_file(
-    db: Session, *, person: Person, exam_number: int, radiograph_key: str
+    db: Session, *, person: Person, exam_row_id: int, radiograph_key: str
 ) -> StoredImage:
     """Return the image file of a radiograph, if the person may see it.
 
@@ -338,19 +338,19 @@ def load_radiograph_file(
             for batch_id in assignments.list_batches_of_person(db, person_id=person.id)
             if batch_id not in locked
         ]
-        exam_key = {"person_id": person.id, "exam_number": exam_number}
+        exam_key = {"person_id": person.id, "exam_row_id": exam_row_id}
         if not (
             assignments.has_question_on_exam(db, **exam_key, batch_ids=batch_ids)
             or shared_queues.pool_has_exam(db, **exam_key)
             or is_adjudicator_on_exam(db, **exam_key)
         ):
             raise NotAllowed(
-                f"No question about exam {exam_number} is assigned to {person.display_name}. "
+                f"No question about exam {exam_row_id} is assigned to {person.display_name}. "
                 "Ask a coordinator for it."
             )
-    image = find_image(db, exam_number=exam_number, radiograph_key=radiograph_key)
+    image = find_image(db, exam_row_id=exam_row_id, radiograph_key=radiograph_key)
     if image is None:
-        raise NotFound(f"Exam {exam_number} has no image for radiograph {radiograph_key!r}.")
+        raise NotFound(f"Exam {exam_row_id} has no image for radiograph {radiograph_key!r}.")
     return StoredImage(sha256=image[0], media_type=image[1])
 
 
@@ -406,10 +406,10 @@ def _list_upcoming_images(
         upcoming, _ = load_upcoming_questions(
             db, **reviewer_key, position=work.assigned.position, limit=_PRELOAD_QUESTIONS
         )
-    exam_numbers = dict.fromkeys(member.exam_number for member in upcoming)
+    exam_row_ids = dict.fromkeys(member.exam_row_id for member in upcoming)
     if reviewer_batch.in_pool:
-        exam_numbers |= dict.fromkeys(
+        exam_row_ids |= dict.fromkeys(
             claims.list_upcoming_exams(db, **reviewer_key, limit=_PRELOAD_QUESTIONS)
         )
-    exam_numbers.pop(work.exam_number, None)
-    return list_radiograph_keys(db, exam_numbers=list(exam_numbers)[:_PRELOAD_EXAMS])
+    exam_row_ids.pop(work.exam_row_id, None)
+    return list_radiograph_keys(db, exam_row_ids=list(exam_row_ids)[:_PRELOAD_EXAMS])

@@ -42,7 +42,7 @@ from storage.audit.contents import (
     skip_to_plain,
 )
 from storage.intake.exams import load_exam, load_report
-from storage.intake.exams import load_exam_number as exam_number_of
+from storage.intake.exams import load_exam_row_id as exam_number_of
 from storage.intake.questions import load_blind_question
 from storage.review import drafts as stored_drafts
 from storage.review import verdicts
@@ -53,7 +53,7 @@ MAX_REASON_LENGTH = 500  # the maximum length of the reason for skipping, in cha
 
 
 def lock_for_verdict(
-    db: Session, *, person: Person, batch_id: int, masked_number: int, now: datetime
+    db: Session, *, person: Person, batch_id: int, masked_id: int, now: datetime
 ) -> tuple[LockedQuestion, QuestionWithExam]:
     """Load and lock a question for a verdict, with its exam.
 
@@ -61,7 +61,7 @@ def lock_for_verdict(
         db: a session for writing.
         person: the reviewer.
         batch_id: the id of the batch.
-        masked_number: the question id from the browser, masked by the mask of the batch.
+        masked_id: the question id from the browser, masked by the mask of the batch.
         now: the current time.
 
     Raises:
@@ -70,9 +70,9 @@ def lock_for_verdict(
     """
     require(person, Action.JUDGE)
     reviewer_batch = lock_batch(db, person=person, batch_id=batch_id)
-    number = IdMask(secret=reviewer_batch.id_mask).unmask(masked_number)
+    number = IdMask(secret=reviewer_batch.id_mask).unmask(masked_id)
     locked = lock_question(
-        db, person=person, batch_id=batch_id, question_number=number, now=now, reviewer_batch=reviewer_batch
+        db, person=person, batch_id=batch_id, question_row_id=number, now=now, reviewer_batch=reviewer_batch
     )
     if not may_open_question(reviewer_batch, locked.work):
         raise rules.build_question_not_found(person, batch_id=batch_id)
@@ -118,11 +118,11 @@ def save_verdict(
             db,
             person=person,
             batch_id=verdict.batch_id,
-            question_number=verdict.question_number,
+            question_row_id=verdict.question_row_id,
             now=verdict.given_at,
         )
     loaded_question = loaded_question or load_question_with_exam(
-        db, question_id=verdict.question_number, blind=False
+        db, question_id=verdict.question_row_id, blind=False
     )
     question = require_key(loaded_question)
     verdict = rules.drop_unchanged_corrections(verdict, question=question)
@@ -176,7 +176,7 @@ def save_own_answer(
     *,
     person: Person,
     batch_id: int,
-    question_number: int,
+    question_row_id: int,
     answer: Answer | None,
     confidence: int,
     image: ImageDisplay | None = None,
@@ -188,7 +188,7 @@ def save_own_answer(
         db: a session for writing.
         person: the reviewer.
         batch_id: the id of the batch.
-        question_number: the id of the question.
+        question_row_id: the id of the question.
         answer: the answer; None for "cannot determine".
         confidence: the confidence, 1 (a guess) to 5 (certain).
         image: whether the radiographs were displayed, as reported by the form; None if not recorded.
@@ -205,8 +205,8 @@ def save_own_answer(
             radiograph was not displayed and the person has not confirmed that.
     """
     require(person, Action.JUDGE)
-    locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
-    question = load_blind_question(db, question_id=question_number)
+    locked = lock_question(db, person=person, batch_id=batch_id, question_row_id=question_row_id, now=now)
+    question = load_blind_question(db, question_id=question_row_id)
     if answer is not None:
         check_answer(answer, format_=question.format, options=question.options, field_name="answer")
     own_answer = OwnAnswer(answer=answer, confidence=confidence, committed_at=now)
@@ -227,7 +227,7 @@ def save_own_answer(
             f"Batch {locked.batch.name} shows the answer key from the start and does not request your own "
             "answer."
         )
-    exam = load_exam(db, exam_id=exam_number_of(db, question_id=question_number))
+    exam = load_exam(db, exam_id=exam_number_of(db, question_id=question_row_id))
     own_answer = replace(own_answer, image=resolve_image_display(image, exam=exam))
     verdicts.add_own_answer(db, **locked.key, answer=own_answer)
     new = own_answer_to_plain(own_answer)
@@ -236,7 +236,7 @@ def save_own_answer(
 
 
 def skip_question(
-    db: Session, *, person: Person, batch_id: int, question_number: int, reason: str, now: datetime
+    db: Session, *, person: Person, batch_id: int, question_row_id: int, reason: str, now: datetime
 ) -> None:
     """Skip a question with a reason. It can still be judged later. A repeated request changes nothing.
 
@@ -251,7 +251,7 @@ def skip_question(
     reason = reason.strip()
     if not reason or len(reason) > MAX_REASON_LENGTH:
         raise InvalidValue("reason", f"must have 1 to {MAX_REASON_LENGTH} characters")
-    locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
+    locked = lock_question(db, person=person, batch_id=batch_id, question_row_id=question_row_id, now=now)
     previous = verdicts.find_last_skip(db, **locked.key)
     if locked.assignment.state is AssignmentState.SKIPPED and previous is not None and previous[1] == reason:
         return  # a repeated request
@@ -272,7 +272,7 @@ def save_draft(  # allow writes-without-record: a draft is not a judgement yet
     *,
     person: Person,
     batch_id: int,
-    question_number: int,
+    question_row_id: int,
     part: str,
     revision: int,
     body: Any,  # noqa: ANN401 - any JSON value
@@ -284,7 +284,7 @@ def save_draft(  # allow writes-without-record: a draft is not a judgement yet
         db: a session for writing.
         person: the reviewer.
         batch_id: the id of the batch.
-        question_number: the id of the question.
+        question_row_id: the id of the question.
         part: the name of the part of the form.
         revision: the revision of the draft that the form was opened with; 0 without a draft.
         body: the content of the draft.
@@ -299,7 +299,7 @@ def save_draft(  # allow writes-without-record: a draft is not a judgement yet
         Refused: the batch is closed, or the question was withdrawn.
     """
     require(person, Action.JUDGE)
-    locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
+    locked = lock_question(db, person=person, batch_id=batch_id, question_row_id=question_row_id, now=now)
     saved_revision, saved = stored_drafts.load_drafts(db, **locked.key).get(part, (0, None))
     if saved_revision == revision + 1 and saved == body:
         return saved_revision
@@ -323,7 +323,7 @@ def record_viewing_times(  # allow writes-without-record: reading times are not 
     *,
     person: Person,
     batch_id: int,
-    question_number: int,
+    question_row_id: int,
     seconds: float,
     seconds_looking: float,
     seconds_away: float,
@@ -339,7 +339,7 @@ def record_viewing_times(  # allow writes-without-record: reading times are not 
     for name, value in (("seconds", seconds), ("looking", seconds_looking), ("away", seconds_away)):
         if not 0 <= value < float("inf"):
             raise InvalidValue(name, f"must be 0 or more and finite, not {value!r}")
-    locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
+    locked = lock_question(db, person=person, batch_id=batch_id, question_row_id=question_row_id, now=now)
     save_viewing_times(
         db,
         **locked.key,
@@ -355,7 +355,7 @@ def open_report(
     *,
     person: Person,
     batch_id: int,
-    question_number: int,
+    question_row_id: int,
     image_alignment: int,
     image: ImageDisplay | None = None,
     now: datetime,
@@ -368,7 +368,7 @@ def open_report(
         db: a session for writing.
         person: the reviewer.
         batch_id: the id of the batch.
-        question_number: the id of the question.
+        question_row_id: the id of the question.
         image_alignment: the rating, 1 to 5.
         image: whether the radiographs were displayed, as reported by the form; None if not recorded.
         now: the current time.
@@ -385,18 +385,18 @@ def open_report(
     require(person, Action.JUDGE)
     if isinstance(image_alignment, bool) or image_alignment not in RATING_VALUES:
         raise InvalidValue("image_alignment", "rate it 1 to 5 before you open the report")
-    locked = lock_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
+    locked = lock_question(db, person=person, batch_id=batch_id, question_row_id=question_row_id, now=now)
     settings = locked.batch.settings
     if not settings.show_report or settings.parts is FormScope.KEY:
         raise Refused(f"Batch {locked.batch.name} does not show reports.")
     rules.check_own_answer(verdicts.find_own_answer(db, **locked.key), settings=settings)
-    exam_number = exam_number_of(db, question_id=question_number)
-    report = load_report(db, exam_id=exam_number)
+    exam_row_id = exam_number_of(db, question_id=question_row_id)
+    report = load_report(db, exam_id=exam_row_id)
     if not report:
         raise NotFound("The imported file has no report for this exam.")
     if verdicts.find_locked_alignment(db, **locked.key) is None:
         check_writable(locked)
-        image = resolve_image_display(image, exam=load_exam(db, exam_id=exam_number))
+        image = resolve_image_display(image, exam=load_exam(db, exam_id=exam_row_id))
         verdicts.add_report_opening(db, **locked.key, image_alignment=image_alignment, image=image, now=now)
         new = report_opening_to_plain(image_alignment=image_alignment, opened_at=now, image=image)
         record(db, by=person, what=OPEN_REPORT, subject=locked.subject, new=new, now=now)

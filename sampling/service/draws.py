@@ -204,7 +204,7 @@ def list_batches(db: Session, *, by: Person, dataset: str | None = None) -> list
         NotFound: there is no such dataset.
     """
     require(by, Action.DRAW_BATCH)
-    dataset_id = None if dataset is None else frames.load_dataset_number(db, name=dataset)
+    dataset_id = None if dataset is None else frames.load_dataset_row_id(db, name=dataset)
     sizes = batches.load_batch_sizes(db)
     return [(batch, sizes.get(batch.id, 0)) for batch in batches.list_batches(db, dataset_id=dataset_id)]
 
@@ -224,14 +224,14 @@ def _add_names(db: Session, plan: SamplingPlan, *, dataset: str, batch_name: str
     batch = batches.find_batch(db, name=batch_name) if batch_name else None
     if batch is not None and batch.plan.strata == plan.strata:
         return replace(plan, names=batch.plan.names)
-    dataset_id = frames.load_dataset_number(db, name=dataset)
+    dataset_id = frames.load_dataset_row_id(db, name=dataset)
     return replace(plan, names=load_derived_names(db, dataset_id=dataset_id, features=plan.strata))
 
 
 def _load_draw_frame(
     db: Session, *, dataset: str, plan: SamplingPlan, batch_name: str | None, lock: bool = False
 ) -> _DrawFrame:
-    dataset_id = frames.load_dataset_number(db, name=dataset)
+    dataset_id = frames.load_dataset_row_id(db, name=dataset)
     if lock:
         # Two draws at the same time must not take the same questions, or have the same seed; and boxes must
         # not be corrected meanwhile.
@@ -258,7 +258,7 @@ def _load_draw_frame(
     selection = _select_exams(db, dataset_id, plan)
     batch_id = batch.id if batch else None
     after = earlier_draws[-1].frame_through if earlier_draws else 0
-    through = frames.load_last_question_number(db, dataset_id=dataset_id)
+    through = frames.load_last_question_row_id(db, dataset_id=dataset_id)
     already_drawn = sum(stratum.drawn for earlier_draw in earlier_draws for stratum in earlier_draw.strata)
     excluded = _select_excluded(db, plan, dataset_id=dataset_id, batch_id=batch_id, selection=selection)
     return _DrawFrame(
@@ -319,7 +319,7 @@ def _select_excluded(
     """
     parts: list[AnySelect] = []
     if selection is not None:
-        parts.append(frames.select_outside_exams(dataset_id=dataset_id, exam_numbers=selection.numbers))
+        parts.append(frames.select_outside_exams(dataset_id=dataset_id, exam_row_ids=selection.numbers))
     if plan.not_drawn and plan.risk is not None:
         parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=load_not_random_batches(db)))
     elif plan.not_drawn:

@@ -62,7 +62,7 @@ def describe_risk(db: Session, *, by: Person, dataset: str) -> RiskOverview:
         NotFound: there is no such dataset.
     """
     require(by, Action.DRAW_BATCH)
-    dataset_id = frames.load_dataset_number(db, name=dataset)
+    dataset_id = frames.load_dataset_row_id(db, name=dataset)
     frame = _load_whole_frame(db, dataset_id)
     signals = _load_signals(db, dataset_id, frame.numbers)
     return RiskOverview(
@@ -78,7 +78,7 @@ def list_seeds(db: Session, *, by: Person, dataset: str) -> set[int]:
         NotFound: there is no such dataset.
     """
     require(by, Action.DRAW_BATCH)
-    return draws.list_seeds(db, dataset_id=frames.load_dataset_number(db, name=dataset))
+    return draws.list_seeds(db, dataset_id=frames.load_dataset_row_id(db, name=dataset))
 
 
 def compare_strategies(
@@ -93,7 +93,7 @@ def compare_strategies(
         Refused: no source of risk indicates anything.
     """
     require(by, Action.DRAW_BATCH)
-    dataset_id = frames.load_dataset_number(db, name=dataset)
+    dataset_id = frames.load_dataset_row_id(db, name=dataset)
     frame = _load_whole_frame(db, dataset_id)
     risks = load_frame_risks(db, dataset_id=dataset_id, numbers=frame.numbers)
     if not risks.any():
@@ -201,7 +201,7 @@ def draw_by_risk(
 
 
 def _load_whole_frame(db: Session, dataset_id: int) -> frames.Frame:
-    through = frames.load_last_question_number(db, dataset_id=dataset_id)
+    through = frames.load_last_question_row_id(db, dataset_id=dataset_id)
     return frames.load_frame(db, dataset_id=dataset_id, after=0, through=through)
 
 

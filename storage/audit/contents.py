@@ -27,9 +27,9 @@ MARK_ANSWER = "mark answer"
 TAKE_CHECKPOINT = "take checkpoint"
 
 
-def question_subject(*, batch_id: int, question_number: int) -> str:
+def question_subject(*, batch_id: int, question_row_id: int) -> str:
     """Return the name of a batch's question in the audit trail."""
-    return f"batch {batch_id} question {question_number}"
+    return f"batch {batch_id} question {question_row_id}"
 
 
 def own_answer_to_plain(own: OwnAnswer) -> dict[str, Any]:

@@ -159,7 +159,7 @@ def _saved_judgement(what: str, row: Any, new: dict[str, Any], at: datetime) -> 
     return SavedJudgement(
         what=what,
         person_id=row.person_id,
-        subject=question_subject(batch_id=row.batch_id, question_number=row.question_id),
+        subject=question_subject(batch_id=row.batch_id, question_row_id=row.question_id),
         new=new,
         at=at,
     )

@@ -226,7 +226,7 @@ def add_queued_batch(
     db.flush()
     for tier, count in _count_tiers(db, questions).items():
         db.add(StratumRow(draw_id=draw.id or 0, tier=tier, size=count, drawn=count))
-    exams = dict(_iterate_exam_numbers(db, questions))
+    exams = dict(_iterate_exam_row_ids(db, questions))
     first_of_exam: dict[int, int] = {}
     for number in questions:
         first_of_exam.setdefault(exams[number], number)
@@ -268,7 +268,7 @@ def _count_tiers(db: Session, questions: Sequence[int]) -> dict[str, int]:
     }
 
 
-def _iterate_exam_numbers(db: Session, questions: Sequence[int]) -> Iterable[tuple[int, int]]:
+def _iterate_exam_row_ids(db: Session, questions: Sequence[int]) -> Iterable[tuple[int, int]]:
     for start in range(0, len(questions), _CHUNK):
         statement = select(QuestionRow.id, QuestionRow.exam_id).where(
             QuestionRow.id.in_(questions[start : start + _CHUNK])

@@ -26,19 +26,19 @@ from storage.rows.verdicts import OwnAnswerRow, SkipRow, VerdictRow
 _JudgementTable = type[OwnAnswerRow] | type[VerdictRow] | type[SkipRow] | type[AdjudicationRow]
 
 
-def load_events(db: Session, *, question_number: int) -> list[QuestionEvent]:
+def load_events(db: Session, *, question_row_id: int) -> list[QuestionEvent]:
     """Return all events, unordered. The import event lists the problems, because the checks run then."""
     return [
-        *_load_import_events(db, question_number),
-        *_load_draw_events(db, question_number),
-        *_load_assignment_events(db, question_number),
-        *_load_own_answer_events(db, question_number),
-        *_load_verdict_events(db, question_number),
-        *_load_skip_events(db, question_number),
-        *_load_adjudication_events(db, question_number),
-        *_load_rule_events(db, question_number),
-        *_load_box_events(db, question_number),
-        *_load_release_events(db, question_number),
+        *_load_import_events(db, question_row_id),
+        *_load_draw_events(db, question_row_id),
+        *_load_assignment_events(db, question_row_id),
+        *_load_own_answer_events(db, question_row_id),
+        *_load_verdict_events(db, question_row_id),
+        *_load_skip_events(db, question_row_id),
+        *_load_adjudication_events(db, question_row_id),
+        *_load_rule_events(db, question_row_id),
+        *_load_box_events(db, question_row_id),
+        *_load_release_events(db, question_row_id),
     ]
 
 

@@ -18,7 +18,7 @@ from storage.rows.verdicts import VerdictRow
 class SearchResult:
     """One row of the list. ``decisions`` has the decision of each person's latest verdict, unordered.
 
-    ``number`` and ``exam_number`` are database ids; ``id`` and ``exam_id`` come from the imported file.
+    ``number`` and ``exam_row_id`` are database ids; ``id`` and ``exam_id`` come from the imported file.
     """
 
     number: int
@@ -28,7 +28,7 @@ class SearchResult:
     task: Task | None
     difficulty: Difficulty | None
     category: str | None
-    exam_number: int
+    exam_row_id: int
     exam_id: str
     radiograph: str | None
     decisions: tuple[Decision, ...]
@@ -63,7 +63,7 @@ def load_search_results(db: Session, *, numbers: Sequence[int]) -> list[SearchRe
             task=Task(row.task) if row.task else None,
             difficulty=Difficulty(row.difficulty) if row.difficulty else None,
             category=row.category,
-            exam_number=row.exam_id,
+            exam_row_id=row.exam_id,
             exam_id=row.exam_key,
             radiograph=radiographs.get(row.exam_id),
             decisions=tuple(decisions.get(row.id, ())),
@@ -87,7 +87,7 @@ def count_values(db: Session, *, dataset_id: int, column: str) -> list[tuple[str
     return [(row[0], row[1]) for row in db.execute(statement)]
 
 
-def find_question_number(db: Session, *, dataset_id: int, key: str) -> int | None:
+def find_question_row_id(db: Session, *, dataset_id: int, key: str) -> int | None:
     """Return the database id of the question with the file's id ``key``; None if there is none."""
     statement = select(QuestionRow.id).where(QuestionRow.dataset_id == dataset_id, QuestionRow.key == key)
     return db.execute(statement).scalars().first()

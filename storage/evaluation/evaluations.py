@@ -155,7 +155,7 @@ def load_cases(
 def _case_values(run_id: int, case: EvaluationCase) -> dict[str, object]:
     return {
         "run_id": run_id,
-        "question_id": case.question_number,
+        "question_id": case.question_row_id,
         "permutation": None if case.permutation is None else json.dumps(case.permutation),
         "other_exam_id": case.other_exam,
         "stem": case.stem,
@@ -164,7 +164,7 @@ def _case_values(run_id: int, case: EvaluationCase) -> dict[str, object]:
 
 def _case_from_row(row: AnyRow) -> EvaluationCase:
     return EvaluationCase(
-        question_number=row.question_id,
+        question_row_id=row.question_id,
         permutation=None if row.permutation is None else tuple(json.loads(row.permutation)),
         other_exam=row.other_exam_id,
         stem=row.stem,

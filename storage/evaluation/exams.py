@@ -35,10 +35,10 @@ def load_release_questions(db: Session, *, release_id: int, split: str) -> dict[
 
 def load_evaluated_exams(db: Session, *, numbers: Collection[int]) -> dict[int, EvaluatedExam]:
     """Return exams by their id in the database."""
-    sorted_numbers = sorted(set(numbers))
+    sorted_row_ids = sorted(set(numbers))
     exams: dict[int, EvaluatedExam] = {}
-    for start in range(0, len(sorted_numbers), _CHUNK):
-        chunk = sorted_numbers[start : start + _CHUNK]
+    for start in range(0, len(sorted_row_ids), _CHUNK):
+        chunk = sorted_row_ids[start : start + _CHUNK]
         radiographs: dict[int, list[Radiograph]] = {number: [] for number in chunk}
         statement = (
             select(RadiographRow.exam_id, *RADIOGRAPH_COLUMNS)
@@ -58,13 +58,13 @@ def load_evaluated_exams(db: Session, *, numbers: Collection[int]) -> dict[int, 
 
 def load_demographics(db: Session, *, numbers: Collection[int]) -> dict[int, tuple[str | None, str | None]]:
     """Return (sex, age) of exams as in the file, by their id in the database."""
-    sorted_numbers = sorted(set(numbers))
+    sorted_row_ids = sorted(set(numbers))
     return {
         row.id: (row.sex, row.age)
-        for start in range(0, len(sorted_numbers), _CHUNK)
+        for start in range(0, len(sorted_row_ids), _CHUNK)
         for row in db.execute(
             select(ExamRow.id, ExamRow.sex, ExamRow.age).where(
-                ExamRow.id.in_(sorted_numbers[start : start + _CHUNK])
+                ExamRow.id.in_(sorted_row_ids[start : start + _CHUNK])
             )
         )
     }
@@ -72,13 +72,13 @@ def load_demographics(db: Session, *, numbers: Collection[int]) -> dict[int, tup
 
 def load_reports(db: Session, *, numbers: Collection[int]) -> dict[int, str]:
     """Return the reports of exams for a judge, by their id in the database, without missing ones."""
-    sorted_numbers = sorted(set(numbers))
+    sorted_row_ids = sorted(set(numbers))
     return {
         row.id: row.report
-        for start in range(0, len(sorted_numbers), _CHUNK)
+        for start in range(0, len(sorted_row_ids), _CHUNK)
         for row in db.execute(
             select(ExamRow.id, ExamRow.report).where(
-                ExamRow.id.in_(sorted_numbers[start : start + _CHUNK]), ExamRow.report.is_not(None)
+                ExamRow.id.in_(sorted_row_ids[start : start + _CHUNK]), ExamRow.report.is_not(None)
             )
         )
     }

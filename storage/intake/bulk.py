@@ -33,7 +33,7 @@ def lock_for_import(db: Session) -> None:
         db.connection()
 
 
-def load_next_numbers(db: Session) -> tuple[int, int]:
+def load_next_row_ids(db: Session) -> tuple[int, int]:
     """Return the next free ids of exams and of questions."""
     exam = db.execute(select(func.max(ExamRow.id))).scalar_one()
     question = db.execute(select(func.max(QuestionRow.id))).scalar_one()

@@ -36,7 +36,7 @@ _RADIOGRAPHS = (
 )
 
 
-def load_exam_number(db: Session, *, question_id: int) -> int:
+def load_exam_row_id(db: Session, *, question_id: int) -> int:
     """Return the id of the exam that a question is about.
 
     Raises:

@@ -58,7 +58,7 @@ def add_check(
                 "check_id": check_id,
                 "position": report.position,
                 "exam": report.exam,
-                "exam_id": report.exam_number,
+                "exam_id": report.exam_row_id,
                 "sentences": msgspec.json.encode(report.sentences).decode(),
                 "checked": msgspec.json.encode(report.checked).decode(),
             }
@@ -134,7 +134,7 @@ def list_reports(db: Session, *, check_id: int) -> list[CheckedReport]:
         CheckedReport(
             position=row.position,
             exam=row.exam,
-            exam_number=row.exam_id,
+            exam_row_id=row.exam_id,
             sentences=msgspec.json.decode(row.sentences, type=tuple[str, ...]),
             checked=msgspec.json.decode(row.checked, type=tuple[CheckedSentence, ...]),
         )

@@ -231,7 +231,7 @@ def _select_images(dataset_id: int, dicom_only: bool) -> Subquery:
 def _image_from_row(row: AnyRow) -> PixelCheck:
     return PixelCheck(
         sha256=row.sha256,
-        exam_number=row.exam_id,
+        exam_row_id=row.exam_id,
         radiograph=row.radiograph,
         dicom=row.media_type == _DICOM,
         score=row.score,

@@ -28,9 +28,9 @@ class QuestionTexts:
     ``texts`` are pairs (field, text) with the field names of :class:`domain.patient_data.TextHit`.
     """
 
-    question_number: int
+    question_row_id: int
     question_id: str
-    exam_number: int
+    exam_row_id: int
     texts: tuple[tuple[str, str], ...]
 
 
@@ -38,7 +38,7 @@ class QuestionTexts:
 class HitInText:
     """A hit with its question and the text of its field."""
 
-    question_number: int
+    question_row_id: int
     question_id: str
     hit: TextHit
     text: str
@@ -87,9 +87,9 @@ def iterate_question_texts(db: Session, *, dataset_id: int) -> Iterator[Question
                 ]
             texts += [(f"comment {number}", text) for number, text in comments.get(row.id, {}).items()]
             yield QuestionTexts(
-                question_number=row.id,
+                question_row_id=row.id,
                 question_id=row.key,
-                exam_number=row.exam_id,
+                exam_row_id=row.exam_id,
                 texts=tuple((field, text) for field, text in texts if text),
             )
 
@@ -214,7 +214,7 @@ def _hit_in_text(
     else:
         text = getattr(row, field) or ""
     return HitInText(
-        question_number=hit_row.question_id,
+        question_row_id=hit_row.question_id,
         question_id=row.key,
         hit=TextHit(field=hit_row.field, start=hit_row.begins, end=hit_row.ends, kind=HitKind(hit_row.kind)),
         text=text,

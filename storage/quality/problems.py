@@ -30,7 +30,7 @@ class ProblemCount:
 class ProblemExample:
     """A problem and the question that has it."""
 
-    question_number: int
+    question_row_id: int
     question_id: str
     problem: Problem
 
@@ -139,7 +139,7 @@ def list_problem_examples(
         statement = statement.where(ProblemRow.field == field)
     return [
         ProblemExample(
-            question_number=row.question_id,
+            question_row_id=row.question_id,
             question_id=key,
             problem=Problem(check=Check(row.check_name), field=row.field, reason=row.reason),
         )

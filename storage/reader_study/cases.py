@@ -30,8 +30,8 @@ def add_cases(db: Session, *, study_id: int, cases: Sequence[Case]) -> None:
             study_id=study_id,
             number=blind_case.number,
             kind=blind_case.kind.value,
-            question_id=blind_case.question_number,
-            exam_id=blind_case.exam_number,
+            question_id=blind_case.question_row_id,
+            exam_id=blind_case.exam_row_id,
             asks_box=blind_case.asks_box,
             sha256=blind_case.sha256,
         )
@@ -82,7 +82,7 @@ def list_cases(db: Session, *, study_id: int) -> tuple[Case, ...]:
     return _load_cases(db, CaseRow.study_id == study_id)
 
 
-def load_question_numbers(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
+def load_question_row_ids(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
     """Return the database ids of the dataset's questions, by their ids in the imported file (``keys``).
 
     Raises:
@@ -222,8 +222,8 @@ def _blind_case_from_row(row: CaseRow) -> BlindCase:
         study_id=row.study_id,
         number=row.number,
         kind=CaseKind(row.kind),
-        question_number=row.question_id,
-        exam_number=row.exam_id,
+        question_row_id=row.question_id,
+        exam_row_id=row.exam_id,
         question_id=row.key,
         format=AnswerFormat(row.format),
         stem=row.stem,

@@ -21,7 +21,7 @@ def add_extraction_mark(db: Session, *, mark: ExtractionMark) -> None:
     """
     values = {
         "model_id": mark.reply.model_id,
-        "question_id": mark.reply.question_number,
+        "question_id": mark.reply.question_row_id,
         "revision": mark.revision,
         "mark": None if mark.mark is None else mark.mark.value,
         "marked_by": mark.marked_by,
@@ -55,7 +55,7 @@ def list_extraction_marks(db: Session, *, model_ids: Collection[int]) -> tuple[E
     )
     return tuple(
         ExtractionMark(
-            reply=ReplyId(model_id=row.model_id, question_number=row.question_id),
+            reply=ReplyId(model_id=row.model_id, question_row_id=row.question_id),
             revision=row.revision,
             mark=None if row.mark is None else AnswerMark(row.mark),
             marked_by=row.marked_by,

@@ -130,7 +130,7 @@ def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Predictio
     values = [
         {
             "model_id": prediction.model_id,
-            "question_id": prediction.question_number,
+            "question_id": prediction.question_row_id,
             "run_id": run_id,
             "answer": None if prediction.answer is None else to_json(to_plain(prediction.answer)),
             "raw": prediction.raw,
@@ -206,7 +206,7 @@ def _prediction_from_row(row: AnyRow, answers: dict[str, Answer]) -> Prediction:
             answer = answers.setdefault(row.answer, answer_from_json(row.answer))
     return Prediction(
         model_id=row.model_id,
-        question_number=row.question_id,
+        question_row_id=row.question_id,
         answer=answer,
         raw=row.raw,
         rule=row.rule,

@@ -226,12 +226,12 @@ def delete_drafts(db: Session, *, reader_id: int) -> None:
     db.execute(delete(ReadingDraftRow).where(ReadingDraftRow.reader_id == reader_id))
 
 
-def has_reading_on_exam(db: Session, *, reader_id: int, exam_number: int) -> bool:
+def has_reading_on_exam(db: Session, *, reader_id: int, exam_row_id: int) -> bool:
     """Return whether the reader has a reading of a case of that exam."""
     statement = (
         select(ReadingRow.case_id)
         .join(CaseRow, CaseRow.id == ReadingRow.case_id)
-        .where(ReadingRow.reader_id == reader_id, CaseRow.exam_id == exam_number)
+        .where(ReadingRow.reader_id == reader_id, CaseRow.exam_id == exam_row_id)
         .limit(1)
     )
     return db.execute(statement).first() is not None

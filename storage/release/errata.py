@@ -38,7 +38,7 @@ class ReleasedQuestion:
     ``stem`` is that of the imported question. ``is_judged`` states whether the person gave a verdict on it.
     """
 
-    question_number: int
+    question_row_id: int
     question_id: str
     side: str
     stem: str
@@ -97,7 +97,7 @@ def list_reportable_questions(
         statement = statement.where(or_(judged, _exists_case(has_read)), ~_exists_case(reads))
     return [
         ReleasedQuestion(
-            question_number=row.id,
+            question_row_id=row.id,
             question_id=row.key,
             side=row.side,
             stem=row.stem,
@@ -132,7 +132,7 @@ def add_report(
     *,
     release_id: int,
     question: Question,
-    question_number: int,
+    question_row_id: int,
     side: str,
     kind: ErrorKind,
     text: str,
@@ -146,7 +146,7 @@ def add_report(
     """
     row = ErratumReportRow(
         release_id=release_id,
-        question_id=question_number,
+        question_id=question_row_id,
         side=side,
         kind=kind.value,
         text=text,
@@ -167,7 +167,7 @@ def list_reports(
     *,
     dataset_id: int | None = None,
     reporter_id: int | None = None,
-    question_numbers: Collection[int] | None = None,
+    question_row_ids: Collection[int] | None = None,
 ) -> list[ErratumReport]:
     """Return reports, the oldest first: all, those of a dataset, of a person, or in some questions."""
     statement = (
@@ -185,8 +185,8 @@ def list_reports(
         statement = statement.where(ReleaseRow.dataset_id == dataset_id)
     if reporter_id is not None:
         statement = statement.where(ErratumReportRow.reported_by == reporter_id)
-    if question_numbers is not None:
-        statement = statement.where(ErratumReportRow.question_id.in_(question_numbers))
+    if question_row_ids is not None:
+        statement = statement.where(ErratumReportRow.question_id.in_(question_row_ids))
     return [_report_from_row(row) for row in db.execute(statement)]
 
 
@@ -196,23 +196,23 @@ def count_reports(db: Session) -> int:
 
 
 def load_reports_by_question(
-    db: Session, *, question_numbers: Sequence[int]
+    db: Session, *, question_row_ids: Sequence[int]
 ) -> dict[int, tuple[ErratumReport, ...]]:
     """Return the reports in these questions by the id of the question, the oldest first."""
     reports = defaultdict(list)
-    for start in range(0, len(question_numbers), _CHUNK):
-        for report in list_reports(db, question_numbers=question_numbers[start : start + _CHUNK]):
-            reports[report.question_number].append(report)
+    for start in range(0, len(question_row_ids), _CHUNK):
+        for report in list_reports(db, question_row_ids=question_row_ids[start : start + _CHUNK]):
+            reports[report.question_row_id].append(report)
     return {number: tuple(of_question) for number, of_question in reports.items()}
 
 
-def load_last_adjudications(db: Session, *, question_numbers: Sequence[int]) -> dict[int, Adjudication]:
+def load_last_adjudications(db: Session, *, question_row_ids: Sequence[int]) -> dict[int, Adjudication]:
     """Return the latest adjudication of each question in any batch, by the id of the question."""
     latest: dict[int, Adjudication] = {}
-    for start in range(0, len(question_numbers), _CHUNK):
+    for start in range(0, len(question_row_ids), _CHUNK):
         rows = db.execute(
             select(*AdjudicationRow.__table__.c)
-            .where(AdjudicationRow.question_id.in_(question_numbers[start : start + _CHUNK]))
+            .where(AdjudicationRow.question_id.in_(question_row_ids[start : start + _CHUNK]))
             .order_by(AdjudicationRow.given_at, AdjudicationRow.revision)
         )
         latest.update((row.question_id, adjudication_from_row(row)) for row in rows)
@@ -227,7 +227,7 @@ def _report_from_row(row: Any) -> ErratumReport:  # noqa: ANN401 - a row with th
         release_id=report.release_id,
         release=row.release,
         dataset=row.dataset,
-        question_number=report.question_id,
+        question_row_id=report.question_id,
         question_id=row.key,
         side=report.side,
         kind=ErrorKind(report.kind),

@@ -80,9 +80,9 @@ def load_strata(
     )
     question, batch, stratum = read_columns(db, statement)
     names, indices = factorize(stratum, str)
-    question_numbers = np.array(question, dtype=np.int64)
-    order = np.lexsort((np.array(batch, dtype=np.int64), question_numbers))
-    return names, indices[order][np.searchsorted(question_numbers[order], numbers)]
+    question_row_ids = np.array(question, dtype=np.int64)
+    order = np.lexsort((np.array(batch, dtype=np.int64), question_row_ids))
+    return names, indices[order][np.searchsorted(question_row_ids[order], numbers)]
 
 
 def load_reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, str]]:

@@ -90,9 +90,9 @@ def iterate_judged_questions(
         .order_by(_VERDICT.question_id)
     )
     numbers = [
-        question_number
-        for question_number in db.execute(judged).scalars()
-        if include is None or question_number in include
+        question_row_id
+        for question_row_id in db.execute(judged).scalars()
+        if include is None or question_row_id in include
     ]
     same_box = {number: load_rules(db, batch_id=number).rules.same_box_iou for number in batches_by_id}
     adjudicated = load_adjudicated_questions(db, batch_ids=list(batches_by_id))
@@ -100,7 +100,7 @@ def iterate_judged_questions(
         chunk = numbers[start : start + _CHUNK]
         adjudications = _load_adjudications(
             db,
-            [question_number for question_number in chunk if question_number in adjudicated],
+            [question_row_id for question_row_id in chunk if question_row_id in adjudicated],
             batches_by_id,
         )
         yield from _load_chunk(
@@ -149,7 +149,7 @@ def _load_adjudications(
         return latest
     adjudications = load_latest_adjudications(db, batch_ids=list(batches_by_id), question_ids=numbers)
     for adjudication in sorted(adjudications.values(), key=lambda adjudication: adjudication.given_at):
-        latest[adjudication.question_number] = adjudication
+        latest[adjudication.question_row_id] = adjudication
     return latest
 
 

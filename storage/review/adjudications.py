@@ -82,13 +82,13 @@ def list_batches_of_adjudicator(db: Session, *, person_id: int) -> list[int]:
     return list(db.execute(statement.order_by(AdjudicatorRow.batch_id)).scalars())
 
 
-def is_adjudicator_on_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
+def is_adjudicator_on_exam(db: Session, *, person_id: int, exam_row_id: int) -> bool:
     """Return whether the person is an adjudicator of a batch that has a question on that exam."""
     statement = (
         select(BatchQuestionRow.question_id)
         .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)
         .join(AdjudicatorRow, AdjudicatorRow.batch_id == BatchQuestionRow.batch_id)
-        .where(AdjudicatorRow.person_id == person_id, QuestionRow.exam_id == exam_number)
+        .where(AdjudicatorRow.person_id == person_id, QuestionRow.exam_id == exam_row_id)
         .limit(1)
     )
     return db.execute(statement).first() is not None
@@ -176,7 +176,7 @@ def add_adjudication(db: Session, *, adjudication: Adjudication) -> None:
     """
     row = AdjudicationRow(
         batch_id=adjudication.batch_id,
-        question_id=adjudication.question_number,
+        question_id=adjudication.question_row_id,
         revision=adjudication.revision,
         person_id=adjudication.person_id,
         decision=adjudication.decision.value,
@@ -196,7 +196,7 @@ def add_adjudication(db: Session, *, adjudication: Adjudication) -> None:
 def adjudication_from_row(row: Any) -> Adjudication:  # noqa: ANN401 - a row with the table's columns
     return Adjudication(
         batch_id=row.batch_id,
-        question_number=row.question_id,
+        question_row_id=row.question_id,
         revision=row.revision,
         person_id=row.person_id,
         decision=Decision(row.decision),

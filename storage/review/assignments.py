@@ -100,7 +100,7 @@ _EXAM_NUMBERS = select(QuestionRow.id, QuestionRow.exam_id).where(
 class AssignedQuestion:
     """A question assigned to a person in a batch; questions are ordered by ``position``."""
 
-    question_number: int
+    question_row_id: int
     position: int
     state: AssignmentState
 
@@ -109,8 +109,8 @@ class AssignedQuestion:
 class BatchMember:
     """A question of a batch with its exam, and its position in the batch or in a person's queue."""
 
-    question_number: int
-    exam_number: int
+    question_row_id: int
+    exam_row_id: int
     position: int
 
 
@@ -212,14 +212,14 @@ def add_assignments(
             [
                 {
                     "batch_id": batch_id,
-                    "question_id": question_number,
+                    "question_id": question_row_id,
                     "person_id": person_id,
                     "position": position * step,
                     "state": AssignmentState.OPEN.value,
                     "assigned_at": now,
                     "changed_at": now,
                 }
-                for question_number, position in questions
+                for question_row_id, position in questions
             ],
         )
 
@@ -261,13 +261,13 @@ def list_batches_of_person(db: Session, *, person_id: int) -> tuple[int, ...]:
     return tuple(db.execute(_BATCHES_OF, {"person_id": person_id}).scalars())
 
 
-def has_question_on_exam(db: Session, *, person_id: int, exam_number: int, batch_ids: Sequence[int]) -> bool:
+def has_question_on_exam(db: Session, *, person_id: int, exam_row_id: int, batch_ids: Sequence[int]) -> bool:
     """Return whether the person has a question about that exam in one of those batches."""
     statement = (
         select(AssignmentRow.question_id)
         .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)
         .where(
-            QuestionRow.exam_id == exam_number,
+            QuestionRow.exam_id == exam_row_id,
             AssignmentRow.batch_id.in_(batch_ids),
             AssignmentRow.person_id == person_id,
             AssignmentRow.state != AssignmentState.WITHDRAWN.value,
@@ -286,7 +286,7 @@ def list_batch_members(db: Session, *, batch_id: int) -> tuple[BatchMember, ...]
         .order_by(BatchQuestionRow.position)
     )
     return tuple(
-        BatchMember(question_number=row.question_id, exam_number=row.exam_id, position=row.position)
+        BatchMember(question_row_id=row.question_id, exam_row_id=row.exam_id, position=row.position)
         for row in rows
     )
 
@@ -305,7 +305,7 @@ def iterate_assignments(db: Session, *, batch_id: int) -> Iterator[tuple[int, in
         yield question_id, person_id, AssignmentState(state)
 
 
-def load_exam_numbers(db: Session, *, question_ids: Iterable[int]) -> dict[int, int]:
+def load_exam_row_ids(db: Session, *, question_ids: Iterable[int]) -> dict[int, int]:
     """Return {question id: exam id}; intended for few questions."""
     return {row.id: row.exam_id for row in db.execute(_EXAM_NUMBERS, {"question_ids": list(question_ids)})}
 
@@ -317,7 +317,7 @@ def _find_assignment(db: Session, statement: AnySelect, values: dict[str, int]) 
 
 def _assignment_from_row(row: AnyRow) -> AssignedQuestion:
     return AssignedQuestion(
-        question_number=row.question_id,
+        question_row_id=row.question_id,
         position=row.position,
         state=AssignmentState(row.state),
     )

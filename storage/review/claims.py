@@ -36,7 +36,7 @@ class ClaimState(StrEnum):
 class Claim:
     """One requested judgement; ``person_id`` is the person who holds or held it."""
 
-    question_number: int
+    question_row_id: int
     turn: int
     position: int
     person_id: int | None
@@ -193,14 +193,14 @@ def count_claimable(db: Session, *, batch_id: int, person_id: int) -> int:
     )
 
 
-def has_free_on_exam(db: Session, *, batch_id: int, person_id: int, exam_number: int) -> bool:
+def has_free_on_exam(db: Session, *, batch_id: int, person_id: int, exam_row_id: int) -> bool:
     """Return whether the person can take a free judgement about that exam."""
     return (
         db.execute(
             select(ClaimRow.turn)
             .where(
                 ClaimRow.batch_id == batch_id,
-                ClaimRow.exam_id == exam_number,
+                ClaimRow.exam_id == exam_row_id,
                 ClaimRow.state == ClaimState.FREE,
                 ~_has_assignment(person_id, batch_id),
             )
@@ -231,7 +231,7 @@ def _assign_claim(db: Session, claim: Claim, *, batch_id: int, person_id: int, e
         update(ClaimRow)
         .where(
             ClaimRow.batch_id == batch_id,
-            ClaimRow.question_id == claim.question_number,
+            ClaimRow.question_id == claim.question_row_id,
             ClaimRow.turn == claim.turn,
         )
         .values(state=ClaimState.CLAIMED.value, person_id=person_id, expires_at=expires_at)
@@ -258,7 +258,7 @@ def _lock_first_claim(db: Session, where: ColumnElement[bool], order: Sequence[A
     if row is None:
         return None
     return Claim(
-        question_number=row.question_id, turn=row.turn, position=row.position, person_id=row.person_id
+        question_row_id=row.question_id, turn=row.turn, position=row.position, person_id=row.person_id
     )
 
 

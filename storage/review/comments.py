@@ -186,7 +186,7 @@ def _comment_from_row(result: AnyRow) -> Comment:
     return Comment(
         number=row.id or 0,
         batch_id=row.batch_id,
-        question_number=row.question_id,
+        question_row_id=row.question_id,
         reviewer_id=row.reviewer_id,
         author_id=row.author_id,
         author_name=result.author_name or COMMAND_LINE_NAME,

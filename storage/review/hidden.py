@@ -13,7 +13,7 @@ from sqlmodel import Session
 from domain.hidden import HiddenKind, HiddenPlan, HiddenQuestion, PlantedFault
 from domain.questions import Question
 from records.values import from_json, to_json
-from storage.intake.bulk import load_next_numbers, lock_for_import
+from storage.intake.bulk import load_next_row_ids, lock_for_import
 from storage.intake.datasets import add_dataset, add_import
 from storage.review.assignments import POSITION_GAP
 from storage.review.question_copies import copy_question, load_question_columns
@@ -48,7 +48,7 @@ class QuestionToHide:
 
     person_id: int
     kind: HiddenKind
-    source_question_number: int
+    source_question_row_id: int
     fault: PlantedFault | None = None
     altered_question: Question | None = None
     position: int | None = None
@@ -126,13 +126,13 @@ def add_hidden(
     if not requests:
         return ()
     lock_for_import(db)
-    _, first = load_next_numbers(db)
-    sources = load_question_columns(db, {request.source_question_number for request in requests})
+    _, first = load_next_row_ids(db)
+    sources = load_question_columns(db, {request.source_question_row_id for request in requests})
     questions, added = [], []
     for number, request in enumerate(requests, start=first):
         questions.append(
             copy_question(
-                sources[request.source_question_number],
+                sources[request.source_question_row_id],
                 request.altered_question,
                 number=number,
                 mark=HIDDEN_MARK,
@@ -142,12 +142,12 @@ def add_hidden(
         )
         added.append(
             HiddenQuestion(
-                question_number=number,
+                question_row_id=number,
                 batch_id=hidden.batch_id,
                 person_id=request.person_id,
                 kind=request.kind,
                 fault=request.fault,
-                source_question_number=request.source_question_number,
+                source_question_row_id=request.source_question_row_id,
                 min_judged_count=request.min_judged_count,
                 hidden_at=now,
             )
@@ -164,7 +164,7 @@ def assign_hidden(db: Session, *, hidden: HiddenQuestion, position: int, now: da
     """Add an open assignment of the hidden question at ``position`` in the person's queue."""
     db.add(
         AssignmentRow(
-            batch_id=hidden.batch_id, question_id=hidden.question_number, person_id=hidden.person_id,
+            batch_id=hidden.batch_id, question_id=hidden.question_row_id, person_id=hidden.person_id,
             position=position, state="open", assigned_at=now, changed_at=now,
         )
     )  # fmt: skip
@@ -242,12 +242,12 @@ def _plan_from_plain(plain: dict[str, Any]) -> HiddenPlan:
 
 def _hidden_columns(hidden: HiddenQuestion) -> dict[str, Any]:
     return {
-        "question_id": hidden.question_number,
+        "question_id": hidden.question_row_id,
         "batch_id": hidden.batch_id,
         "person_id": hidden.person_id,
         "kind": hidden.kind.value,
         "fault": hidden.fault and hidden.fault.value,
-        "source_id": hidden.source_question_number,
+        "source_id": hidden.source_question_row_id,
         "after": hidden.min_judged_count,
         "hidden_at": hidden.hidden_at,
         "removed_why": "",
@@ -256,12 +256,12 @@ def _hidden_columns(hidden: HiddenQuestion) -> dict[str, Any]:
 
 def _hidden_from_row(row: HiddenQuestionRow) -> HiddenQuestion:
     return HiddenQuestion(
-        question_number=row.question_id,
+        question_row_id=row.question_id,
         batch_id=row.batch_id,
         person_id=row.person_id,
         kind=HiddenKind(row.kind),
         fault=PlantedFault(row.fault) if row.fault else None,
-        source_question_number=row.source_id,
+        source_question_row_id=row.source_id,
         min_judged_count=row.after,
         hidden_at=row.hidden_at,
         removed_at=row.removed_at,

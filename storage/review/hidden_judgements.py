@@ -31,7 +31,7 @@ class HiddenJudgement:
 
     hidden: HiddenQuestion
     source_question_id: str
-    exam_number: int
+    exam_row_id: int
     state: AssignmentState | None
     verdict: Verdict | None
     source_verdict: Verdict | None
@@ -40,22 +40,22 @@ class HiddenJudgement:
 def load_hidden_judgements(db: Session, *, batch_id: int) -> tuple[HiddenJudgement, ...]:
     """Return every hidden question of the batch, including removed ones, ordered by id."""
     hidden = list_hidden_questions(db, batch_id=batch_id)
-    numbers = {question.question_number for question in hidden} | {
-        question.source_question_number for question in hidden
+    numbers = {question.question_row_id for question in hidden} | {
+        question.source_question_row_id for question in hidden
     }
     verdicts = _load_first_verdicts(db, batch_id, numbers)
-    sources = _load_sources(db, {question.source_question_number for question in hidden})
-    states = dict(_load_states(db, batch_id, {question.question_number for question in hidden}))
+    sources = _load_sources(db, {question.source_question_row_id for question in hidden})
+    states = dict(_load_states(db, batch_id, {question.question_row_id for question in hidden}))
     return tuple(
         HiddenJudgement(
             hidden=question,
-            source_question_id=sources[question.source_question_number][0],
-            exam_number=sources[question.source_question_number][1],
-            state=states.get(question.question_number),
-            verdict=verdicts.get((question.question_number, question.person_id)),
+            source_question_id=sources[question.source_question_row_id][0],
+            exam_row_id=sources[question.source_question_row_id][1],
+            state=states.get(question.question_row_id),
+            verdict=verdicts.get((question.question_row_id, question.person_id)),
             source_verdict=None
             if question.fault
-            else verdicts.get((question.source_question_number, question.person_id)),
+            else verdicts.get((question.source_question_row_id, question.person_id)),
         )
         for question in hidden
     )

@@ -53,9 +53,9 @@ def load_queue(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQue
     )
     return tuple(
         QueuedQuestion(
-            question_number=number,
+            question_row_id=number,
             question_id=key,
-            exam_number=exam,
+            exam_row_id=exam,
             position=position,
             state=_assignment_state(state),
             is_hidden=hidden is not None,

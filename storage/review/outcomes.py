@@ -116,7 +116,7 @@ def load_adjudication_outcomes(db: Session, *, batch_ids: Sequence[int]) -> list
     )
     return [
         AdjudicationSummary(
-            question_number=row[0],
+            question_row_id=row[0],
             batch_id=row[1],
             decision=Decision(row[2]),
             follows=tuple(from_json(row[3])),

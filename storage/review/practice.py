@@ -19,7 +19,7 @@ from domain.verdicts import Decision
 from records.values import from_json, to_json
 from records.verdicts import correction_from_plain, correction_to_plain, errors_from_json
 from storage.inserts import insert_into
-from storage.intake.bulk import load_next_numbers, lock_for_import
+from storage.intake.bulk import load_next_row_ids, lock_for_import
 from storage.intake.datasets import add_dataset, add_import
 from storage.review.question_copies import copy_question, load_question_columns
 from storage.review.verdicts import verdict_from_row
@@ -143,7 +143,7 @@ def add_practice_set(
     )
     db.flush()
     lock_for_import(db)
-    _, first = load_next_numbers(db)
+    _, first = load_next_row_ids(db)
     sources = load_question_columns(db, {question_id for question_id, _ in known_answers})
     questions, rows = [], []
     for position, (source_id, known_answer) in enumerate(known_answers, start=1):
@@ -181,7 +181,7 @@ def list_practice_questions(db: Session, *, practice_id: int) -> list[tuple[int,
     return [(row[0], row[1]) for row in db.execute(statement)]
 
 
-def load_question_numbers(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
+def load_question_row_ids(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
     """Return {id in the imported file: question id} of those of these questions that the dataset has."""
     numbers: dict[str, int] = {}
     for start in range(0, len(keys), _CHUNK):
@@ -239,8 +239,8 @@ def load_practice_verdicts(
     return {
         person: [
             PracticeVerdict(
-                question_number=number,
-                exam_number=exam,
+                question_row_id=number,
+                exam_row_id=exam,
                 known_answer=known_answer,
                 verdict=verdicts.get((person, number)),
             )

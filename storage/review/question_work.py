@@ -197,7 +197,7 @@ class QuestionWork:
 
     Attributes:
         assigned: the assignment, which may be withdrawn.
-        exam_number: the id of the exam that the question is about.
+        exam_row_id: the id of the exam that the question is about.
         own_answer: the answer that was committed before the key was shown, if any.
         locked_alignment: the image alignment rated before the report was opened; None if it was not opened.
         viewing_seconds: the seconds in total, looking and away.
@@ -208,7 +208,7 @@ class QuestionWork:
     """
 
     assigned: AssignedQuestion
-    exam_number: int
+    exam_row_id: int
     own_answer: OwnAnswer | None
     locked_alignment: int | None
     viewing_seconds: tuple[float, float, float]
@@ -240,9 +240,9 @@ def find_question_work(
         )
     return QuestionWork(
         assigned=AssignedQuestion(
-            question_number=row.question_id, position=row.position, state=AssignmentState(row.state)
+            question_row_id=row.question_id, position=row.position, state=AssignmentState(row.state)
         ),
-        exam_number=row.exam_id,
+        exam_row_id=row.exam_id,
         own_answer=own_answer,
         locked_alignment=row.image_alignment,
         viewing_seconds=(row.seconds or 0.0, row.seconds_looking or 0.0, row.seconds_away or 0.0),
@@ -340,7 +340,7 @@ def load_upcoming_questions(
     first = None
     for row in db.execute(_UPCOMING, values):
         question = BatchMember(
-            question_number=row.question_id, position=row.position, exam_number=row.exam_id
+            question_row_id=row.question_id, position=row.position, exam_row_id=row.exam_id
         )
         if row.part == 0:
             following.append(question)
@@ -496,11 +496,11 @@ def load_times_and_recent(
     }
     rows = db.execute(_TIMES_AND_RECENT, values).all()
     recent = [
-        RecentVerdict(question_number=row.question_id, decision=Decision(row.decision), given_at=row.given_at)
+        RecentVerdict(question_row_id=row.question_id, decision=Decision(row.decision), given_at=row.given_at)
         for row in rows
         if row.question_id is not None
     ]
-    recent.sort(key=lambda verdict: (verdict.given_at, verdict.question_number), reverse=True)
+    recent.sort(key=lambda verdict: (verdict.given_at, verdict.question_row_id), reverse=True)
     return _group_times(row for row in rows if row.question_id is None), recent
 
 

@@ -48,8 +48,8 @@ class QueueQuestion:
     ``turns`` is the number of requested judgements; ``free`` of them are not claimed.
     """
 
-    question_number: int
-    exam_number: int
+    question_row_id: int
+    exam_row_id: int
     position: int
     turns: int
     free: int
@@ -128,7 +128,7 @@ def list_batches_with_pool(db: Session) -> frozenset[int]:
     return frozenset(rows.scalars())
 
 
-def pool_has_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
+def pool_has_exam(db: Session, *, person_id: int, exam_row_id: int) -> bool:
     """Return whether the person is in the pool of a queue that requests a judgement about that exam."""
     statement = (
         select(ClaimRow.turn)
@@ -136,7 +136,7 @@ def pool_has_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
         .where(
             PoolMemberRow.person_id == person_id,
             PoolMemberRow.left_at.is_(None),
-            ClaimRow.exam_id == exam_number,
+            ClaimRow.exam_id == exam_row_id,
         )
         .limit(1)
     )
@@ -194,7 +194,7 @@ def list_queue_questions(db: Session, *, batch_id: int) -> tuple[QueueQuestion, 
         .order_by(BatchQuestionRow.position)
     )
     return tuple(
-        QueueQuestion(question_number=number, exam_number=exam, position=position, turns=turns, free=free)
+        QueueQuestion(question_row_id=number, exam_row_id=exam, position=position, turns=turns, free=free)
         for number, exam, position, turns, free in rows
     )
 
@@ -204,7 +204,7 @@ def count_free_by_question(db: Session, *, batch_id: int) -> dict[int, int]:
     if not list_pool_members(db, batch_id=batch_id):
         return {}
     return {
-        question.question_number: question.free
+        question.question_row_id: question.free
         for question in list_queue_questions(db, batch_id=batch_id)
         if question.free
     }
@@ -215,9 +215,9 @@ def add_free_judgements(db: Session, *, batch_id: int, requests: Sequence[tuple[
     rows = [
         {
             "batch_id": batch_id,
-            "question_id": question.question_number,
+            "question_id": question.question_row_id,
             "turn": question.turns + offset,
-            "exam_id": question.exam_number,
+            "exam_id": question.exam_row_id,
             "position": question.position,
             "state": ClaimState.FREE.value,
         }

@@ -73,7 +73,7 @@ def load_dataset_names(db: Session) -> dict[int, str]:
     return {row[0]: row[1] for row in db.execute(statement)}
 
 
-def load_dataset_number(db: Session, *, name: str) -> int:
+def load_dataset_row_id(db: Session, *, name: str) -> int:
     """Return the id of the dataset with that name.
 
     Raises:
@@ -86,7 +86,7 @@ def load_dataset_number(db: Session, *, name: str) -> int:
     return int(ids_by_name[name])
 
 
-def load_last_question_number(db: Session, *, dataset_id: int) -> int:
+def load_last_question_row_id(db: Session, *, dataset_id: int) -> int:
     """Return the highest id of a question of the dataset; 0 if it has none. New ids are always higher."""
     statement = select(func.max(QuestionRow.id)).where(QuestionRow.dataset_id == dataset_id)
     return db.execute(statement).scalar_one() or 0
@@ -177,10 +177,10 @@ def list_in_other_batches(db: Session, *, dataset_id: int, batch_id: int | None)
     return np.fromiter(result.scalars(), dtype=np.int64)
 
 
-def select_outside_exams(*, dataset_id: int, exam_numbers: Sequence[int]) -> AnySelect:
+def select_outside_exams(*, dataset_id: int, exam_row_ids: Sequence[int]) -> AnySelect:
     """Select the ids of the dataset's questions on other exams."""
     return select(QuestionRow.id.label("question_id")).where(
-        QuestionRow.dataset_id == dataset_id, QuestionRow.exam_id.not_in(exam_numbers)
+        QuestionRow.dataset_id == dataset_id, QuestionRow.exam_id.not_in(exam_row_ids)
     )
 
 

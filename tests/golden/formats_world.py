@@ -222,7 +222,7 @@ def make_released_world(
         for number, question in load_questions(db, question_ids=numbers):
             is_rejected, stem = question.id in rejected, reworded.get(question.id)
             verdict = Verdict(
-                batch_id=batch.id, question_number=number, person_id=ruth.id, revision=1,
+                batch_id=batch.id, question_row_id=number, person_id=ruth.id, revision=1,
                 decision=Decision.REJECT if is_rejected else Decision.REVISE if stem else Decision.ACCEPT,
                 opinion=Opinion(
                     ratings=Ratings(**dict.fromkeys(RATING_IDS, 4)), domain_specific=True,

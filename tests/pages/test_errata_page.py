@@ -61,7 +61,7 @@ def test_a_problem_is_reported_settled_and_compared(sign_in_as, run_page, worksp
         review.adjudicate(
             db, person=remo, report_ids=report_ids,
             adjudication=Adjudication(
-                batch_id=world.batch.id, question_number=first.question_number, revision=revision,
+                batch_id=world.batch.id, question_row_id=first.question_row_id, revision=revision,
                 person_id=remo.id, decision=decision, correction=Correction(**correction), reason=reason,
                 given_at=first.reported_at + timedelta(seconds=10 * revision),
             ),

@@ -68,11 +68,11 @@ def test_previewed_questions_are_hidden_and_removed_with_a_reason(world, open_as
     assert not page.exception
     hidden_questions = load_hidden_questions(world)
     assert {question.kind for question in hidden_questions} == {HiddenKind.REPEAT, HiddenKind.PLANTED}
-    assert f"{hidden_questions[0].question_number}: " in get_text(page) or any(
-        str(hidden_questions[0].question_number) in str(table.value) for table in page.dataframe
+    assert f"{hidden_questions[0].question_row_id}: " in get_text(page) or any(
+        str(hidden_questions[0].question_row_id) in str(table.value) for table in page.dataframe
     )
     (removal_field,) = [field for field in page.multiselect if field.label == "Remove"]
-    removal_field.select(hidden_questions[0].question_number).run()
+    removal_field.select(hidden_questions[0].question_row_id).run()
     (reason_field,) = [field for field in page.text_input if field.label == "Reason for removal"]
     reason_field.input("The key was wrong before.").run()
     find_button(page, "Remove hidden questions").click().run()
@@ -116,11 +116,11 @@ def test_each_figure_has_its_n_and_interval(world, open_as_coordinator):
     hidden_questions = load_hidden_questions(world)
     repeats = [question for question in hidden_questions if question.kind is HiddenKind.REPEAT]
     for repeat in repeats:
-        save_verdict(world, make_acceptance(world, question=repeat.source_question_number))
-        save_verdict(world, make_acceptance(world, question=repeat.question_number))
+        save_verdict(world, make_acceptance(world, question=repeat.source_question_row_id))
+        save_verdict(world, make_acceptance(world, question=repeat.question_row_id))
     planted = [question for question in hidden_questions if question.kind is HiddenKind.PLANTED]
-    save_verdict(world, make_rejection(world, question=planted[0].question_number, kind=ErrorKind.WRONG_KEY))
-    save_verdict(world, make_acceptance(world, question=planted[1].question_number))
+    save_verdict(world, make_rejection(world, question=planted[0].question_row_id, kind=ErrorKind.WRONG_KEY))
+    save_verdict(world, make_acceptance(world, question=planted[1].question_row_id))
     page = open_as_coordinator(ATTENTION)
     (ruth,) = page.dataframe[0].value.to_dict("records")
     assert ruth["Same decision on repeat"] == "100 % (61 to 100), n = 6"

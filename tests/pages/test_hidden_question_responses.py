@@ -120,10 +120,10 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
     with read_only_session() as db:
         hidden = list_hidden_questions(db, batch_id=batch.id, person_id=ruth.id)
         id_mask = review.load_id_mask(db, batch_id=batch.id)
-    by_number: dict[int, list[Any]] = {}
+    by_row_id: dict[int, list[Any]] = {}
     for sheet in opened:
-        by_number.setdefault(id_mask.unmask(sheet["question"]), []).append(sheet)
-    assert len(by_number) == 38 == len({sheet["question"] for sheet in opened})
+        by_row_id.setdefault(id_mask.unmask(sheet["question"]), []).append(sheet)
+    assert len(by_row_id) == 38 == len({sheet["question"] for sheet in opened})
 
     # The total is fixed from the first question on, and the position increases by one.
     assert {sheet["progress"]["total"] for sheet in opened} == {38}
@@ -131,20 +131,20 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
     assert positions == list(range(1, 39))
 
     # Parts, key and drafts are alike: a repeat differs from the first showing in its position only.
-    for sheets in by_number.values():
+    for sheets in by_row_id.values():
         assert all(set(sheet) == set(opened[0]) for sheet in sheets)
         assert all((sheet["last"], sheet["drafts"], sheet["revision"]) == (None, {}, 1) for sheet in sheets)
         assert all(sheet["ownAnswer"] is None for sheet in sheets if sheet["blind"])
         assert all(sheet["viewingTimes"]["seconds"] == 0 for sheet in sheets[:1])
     for hidden_question in hidden:
         if hidden_question.kind is HiddenKind.REPEAT:
-            assert _strip_position(by_number[hidden_question.question_number]) == _strip_position(
-                by_number[hidden_question.source_question_number]
+            assert _strip_position(by_row_id[hidden_question.question_row_id]) == _strip_position(
+                by_row_id[hidden_question.source_question_row_id]
             )
 
     # Neither order nor size of the numbers shows which was created later.
     numbers = {sheet["question"] for sheet in opened}
-    created_later = {id_mask.mask(hidden_question.question_number) for hidden_question in hidden}
+    created_later = {id_mask.mask(hidden_question.question_row_id) for hidden_question in hidden}
     ranks = sorted(sorted(numbers).index(number) for number in created_later)
     assert ranks[0] < 30
     assert numbers.isdisjoint(range(1, 60))
@@ -154,7 +154,7 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
     assert not re.search(r"hidden|planted|repeat|XqId\d+zk", all_text.replace("hidden for", ""))
     for hidden_question in hidden:
         assert not re.search(
-            rf'"(question|previous|next|id)": ?"?{hidden_question.question_number}\b', all_text
+            rf'"(question|previous|next|id)": ?"?{hidden_question.question_row_id}\b', all_text
         )
 
 

@@ -206,7 +206,7 @@ def test_comments_never_reach_a_reader(workspace, sign_in_as, browser, run_page)
         assign_all(db, batch=world.batch, questions=world.questions, person=ruth)
         for number in world.questions:
             review.write_comment(
-                db, person=ruth, batch_id=world.batch.id, question_number=number, text=f"PLANTED {number}",
+                db, person=ruth, batch_id=world.batch.id, question_row_id=number, text=f"PLANTED {number}",
                 now=NOW,
             )  # fmt: skip
     client = Client(browser.cookies, sign_in_as("rea", Role.READER))

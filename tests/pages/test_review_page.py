@@ -104,7 +104,7 @@ def test_after_the_own_answer_both_answers_are_sent(open_review_page):
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=1,
+            question_row_id=1,
             answer=(0,),
             confidence=2,
             now=NOW,
@@ -127,7 +127,7 @@ def test_opened_report_is_sent_with_the_fixed_rating(open_review_page):
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=1,
+            question_row_id=1,
             image_alignment=4,
             now=NOW,
         )
@@ -170,7 +170,7 @@ def judge_all_but_last(db, world):
         db,
         person=world.people["ruth"],
         batch_id=world.batch.id,
-        question_number=world.questions[-1],
+        question_row_id=world.questions[-1],
         reason="rotated",
         now=NOW,
     )

@@ -380,7 +380,7 @@ def test_comments_are_sent_loaded_and_read(client):
     assert [(row["mine"], row["text"]) for row in sent.json()["comments"]] == [(True, "Which side?")]
     with unit_of_work() as db:
         review.write_to_reviewer(
-            db, by=command_line_person(), batch="first", question_number=1, reviewer="ruth",
+            db, by=command_line_person(), batch="first", question_row_id=1, reviewer="ruth",
             text="The right one.", now=NOW,
         )  # fmt: skip
     turn = {"batch": 1, "question": 2, "to": 1}

@@ -140,7 +140,7 @@ class Subject:
             db,
             person=load_person(db, "ruth"),
             batch_id=sheet.batch.id,
-            question_number=sheet.question_number,
+            question_row_id=sheet.question_row_id,
             reason="Interrupted.",
             now=NOW,
         )
@@ -162,7 +162,7 @@ class Subject:
                 db,
                 person=rita,
                 adjudication=Adjudication(
-                    batch_id=batch, question_number=dispute.question_number, revision=1, person_id=rita.id,
+                    batch_id=batch, question_row_id=dispute.question_row_id, revision=1, person_id=rita.id,
                     decision=Decision.ACCEPT, reason="It is plain to see.", given_at=NOW + timedelta(hours=3),
                 ),
             )  # fmt: skip
@@ -241,7 +241,7 @@ class Subject:
             )  # fmt: skip
             verdict = Verdict(
                 batch_id=sheet.batch.id,
-                question_number=sheet.question_number,
+                question_row_id=sheet.question_row_id,
                 person_id=load_person(db, name).id,
                 revision=1,
                 decision=decision,

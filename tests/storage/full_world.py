@@ -241,7 +241,7 @@ def _add_readings(study_world: StudyWorld, home: Path) -> None:
             db,
             by=read_study.cora,
             study="read",
-            reply=ReplyId(model_id=model.id, question_number=2),
+            reply=ReplyId(model_id=model.id, question_row_id=2),
             revision=1,
             mark=AnswerMark.RIGHT,
             now=NOW,
@@ -388,7 +388,7 @@ def _add_verdicts(study_world: StudyWorld) -> None:
         )
         anna = accounts.load_person_by_name(db, name="anna")
     adjudication = Adjudication(
-        batch_id=world.batch.id, question_number=second_opinion_ids[0], person_id=anna.id, revision=1,
+        batch_id=world.batch.id, question_row_id=second_opinion_ids[0], person_id=anna.id, revision=1,
         decision=Decision.ACCEPT, reason="It is plain to see.", given_at=NOW + timedelta(hours=1),
         image=ImageDisplay.CONFIRMED,
     )  # fmt: skip
@@ -419,7 +419,7 @@ def _add_answer_first_batch(study_world: StudyWorld) -> None:
         target: dict[str, Any] = {
             "person": ruth,
             "batch_id": world.batch.id,
-            "question_number": number,
+            "question_row_id": number,
             "now": NOW,
         }
         with unit_of_work(world.engine) as db:
@@ -430,7 +430,7 @@ def _add_answer_first_batch(study_world: StudyWorld) -> None:
             review.save_draft(db, **target, part="form", revision=0, body={"comment": "Größe?"})
     save_verdict(world, replace(make_acceptance(world, question=numbers[0]), image=ImageDisplay.DRAWN))
     with unit_of_work(world.engine) as db:
-        target |= {"question_number": numbers[3]}
+        target |= {"question_row_id": numbers[3]}
         review.skip_question(db, **target, reason="Ask a colleague.")
         review.close_batch(db, by=study_world.cora, batch="answer first", now=NOW)
 
@@ -457,12 +457,12 @@ def _add_comments(study_world: StudyWorld) -> None:
             db,
             person=study_world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=number,
+            question_row_id=number,
             text="Is the lateral view missing?",
             now=NOW,
         )
         review.write_to_reviewer(
-            db, by=study_world.cora, batch=world.batch.name, question_number=number, reviewer="ruth",
+            db, by=study_world.cora, batch=world.batch.name, question_row_id=number, reviewer="ruth",
             text="It was never taken.", now=NOW,
         )  # fmt: skip
 
@@ -480,7 +480,7 @@ def _add_hidden_questions(study_world: StudyWorld) -> None:
         )
         hidden_number = review.list_hidden_questions(db, by=study_world.cora, batch=world.batch.name)[
             0
-        ].hidden.question_number
+        ].hidden.question_row_id
         review.remove_hidden(
             db, by=study_world.cora, batch=world.batch.name, numbers=[hidden_number], why="Too easy.", now=NOW
         )
@@ -629,7 +629,7 @@ def _plan_evaluation(study_world: StudyWorld, release_id: int) -> None:
             split=Split.PUBLIC,
             conditions=(Condition.SHUFFLED,),
         )
-        case = EvaluationCase(question_number=1, permutation=(2, 0, 1), other_exam=2, stem="Größer?")
+        case = EvaluationCase(question_row_id=1, permutation=(2, 0, 1), other_exam=2, stem="Größer?")
         add_run(
             db, settings, evaluation_id, Condition.SHUFFLED,
             ConditionCases(cases=(case,), excluded={"no other patient": 1}),

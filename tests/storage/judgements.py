@@ -28,7 +28,7 @@ def make_acceptance(
     }
     verdict: dict[str, Any] = {
         "batch_id": world.batch.id,
-        "question_number": question,
+        "question_row_id": question,
         "person_id": world.people[person].id,
         "revision": revision,
         "decision": Decision.ACCEPT,

@@ -71,7 +71,7 @@ def line_of(importer, check=DEPTH):
 
 
 def result_of(importer, number, check=DEPTH):
-    results = read(importer, list_results, question_number=number)
+    results = read(importer, list_results, question_row_id=number)
     return next(result for result in results if result.check is check)
 
 

@@ -196,7 +196,7 @@ def test_audit_trail_and_history_name_the_exam_and_the_boxes(importer):
             .scalars()
             .all()
         }
-        history = load_history(db, by=command_line_person(), question_number=1)
+        history = load_history(db, by=command_line_person(), question_row_id=1)
     subject, new = entries["add images"]
     assert (subject, new["exam"], new["radiographs"]) == ("exam 1", "e-1", {"pa": "pa.png"})
     assert entries["convert boxes"][0] == "question 1"

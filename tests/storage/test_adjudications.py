@@ -87,7 +87,7 @@ def adjudicate(world: World, person: Person, question: int, **changes) -> Adjudi
             db,
             person=person,
             adjudication=Adjudication(
-                batch_id=world.batch.id, question_number=question, person_id=person.id, **fields
+                batch_id=world.batch.id, question_row_id=question, person_id=person.id, **fields
             ),
         )
 
@@ -95,7 +95,7 @@ def adjudicate(world: World, person: Person, question: int, **changes) -> Adjudi
 def list_disputes(world: World, person: Person) -> dict[int, set[Dispute]]:
     with read_only_session(world.engine) as db:
         return {
-            dispute.question_number: set(dispute.kinds)
+            dispute.question_row_id: set(dispute.kinds)
             for dispute in review.list_disputes(db, person=person, batch_id=world.batch.id)
         }
 
@@ -122,7 +122,7 @@ def test_stricter_overlap_makes_close_boxes_a_dispute(world, anna):
 
 def test_dispute_hides_names_and_shows_both_values(world, anna):
     with read_only_session(world.engine) as db:
-        sheet = review.open_dispute(db, person=anna, batch_id=world.batch.id, question_number=3)
+        sheet = review.open_dispute(db, person=anna, batch_id=world.batch.id, question_row_id=3)
     assert sheet.reviewer_names == ("Reviewer A", "Reviewer B")
     (difference,) = sheet.differences
     assert (difference.field, difference.imported_value, difference.reviewer_values) == (
@@ -226,6 +226,6 @@ def test_stale_adjudication_rules_are_refused_showing_both(world, anna):
 
 def test_an_adjudicator_may_see_the_exams_of_the_batch(world, anna):
     with read_only_session(world.engine) as db:
-        assert review.load_radiograph_file(db, person=anna, exam_number=1, radiograph_key="pa")
+        assert review.load_radiograph_file(db, person=anna, exam_row_id=1, radiograph_key="pa")
         with pytest.raises(NotAllowed):
-            review.load_radiograph_file(db, person=replace(anna, id=99), exam_number=1, radiograph_key="pa")
+            review.load_radiograph_file(db, person=replace(anna, id=99), exam_row_id=1, radiograph_key="pa")

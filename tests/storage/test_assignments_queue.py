@@ -52,7 +52,7 @@ def test_neighbours_are_found_by_the_index(world):
 def test_exam_access_is_checked_without_a_scan(world):
     ruth = world.people["ruth"].id
     steps = explain_queries(
-        world, lambda db: has_question_on_exam(db, person_id=ruth, exam_number=1, batch_ids=[1])
+        world, lambda db: has_question_on_exam(db, person_id=ruth, exam_row_id=1, batch_ids=[1])
     )
     assert [step for step in steps if step.startswith("SCAN")] == []
 

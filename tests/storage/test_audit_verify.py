@@ -48,7 +48,7 @@ def world(engine: Engine) -> World:
             db,
             person=made.people["ruth"],
             batch_id=made.batch.id,
-            question_number=3,
+            question_row_id=3,
             reason="too dark",
             now=NOW,
         )

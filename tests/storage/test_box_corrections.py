@@ -221,7 +221,7 @@ def test_existing_boxes_are_replaced_only_on_request_and_only_on_annotated_radio
 def test_the_history_states_who_changed_the_boxes_when_why_and_from_what(importer):
     correct(importer, make_coco(("c.png", "Nodule", 2, 2, 6, 6)), replace=True)
     with read_only_session(importer.engine) as db:
-        history = load_history(db, by=BY, question_number=4)
+        history = load_history(db, by=BY, question_row_id=4)
     event = next(event for event in history.events if event.kind == "boxes corrected")
     assert (event.occurred_at, event.container) == (NOW, "boxes.json")
     title, details = describe_event(event, history.question)

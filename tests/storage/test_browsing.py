@@ -15,7 +15,7 @@ from browsing.service import (
     describe_event,
     index_questions,
     load_history,
-    load_question_number,
+    load_question_row_id,
     load_search_index_state,
     search_questions,
 )
@@ -126,7 +126,7 @@ def test_status_of_questions_follows_verdicts_and_releases(world, tmp_path):
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=3,
+            question_row_id=3,
             reason="dark",
             now=NOW,
         )
@@ -179,7 +179,7 @@ def test_unknown_dataset_or_question_is_named(world):
         with pytest.raises(NotFound, match="no dataset 'other'"):
             search_questions(db, by=BY, search=Search(dataset="other"))
         with pytest.raises(NotFound, match="no question 'Q99'"):
-            load_question_number(db, by=BY, dataset="demo", question_id="Q99")
+            load_question_row_id(db, by=BY, dataset="demo", question_id="Q99")
     with pytest.raises(InvalidValue, match="at most 500"):
         Search(dataset="demo", words="x" * 501)
 
@@ -199,7 +199,7 @@ def test_history_lists_all_events_in_order(world, tmp_path):
             workspace=Workspace(home=tmp_path, database_url=""), now=NOW.replace(hour=20),
         )  # fmt: skip
     with read_only_session(world.engine) as db:
-        history = load_history(db, by=BY, question_number=2)
+        history = load_history(db, by=BY, question_row_id=2)
     lines = [describe_event(event, history.question) for event in history.events]
     assert [line for line, _ in lines] == [
         "imported from demo.jsonl (native) into demo",
@@ -215,13 +215,13 @@ def test_history_lists_all_events_in_order(world, tmp_path):
 
 def test_history_states_the_old_and_the_new_size_of_a_box(world):
     with read_only_session(world.engine) as db:
-        [machine_box] = load_history(db, by=BY, question_number=2).question.boxes
+        [machine_box] = load_history(db, by=BY, question_row_id=2).question.boxes
     box = machine_box.box
     moved_box = replace(machine_box, box=replace(box, x_min=box.x_min + 50, x_max=box.x_max + 50))
     correction = Correction(boxes=(moved_box,))
     save_verdict(world, make_acceptance(world, question=2, decision=Decision.REVISE, correction=correction))
     with read_only_session(world.engine) as db:
-        history = load_history(db, by=BY, question_number=2)
+        history = load_history(db, by=BY, question_row_id=2)
     [details] = [
         details
         for line, details in (describe_event(event, history.question) for event in history.events)
@@ -243,7 +243,7 @@ def test_history_states_the_old_and_the_new_size_of_a_box(world):
 def test_history_states_whether_the_radiograph_was_on_screen(world, image, reviewed_text):
     save_verdict(world, replace(make_rejection(world, question=2), image=image))
     with read_only_session(world.engine) as db:
-        history = load_history(db, by=BY, question_number=2)
+        history = load_history(db, by=BY, question_row_id=2)
     [(_, details)] = [
         describe_event(event, history.question) for event in history.events if event.kind == "verdict"
     ]

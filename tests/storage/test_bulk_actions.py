@@ -234,7 +234,7 @@ def test_applied_rules_are_append_only_in_the_database(world: World) -> None:
 
 def describe_history(world: World, question: int) -> list[tuple[str, list[str]]]:
     with read_only_session(world.engine) as db:
-        history = load_history(db, by=BY, question_number=question)
+        history = load_history(db, by=BY, question_row_id=question)
     return [describe_event(event, history.question) for event in history.events]
 
 

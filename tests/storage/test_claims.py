@@ -43,7 +43,7 @@ def judge_question(world: World, person: str, question: int, *, now: datetime = 
 def hand_back_question(world: World, person: str, question: int) -> None:
     with unit_of_work(world.engine) as db:
         review.hand_back(
-            db, person=world.people[person], batch_id=world.batch.id, question_number=question, now=NOW
+            db, person=world.people[person], batch_id=world.batch.id, question_row_id=question, now=NOW
         )
 
 
@@ -102,7 +102,7 @@ def test_saving_a_draft_renews_the_claim(world):
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=number,
+            question_row_id=number,
             part="form",
             revision=0,
             body={},
@@ -158,7 +158,7 @@ def test_skipped_question_goes_to_another_reviewer_only(world):
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=number,
+            question_row_id=number,
             reason="x",
             now=NOW,
         )

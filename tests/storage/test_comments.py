@@ -36,7 +36,7 @@ def ask(world: World, name: str = "ruth", text: str = ASKED, question: int | Non
             db,
             person=world.people[name],
             batch_id=world.batch.id,
-            question_number=question or world.questions[0],
+            question_row_id=question or world.questions[0],
             text=text,
             now=NOW,
         )
@@ -48,7 +48,7 @@ def answer(world: World, by=None, to: str = "ruth", text: str = ANSWERED) -> Non
             db,
             by=by or world.people["cora"],
             batch="first",
-            question_number=world.questions[0],
+            question_row_id=world.questions[0],
             reviewer=to,
             text=text,
             now=NOW,
@@ -58,7 +58,7 @@ def answer(world: World, by=None, to: str = "ruth", text: str = ANSWERED) -> Non
 def load_own(world: World, name: str = "ruth"):
     with read_only_session(world.engine) as db:
         thread = review.load_own_comments(
-            db, person=world.people[name], batch_id=world.batch.id, question_number=world.questions[0]
+            db, person=world.people[name], batch_id=world.batch.id, question_row_id=world.questions[0]
         )
     return [(comment.by_reviewer, comment.text) for comment in thread]
 
@@ -97,7 +97,7 @@ def test_a_question_is_asked_answered_and_read(world):
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=world.questions[0],
+            question_row_id=world.questions[0],
             now=NOW,
         )
     assert count_sheet(world) == (2, 0)
@@ -118,7 +118,7 @@ def test_a_coordinator_who_has_to_judge_the_question_sees_the_thread_after_the_v
     both = replace(world.people["remo"], roles=frozenset({Role.REVIEWER, Role.COORDINATOR}))
     assert list_threads(world, by=both) == []
     with read_only_session(world.engine) as db:
-        events = load_history(db, by=both, question_number=world.questions[0]).events
+        events = load_history(db, by=both, question_row_id=world.questions[0]).events
     assert not any(event.kind == "comment" for event in events)
     with pytest.raises(Refused, match="Judge it first"):
         answer(world, by=both)
@@ -139,7 +139,7 @@ def test_answers_of_coordinators_stay_hidden_until_the_reviewers_own_answer(engi
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=world.questions[0],
+            question_row_id=world.questions[0],
             answer=(1,),
             confidence=3,
             image=ImageDisplay.DRAWN,
@@ -171,7 +171,7 @@ def test_comments_are_append_only_audited_and_part_of_the_history(world):
         with pytest.raises(DBAPIError, match="append-only"), world.engine.begin() as connection:
             connection.execute(text(statement))
     with read_only_session(world.engine) as db:
-        history = load_history(db, by=world.people["cora"], question_number=world.questions[0])
+        history = load_history(db, by=world.people["cora"], question_row_id=world.questions[0])
         entries = db.execute(
             text(
                 "SELECT person_name, subject, new FROM audit_entry"

@@ -74,7 +74,7 @@ def test_the_stages_store_problems_and_count_what_remains(importer):
     assert (lines[Check.DATA_USE].passed, lines[Check.DATA_USE].not_checked) == (0, {Need.ORIGIN: 42})
     with read_only_session(importer.engine) as db:
         (example,) = list_examples(db, by=BY, dataset="d", check=Check.PATIENT_DATA)
-        results = {result.check: result for result in list_results(db, by=BY, question_number=42)}
+        results = {result.check: result for result in list_results(db, by=BY, question_row_id=42)}
     assert (example.question_id, example.problem.field) == ("q-41", "explanation")
     assert results[Check.TEXT_ONLY].not_checked is Need.ONE_ANSWER
     assert results[Check.DATA_USE].not_checked is Need.ORIGIN

@@ -151,7 +151,7 @@ def test_wordings_are_compared_across_exams(questions):
     assert count == 5  # the effusion left (three times), right and negated; two about the pneumothorax
     assert pairs == []
     with read_only_session(questions.engine) as db:
-        assert list_results(db, by=BY, question_number=1)
+        assert list_results(db, by=BY, question_row_id=1)
     assert CHECKS[Check.DUPLICATE].on_by_default is False
 
 

@@ -129,7 +129,7 @@ def settle(world, person, question, *, reports, decision=Decision.REVISE, revisi
             person=person,
             report_ids=reports,
             adjudication=Adjudication(
-                batch_id=world.world.batch.id, question_number=number_of(world, question),
+                batch_id=world.world.batch.id, question_row_id=number_of(world, question),
                 person_id=person.id, decision=decision, revision=revision, **fields,
             ),
         )  # fmt: skip
@@ -256,11 +256,11 @@ def test_an_adjudicator_settles_a_report_in_a_question_with_one_verdict(board_wo
     public = list_sides(board_world)[0]
     number = number_of(board_world, public[0])
     with read_only_session(board_world.engine) as db, pytest.raises(Refused, match="Fewer than two"):
-        review.open_dispute(db, person=anna, batch_id=1, question_number=number)
+        review.open_dispute(db, person=anna, batch_id=1, question_row_id=number)
     first = report(board_world, public[0])
     with read_only_session(board_world.engine) as db:
         (dispute,) = review.list_disputes(db, person=anna, batch_id=1)
-        sheet = review.open_dispute(db, person=anna, batch_id=1, question_number=number)
+        sheet = review.open_dispute(db, person=anna, batch_id=1, question_row_id=number)
         assert review.count_open_disputes(db, by=BY) == 1
     assert (dispute.question_id, dispute.kinds, dispute.is_open) == (public[0], {Dispute.REPORTED}, True)
     assert [item.id for item in sheet.reports] == [first]

@@ -41,7 +41,7 @@ def adjudicate(world: World, question: int, decision: Decision, **fields: Any) -
             db,
             adjudication=Adjudication(
                 batch_id=world.batch.id,
-                question_number=question,
+                question_row_id=question,
                 revision=1,
                 person_id=world.people["ada"].id,
                 decision=decision,

@@ -58,7 +58,7 @@ def test_each_rule_has_a_random_sample_that_a_larger_one_contains(study_world):
     ]  # fmt: skip
     small, large = load_check(study_world, "letter", 3).sample, load_check(study_world, "letter", 6).sample
     assert [reply.id for reply in large[:3]] == [reply.id for reply in small]
-    order = [reply.id.question_number for reply in load_check(study_world, "letter").sample]
+    order = [reply.id.question_row_id for reply in load_check(study_world, "letter").sample]
     assert order != sorted(order)
     with pytest.raises(InvalidValue, match="'tag' read no reply of first"):
         load_check(study_world, "tag")
@@ -107,7 +107,7 @@ def test_only_replies_of_the_study_are_marked_right_or_wrong(study_world):
         mark(study_world, reply, AnswerMark.PARTLY)
     with unit_of_work(study_world.engine) as db, pytest.raises(NotFound, match="no such reply"):
         studies.mark_extraction(
-            db, by=study_world.cora, study="first", reply=ReplyId(model_id=9, question_number=1), revision=1,
+            db, by=study_world.cora, study="first", reply=ReplyId(model_id=9, question_row_id=1), revision=1,
             mark=RIGHT, now=NOW,
         )  # fmt: skip
 

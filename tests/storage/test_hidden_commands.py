@@ -52,7 +52,7 @@ def test_hidden_questions_are_listed_and_removed_with_a_reason(world, capsys):
     output = capsys.readouterr().out
     assert "ruth got 6 repeats and 2 planted questions." in output
     assert "2 with key swapped" in output
-    number = list_hidden(world)[0].question_number
+    number = list_hidden(world)[0].question_row_id
     assert cli.main(["hide", "asked", "--remove", str(number), "--reason", "The key was wrong."]) == 0
     assert "1 hidden question of asked removed" in capsys.readouterr().out
     assert cli.main(["hide", "asked", "--list"]) == 0
@@ -110,8 +110,8 @@ def test_attention_counts_hidden_and_judged_questions(world, capsys):
     [ruth] = before["reviewers"]
     assert (ruth["reviewer"], ruth["repeats_hidden"], ruth["planted_hidden"]) == ("Ruth", 6, 2)
     repeat = next(question for question in list_hidden(world) if question.fault is None)
-    save_verdict(world, make_acceptance(world, question=repeat.source_question_number))
-    save_verdict(world, make_acceptance(world, question=repeat.question_number))
+    save_verdict(world, make_acceptance(world, question=repeat.source_question_row_id))
+    save_verdict(world, make_acceptance(world, question=repeat.question_row_id))
     [ruth] = load_attention(capsys)["reviewers"]
     assert ruth["repeats_judged_twice"] == 1
 
@@ -119,8 +119,8 @@ def test_attention_counts_hidden_and_judged_questions(world, capsys):
 def test_attention_text_has_n_and_interval_or_not_defined(world, capsys):
     cli.main(HIDE_COMMAND)
     for repeat in [hidden for hidden in list_hidden(world) if hidden.fault is None]:
-        save_verdict(world, make_acceptance(world, question=repeat.source_question_number))
-        save_verdict(world, make_acceptance(world, question=repeat.question_number))
+        save_verdict(world, make_acceptance(world, question=repeat.source_question_row_id))
+        save_verdict(world, make_acceptance(world, question=repeat.question_row_id))
     capsys.readouterr()
     assert cli.main(["attention", "asked"]) == 0
     output = capsys.readouterr().out

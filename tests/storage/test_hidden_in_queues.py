@@ -64,14 +64,14 @@ def test_hidden_questions_in_a_shared_queue_keep_their_distance(engine):
         last = number
         judged.append(number)
         with read_only_session(engine) as db:
-            assert review.may_hand_back(db, person=ruth, batch_id=batch.id, question_number=number)
+            assert review.may_hand_back(db, person=ruth, batch_id=batch.id, question_row_id=number)
         save_verdict(world, make_acceptance(world, question=number))
         assert count_total() == total_before
     assert len(judged) == len(set(judged)) == 34
-    hidden_by_number = {question.question_number: question for question in list_hidden(world)}
+    hidden_by_number = {question.question_row_id: question for question in list_hidden(world)}
     for number, question in hidden_by_number.items():
         if question.kind is HiddenKind.REPEAT:
-            assert judged.index(number) - judged.index(question.source_question_number) - 1 >= 4
+            assert judged.index(number) - judged.index(question.source_question_row_id) - 1 >= 4
     assert judged[12] not in hidden_by_number
 
 
@@ -87,10 +87,10 @@ def test_hidden_question_can_be_returned_like_any_other(engine):
     (planted,) = list_hidden(world)
     with unit_of_work(engine) as db:
         last = review.claim_next(db, person=ruth, batch_id=batch.id, now=NOW).question
-    while last != planted.question_number:
+    while last != planted.question_row_id:
         save_verdict(world, make_acceptance(world, question=last))
         with unit_of_work(engine) as db:
             last = review.claim_next(db, person=ruth, batch_id=batch.id, after=last, now=NOW).question
     with unit_of_work(engine) as db:
-        review.hand_back(db, person=ruth, batch_id=batch.id, question_number=last, now=NOW)
+        review.hand_back(db, person=ruth, batch_id=batch.id, question_row_id=last, now=NOW)
     assert load_assignment_state(world, last) is AssignmentState.WITHDRAWN

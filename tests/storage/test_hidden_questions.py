@@ -66,8 +66,8 @@ def accept_all(world: World, name: str = "ruth") -> list[int]:
             sheet = review.load_sheet(db, person=world.people[name], batch_id=world.batch.id, now=NOW)
         if sheet is None:
             return judged
-        judged.append(sheet.question_number)
-        save_verdict(world, make_acceptance(world, question=sheet.question_number, person=name), name)
+        judged.append(sheet.question_row_id)
+        save_verdict(world, make_acceptance(world, question=sheet.question_row_id, person=name), name)
 
 
 def compute_attention(world: World) -> review.BatchAttention:
@@ -122,7 +122,7 @@ def test_preview_equals_the_later_hiding(world):
 def test_repeat_keeps_its_distance_and_is_never_next_to_its_exam(world):
     hide_questions(world)
     source_by_number = {
-        question.question_number: question.source_question_number
+        question.question_row_id: question.source_question_row_id
         for question in list_hidden(world)
         if question.kind is HiddenKind.REPEAT
     }
@@ -150,12 +150,12 @@ def test_same_seed_plans_the_same_hidden_questions(world):
 def test_planted_question_is_an_altered_copy_new_to_the_reviewer(world):
     hide_questions(world)
     planted = [question for question in list_hidden(world) if question.kind is HiddenKind.PLANTED]
-    assert {question.source_question_number for question in planted} <= set(world.questions[30:])
+    assert {question.source_question_row_id for question in planted} <= set(world.questions[30:])
     with read_only_session(world.engine) as db:
         for question in planted:
             copy, source = (
                 db.execute(select(QuestionRow).where(QuestionRow.id == number)).scalar_one()
-                for number in (question.question_number, question.source_question_number)
+                for number in (question.question_row_id, question.source_question_row_id)
             )
             assert (copy.stem, copy.options) == (source.stem, source.options)
             assert copy.answer != source.answer
@@ -256,13 +256,13 @@ def test_verdicts_on_hidden_questions_change_no_results(world, tmp_path):
 
     before = read_results(tmp_path / "before" / "v1")
     for question in list_hidden(world):
-        save_verdict(world, make_rejection(world, question=question.question_number))
+        save_verdict(world, make_rejection(world, question=question.question_row_id))
     assert read_results(tmp_path / "after" / "v1") == before
 
 
 def test_repeats_are_not_disputes(world):
     hide_questions(world)
-    numbers = [question.question_number for question in list_hidden(world)]
+    numbers = [question.question_row_id for question in list_hidden(world)]
     for number in numbers:
         save_verdict(world, make_rejection(world, question=number))
     with read_only_session(world.engine) as db:
@@ -273,16 +273,16 @@ def test_repeats_are_not_disputes(world):
 # ------------------------------------------------------------------------------------------------- measuring
 def test_intra_reader_agreement_and_detected_faults_are_exact(world):
     hide_questions(world)
-    hidden_by_number = {question.question_number: question for question in list_hidden(world)}
+    hidden_by_number = {question.question_row_id: question for question in list_hidden(world)}
     repeats = [question for question in hidden_by_number.values() if question.kind is HiddenKind.REPEAT]
     planted = [question for question in hidden_by_number.values() if question.kind is HiddenKind.PLANTED]
     for repeat in repeats:
-        save_verdict(world, make_acceptance(world, question=repeat.source_question_number))
-    save_verdict(world, make_rejection(world, question=repeats[0].question_number))
+        save_verdict(world, make_acceptance(world, question=repeat.source_question_row_id))
+    save_verdict(world, make_rejection(world, question=repeats[0].question_row_id))
     for repeat in repeats[1:]:
-        save_verdict(world, make_acceptance(world, question=repeat.question_number))
-    save_verdict(world, make_rejection(world, question=planted[0].question_number, kind=ErrorKind.WRONG_KEY))
-    save_verdict(world, make_acceptance(world, question=planted[1].question_number))
+        save_verdict(world, make_acceptance(world, question=repeat.question_row_id))
+    save_verdict(world, make_rejection(world, question=planted[0].question_row_id, kind=ErrorKind.WRONG_KEY))
+    save_verdict(world, make_acceptance(world, question=planted[1].question_row_id))
     (ruth,) = compute_attention(world).reviewers
     decision = ruth.attention.agreement.aspects[0].percent
     assert (decision.n, decision.estimate) == (6, pytest.approx(5 / 6))
@@ -298,7 +298,7 @@ def test_intra_reader_agreement_and_detected_faults_are_exact(world):
 def test_fault_rejected_for_another_reason_does_not_count_as_found(world):
     hide_questions(world)
     (planted, _) = [question for question in list_hidden(world) if question.kind is HiddenKind.PLANTED]
-    save_verdict(world, make_rejection(world, question=planted.question_number, kind=ErrorKind.WORDING))
+    save_verdict(world, make_rejection(world, question=planted.question_row_id, kind=ErrorKind.WORDING))
     (ruth,) = compute_attention(world).reviewers
     assert (ruth.attention.faults[0].found.count, ruth.attention.faults[0].not_accepted.count) == (0, 1)
 
@@ -306,9 +306,9 @@ def test_fault_rejected_for_another_reason_does_not_count_as_found(world):
 def test_first_verdict_on_a_hidden_question_counts(world):
     hide_questions(world)
     (planted, _) = [question for question in list_hidden(world) if question.kind is HiddenKind.PLANTED]
-    save_verdict(world, make_acceptance(world, question=planted.question_number))
+    save_verdict(world, make_acceptance(world, question=planted.question_row_id))
     save_verdict(
-        world, make_rejection(world, question=planted.question_number, kind=ErrorKind.WRONG_KEY, revision=2)
+        world, make_rejection(world, question=planted.question_row_id, kind=ErrorKind.WRONG_KEY, revision=2)
     )
     (ruth,) = compute_attention(world).reviewers
     assert ruth.attention.faults[0].found.count == 0
@@ -318,30 +318,30 @@ def test_first_verdict_on_a_hidden_question_counts(world):
 def test_removed_hidden_question_is_in_no_count_but_in_the_audit_trail(world):
     hide_questions(world)
     judged_question, open_question = list_hidden(world)[:2]
-    save_verdict(world, make_acceptance(world, question=judged_question.question_number))
+    save_verdict(world, make_acceptance(world, question=judged_question.question_row_id))
     with unit_of_work(world.engine) as db:
         removed_count = review.remove_hidden(
             db,
             by=world.people["cora"],
             batch="asked",
-            numbers=[judged_question.question_number, open_question.question_number],
+            numbers=[judged_question.question_row_id, open_question.question_row_id],
             why="the key was wrong before",
             now=NOW,
         )
     assert removed_count == 2
-    assert load_assignment_state(world, judged_question.question_number) is AssignmentState.DONE
-    assert load_assignment_state(world, open_question.question_number) is AssignmentState.WITHDRAWN
+    assert load_assignment_state(world, judged_question.question_row_id) is AssignmentState.DONE
+    assert load_assignment_state(world, open_question.question_row_id) is AssignmentState.WITHDRAWN
     assert (compute_attention(world).hidden, compute_attention(world).removed) == (6, 2)
     with read_only_session(world.engine) as db:
         entry = db.execute(select(AuditRow).where(AuditRow.what == "remove hidden questions")).scalar_one()
-    assert str(judged_question.question_number) in entry.old
+    assert str(judged_question.question_row_id) in entry.old
     assert entry.why == "the key was wrong before"
     with unit_of_work(world.engine) as db, pytest.raises(NotFound, match="already removed"):
         review.remove_hidden(
             db,
             by=world.people["cora"],
             batch="asked",
-            numbers=[judged_question.question_number],
+            numbers=[judged_question.question_row_id],
             why="again",
             now=NOW,
         )
@@ -357,7 +357,7 @@ def test_removal_needs_a_reason(world):
             db,
             by=world.people["cora"],
             batch="asked",
-            numbers=[list_hidden(world)[0].question_number],
+            numbers=[list_hidden(world)[0].question_row_id],
             why=" ",
             now=NOW,
         )

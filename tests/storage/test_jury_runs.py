@@ -85,7 +85,7 @@ def test_the_answers_to_each_item_are_counted_by_family(importer, server):
 def test_the_votes_on_a_question_have_their_reasons(importer, server):
     add_questions(importer, server, "more_than_recall denied by qwen. Is it there?")
     run_jury(importer)
-    qwen, gpt = read(importer, load_question_votes, question_number=1)
+    qwen, gpt = read(importer, load_question_votes, question_row_id=1)
     assert (qwen.judge.family, gpt.judge.family) == ("qwen", "gpt")
     assert qwen.vote.answers == (ItemAnswer.YES, ItemAnswer.NO, ItemAnswer.YES)
     assert qwen.reasons[1] == "qwen on more_than_recall"
@@ -174,7 +174,7 @@ def test_the_family_that_wrote_a_question_does_not_judge_it(importer, server, or
     assert Counter(body["model"] for body in server.bodies) == {"qwen": 3, "gpt": 2, "gemma": 3}
     [vote] = [
         detail.vote
-        for detail in read(importer, load_question_votes, question_number=1)
+        for detail in read(importer, load_question_votes, question_row_id=1)
         if detail.judge.family == "gpt"
     ]
     assert (vote.answers, vote.failure) == ((), SAME_FAMILY)
@@ -284,7 +284,7 @@ def test_outcomes_for_the_measurement_leave_out_what_was_not_decided(importer, s
         importer, server, "more_than_recall denied by qwen gpt. A?", "more_than_recall denied by qwen. B?"
     )
     run_jury(importer)
-    outcomes = read(importer, load_check_outcomes, dataset="d", question_numbers=[1, 2])[DEPTH]
+    outcomes = read(importer, load_check_outcomes, dataset="d", question_row_ids=[1, 2])[DEPTH]
     assert (outcomes.checked, outcomes.reported) == ({1}, {1})
 
 
@@ -309,7 +309,7 @@ def test_a_reader_may_neither_plan_nor_see_a_jury(importer, server):
     with pytest.raises(NotAllowed):
         plan(importer, by=reader)
     with read_only_session(importer.engine) as db, pytest.raises(NotAllowed):
-        load_question_votes(db, by=reader, question_number=1)
+        load_question_votes(db, by=reader, question_row_id=1)
 
 
 def test_an_unknown_jury_or_setting_is_named(importer, server):

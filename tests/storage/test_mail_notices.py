@@ -97,7 +97,7 @@ def comment(world: World, text: str = "Is the lateral view missing?") -> None:
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=world.questions[0],
+            question_row_id=world.questions[0],
             text=text,
             now=NOW,
         )
@@ -106,7 +106,7 @@ def comment(world: World, text: str = "Is the lateral view missing?") -> None:
 def answer_comment(world: World) -> None:
     with unit_of_work(world.engine) as db:
         review.write_to_reviewer(
-            db, by=world.people["cora"], batch="first", question_number=world.questions[0], reviewer="ruth",
+            db, by=world.people["cora"], batch="first", question_row_id=world.questions[0], reviewer="ruth",
             text="No, it was never taken.", now=NOW,
         )  # fmt: skip
 

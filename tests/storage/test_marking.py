@@ -97,10 +97,10 @@ def open_next(study_world: StudyWorld, name: str = "ruth", answer=None):
         )
 
 
-def load_image(study_world: StudyWorld, name: str, exam_number: int):
+def load_image(study_world: StudyWorld, name: str, exam_row_id: int):
     with read_only_session(study_world.engine) as db:
         return studies.load_marking_image(
-            db, person=study_world.people[name], exam_number=exam_number, radiograph_key="pa"
+            db, person=study_world.people[name], exam_row_id=exam_row_id, radiograph_key="pa"
         )
 
 
@@ -108,26 +108,26 @@ def test_a_marker_sees_the_images_of_the_open_cases_and_of_no_other_exam(study_w
     read_texts(study_world, "rea", ["fluid", "nodule", "air", "mass"])
     sheet = open_next(study_world)
     assert [radiograph.id for radiograph in sheet.radiographs] == ["pa", "lateral"]
-    cases = {case.blind_case.exam_number for case in list_scored_cases(study_world)}
-    assert sheet.exam_number in cases
+    cases = {case.blind_case.exam_row_id for case in list_scored_cases(study_world)}
+    assert sheet.exam_row_id in cases
     other_exams = set(range(1, 7)) - cases
     assert other_exams
-    for exam_number in range(1, 8):
-        if exam_number in cases:
-            assert load_image(study_world, "ruth", exam_number).sha256
+    for exam_row_id in range(1, 8):
+        if exam_row_id in cases:
+            assert load_image(study_world, "ruth", exam_row_id).sha256
         else:
             with pytest.raises(NotAllowed, match="marks no answers"):
-                load_image(study_world, "ruth", exam_number)
+                load_image(study_world, "ruth", exam_row_id)
 
 
 @pytest.mark.parametrize("name", ["remo", "rea", "cora", "ada"])
 def test_others_and_a_former_marker_get_no_image_by_marking(study_world, name):
-    exam_number = list_scored_cases(study_world)[0].blind_case.exam_number
+    exam_row_id = list_scored_cases(study_world)[0].blind_case.exam_row_id
     with pytest.raises(NotAllowed):
-        load_image(study_world, name, exam_number)
+        load_image(study_world, name, exam_row_id)
     assign(study_world, None)
     with pytest.raises(NotAllowed):
-        load_image(study_world, "ruth", exam_number)
+        load_image(study_world, "ruth", exam_row_id)
 
 
 def mark(study_world: StudyWorld, sheet, value: AnswerMark | None, name: str = "ruth", seconds: int = 0):

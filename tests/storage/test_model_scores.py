@@ -123,14 +123,14 @@ def test_a_private_split_is_recorded_at_each_opening_and_case(workspace_engine, 
     with unit_of_work() as db:
         number = evaluations.load_answers(db, by=BY, name="secret", now=now()).questions[0].number
         case = evaluations.open_case(
-            db, by=BY, release_id=found.release_id, split=found.split, question_number=number, now=now()
+            db, by=BY, release_id=found.release_id, split=found.split, question_row_id=number, now=now()
         )
     assert [(item.evaluation, item.is_correct) for item in case.answers] == [("secret", True)]
     [entry] = read_audit("open case of private split")
     assert entry.subject == f"question {number}"
     with pytest.raises(NotFound, match="is not in the private split"), unit_of_work() as db:
         evaluations.open_case(
-            db, by=BY, release_id=found.release_id, split=found.split, question_number=999, now=now()
+            db, by=BY, release_id=found.release_id, split=found.split, question_row_id=999, now=now()
         )
 
 

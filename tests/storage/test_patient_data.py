@@ -282,10 +282,10 @@ def test_removed_image_is_hidden_until_restored(db, tmp_path, workspace):
     decide_image(db, PixelDecision.REMOVE)
     exam = db.execute(text("SELECT id FROM exam")).scalar_one()
     key = db.execute(text("SELECT key FROM radiograph")).scalar_one()
-    assert find_image(db, exam_number=exam, radiograph_key=key) is None
+    assert find_image(db, exam_row_id=exam, radiograph_key=key) is None
     assert len(load_removed_images(db, by=COMMAND_LINE, dataset="d")) == 1
     decide_image(db, PixelDecision.NO_PATIENT_TEXT)
-    assert find_image(db, exam_number=exam, radiograph_key=key) is not None
+    assert find_image(db, exam_row_id=exam, radiograph_key=key) is not None
 
 
 def test_changed_decision_is_appended_and_audited(any_db, tmp_path, workspace):

@@ -105,7 +105,7 @@ def judge(world: World, practice, *, find: int, accept: int, name: str = "remo")
         sheet = review.load_sheet(db, person=world.people[name], batch_id=practice.id, now=NOW)
     found = accepted = 0
     while sheet is not None:
-        number = sheet.question_number
+        number = sheet.question_row_id
         if number in faulty:
             found += 1
             is_rejected, kind = found <= find, ErrorKind.WRONG_KEY
@@ -177,7 +177,7 @@ def test_different_corrections_are_not_settled(world, keys, unsettled):
 def test_adjudication_without_adopted_verdicts_has_no_known_errors(world):
     verdicts = [make_revision(world, 2), make_acceptance(world, question=1, person="remo")]
     rejection = Adjudication(
-        batch_id=world.batch.id, question_number=1, revision=1, person_id=9, decision=Decision.REJECT,
+        batch_id=world.batch.id, question_row_id=1, revision=1, person_id=9, decision=Decision.REJECT,
         reason="The image is cropped.", given_at=NOW,
     )  # fmt: skip
     known_answer = settle_known_answer(verdicts, rejection)
@@ -222,7 +222,7 @@ def add_report(world: World, number: int) -> None:
         db.flush()
         [(_, question)] = load_questions(db, question_ids=[number])
         errata.add_report(
-            db, release_id=release.id or 0, question=question, question_number=number, side="public",
+            db, release_id=release.id or 0, question=question, question_row_id=number, side="public",
             kind=ErrorKind.WRONG_KEY, text="It is C.", by=None, now=NOW + timedelta(hours=1),
         )  # fmt: skip
 
@@ -414,7 +414,7 @@ def test_requirement_locks_questions_that_were_assigned_before(world):
         with pytest.raises(Refused, match="locked"):
             review.load_exam_for_drawing(db, person=remo, batch_id=batch_id, question=world.questions[10])
         with pytest.raises(NotAllowed):
-            review.load_radiograph_file(db, person=remo, exam_number=world.exams[5], radiograph_key="missing")
+            review.load_radiograph_file(db, person=remo, exam_row_id=world.exams[5], radiograph_key="missing")
     with pytest.raises(Refused, match="locked"):
         save_verdict(
             next_world, make_acceptance(next_world, question=world.questions[10], person="remo"), "remo"

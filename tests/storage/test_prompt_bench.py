@@ -179,7 +179,7 @@ def test_only_experts_of_the_bench_score_it_and_see_its_radiographs(engine, serv
         score(engine, ruth, bench, sheet.cell, 6)
     with pytest.raises(NotFound, match="no such output"):
         score(engine, ruth, bench, replace(sheet.cell, report=99), 3)
-    exams = {"exam_number": sheet.exam_number, "radiograph_key": "pa"}
+    exams = {"exam_row_id": sheet.exam_row_id, "radiograph_key": "pa"}
     with read_only_session(engine) as db:
         assert models.find_bench_image(db, person=ruth, **exams) is not None
         with pytest.raises(NotAllowed, match="scores no outputs about exam"):

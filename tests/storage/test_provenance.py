@@ -125,7 +125,7 @@ def test_an_origin_cannot_be_changed(importer):
 def test_the_history_and_its_command_state_the_origin(workspace_engine, tmp_path, capsys):
     Importer(workspace_engine, tmp_path)(to_json_lines(make_record(1, provenance=RECORD)))
     with read_only_session(workspace_engine) as db:
-        assert load_history(db, by=BY, question_number=1).provenance == PROVENANCE
+        assert load_history(db, by=BY, question_row_id=1).provenance == PROVENANCE
     assert cli.main(["history", "d", "q-1"]) == 0
     output = capsys.readouterr().out
     assert "written from record CXR1 of openi-csv" in output

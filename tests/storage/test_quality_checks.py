@@ -202,7 +202,7 @@ def test_results_of_a_question_state_each_check(dataset_importer):
     run(dataset_importer)
     with read_only_session(dataset_importer.engine) as db:
         number = db.execute(select(QuestionRow.id).where(QuestionRow.key == "q-2")).scalar_one()
-        results = {result.check: result for result in list_results(db, by=BY, question_number=number)}
+        results = {result.check: result for result in list_results(db, by=BY, question_row_id=number)}
     assert results[Check.SCHEMA].passed
     assert results[Check.FORMAT].problem.field == "explanation"
 

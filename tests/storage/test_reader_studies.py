@@ -54,7 +54,7 @@ def test_training_cases_use_other_exams(engine: Engine) -> None:
     with read_only_session(engine) as db:
         cases = list_cases(db, study_id=study_world.study.id)
     exams = {
-        kind: {case.blind_case.exam_number for case in cases if case.blind_case.kind is kind}
+        kind: {case.blind_case.exam_row_id for case in cases if case.blind_case.kind is kind}
         for kind in CaseKind
     }
     assert len(cases) == 9
@@ -64,7 +64,7 @@ def test_training_cases_use_other_exams(engine: Engine) -> None:
 def test_design_can_limit_cases_to_one_per_exam(engine: Engine) -> None:
     study_world = make_study_world(engine, cases=12, design=make_design(12, one_per_exam=True))
     with read_only_session(engine) as db:
-        exams = [case.exam_number for case in list_blind_cases(db, study_id=study_world.study.id)]
+        exams = [case.exam_row_id for case in list_blind_cases(db, study_id=study_world.study.id)]
     assert len(exams) == len(set(exams)) == 12
 
 
@@ -72,10 +72,10 @@ def test_cases_can_come_from_a_batch_only(engine: Engine) -> None:
     source = CaseSource(kind=SourceKind.BATCH, dataset="demo", name="first")
     study_world = make_study_world(engine, source=source)
     with read_only_session(engine) as db:
-        question_numbers = {
-            case.question_number for case in list_blind_cases(db, study_id=study_world.study.id)
+        question_row_ids = {
+            case.question_row_id for case in list_blind_cases(db, study_id=study_world.study.id)
         }
-    assert question_numbers <= set(study_world.world.questions)
+    assert question_row_ids <= set(study_world.world.questions)
 
 
 def test_unknown_source_is_named(engine: Engine) -> None:
@@ -251,7 +251,7 @@ def test_study_of_a_release_uses_the_corrected_question(sqlite_engine: Engine, t
     study = create_study(sqlite_engine, by=world.people["cora"], source=source)
     with read_only_session(sqlite_engine) as db:
         cases_by_number = {
-            case.blind_case.question_number: case for case in list_cases(db, study_id=study.id)
+            case.blind_case.question_row_id: case for case in list_cases(db, study_id=study.id)
         }
     assert sorted(cases_by_number) == [1, 3]
     assert (cases_by_number[3].blind_case.stem, cases_by_number[3].question.answer) == (

@@ -262,7 +262,7 @@ def test_reader_may_load_current_and_next_image_only(engine: Engine) -> None:
     study_world = make_study_world(engine, design=make_design(8, one_per_exam=True))
     with read_only_session(engine) as db:
         exams = {
-            case.blind_case.id: case.blind_case.exam_number
+            case.blind_case.id: case.blind_case.exam_row_id
             for case in list_cases(db, study_id=study_world.study.id)
         }
     order = [exams[open_sheet(study_world).case.id]]
@@ -271,7 +271,7 @@ def test_reader_may_load_current_and_next_image_only(engine: Engine) -> None:
         with read_only_session(engine) as db:
             try:
                 studies.load_reading_image(
-                    db, person=study_world.people["rea"], exam_number=exam, radiograph_key="pa"
+                    db, person=study_world.people["rea"], exam_row_id=exam, radiograph_key="pa"
                 )
                 visible_exams.add(exam)
             except (NotAllowed, NotFound) as error:

@@ -204,7 +204,7 @@ def test_only_experts_mark_and_see_radiographs_and_nobody_sees_the_marks_of_othe
         mark(engine, remo, check, sheet.id, SentenceMark.MISSED)
     with pytest.raises(NotFound, match="no such sentence"):
         mark(engine, remo, check, SentenceId(report=1, sentence=9), SentenceMark.RIGHT)
-    image = {"exam_number": sheet.report.exam_number, "radiograph_key": "pa"}
+    image = {"exam_row_id": sheet.report.exam_row_id, "radiograph_key": "pa"}
     with read_only_session(engine) as db:
         assert models.find_bench_image(db, person=remo, **image) is not None
         with pytest.raises(NotAllowed):
@@ -235,7 +235,7 @@ def make_reports(count):
         CheckedReport(
             position=position,
             exam=f"E{position}",
-            exam_number=None,
+            exam_row_id=None,
             sentences=("a", "b", "c"),
             checked=(
                 CheckedSentence(text="a", sentences=(1,), region="cardiac silhouette"),

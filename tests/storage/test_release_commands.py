@@ -14,7 +14,7 @@ import cli
 from records.questions import question_from_plain
 from storage.intake.questions import load_questions
 from storage.rows.datasets import QuestionRow
-from storage.sampling.frames import load_dataset_number
+from storage.sampling.frames import load_dataset_row_id
 from storage.unit_of_work import read_only_session
 from tests.golden.release_world import GOLDEN, make_judged_world
 from tests.storage.sampling_frames import insert_questions, make_questions
@@ -134,7 +134,7 @@ def test_imported_release_has_equal_questions(workspace, tmp_path):
     records = [json.loads(line) for line in gold.read_text(encoding="utf-8").splitlines()]
     released = {record["id"]: question_from_plain(record) for record in records}
     with read_only_session() as db:
-        number = load_dataset_number(db, name="gold")
+        number = load_dataset_row_id(db, name="gold")
         ids = db.execute(select(QuestionRow.id).where(QuestionRow.dataset_id == number)).scalars().all()
         imported = {question.id: question for _, question in load_questions(db, question_ids=ids)}
     assert imported == released

@@ -54,7 +54,7 @@ def save_own_answer(world: World, question=1):
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=question,
+            question_row_id=question,
             answer=(0,),
             confidence=2,
             now=NOW,
@@ -113,7 +113,7 @@ def world(engine: Engine) -> World:
 
 def test_first_open_question_is_loaded_with_exam_and_neighbours(world):
     loaded = load_sheet(world)
-    assert (loaded.question_number, loaded.exam.id, loaded.exam.age) == (1, "E1", "061Y")
+    assert (loaded.question_row_id, loaded.exam.id, loaded.exam.age) == (1, "E1", "061Y")
     assert [radiograph.id for radiograph in loaded.exam.radiographs] == ["pa", "lateral"]
     assert (loaded.previous, loaded.next) == (None, 2)
     assert (loaded.progress.position, loaded.progress.left, loaded.progress.total) == (1, 6, 6)
@@ -122,7 +122,7 @@ def test_first_open_question_is_loaded_with_exam_and_neighbours(world):
 def test_next_open_question_follows_a_verdict(world):
     save_verdict(world, make_acceptance(world, question=1))
     loaded = load_sheet(world)
-    assert (loaded.question_number, loaded.previous, loaded.next) == (2, 1, 3)
+    assert (loaded.question_row_id, loaded.previous, loaded.next) == (2, 1, 3)
     assert (loaded.progress.done, loaded.progress.left, loaded.progress.position) == (1, 5, 2)
 
 
@@ -161,7 +161,7 @@ def test_last_ten_verdicts_are_the_reviewers_own_current_ones_of_this_batch(engi
     changed = make_rejection(world, question=4, revision=2, given_at=NOW + timedelta(minutes=20))
     save_verdict(world, changed)
     recent = load_sheet(world, 13).recent
-    assert [verdict.question_number for verdict in recent] == [4, 12, 11, 10, 9, 8, 7, 6, 5, 3]
+    assert [verdict.question_row_id for verdict in recent] == [4, 12, 11, 10, 9, 8, 7, 6, 5, 3]
     assert [verdict.decision for verdict in recent] == [Decision.REJECT, *[Decision.ACCEPT] * 9]
     assert recent[0].given_at == NOW + timedelta(minutes=20)
     with unit_of_work(engine) as db:
@@ -179,7 +179,7 @@ def test_withdrawn_questions_are_not_among_the_last_verdicts(world):
     with unit_of_work(world.engine) as db:
         key = {"batch_id": world.batch.id, "person_id": world.people["ruth"].id}
         set_state(db, **key, question_ids=[1], state=AssignmentState.WITHDRAWN, now=NOW)
-    assert [verdict.question_number for verdict in load_sheet(world, 3).recent] == [2]
+    assert [verdict.question_row_id for verdict in load_sheet(world, 3).recent] == [2]
 
 
 def test_question_of_another_reviewer_cannot_be_opened(world):
@@ -207,7 +207,7 @@ def test_reviewer_sees_batches_with_progress_and_pace(world):
 def load_image(world: World, person, exam=1, radiograph="pa"):
     with read_only_session(world.engine) as db:
         return review.load_radiograph_file(
-            db, person=world.people[person], exam_number=exam, radiograph_key=radiograph
+            db, person=world.people[person], exam_row_id=exam, radiograph_key=radiograph
         )
 
 

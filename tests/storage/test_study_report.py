@@ -283,7 +283,7 @@ def test_every_change_of_the_data_changes_the_digest(study_world, tmp_path):
 
 def test_a_patient_from_a_later_import_changes_the_digest(study_world):
     digests = []
-    exam_id = list_scored_cases(study_world)[0].blind_case.exam_number
+    exam_id = list_scored_cases(study_world)[0].blind_case.exam_row_id
     for patient in (None, "p-1"):
         facts = {"new_patient": patient, "new_indication": None, "new_age": None, "new_sex": None}
         with unit_of_work(study_world.engine) as db:

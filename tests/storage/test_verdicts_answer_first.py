@@ -32,7 +32,7 @@ def save_own_answer(world: World, answer=(1,), confidence=4, question=1, now=NOW
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=question,
+            question_row_id=question,
             answer=answer,
             confidence=confidence,
             now=now,
@@ -95,7 +95,7 @@ def open_report(world: World, rating=3, question=1):
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=question,
+            question_row_id=question,
             image_alignment=rating,
             now=NOW,
         )

@@ -24,7 +24,7 @@ def skip_question(world: World, reason="burned-in answer", question=1):
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=question,
+            question_row_id=question,
             reason=reason,
             now=NOW,
         )
@@ -37,7 +37,7 @@ def test_skipped_question_leaves_the_queue_and_shows_its_reason(world):
         skipped_sheet = review.load_sheet(
             db, person=world.people["ruth"], batch_id=world.batch.id, question=1, now=NOW
         )
-    assert next_sheet.question_number == 2
+    assert next_sheet.question_row_id == 2
     assert skipped_sheet.skipped == "burned-in answer"
     assert (skipped_sheet.progress.skipped, skipped_sheet.progress.left) == (1, 11)
 
@@ -72,7 +72,7 @@ def save_draft(world: World, body, revision=0, part="form", question=1):
             db,
             person=world.people["ruth"],
             batch_id=world.batch.id,
-            question_number=question,
+            question_row_id=question,
             part=part,
             revision=revision,
             body=body,
@@ -129,7 +129,7 @@ def test_time_on_a_question_only_grows(world):
                 db,
                 person=world.people["ruth"],
                 batch_id=world.batch.id,
-                question_number=1,
+                question_row_id=1,
                 seconds=seconds,
                 seconds_looking=looking,
                 seconds_away=away,

@@ -39,7 +39,7 @@ def test_refusal_does_not_reveal_whether_a_question_exists(engine, batch, questi
     world = make_world(engine, assigned_to=["ruth"])
     remo = world.people["remo"]
     arguments: dict[str, Any] = {"person": remo, "batch_id": batch, "now": NOW}
-    for service, parameter in ((review.load_sheet, "question"), (review.open_report, "question_number")):
+    for service, parameter in ((review.load_sheet, "question"), (review.open_report, "question_row_id")):
         extra_arguments: dict[str, Any] = {"image_alignment": 3} if service is review.open_report else {}
         with unit_of_work(engine) as db, pytest.raises(NotFound) as refusal:
             service(db, **arguments, **{parameter: question}, **extra_arguments)

@@ -70,8 +70,8 @@ def test_another_exam_has_the_same_views_in_the_same_order():
     ]
     chosen = choose([make_question(exam.number, exam) for exam in exams], Condition.OTHER_IMAGE)
     assert len(chosen.cases) == 40
-    assert all((case.other_exam - case.question_number) % 2 == 0 for case in chosen.cases)
-    assert all(case.other_exam != case.question_number for case in chosen.cases)
+    assert all((case.other_exam - case.question_row_id) % 2 == 0 for case in chosen.cases)
+    assert all(case.other_exam != case.question_row_id for case in chosen.cases)
 
 
 def test_every_other_exam_is_drawn_about_equally_often():
@@ -81,7 +81,7 @@ def test_every_other_exam_is_drawn_about_equally_often():
     counts = Counter(
         case.other_exam
         for case in choose(questions, Condition.OTHER_IMAGE).cases
-        if case.question_number < 4000
+        if case.question_row_id < 4000
     )
     assert set(counts) == {1, 2, 3, 4}
     assert all(count == pytest.approx(1000, abs=110) for count in counts.values())  # 4 standard deviations
@@ -104,7 +104,7 @@ def test_the_same_image_under_another_patient_is_not_another_image():
 def test_exams_without_a_stated_patient_count_as_different_patients():
     exams = [make_exam(1, patient=None), make_exam(2, patient=None)]
     chosen = choose([make_question(exam.number, exam) for exam in exams], Condition.OTHER_IMAGE)
-    assert [(case.question_number, case.other_exam) for case in chosen.cases] == [(1, 2), (2, 1)]
+    assert [(case.question_row_id, case.other_exam) for case in chosen.cases] == [(1, 2), (2, 1)]
 
 
 def test_questions_that_cannot_be_shown_are_excluded_with_their_reason():
@@ -116,7 +116,7 @@ def test_questions_that_cannot_be_shown_are_excluded_with_their_reason():
         make_question(4, make_exam(4)),
     ]
     chosen = choose(questions, Condition.SHUFFLED, removed_images={removed.radiographs[0].sha256})
-    assert [case.question_number for case in chosen.cases] == [4]
+    assert [case.question_row_id for case in chosen.cases] == [4]
     assert chosen.excluded == {NO_IMAGE_FILE: 1, IMAGE_REMOVED: 1, NO_OPTIONS: 1}
     assert len(choose(questions, Condition.NO_IMAGE).cases) == 4
 
@@ -137,19 +137,19 @@ def test_two_options_are_always_swapped():
 
 @pytest.mark.parametrize("answer", [(0,), (1, 2), (0, 1, 2, 3), "yes"])
 def test_an_order_is_undone(answer):
-    case = EvaluationCase(question_number=1, permutation=(2, 3, 1, 0))
+    case = EvaluationCase(question_row_id=1, permutation=(2, 3, 1, 0))
     assert case.to_release_order(case.to_shown_order(answer)) == answer
 
 
 def test_an_order_must_contain_each_option_once():
     with pytest.raises(InvalidValue, match="each index once"):
-        EvaluationCase(question_number=1, permutation=(0, 0))
+        EvaluationCase(question_row_id=1, permutation=(0, 0))
 
 
 def build(item, case=None, condition=Condition.AS_GIVEN, exams=None, size=ImageSize.FULL):
     request = build_request(
         item,
-        case or EvaluationCase(question_number=item.number),
+        case or EvaluationCase(question_row_id=item.number),
         condition=condition,
         prompt=PROMPT,
         image_size=size,
@@ -187,13 +187,13 @@ def test_without_image_there_is_only_text():
 
 def test_the_images_of_the_other_exam_replace_the_own_ones():
     other = make_exam(2)
-    case = EvaluationCase(question_number=1, other_exam=2)
+    case = EvaluationCase(question_row_id=1, other_exam=2)
     parts = build(make_question(1, make_exam(1)), case, Condition.OTHER_IMAGE, {2: other})
     assert parts[1]["image_url"]["url"] == f"sha256:{other.radiographs[0].sha256}/png"
 
 
 def test_options_are_shown_in_the_recorded_order():
-    case = EvaluationCase(question_number=1, permutation=(3, 0, 2, 1))
+    case = EvaluationCase(question_row_id=1, permutation=(3, 0, 2, 1))
     text = build(make_question(1, make_exam(1)), case)[-1]["text"]
     assert "A. None\nB. Nodule\nC. Pneumothorax\nD. Effusion\n" in text
 

@@ -33,7 +33,7 @@ def make_question(
 def make_answers(condition: Condition, answers: dict, *, cases=None) -> ConditionAnswers:
     return ConditionAnswers(
         condition=condition,
-        cases=cases or {number: EvaluationCase(question_number=number) for number in answers},
+        cases=cases or {number: EvaluationCase(question_row_id=number) for number in answers},
         answers={number: answer for number, answer in answers.items() if answer != "missing"},
         excluded={},
     )
@@ -98,7 +98,7 @@ def test_consistency_leaves_out_questions_without_both_answers():
 def test_position_bias_counts_positions_as_shown():
     # The options of all are reversed: key a is shown as D. A model that always answers A chooses d.
     questions = {number: make_question(number) for number in range(8)}
-    cases = {n: EvaluationCase(question_number=n, permutation=(3, 2, 1, 0)) for n in range(8)}
+    cases = {n: EvaluationCase(question_row_id=n, permutation=(3, 2, 1, 0)) for n in range(8)}
     bias = compute_position_bias(
         make_answers(Condition.SHUFFLED, dict.fromkeys(range(8), (3,)), cases=cases), questions
     )

@@ -69,7 +69,7 @@ def test_a_judge_sees_no_key_where_the_item_is_about_people_who_do_not_see_it():
     for check in JURY_CHECKS:
         body = json.dumps(
             build_request(
-                parse_prompt(read_shipped_prompt(check)), QUESTION, "Left effusion.", question_number=7
+                parse_prompt(read_shipped_prompt(check)), QUESTION, "Left effusion.", question_row_id=7
             ).body
         )
         assert ("The angle is blunted." in body) is (check in (Check.CLINICAL_ALIGNMENT, Check.DIFFICULTY))
@@ -78,13 +78,13 @@ def test_a_judge_sees_no_key_where_the_item_is_about_people_who_do_not_see_it():
 
 def test_the_judge_of_the_difficulty_does_not_see_the_stated_one():
     request = build_request(
-        parse_prompt(read_shipped_prompt(Check.DIFFICULTY)), QUESTION, None, question_number=7
+        parse_prompt(read_shipped_prompt(Check.DIFFICULTY)), QUESTION, None, question_row_id=7
     )
     changed = build_request(
         parse_prompt(read_shipped_prompt(Check.DIFFICULTY)),
         Question(**{field: getattr(QUESTION, field) for field in QUESTION.__slots__} | {"difficulty": None}),
         None,
-        question_number=7,
+        question_row_id=7,
     )
     assert request.body == changed.body
     assert request.custom_id == "7"

@@ -75,7 +75,7 @@ def make_question(number: int, **changes) -> EvaluatedQuestion:
 
 
 def make_prediction(number: int, answer, **changes) -> Prediction:
-    return Prediction(model_id=1, question_number=number, answer=answer, **({"rule": "tag"} | changes))
+    return Prediction(model_id=1, question_row_id=number, answer=answer, **({"rule": "tag"} | changes))
 
 
 def answer_all(numbers):
@@ -299,7 +299,7 @@ def test_the_most_balanced_disagreement_comes_first():
     table = make_table(questions)
     cases, total = list_disputed_cases(table, models, everything(table), limit=10)
     # all agree on 0 and 8; 4 has three answers, 12 two
-    assert [(case.question_number, case.correct, case.answers) for case in cases] == [(4, 1, 3), (12, 2, 2)]
+    assert [(case.question_row_id, case.correct, case.answers) for case in cases] == [(4, 1, 3), (12, 2, 2)]
     assert total == 2
     assert list_disputed_cases(table, models[:1], everything(table), limit=10) == ([], 0)
 

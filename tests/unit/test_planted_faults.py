@@ -100,7 +100,7 @@ def test_the_same_seed_makes_the_same_fault(fault):
 
 def make_verdict(decision: Decision, *errors: ErrorKind, **correction) -> Verdict:
     return Verdict(
-        batch_id=1, question_number=1, person_id=1, revision=1, decision=decision, seconds=1,
+        batch_id=1, question_row_id=1, person_id=1, revision=1, decision=decision, seconds=1,
         seconds_looking=1, seconds_away=0, given_at=datetime(2026, 3, 2, tzinfo=UTC),
         opinion=Opinion(errors=frozenset(errors), correction=Correction(**correction)),
     )  # fmt: skip

@@ -20,9 +20,9 @@ def queues(draw):
             position += draw(st.sampled_from([1, 2, 4]))
             queue.append(
                 QueuedQuestion(
-                    question_number=position,
+                    question_row_id=position,
                     question_id=str(position),
-                    exam_number=exam,
+                    exam_row_id=exam,
                     position=position,
                     state=draw(st.sampled_from(AssignmentState)),
                     is_hidden=False,
@@ -31,14 +31,14 @@ def queues(draw):
     return queue
 
 
-def find_gaps_by_scan(queue, taken_gaps, *, exam_number, after_position):
+def find_gaps_by_scan(queue, taken_gaps, *, exam_row_id, after_position):
     """Every gap that fits, in the order of the queue."""
     open_ = [index for index, entry in enumerate(queue) if entry.state is AssignmentState.OPEN]
-    exam_in_queue = after_position == 0 and exam_number in {entry.exam_number for entry in queue}
+    exam_in_queue = after_position == 0 and exam_row_id in {entry.exam_row_id for entry in queue}
     gaps = []
     for index in range(open_[0], open_[-1]) if open_ else ():
-        exam_before, exam_after = queue[index].exam_number, queue[index + 1].exam_number
-        is_next_to_exam = exam_number in (exam_before, exam_after)
+        exam_before, exam_after = queue[index].exam_row_id, queue[index + 1].exam_row_id
+        is_next_to_exam = exam_row_id in (exam_before, exam_after)
         if (
             index in taken_gaps
             or index < after_position
@@ -57,7 +57,7 @@ GAP_REQUESTS = st.tuples(st.integers(1, 5), st.just(0) | st.integers(0, 20), st.
 def test_a_gap_is_chosen_from_all_free_suitable_gaps(queue, asked):
     gaps, taken_gaps = QueueGaps(queue), set[int]()
     for exam, after_position, pick in asked:
-        suitable = find_gaps_by_scan(queue, taken_gaps, exam_number=exam, after_position=after_position)
+        suitable = find_gaps_by_scan(queue, taken_gaps, exam_row_id=exam, after_position=after_position)
         expected = suitable[pick % len(suitable)] if suitable else None
-        assert gaps.take_gap(exam_number=exam, min_index=after_position, random_number=pick) == expected
+        assert gaps.take_gap(exam_row_id=exam, min_index=after_position, random_number=pick) == expected
         taken_gaps.add(expected)

@@ -39,7 +39,7 @@ def make_verdict(number: int, person: int, decision: str = "accept", **opinion: 
     if decision == "revise":
         opinion.setdefault("correction", Correction(answer=(2,)))
     return Verdict(
-        batch_id=1, question_number=number, person_id=person, revision=1, decision=Decision(decision),
+        batch_id=1, question_row_id=number, person_id=person, revision=1, decision=Decision(decision),
         opinion=Opinion(**opinion), seconds=40.0, seconds_looking=30.0, seconds_away=0.0,
         given_at=NOW + timedelta(minutes=number),
     )  # fmt: skip
@@ -47,7 +47,7 @@ def make_verdict(number: int, person: int, decision: str = "accept", **opinion: 
 
 def make_shared_question(number: int, *verdicts: Verdict, exam: int | None = None) -> SharedQuestion:
     return SharedQuestion(
-        question=make_question(number), exam_number=number if exam is None else exam, verdicts=verdicts
+        question=make_question(number), exam_row_id=number if exam is None else exam, verdicts=verdicts
     )
 
 

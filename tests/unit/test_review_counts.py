@@ -33,8 +33,8 @@ BATCH = Batch(
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionStub:
-    question_number: int
-    exam_number: int
+    question_row_id: int
+    exam_row_id: int
     tier: Difficulty | None = Difficulty.EASY
     task: Task | None = Task.PRESENCE
     inclusion_probability: float = 0.1
@@ -42,8 +42,8 @@ class QuestionStub:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgementStub:
-    question_number: int
-    person_number: int = 1
+    question_row_id: int
+    person_id: int = 1
     decision: Decision = Decision.ACCEPT
     errors: frozenset[ErrorKind] = frozenset()
     tier: Difficulty | None = None
@@ -55,9 +55,9 @@ class JudgementStub:
 
 def make_counts(questions, judgements=(), assigned=None):
     if assigned is None:
-        judged = {judgement.question_number for judgement in judgements}
+        judged = {judgement.question_row_id for judgement in judgements}
         assigned = [
-            (question.question_number, 1, DONE if question.question_number in judged else OPEN)
+            (question.question_row_id, 1, DONE if question.question_row_id in judged else OPEN)
             for question in questions
         ]
     batch_data = make_batch_data(questions, judgements, assigned, people={1: "ruth", 2: "remo"})
@@ -66,7 +66,7 @@ def make_counts(questions, judgements=(), assigned=None):
 
 def make_questions(size, **changes):
     return [
-        QuestionStub(question_number=number, exam_number=number, **changes) for number in range(1, size + 1)
+        QuestionStub(question_row_id=number, exam_row_id=number, **changes) for number in range(1, size + 1)
     ]
 
 
@@ -85,7 +85,7 @@ def make_120_judgements():
     )
     return [
         JudgementStub(
-            question_number=number,
+            question_row_id=number,
             decision=Decision.REJECT if number <= len(error_kinds) else Decision.ACCEPT,
             errors=frozenset({error_kinds[number - 1]}) if number <= len(error_kinds) else frozenset(),
         )
@@ -127,9 +127,9 @@ def test_a_question_judged_by_two_people_counts_once():
     counts = make_counts(
         make_questions(2),
         [
-            JudgementStub(question_number=1, person_number=1, errors=kind),
-            JudgementStub(question_number=1, person_number=2),
-            JudgementStub(question_number=2, person_number=1),
+            JudgementStub(question_row_id=1, person_id=1, errors=kind),
+            JudgementStub(question_row_id=1, person_id=2),
+            JudgementStub(question_row_id=2, person_id=1),
         ],
     )
     share = find_rate(counts.errors, ErrorKind.WORDING).share
@@ -141,8 +141,8 @@ def test_differing_decisions_have_their_own_line():
     counts = make_counts(
         make_questions(1),
         [
-            JudgementStub(question_number=1, person_number=1),
-            JudgementStub(question_number=1, person_number=2, decision=Decision.REJECT),
+            JudgementStub(question_row_id=1, person_id=1),
+            JudgementStub(question_row_id=1, person_id=2, decision=Decision.REJECT),
         ],
     )
     assert find_rate(counts.decisions, "reviewers differ").share.count == 1
@@ -153,7 +153,7 @@ def test_skipped_questions_have_a_share_and_give_bounds():
     # 8 reviewed, 2 of them with the error, 2 skipped: 2/10 if none of the skipped had it, 4/10 if all had
     kind = frozenset({ErrorKind.WORDING})
     judgements = [
-        JudgementStub(question_number=number, errors=kind if number <= 2 else frozenset())
+        JudgementStub(question_row_id=number, errors=kind if number <= 2 else frozenset())
         for number in range(1, 9)
     ]
     assigned = [(number, 1, DONE if number <= 8 else SKIPPED) for number in range(1, 11)]
@@ -165,11 +165,11 @@ def test_skipped_questions_have_a_share_and_give_bounds():
 def test_clustering_by_exam_widens_the_interval_with_a_note():
     kind = frozenset({ErrorKind.WORDING})
     judgements = [
-        JudgementStub(question_number=n, errors=kind if n <= 4 else frozenset()) for n in range(1, 41)
+        JudgementStub(question_row_id=n, errors=kind if n <= 4 else frozenset()) for n in range(1, 41)
     ]
     one_per_exam = make_counts(make_questions(40), judgements)
     four_per_exam = make_counts(
-        [QuestionStub(question_number=n, exam_number=(n - 1) // 4) for n in range(1, 41)], judgements
+        [QuestionStub(question_row_id=n, exam_row_id=(n - 1) // 4) for n in range(1, 41)], judgements
     )
     unclustered, clustered = (
         find_rate(counts.errors, ErrorKind.WORDING).share for counts in (one_per_exam, four_per_exam)
@@ -180,10 +180,10 @@ def test_clustering_by_exam_widens_the_interval_with_a_note():
 
 def test_unequal_inclusion_probabilities_give_a_note():
     drawn_questions = [
-        QuestionStub(question_number=1, exam_number=1, inclusion_probability=0.05),
-        QuestionStub(question_number=2, exam_number=2, tier=Difficulty.HARD, inclusion_probability=0.6),
+        QuestionStub(question_row_id=1, exam_row_id=1, inclusion_probability=0.05),
+        QuestionStub(question_row_id=2, exam_row_id=2, tier=Difficulty.HARD, inclusion_probability=0.6),
     ]
-    note = make_counts(drawn_questions, [JudgementStub(question_number=1)]).notes[0]
+    note = make_counts(drawn_questions, [JudgementStub(question_row_id=1)]).notes[0]
     assert "5.0 to 60.0 %" in note
     assert "not shares of the dataset" in note
 
@@ -191,13 +191,13 @@ def test_unequal_inclusion_probabilities_give_a_note():
 # -------------------------------------------------------------------------------------------------- lines
 def test_lines_by_tier_and_task_sum_to_the_batch():
     batch_questions = [
-        QuestionStub(question_number=1, exam_number=1, tier=Difficulty.EASY, task=Task.LOCATION),
-        QuestionStub(question_number=2, exam_number=2, tier=Difficulty.HARD, task=None),
-        QuestionStub(question_number=3, exam_number=3, tier=None, task=Task.LOCATION),
-        QuestionStub(question_number=4, exam_number=4, tier=None, task=Task.LOCATION),
+        QuestionStub(question_row_id=1, exam_row_id=1, tier=Difficulty.EASY, task=Task.LOCATION),
+        QuestionStub(question_row_id=2, exam_row_id=2, tier=Difficulty.HARD, task=None),
+        QuestionStub(question_row_id=3, exam_row_id=3, tier=None, task=Task.LOCATION),
+        QuestionStub(question_row_id=4, exam_row_id=4, tier=None, task=Task.LOCATION),
     ]
     assigned = [(1, 1, DONE), (2, 1, SKIPPED), (3, 2, OPEN)]
-    counts = make_counts(batch_questions, [JudgementStub(question_number=1)], assigned)
+    counts = make_counts(batch_questions, [JudgementStub(question_row_id=1)], assigned)
     assert [(line.name, line.questions) for line in counts.tiers] == [
         ("easy", 1),
         ("hard", 1),
@@ -212,7 +212,7 @@ def test_lines_by_tier_and_task_sum_to_the_batch():
 
 def test_a_reviewer_line_has_the_median_viewing_time():
     judgements = [
-        JudgementStub(question_number=n, first_seconds_looking=s)
+        JudgementStub(question_row_id=n, first_seconds_looking=s)
         for n, s in ((1, 10.0), (2, 20.0), (3, 90.0))
     ]
     (line,) = make_counts(make_questions(3), judgements).reviewers
@@ -229,9 +229,9 @@ def test_a_batch_finishes_with_its_slowest_reviewer():
     batch_questions = make_questions(20)
     assigned = [(number, 1, DONE) for number in range(1, 6)]
     assigned += [(number, 2, DONE if number <= 10 else OPEN) for number in range(6, 21)]
-    judgements = [JudgementStub(question_number=number, person_number=1) for number in range(1, 6)]
+    judgements = [JudgementStub(question_row_id=number, person_id=1) for number in range(1, 6)]
     judgements += [
-        JudgementStub(question_number=number, person_number=2, first_given_at=NOW - timedelta(days=number))
+        JudgementStub(question_row_id=number, person_id=2, first_given_at=NOW - timedelta(days=number))
         for number in range(6, 11)
     ]
     counts = make_counts(batch_questions, judgements, assigned)
@@ -248,16 +248,16 @@ def test_an_empty_batch_has_empty_counts():
 # -------------------------------------------------------------------------------------------------- tiers
 def test_the_tier_table_counts_judgements_with_both_tiers():
     batch_questions = [
-        QuestionStub(question_number=1, exam_number=1, tier=Difficulty.EASY),
-        QuestionStub(question_number=2, exam_number=2, tier=Difficulty.HARD),
-        QuestionStub(question_number=3, exam_number=3, tier=None),
-        QuestionStub(question_number=4, exam_number=4, tier=Difficulty.EASY),
+        QuestionStub(question_row_id=1, exam_row_id=1, tier=Difficulty.EASY),
+        QuestionStub(question_row_id=2, exam_row_id=2, tier=Difficulty.HARD),
+        QuestionStub(question_row_id=3, exam_row_id=3, tier=None),
+        QuestionStub(question_row_id=4, exam_row_id=4, tier=Difficulty.EASY),
     ]
     judgements = [
-        JudgementStub(question_number=1, tier=Difficulty.MEDIUM),
-        JudgementStub(question_number=2, tier=Difficulty.HARD),
-        JudgementStub(question_number=3, tier=Difficulty.EASY),
-        JudgementStub(question_number=4, tier=None),
+        JudgementStub(question_row_id=1, tier=Difficulty.MEDIUM),
+        JudgementStub(question_row_id=2, tier=Difficulty.HARD),
+        JudgementStub(question_row_id=3, tier=Difficulty.EASY),
+        JudgementStub(question_row_id=4, tier=None),
     ]
     table = make_counts(batch_questions, judgements).tier_table
     assert table.counts == ((0, 1, 0), (0, 0, 0), (0, 0, 1))
@@ -265,7 +265,7 @@ def test_the_tier_table_counts_judgements_with_both_tiers():
 
 
 def test_kappa_of_a_single_tier_is_not_defined():
-    judgements = [JudgementStub(question_number=n, tier=Difficulty.HARD) for n in range(1, 6)]
+    judgements = [JudgementStub(question_row_id=n, tier=Difficulty.HARD) for n in range(1, 6)]
     table = make_counts(make_questions(5), judgements).tier_table
     assert (table.linear.value, table.linear.note) == (None, "not defined: one category")
 
@@ -280,9 +280,9 @@ def test_kappa_of_tiers_equals_the_published_value():
             for _ in range(cells[row][column]):
                 number = len(batch_questions) + 1
                 batch_questions.append(
-                    QuestionStub(question_number=number, exam_number=number, tier=machine_tier)
+                    QuestionStub(question_row_id=number, exam_row_id=number, tier=machine_tier)
                 )
-                judgements.append(JudgementStub(question_number=number, tier=expert_tier))
+                judgements.append(JudgementStub(question_row_id=number, tier=expert_tier))
     table = make_counts(batch_questions, judgements).tier_table
     assert (table.linear.value, table.quadratic.value) == pytest.approx((0.473684, 0.454545), abs=1e-6)
     assert table.note == "95 % intervals: posterior, clustered by exam."
@@ -292,7 +292,7 @@ def test_kappa_of_tiers_equals_the_published_value():
 def test_not_judged_is_excluded_from_mean_ratings():
     ratings_by_question = [(5, 4, None, 1), (3, 4, None, 5), (None, 4, None, 5)]
     judgements = [
-        JudgementStub(question_number=number, ratings=values)
+        JudgementStub(question_row_id=number, ratings=values)
         for number, values in enumerate(ratings_by_question, start=1)
     ]
     quality, clarity, factual, alignment = make_counts(make_questions(3), judgements).ratings
@@ -305,9 +305,9 @@ def test_not_judged_is_excluded_from_mean_ratings():
 
 def test_yes_no_fields_have_the_share_of_yes_among_answers():
     judgements = [
-        JudgementStub(question_number=1, flags=(True, None, None, None)),
-        JudgementStub(question_number=2, flags=(False, None, None, None)),
-        JudgementStub(question_number=3),
+        JudgementStub(question_row_id=1, flags=(True, None, None, None)),
+        JudgementStub(question_row_id=2, flags=(False, None, None, None)),
+        JudgementStub(question_row_id=3),
     ]
     specific, depth, *_ = make_counts(make_questions(3), judgements).flags
     assert (specific.yes.count, specific.yes.n, specific.not_judged) == (1, 2, 1)

@@ -26,7 +26,7 @@ PUBLISHED_ERROR_COUNTS = {
 
 def make_outcome(number, cell="all", *, errors=(), exam=None, decision=Decision.ACCEPT, **fields):
     return Outcome(
-        question_number=number,
+        question_row_id=number,
         cluster=number if exam is None else exam,
         cell=cell,
         decision=decision,

@@ -19,8 +19,8 @@ def make_questions(*sizes, need=1, holders=frozenset()):
             number += 1
             questions.append(
                 UnderassignedQuestion(
-                    question_number=number,
-                    exam_number=exam,
+                    question_row_id=number,
+                    exam_row_id=exam,
                     position=number,
                     missing_reviewers=need,
                     holders=holders,
@@ -30,7 +30,7 @@ def make_questions(*sizes, need=1, holders=frozenset()):
 
 
 def list_question_numbers(distribution, person):
-    return [question.question_number for question in distribution.by_person[person]]
+    return [question.question_row_id for question in distribution.by_person[person]]
 
 
 sizes = st.lists(st.integers(1, 6), min_size=1, max_size=40)
@@ -51,7 +51,7 @@ def test_an_exam_is_never_split(sizes, people):
     owners: dict[Any, Any] = {}
     for person in people:
         for question in distribution.by_person[person]:
-            assert owners.setdefault(question.exam_number, person) == person
+            assert owners.setdefault(question.exam_row_id, person) == person
 
 
 @given(sizes, people)
@@ -99,7 +99,7 @@ def test_a_question_is_not_assigned_twice_to_one_person():
 def test_questions_with_too_few_reviewers_are_listed():
     distribution = distribute_questions(make_questions(2, need=2, holders=frozenset({1})), people=[1, 2])
     assert list_question_numbers(distribution, 2) == [1, 2]
-    assert [question.question_number for question in distribution.unplaced] == [1, 2]
+    assert [question.question_row_id for question in distribution.unplaced] == [1, 2]
 
 
 def test_a_new_question_goes_to_the_reviewer_of_its_exam():

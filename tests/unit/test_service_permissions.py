@@ -149,7 +149,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "release.find_dataset_leaks": Action.BROWSE,
     "browsing.search_questions": Action.BROWSE,
     "browsing.load_history": Action.BROWSE,
-    "browsing.load_question_number": Action.BROWSE,
+    "browsing.load_question_row_id": Action.BROWSE,
     "intake.import_questions": Action.IMPORT_QUESTIONS,
     "privacy.change_rules": Action.PROTECT_PATIENTS,
     "privacy.decide_images": Action.PROTECT_PATIENTS,

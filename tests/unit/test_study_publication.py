@@ -99,9 +99,9 @@ def test_the_tipping_point_is_the_share_that_changes_the_conclusion(data):
     # the readers did not answer, the model is wrong in ten.
     cases = {case.blind_case.id: case for case in data.cases}
     predictions = {
-        case.blind_case.question_number: Prediction(
+        case.blind_case.question_row_id: Prediction(
             model_id=1,
-            question_number=case.blind_case.question_number,
+            question_row_id=case.blind_case.question_row_id,
             answer=answer_wrongly(case) if 20 < case.blind_case.id <= 30 else case.question.answer,
         )
         for case in data.cases

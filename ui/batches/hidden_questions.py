@@ -165,8 +165,8 @@ def _show_hidden_list(batch: Batch, hidden_rows: list[review.ListedHiddenQuestio
 
 def _show_removal_form(batch: Batch, hidden_rows: list[review.ListedHiddenQuestion]) -> None:
     labels_by_id = {
-        hidden_row.hidden.question_number: (
-            f"{hidden_row.hidden.question_number}: {_describe_kind(hidden_row)} for {hidden_row.person}"
+        hidden_row.hidden.question_row_id: (
+            f"{hidden_row.hidden.question_row_id}: {_describe_kind(hidden_row)} for {hidden_row.person}"
         )
         for hidden_row in hidden_rows
         if hidden_row.hidden.is_counted
@@ -201,7 +201,7 @@ def _show_removal_form(batch: Batch, hidden_rows: list[review.ListedHiddenQuesti
 def _build_table_row(hidden_row: review.ListedHiddenQuestion) -> dict[str, object]:
     hidden = hidden_row.hidden
     return {
-        "Number": str(hidden.question_number),
+        "Number": str(hidden.question_row_id),
         "Reviewer": hidden_row.person,
         "Hidden": _describe_kind(hidden_row),
         "Source": hidden_row.source_question_id,

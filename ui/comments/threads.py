@@ -26,7 +26,7 @@ def show_open_comments(person: Person) -> None:
     st.subheader("Open comments")
     st.caption(f"{count_text(len(threads), 'thread')} in which a reviewer wrote last.")
     for thread in threads[:_MAX_THREADS]:
-        question = thread.comments[-1].question_number
+        question = thread.comments[-1].question_row_id
         new = f" · **{thread.unread:,} unread**" if thread.unread else ""
         st.markdown(
             f"[{escape_markdown(thread.question_id)}](/browse?question={question})"
@@ -50,7 +50,7 @@ def show_unread_answers(person: Person) -> None:
     st.subheader("Unread comments")
     for thread in threads[:_MAX_THREADS]:
         comment = thread.comments[-1]
-        question = masks[comment.batch_id].mask(comment.question_number)
+        question = masks[comment.batch_id].mask(comment.question_row_id)
         text_column, button_column = st.columns([4, 1], vertical_alignment="center")
         text_column.markdown(
             f"Batch {escape_markdown(thread.batch)}, from {escape_markdown(comment.author_name)}, "
@@ -62,13 +62,13 @@ def show_unread_answers(person: Person) -> None:
         st.caption(f"The newest {_MAX_THREADS} of {len(threads):,}.")
 
 
-def show_question_threads(person: Person, question_number: int) -> None:
+def show_question_threads(person: Person, question_row_id: int) -> None:
     """Draw the threads of a question, and a field to write to one of its reviewers."""
     with read_only_session() as db:
-        threads = review.list_comment_threads(db, by=person, question_number=question_number)
-        reviewers = review.list_question_reviewers(db, by=person, question_number=question_number)
+        threads = review.list_comment_threads(db, by=person, question_row_id=question_row_id)
+        reviewers = review.list_question_reviewers(db, by=person, question_row_id=question_row_id)
     if any(thread.unread for thread in threads):
-        _mark_read(person, question_number)
+        _mark_read(person, question_row_id)
     st.subheader("Comments")
     for thread in threads:
         status = "answered" if thread.is_answered else "open"
@@ -86,7 +86,7 @@ def show_question_threads(person: Person, question_number: int) -> None:
         return
     targets = {f"{reviewer.display_name} (batch {reviewer.batch})": reviewer for reviewer in reviewers}
     last_comment_id = threads[0].comments[-1].number if threads else 0
-    form_key = state.form_key(f"comment-{question_number}-{last_comment_id}")
+    form_key = state.form_key(f"comment-{question_row_id}-{last_comment_id}")
     open_thread = next((thread for thread in threads if not thread.is_answered), None)
     default_index = next(
         (
@@ -103,25 +103,25 @@ def show_question_threads(person: Person, question_number: int) -> None:
         "Send comment",
         key=f"{form_key}-send",
         on_click=run_action,
-        args=(_send, person, question_number, targets[target], f"{form_key}-text"),
+        args=(_send, person, question_row_id, targets[target], f"{form_key}-text"),
         kwargs={"notice_key": "comments"},
     )
     show_notice("comments")
     st.caption("Only this reviewer and coordinators see it. A comment cannot be changed; write another one.")
 
 
-def _mark_read(person: Person, question_number: int) -> None:
+def _mark_read(person: Person, question_row_id: int) -> None:
     with unit_of_work() as db:
-        review.mark_threads_read(db, by=person, question_number=question_number, now=clock())
+        review.mark_threads_read(db, by=person, question_row_id=question_row_id, now=clock())
 
 
-def _send(person: Person, question_number: int, reviewer: QuestionReviewer, text_key: str) -> str:
+def _send(person: Person, question_row_id: int, reviewer: QuestionReviewer, text_key: str) -> str:
     with unit_of_work() as db:
         review.write_to_reviewer(
             db,
             by=person,
             batch=reviewer.batch,
-            question_number=question_number,
+            question_row_id=question_row_id,
             reviewer=reviewer.name,
             text=str(state.get_widget_value(text_key) or ""),
             now=clock(),

@@ -38,10 +38,10 @@ def show_results(results: Sequence[JuryResults]) -> None:
             st.caption(escape_markdown(f"{family}: {number:,} without a vote: {reason}."))
 
 
-def show_question_votes(question_number: int, person: Person) -> None:
+def show_question_votes(question_row_id: int, person: Person) -> None:
     """Draw the votes on a question with their reasons; nothing if there are none."""
     with read_only_session() as db:
-        details = load_question_votes(db, by=person, question_number=question_number)
+        details = load_question_votes(db, by=person, question_row_id=question_row_id)
     if details:
         st.markdown("**Votes**")
         show_table([row for detail in details for row in _build_rows(detail)])

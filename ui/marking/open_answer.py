@@ -82,7 +82,7 @@ def _show_radiographs(sheet: MarkingSheet) -> None:
         st.caption("The images of this exam are not in the workspace.")
         return
     for column, radiograph in zip(st.columns(len(images)), images, strict=True):
-        source = f"/radiographs/{sheet.exam_number}/{quote(radiograph.id, safe='')}"
+        source = f"/radiographs/{sheet.exam_row_id}/{quote(radiograph.id, safe='')}"
         view = "" if radiograph.view is View.UNKNOWN else f" {radiograph.view}"
         column.html(
             f'<a href="{source}?longest=3000" target="_blank">'

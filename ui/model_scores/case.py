@@ -18,9 +18,9 @@ from ui.questions.radiographs import show_boxes_of_raters
 from ui.widgets import escape_markdown
 
 
-def show_case(person: Person, *, release_id: int, split: str, question_number: int) -> None:
+def show_case(person: Person, *, release_id: int, split: str, question_row_id: int) -> None:
     """Draw the question. On a private split, each question that is opened is recorded once."""
-    case = _open(person, release_id=release_id, split=split, question_number=question_number)
+    case = _open(person, release_id=release_id, split=split, question_row_id=question_row_id)
     question = case.item.question
     back = urlencode({"release": release_id, "split": split})
     st.markdown(f"[← Model scores](/model_scores?{back})")
@@ -31,7 +31,7 @@ def show_case(person: Person, *, release_id: int, split: str, question_number: i
     shown = [answer.evaluation for answer in with_boxes]
     if with_boxes:
         shown = st.multiselect(
-            "Boxes of", shown, default=shown[:1], key=f"case-boxes-{question_number}",
+            "Boxes of", shown, default=shown[:1], key=f"case-boxes-{question_row_id}",
             help="The boxes of the key are always drawn.",
         )  # fmt: skip
     left, right = st.columns([3, 2])
@@ -57,20 +57,20 @@ def show_case(person: Person, *, release_id: int, split: str, question_number: i
         _draw_answer(case, answer)
 
 
-def _open(person: Person, *, release_id: int, split: str, question_number: int) -> ModelCase:
-    key = f"case {release_id} {split} {question_number}"
+def _open(person: Person, *, release_id: int, split: str, question_row_id: int) -> ModelCase:
+    key = f"case {release_id} {split} {question_row_id}"
     opened = state.get_selection(key)
     if split != Split.PRIVATE:
         with read_only_session() as db:
             return evaluations.open_case(
-                db, by=person, release_id=release_id, split=split, question_number=question_number,
+                db, by=person, release_id=release_id, split=split, question_row_id=question_row_id,
                 now=clock(),
             )  # fmt: skip
     if isinstance(opened, ModelCase):  # a click on the page is not another look
         return opened
     with unit_of_work() as db:
         case = evaluations.open_case(
-            db, by=person, release_id=release_id, split=split, question_number=question_number, now=clock()
+            db, by=person, release_id=release_id, split=split, question_row_id=question_row_id, now=clock()
         )
     state.set_selection(key, case)
     return case

@@ -145,7 +145,7 @@ def show_cases(chosen: Slice) -> None:
             pd.DataFrame(
                 [
                     {
-                        "Case": f"/model_scores?{query}&question={case.question_number}",
+                        "Case": f"/model_scores?{query}&question={case.question_row_id}",
                         "Correct": case.correct,
                         "Answered": case.answered,
                         "Different answers": case.answers,

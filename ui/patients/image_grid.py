@@ -84,7 +84,7 @@ def _show_grid(image_checks: list[PixelCheck], person: Person) -> None:
 
 
 def _show_image(number: int, image_check: PixelCheck, *, is_marked: bool) -> None:
-    source = f"/radiographs/{image_check.exam_number}/{quote(image_check.radiograph, safe='')}"
+    source = f"/radiographs/{image_check.exam_row_id}/{quote(image_check.radiograph, safe='')}"
     frame = "4px solid #d9480f" if is_marked else "4px solid transparent"
     st.html(
         f'<a href="{source}?longest=3000" target="_blank">'
@@ -101,7 +101,7 @@ def _show_image(number: int, image_check: PixelCheck, *, is_marked: bool) -> Non
         width="stretch",
         type="primary" if is_marked else "secondary",
         help=escape_markdown(
-            f"Exam {image_check.exam_number}, {text}. Click the image to open it at full size."
+            f"Exam {image_check.exam_row_id}, {text}. Click the image to open it at full size."
         ),
     )
 
@@ -156,7 +156,7 @@ def _show_removed(removed: list[PixelCheck], person: Person) -> None:
         for image_check in removed[:50]:
             left, right = st.columns([3, 1])
             left.markdown(
-                escape_markdown(f"Exam {image_check.exam_number}, radiograph {image_check.radiograph}")
+                escape_markdown(f"Exam {image_check.exam_row_id}, radiograph {image_check.radiograph}")
             )
             right.button(
                 "Restore",

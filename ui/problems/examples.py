@@ -70,10 +70,10 @@ def show_check(check_report: CheckReport, dataset: DatasetSummary, check: Check,
     if chosen_id is not None:
         example = examples_by_id[chosen_id]
         with read_only_session() as db:
-            question = load_question_with_problem(db, by=person, question_number=example.question_number)
-            results = list_results(db, by=person, question_number=example.question_number)
+            question = load_question_with_problem(db, by=person, question_row_id=example.question_row_id)
+            results = list_results(db, by=person, question_row_id=example.question_row_id)
         _show_question(question, example, results)
-        show_question_votes(example.question_number, person)
+        show_question_votes(example.question_row_id, person)
 
 
 def _build_example_row(example: ProblemExample) -> dict[str, object]:

@@ -97,7 +97,7 @@ def _show_material(sheet: BenchSheet) -> None:
         if sheet.exam.indication:
             st.caption(escape_markdown(f"Indication: {sheet.exam.indication}"))
         st.markdown(escape_markdown(sheet.exam.report or ""))
-        show_radiographs(sheet.exam_number, sheet.exam)
+        show_radiographs(sheet.exam_row_id, sheet.exam)
 
 
 def _show_output(output: BenchOutput, *, current: BenchScale | None) -> None:

@@ -18,12 +18,12 @@ _COLOURS = ("#4fc3f7", "#ff8a65", "#81c784", "#ba68c8", "#f06292", "#aed581", "#
 
 
 def show_radiographs(
-    exam_number: int, exam: Exam, *, boxes: Sequence[LabelledBox] = (), max_height: str = "26rem"
+    exam_row_id: int, exam: Exam, *, boxes: Sequence[LabelledBox] = (), max_height: str = "26rem"
 ) -> None:
     """Draw the radiographs that have an image. The route checks whether the person may see them.
 
     Args:
-        exam_number: the exam's id in the database.
+        exam_row_id: the exam's id in the database.
         exam: the exam.
         boxes: the boxes to draw, in pixels of the stored matrix.
         max_height: the greatest height of an image, as a length of CSS.
@@ -32,7 +32,7 @@ def show_radiographs(
     for radiograph in exam.radiographs:
         if radiograph.rows is None or radiograph.columns is None:
             continue
-        address = f"/radiographs/{exam_number}/{quote(radiograph.id, safe='')}"
+        address = f"/radiographs/{exam_row_id}/{quote(radiograph.id, safe='')}"
         width = f"calc({max_height} * {radiograph.columns / radiograph.rows:.4f})"
         overlay = "".join(_draw_box(box.box, radiograph) for box in boxes if box.radiograph == radiograph.id)
         pictures.append(
@@ -59,7 +59,7 @@ def _draw_box(box: Box, radiograph: Radiograph) -> str:
 
 
 def show_boxes_of_raters(
-    exam_number: int,
+    exam_row_id: int,
     radiographs: Sequence[Radiograph],
     *,
     key: Sequence[LabelledBox],
@@ -69,7 +69,7 @@ def show_boxes_of_raters(
     """Draw the radiographs one below the other, with the key's boxes in yellow and those of some raters.
 
     Args:
-        exam_number: the exam's id in the database.
+        exam_row_id: the exam's id in the database.
         radiographs: the radiographs of the exam.
         key: the boxes of the key, in pixels of the stored matrix.
         boxes: the boxes of each rater; a rater's colour depends on the position in this mapping.
@@ -84,7 +84,7 @@ def show_boxes_of_raters(
         if radiograph.sha256 is None or not radiograph.rows or not radiograph.columns:
             st.caption(escape_markdown(f"{radiograph.view.value}: the image is not in the workspace."))
             continue
-        address = f"/radiographs/{exam_number}/{quote(radiograph.id, safe='')}"
+        address = f"/radiographs/{exam_row_id}/{quote(radiograph.id, safe='')}"
         shapes = [
             _draw_layer_box(box.box, radiograph, name=name, colour=colour)
             for name, colour, own in layers

@@ -109,7 +109,7 @@ def _show_report(sheet: RegionSheet) -> None:
 
 def _show_radiographs(sheet: RegionSheet) -> None:
     """Draw the radiographs with the boxes of the region, as far as the workspace has them."""
-    exam, number = sheet.exam, sheet.report.exam_number
+    exam, number = sheet.exam, sheet.report.exam_row_id
     if exam is None or number is None or not any(image.sha256 for image in exam.radiographs):
         st.caption("The images of this exam are not in the workspace.")
         return

@@ -20,7 +20,7 @@ def show_question(person: Person, question_id: int) -> None:
         NotFound: no question has that id.
     """
     with read_only_session() as db:
-        question_history = load_history(db, by=person, question_number=question_id)
+        question_history = load_history(db, by=person, question_row_id=question_id)
     left, right = st.columns([1, 1], gap="large")
     with left:
         _show_question(question_history)
@@ -59,7 +59,7 @@ def _show_question(question_history: History) -> None:
     if images:
         for column, radiograph in zip(st.columns(len(images)), images, strict=True):
             column.markdown(
-                f"![{escape_markdown(radiograph.view)}](/radiographs/{question_history.exam_number}/{radiograph.id}?longest=600)"
+                f"![{escape_markdown(radiograph.view)}](/radiographs/{question_history.exam_row_id}/{radiograph.id}?longest=600)"
             )
             column.caption(escape_markdown(radiograph.view))
     show_stem_options_key(question)

@@ -60,7 +60,7 @@ def _show_question(question: SearchResult) -> None:
     with st.container(border=True):
         image_column, text_column = st.columns([1, 9], vertical_alignment="center")
         if question.radiograph is not None:
-            address = f"/radiographs/{question.exam_number}/{quote(question.radiograph, safe='')}?longest=300"
+            address = f"/radiographs/{question.exam_row_id}/{quote(question.radiograph, safe='')}?longest=300"
             image_column.markdown(f"![]({address})")
         properties = [
             question.format,

@@ -81,7 +81,7 @@ def _show_case(case: ComparedCase) -> None:
                 help="The boxes of the key are always drawn.",
             )  # fmt: skip
         show_boxes_of_raters(
-            case.case.blind_case.exam_number,
+            case.case.blind_case.exam_row_id,
             case.exam.radiographs,
             key=question.boxes,
             boxes=boxes,

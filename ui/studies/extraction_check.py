@@ -148,4 +148,4 @@ def _mark(
 
 def _describe(reply: SampledReply) -> str:
     """Return a part of a widget key that identifies a reply and its latest mark."""
-    return f"{reply.id.model_id}-{reply.id.question_number}-{reply.revision}"
+    return f"{reply.id.model_id}-{reply.id.question_row_id}-{reply.revision}"

@@ -24,7 +24,7 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
     request = schemas.parse_request(payload, schemas.AdjudicationRequest)
     with read_only_session() as db:
         sheet = review.open_dispute(
-            db, person=person, batch_id=request.batch, question_number=request.question
+            db, person=person, batch_id=request.batch, question_row_id=request.question
         )
     decision, correction = Decision.REJECT, Correction()
     follows: tuple[int, ...] = ()
@@ -42,7 +42,7 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
         decision = Decision.ACCEPT if correction.is_empty() else Decision.REVISE
     adjudication = Adjudication(
         batch_id=request.batch,
-        question_number=request.question,
+        question_row_id=request.question,
         revision=request.revision,
         person_id=person.id,
         decision=decision,
@@ -56,7 +56,7 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
         review.adjudicate(db, person=person, adjudication=adjudication, report_ids=request.reports)
     with read_only_session() as db:
         saved = review.open_dispute(
-            db, person=person, batch_id=request.batch, question_number=request.question
+            db, person=person, batch_id=request.batch, question_row_id=request.question
         ).adjudication
     if saved is None or saved.revision < request.revision:
         raise NotFound("The decision could not be confirmed. Your input is still in this window; try again.")
@@ -78,10 +78,10 @@ def load_next_dispute(person: Person, batch_id: int, *, question: int | None = N
     with read_only_session() as db:
         disputes = review.list_disputes(db, person=person, batch_id=batch_id)
         if question is None:
-            question = next((dispute.question_number for dispute in disputes if dispute.is_open), None)
+            question = next((dispute.question_row_id for dispute in disputes if dispute.is_open), None)
         if question is None:
             return None
-        sheet = review.open_dispute(db, person=person, batch_id=batch_id, question_number=question)
+        sheet = review.open_dispute(db, person=person, batch_id=batch_id, question_row_id=question)
     return dispute_to_json(sheet, person=person.id, disputes=disputes)
 
 

@@ -29,13 +29,13 @@ def dispute_to_json(
     ``disputes`` has all disputes of the batch, from which the form links to the previous and the next one.
     """
     question, settled = sheet.question, sheet.adjudication
-    numbers = [dispute.question_number for dispute in disputes]
-    position = numbers.index(sheet.question_number) if sheet.question_number in numbers else 0
+    numbers = [dispute.question_row_id for dispute in disputes]
+    position = numbers.index(sheet.question_row_id) if sheet.question_row_id in numbers else 0
     return {
         "person": person,
         "batch": sheet.batch.id,
         "batchName": sheet.batch.name,
-        "question": sheet.question_number,
+        "question": sheet.question_row_id,
         "questionId": question.id,
         "progress": {
             "settled": sum(not dispute.is_open for dispute in disputes),
@@ -153,13 +153,13 @@ def _radiograph_to_json(sheet: DisputeSheet, radiograph: Radiograph) -> dict[str
         if labelled_box not in machine_boxes
     ]
     all_boxes = (*machine_boxes, *overlay_boxes)
-    url = radiograph_url(sheet.exam_number, radiograph.id)
+    url = radiograph_url(sheet.exam_row_id, radiograph.id)
     return data | {
         "rows": radiograph.rows,
         "columns": radiograph.columns,
         "url": url,
-        "pixels": pixels_url(sheet.exam_number, radiograph.id),
-        "facts": facts_url(sheet.exam_number, radiograph.id),
+        "pixels": pixels_url(sheet.exam_row_id, radiograph.id),
+        "facts": facts_url(sheet.exam_row_id, radiograph.id),
         "boxesMayDiffer": False,
         "boxes": boxes_to_json(all_boxes),
         "machineBoxes": boxes_to_json(machine_boxes),

@@ -20,14 +20,14 @@ from domain.errors import InvalidValue
 BOX_TYPE = "Box"
 
 
-def pixels_url(exam_number: int, radiograph_id: str) -> str:
+def pixels_url(exam_row_id: int, radiograph_id: str) -> str:
     """Return the URL of the stored matrix. The radiograph's id is encoded as one segment of the path."""
-    return f"/pixels/{exam_number}/{quote(radiograph_id, safe='')}"
+    return f"/pixels/{exam_row_id}/{quote(radiograph_id, safe='')}"
 
 
-def facts_url(exam_number: int, radiograph_id: str) -> str:
+def facts_url(exam_row_id: int, radiograph_id: str) -> str:
     """Return the URL of the data that the browser needs to display the matrix."""
-    return f"{pixels_url(exam_number, radiograph_id)}/facts"
+    return f"{pixels_url(exam_row_id, radiograph_id)}/facts"
 
 
 def boxes_to_json(boxes: Iterable[LabelledBox]) -> list[dict[str, Any]]:

@@ -39,14 +39,14 @@ _ENCODINGS = SingleFlight[EncodedPixels]()
 async def serve_pixels(request: Request) -> Response:
     """Return the stored values (``imaging.matrix``), their facts (``imaging.viewer_facts``), or 304."""
     person = await require_person(request)
-    exam_number = request.path_params["exam_number"]
+    exam_row_id = request.path_params["exam_number"]
     key, wants_facts = _parse_path(request)
-    stored = await PIXEL_LOOKUPS.run(find_permitted_image, person, exam_number, key)
+    stored = await PIXEL_LOOKUPS.run(find_permitted_image, person, exam_row_id, key)
     name = facts_cache_name(stored.sha256) if wants_facts else matrix_cache_name(stored.sha256)
     headers = {**_CACHE_HEADERS, "ETag": f'"{name}"'}
     if matches_etag(request, headers["ETag"]):
         return Response(status_code=304, headers=headers)
-    description = f"Radiograph {key} of exam {exam_number}"
+    description = f"Radiograph {key} of exam {exam_row_id}"
     content = await PIXEL_LOOKUPS.run(lambda: shared_cache().find(name))
     if content is None:
         # The description is part of the key because error messages contain it with the exam id, which people

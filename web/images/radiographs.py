@@ -59,14 +59,14 @@ def shared_decoder() -> GuardedDecoder:
 async def serve_radiograph(request: Request) -> Response:
     """Return the image, or status 304 if the browser already has it."""
     person = await require_person(request)
-    exam_number, key = request.path_params["exam_number"], request.path_params["radiograph_key"]
+    exam_row_id, key = request.path_params["exam_number"], request.path_params["radiograph_key"]
     longest, window = _parse_longest(request), _parse_window(request)
-    stored = await PIXEL_LOOKUPS.run(find_permitted_image, person, exam_number, key)
+    stored = await PIXEL_LOOKUPS.run(find_permitted_image, person, exam_row_id, key)
     etag = _format_etag(stored.sha256, longest=longest, window=window)
     headers = {**_CACHE_HEADERS, "ETag": etag}
     if matches_etag(request, etag):
         return Response(status_code=304, headers=headers)
-    name = f"Radiograph {key} of exam {exam_number}"
+    name = f"Radiograph {key} of exam {exam_row_id}"
     picture = await _find_cached_picture(stored.sha256, longest=longest, window=window)
     if picture is None:
         picture = await _RENDERINGS.run(
@@ -78,7 +78,7 @@ async def serve_radiograph(request: Request) -> Response:
     return Response(picture, media_type="image/jpeg", headers=headers)
 
 
-def find_permitted_image(person: Person, exam_number: int, key: str) -> StoredImage:
+def find_permitted_image(person: Person, exam_row_id: int, key: str) -> StoredImage:
     """Return the file of a radiograph, for a person who may see it.
 
     It may be part of a review, of a reading, of an open answer to be marked, or of outputs to be scored.
@@ -90,10 +90,10 @@ def find_permitted_image(person: Person, exam_number: int, key: str) -> StoredIm
     with read_only_session() as db:
         for load_image in (load_radiograph_file, load_reading_image, load_marking_image):
             try:
-                return load_image(db, person=person, exam_number=exam_number, radiograph_key=key)
+                return load_image(db, person=person, exam_row_id=exam_row_id, radiograph_key=key)
             except NotAllowed:
                 continue
-        sha256, media_type = find_bench_image(db, person=person, exam_number=exam_number, radiograph_key=key)
+        sha256, media_type = find_bench_image(db, person=person, exam_row_id=exam_row_id, radiograph_key=key)
         return StoredImage(sha256=sha256, media_type=media_type)
 
 

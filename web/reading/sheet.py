@@ -99,14 +99,14 @@ def _radiograph_to_json(sheet: ReadingSheet, radiograph: Radiograph, *, index: i
     boxes = tuple(
         labelled_box for labelled_box in _own_boxes(sheet) if labelled_box.radiograph == radiograph.id
     )
-    url = radiograph_url(sheet.case.exam_number, radiograph.id)
+    url = radiograph_url(sheet.case.exam_row_id, radiograph.id)
     surface = create_surface(rows=radiograph.rows, columns=radiograph.columns)
     return data | {
         "rows": radiograph.rows,
         "columns": radiograph.columns,
         "url": url,
-        "pixels": pixels_url(sheet.case.exam_number, radiograph.id),
-        "facts": facts_url(sheet.case.exam_number, radiograph.id),
+        "pixels": pixels_url(sheet.case.exam_row_id, radiograph.id),
+        "facts": facts_url(sheet.case.exam_row_id, radiograph.id),
         "boxesMayDiffer": bool(boxes),
         "boxes": boxes_to_json(boxes),
         "machineBoxes": [],

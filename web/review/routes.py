@@ -47,9 +47,9 @@ def save_verdict(payload: object, person: Person, now: datetime) -> dict[str, An
     next_sheet: dict[str, Any] | None = None
     with unit_of_work(lock_timeout_ms=_SAVE_LOCK_TIMEOUT_MS) as db:
         held_question, opened_question = review.lock_for_verdict(
-            db, person=person, batch_id=request.batch, masked_number=request.question, now=now
+            db, person=person, batch_id=request.batch, masked_id=request.question, now=now
         )
-        request = msgspec.structs.replace(request, question=held_question.assignment.question_number)
+        request = msgspec.structs.replace(request, question=held_question.assignment.question_row_id)
         machine = opened_question.question.boxes if opened_question.question is not None else ()
         boxes = parse_corrected_boxes(request.drawings, exam=opened_question.exam, machine=machine)
         verdict = schemas.build_verdict(request, person=person, boxes=boxes, now=now)
@@ -81,7 +81,7 @@ def save_draft(payload: object, person: Person, now: datetime) -> dict[str, Any]
             db,
             person=person,
             batch_id=request.batch,
-            question_number=request.question,
+            question_row_id=request.question,
             part=request.part,
             revision=request.revision,
             body=body,
@@ -98,7 +98,7 @@ def save_own_answer(payload: object, person: Person, now: datetime) -> dict[str,
             db,
             person=person,
             batch_id=request.batch,
-            question_number=request.question,
+            question_row_id=request.question,
             answer=schemas.parse_answer(request.answer),
             confidence=request.confidence,
             image=request.image,
@@ -122,7 +122,7 @@ def save_skip(payload: object, person: Person, now: datetime) -> dict[str, Any]:
             db,
             person=person,
             batch_id=request.batch,
-            question_number=request.question,
+            question_row_id=request.question,
             reason=request.reason,
             now=now,
         )
@@ -139,7 +139,7 @@ def save_look_time(payload: object, person: Person, now: datetime) -> dict[str, 
             db,
             person=person,
             batch_id=request.batch,
-            question_number=request.question,
+            question_row_id=request.question,
             seconds=request.seconds,
             seconds_looking=request.seconds_looking,
             seconds_away=request.seconds_away,
@@ -156,7 +156,7 @@ def save_report_opening(payload: object, person: Person, now: datetime) -> dict[
             db,
             person=person,
             batch_id=request.batch,
-            question_number=request.question,
+            question_row_id=request.question,
             image_alignment=request.image_alignment,
             image=request.image,
             now=now,
@@ -172,7 +172,7 @@ def save_comment(payload: object, person: Person, now: datetime) -> dict[str, An
             db,
             person=person,
             batch_id=request.batch,
-            question_number=request.question,
+            question_row_id=request.question,
             text=request.text,
             now=now,
         )
@@ -182,7 +182,7 @@ def save_comment(payload: object, person: Person, now: datetime) -> dict[str, An
 def load_comments(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Load the reviewer's thread on the question, and mark it as read."""
     request = _parse_request(payload, schemas.CommentsRequest)
-    thread_id = {"batch_id": request.batch, "question_number": request.question}
+    thread_id = {"batch_id": request.batch, "question_row_id": request.question}
     with unit_of_work(lock_timeout_ms=_DRAFT_LOCK_TIMEOUT_MS) as db:
         thread = review.load_own_comments(db, person=person, **thread_id)
         review.mark_comments_read(db, person=person, **thread_id, now=now)

@@ -190,7 +190,7 @@ def build_verdict(
     opinion, correction = request.opinion, request.opinion.correction
     return Verdict(
         batch_id=request.batch,
-        question_number=request.question,
+        question_row_id=request.question,
         person_id=person.id,
         revision=request.revision,
         decision=request.decision,

@@ -58,7 +58,7 @@ def review_sheet_to_json(
             {"id": own_batch.batch.id, "name": own_batch.batch.name, "left": own_batch.progress.left}
             for own_batch in batches
         ],
-        "question": id_mask.mask(sheet.question_number),
+        "question": id_mask.mask(sheet.question_row_id),
         "open": sheet.batch.state is BatchState.OPEN and sheet.feedback is None,
         "blind": sheet.blind,
         "guideline": bool(settings.guideline.strip()),
@@ -73,7 +73,7 @@ def review_sheet_to_json(
         "next": sheet.next and id_mask.mask(sheet.next),
         "recent": [
             {
-                "question": id_mask.mask(verdict.question_number),
+                "question": id_mask.mask(verdict.question_row_id),
                 "decision": str(verdict.decision),
                 "at": verdict.given_at.isoformat(),
             }
@@ -139,9 +139,9 @@ def _offered_labels(question: Question | None) -> list[str]:
     return list(dict.fromkeys([*own_labels, *BOX_LABELS]))
 
 
-def radiograph_url(exam_number: int, radiograph_id: str) -> str:
+def radiograph_url(exam_row_id: int, radiograph_id: str) -> str:
     """Return the URL of the image. The route checks access again."""
-    return f"/radiographs/{exam_number}/{quote(radiograph_id, safe='/')}?longest={MAX_SIDE}"
+    return f"/radiographs/{exam_row_id}/{quote(radiograph_id, safe='/')}?longest={MAX_SIDE}"
 
 
 def format_age(age: str) -> str:
@@ -209,13 +209,13 @@ def _radiograph_to_json(
     current_boxes_here = tuple(
         labelled_box for labelled_box in current_boxes if labelled_box.radiograph == radiograph.id
     )
-    url = radiograph_url(sheet.exam_number, radiograph.id)
+    url = radiograph_url(sheet.exam_row_id, radiograph.id)
     data |= {
         "rows": radiograph.rows,
         "columns": radiograph.columns,
         "url": url,
-        "pixels": pixels_url(sheet.exam_number, radiograph.id),
-        "facts": facts_url(sheet.exam_number, radiograph.id),
+        "pixels": pixels_url(sheet.exam_row_id, radiograph.id),
+        "facts": facts_url(sheet.exam_row_id, radiograph.id),
         "boxesMayDiffer": boxes_may_differ,
         "boxes": boxes_to_json(current_boxes_here),
         "machineBoxes": boxes_to_json(machine_boxes_here),
@@ -240,8 +240,8 @@ def _displayed_id(sheet: ReviewSheet, id_mask: IdMask) -> str:
     id of a practice question would reveal its source.
     """
     if sheet.is_practice:
-        return str(sheet.question_number)
-    return sheet.stem_only.id if id_mask.secret is None else str(id_mask.mask(sheet.question_number))
+        return str(sheet.question_row_id)
+    return sheet.stem_only.id if id_mask.secret is None else str(id_mask.mask(sheet.question_row_id))
 
 
 def _question_to_json(sheet: ReviewSheet, question: Question, id_mask: IdMask) -> dict[str, Any]:

@@ -25,8 +25,8 @@ def make_batch_data(questions, judgements, assigned, *, people) -> BatchData:
     error_sets = tuple({judgement.errors for judgement in judgements})
     return BatchData(
         questions=QuestionColumns(
-            numbers=make_column(question.question_number for question in questions),
-            exams=make_column(question.exam_number for question in questions),
+            numbers=make_column(question.question_row_id for question in questions),
+            exams=make_column(question.exam_row_id for question in questions),
             tiers=encode_values((question.tier for question in questions), TIERS),
             tasks=encode_values((question.task for question in questions), TASKS),
             inclusion_probabilities=np.array(
@@ -40,8 +40,8 @@ def make_batch_data(questions, judgements, assigned, *, people) -> BatchData:
         ),
         verdicts=make_latest_verdicts(
             len(judgements),
-            questions=make_column(judgement.question_number for judgement in judgements),
-            people=make_column(judgement.person_number for judgement in judgements),
+            questions=make_column(judgement.question_row_id for judgement in judgements),
+            people=make_column(judgement.person_id for judgement in judgements),
             decisions=encode_values((judgement.decision for judgement in judgements), DECISIONS),
             errors=make_column(error_sets.index(judgement.errors) for judgement in judgements),
             error_sets=error_sets,
