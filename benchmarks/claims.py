@@ -2,7 +2,7 @@
 
 32 workers (processes and threads) claim 10,000 questions until none is left; one claim in twenty is returned.
 Targets: no question is assigned to more people than the overlap requires, and no worker gets "nothing is
-left" while a question is free or claimed by somebody who may return it. The naive method reads the first free
+left" while a question is free or claimed by a person who may return it. The naive method reads the first free
 question and then writes the claim without checking for other claims.
 
     python -m benchmarks.claims [--questions 10000] [--workers 32] [--overlap 1] [--databases sqlite postgres]
@@ -207,7 +207,7 @@ def _finish_claim(db: Session, person: Person, question: int) -> None:
 
 
 def _count_takeable(db: Session, person: Person) -> int:
-    """Count the open judgements, free or claimed by somebody, that this person could claim."""
+    """Count the open judgements, free or claimed by another person, that this person could claim."""
     claimed_by_others = claims.find_next_expiry(db, batch_id=BATCH, person_id=person.id)
     return claims.count_claimable(db, batch_id=BATCH, person_id=person.id) + bool(claimed_by_others)
 

@@ -26,7 +26,7 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementCell:
-    """A cell of the grid, and the coverage of each coefficient among the data sets in which it is defined.
+    """A cell of the grid, and the coverage of each coefficient among the data sets that define it.
 
     Kappa and alpha are defined in ``defined`` of the ``runs`` data sets, AC1 in all.
 

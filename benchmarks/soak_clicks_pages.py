@@ -224,7 +224,7 @@ class Coordinator(_Pages):
 
 
 def _judge_one(db: Session) -> None:
-    """Save one verdict, so that a release has content."""
+    """Save one verdict: a release needs content."""
     person = load_person_by_name(db, name="reviewer-001")
     ratings = Ratings(clinical_quality=4, explanation_clarity=4, factual_correctness=4, image_alignment=4)
     verdict = Verdict(

@@ -56,7 +56,7 @@ ANSWERING = "store answers"
 _CONCURRENT_REQUESTS = 41  # one more than the threads of Starlette's default limit
 _RETRY_SECONDS = 5.0  # seconds between two requests of one person; equals the answer's Retry-After
 _SAVE_INTERVAL = 0.5
-_TIMEOUT_SECONDS = 60.0  # seconds: longer than any valid answer, so that a hang is recorded
+_TIMEOUT_SECONDS = 60.0  # seconds: longer than any valid answer takes; a longer wait is a hang
 _FORM_TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
 
 

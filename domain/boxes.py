@@ -123,7 +123,7 @@ class LabelledBox:
             raise InvalidValue("boxes", "each box must have a radiograph")
 
     def describe(self) -> str:
-        """Return label, size and upper left corner, so that a moved box differs from the original one."""
+        """Return label, size and upper left corner, which distinguishes a moved box from the original."""
         size = f"{self.box.width:.0f} × {self.box.height:.0f} px"
         return f"{self.label or 'no label'} {size} at {self.box.x_min:.0f}, {self.box.y_min:.0f}"
 

@@ -96,7 +96,7 @@ class CheckDeclaration:
         group: the kind of check.
         severity: the severity of the problems that it reports.
         description: what a question that passes has, as a sentence for the user.
-        needs: what a question must have to be checked, in the order in which it is reported as missing.
+        needs: what a question must have to be checked, in the order of reports about missing data.
         error_kinds: the kinds of error in verdicts that the check is meant to detect; for its measurement.
         flag: the yes/no field of verdicts that reviewers answer with "no" where the check should report a
             problem; None if there is none.

@@ -31,7 +31,7 @@ class NotSignedIn(DomainError):
 
 
 class StaleRevision(DomainError):
-    """The record was changed by somebody else, or in another tab, since it was opened."""
+    """The record was changed by another person, or in another tab, since it was opened."""
 
 
 class NotNow(DomainError):

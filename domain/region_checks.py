@@ -24,7 +24,7 @@ class SentenceMark(Choice):
 class CheckedSentence:
     """A sentence to mark: one that the model grounded, or one of the report that has no region (None).
 
-    ``sentences`` are the numbers, from 1, of the sentences of the report that it is from.
+    ``sentences`` are the numbers, from 1, of its source sentences in the report.
     """
 
     text: str

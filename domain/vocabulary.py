@@ -28,7 +28,7 @@ class Choice(StrEnum):
 YES_NO = ("yes", "no")
 #: The controlled name of raw names that have none. Questions without a raw name have "".
 NOT_MAPPED = "not mapped"
-#: How sure somebody is of their own answer; it is stored as the number of the label, from 1.
+#: How sure a person is of their own answer; it is stored as the number of the label, from 1.
 CONFIDENCE_LABELS = ("a guess", "unsure", "fairly sure", "sure", "certain")
 CONFIDENCE_VALUES = range(1, len(CONFIDENCE_LABELS) + 1)
 

@@ -1,6 +1,6 @@
 """The scores of each question: properties of the questions of a split, and the scores of one model.
 
-Both are arrays in the same order of questions, so that a slice is an index. They are computed once and kept
+Both are arrays in the same order of questions; a slice is an index into them. They are computed once and kept
 as files (:mod:`storage.evaluation.score_files`), because extraction of texts and matching of boxes take
 seconds and the dashboard has to answer at once.
 """

@@ -10,7 +10,7 @@ export default defineConfig(
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
-      // An index that a loop keeps in range is still `undefined` to noUncheckedIndexedAccess; `!` says that it is not.
+      // An index that a loop keeps in range is still `undefined` to noUncheckedIndexedAccess; `!` states the opposite.
       "@typescript-eslint/no-non-null-assertion": "off",
       // `onclick: () => this.save()` is how every handler is written.
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],

@@ -82,7 +82,7 @@ def writing_files(path: Path, *lists: Path, keep_same: bool = False) -> Iterator
             parts[0].replace(path)
         elif not is_known:
             try:
-                os.link(parts[0], path)  # fails if somebody else wrote the file meanwhile
+                os.link(parts[0], path)  # fails if another process wrote the file meanwhile
             except FileExistsError:
                 _refuse_existing(path)
     finally:

@@ -1,4 +1,4 @@
-"""Ranks pictures by the amount of burned-in text, so that a person checks the most likely ones first.
+"""Ranks pictures by the amount of burned-in text. People check the most likely ones first.
 
 If tesseract is installed (Apache-2.0, a separate program found on PATH), it reads the text. Otherwise small
 bright spots that lie in a row, like letters, are counted. Neither method proves that a picture has no text.

@@ -107,10 +107,10 @@ def cap_age(age: str | None) -> str | None:
 
 
 def _patient_pseudonym(dataset: Dataset, key: PseudonymKey | None) -> str | None:
-    """Return Patient ID if the header states that it is de-identified (PS3.3 C.7.1.1), else its keyed hash.
+    """Return Patient ID if the header states its de-identification (PS3.3 C.7.1.1), else its keyed hash.
 
     The hash links the images of one patient without storing the Patient ID. It is a pseudonym, not anonymous:
-    somebody with the key and a list of all Patient IDs can reverse it.
+    a person with the key and a list of all Patient IDs can reverse it.
     """
     patient_id = _read_text(dataset, "PatientID")
     if not patient_id:

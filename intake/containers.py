@@ -33,7 +33,7 @@ def _object_pattern() -> bytes:
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _KEY = re.compile(rb"[ \t\r\n]*+(" + _STRING + rb")[ \t\r\n]*+:", re.DOTALL)
-# Scalars match too, so that a scalar in place of a record is refused with the correct reason.
+# Scalars match too: a scalar in place of a record is refused with the correct reason.
 _VALUE = re.compile(_object_pattern() + rb"|" + _STRING + rb"|[^\s,\]}{\"\[]++(?=[\s,\]}])", re.DOTALL)
 # An unclosed quote matches to the end of the text. Otherwise the search would start again at each later
 # quote, which would take minutes for 400,000 quotes.

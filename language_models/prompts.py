@@ -243,7 +243,7 @@ def _format_example(example: Example) -> str:
 
 
 def _format_text(text: str) -> str:
-    """Return a TOML string; one with line feeds has several lines, so that a diff of versions is readable."""
+    """Return a TOML string; one with line feeds has several lines, for readable diffs of versions."""
     lines = [_escape_line(line) for line in text.split("\n")]
     return f'"{lines[0]}"' if len(lines) == 1 else '"""\n' + "\n".join(lines) + '"""'
 

@@ -46,7 +46,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageReference:
-    """A radiograph in a request: the SHA-256 of its file, and the format in which it is sent."""
+    """A radiograph in a request: the SHA-256 of its file, and the format for the request."""
 
     sha256: str
     format: ImageFormat = ImageFormat.JPEG

@@ -14,7 +14,7 @@ UNCLEAR_WORDS = {
     "told": "write who states, shows or reports what",
     "telling": "write who states, shows or reports what",
     "said": "write who states, shows or reports what",
-    "came to": "name the result or the outcome",
+    "came to": "name the result",
     "anew": "write again, or name the action: rebuild, rewrite",
     "whoever": "write who: anyone, people, the reviewer",
     "nobody had foreseen": "write unexpected",

@@ -26,7 +26,7 @@ class Association:
 
 
 def cramers_v(table: NDArray[np.float64] | NDArray[np.int64]) -> float:
-    """Cramér's V of two classifications, corrected for bias, so that it is near 0 without association.
+    """Cramér's V of two classifications, corrected for bias: it is near 0 without association.
 
     Args:
         table: counts, shape (rows, columns).

@@ -6,7 +6,7 @@ patient, or by exam if no patient is known: questions that were certain to be dr
 
 Prediction-powered. A prediction of the error is known for every question of the dataset. The estimate is the
 mean prediction plus the weighted mean of (error - prediction) among the judged questions. The prediction is
-multiplied by a tuning constant, 0 or more, that minimises the variance (PPI++), so that a useless prediction
+multiplied by a tuning constant, 0 or more, that minimises the variance (PPI++): a useless prediction
 has no influence. It must not have been fitted to the verdicts.
 
 The interval. It is Clopper and Pearson's with the moments of a weighted sum, as Fay and Feuer's interval is

@@ -29,7 +29,7 @@ _TAB_LABELS = (
 
 @screen
 def main() -> None:
-    """Show the page in one fragment, so that a click cannot interrupt a save."""
+    """Show the page in one fragment: a click cannot interrupt a save."""
     person = require_page(Action.ASSIGN)
     st.title("Batches")
     batches = load_batches_or_show_empty(

@@ -23,7 +23,7 @@ _NOTICE = "compliance"
 
 @screen
 def main() -> None:
-    """Show the page in one fragment, so that a click cannot interrupt what it starts."""
+    """Show the page in one fragment: a click cannot interrupt what it starts."""
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Compliance")
     with read_only_session() as db:

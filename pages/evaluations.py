@@ -17,7 +17,7 @@ from ui.widgets import escape_markdown, screen, show_empty_state
 
 @screen
 def main() -> None:
-    """Show the page in one fragment, so that a click cannot interrupt what it starts."""
+    """Show the page in one fragment: a click cannot interrupt what it starts."""
     person = require_page(Action.RUN_MODELS)
     st.title("Evaluations")
     with read_only_session() as db:

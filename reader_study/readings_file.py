@@ -282,7 +282,7 @@ def check_records(
     readers: dict[str, Reader],
     stored_counts: Counter[tuple[int, int]],
 ) -> tuple[list[Refusal], dict[int, object]]:
-    """Check the records of a file against the study into which it is imported.
+    """Check the records of a file against the study of the import.
 
     Args:
         records: the records of the file.

@@ -75,7 +75,7 @@ def count_batch(batch: Batch, data: BatchData, *, now: datetime) -> Progress:
 class _BatchIndex:
     """The data of a batch, with the index of the question of each assignment and of each verdict.
 
-    ``reviewed`` and ``skipped`` are masks of the questions that somebody judged, and that somebody skipped.
+    ``reviewed`` and ``skipped`` are masks of the questions with a verdict, and of those that were skipped.
     """
 
     def __init__(self, data: BatchData) -> None:

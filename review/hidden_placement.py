@@ -117,7 +117,7 @@ def choose_repeats_in_queue(
         count: the number of repeats.
 
     Returns:
-        (question, index in the queue after which it is repeated); fewer than ``count`` if there are not
+        (question, index in the queue after which to repeat it); fewer than ``count`` if there are not
         enough gaps.
     """
     chosen: list[tuple[QueuedQuestion, int]] = []
@@ -159,7 +159,7 @@ def choose_repeats_of_judged(
         count: the number of repeats.
 
     Returns:
-        (question, number of verdicts after which it is repeated).
+        (question, number of verdicts after which to repeat it).
     """
     repeats = []
     order = _sort_by_hash(list(enumerate(judged)), f"{plan.seed}:repeat:{person_id}")

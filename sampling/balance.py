@@ -18,7 +18,7 @@ from domain.errors import Refused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamState:
-    """An exam with its findings; healthy, or with findings, or neither if its report does not tell."""
+    """An exam with its findings; healthy, or with findings, or neither if its report does not state it."""
 
     number: int
     exam: str

@@ -1,4 +1,4 @@
-"""Delays the disconnect message of a browser, so that a click just before leaving the page is processed.
+"""Delays the disconnect message of a browser: a click just before leaving the page is still processed.
 
 Streamlit stops a session's script as soon as its browser disconnects, and drops any click that the script has
 not processed yet. Without the delay, a click within about 40 ms before a reload is lost without notice.

@@ -141,7 +141,7 @@ def http_status(error: DomainError) -> int:
 
 
 def json_errors(endpoint: Endpoint) -> Endpoint:
-    """Wrap a route so that a DomainError becomes ``{"error": text, "kind": class name}`` with its status.
+    """Wrap a route: a DomainError becomes ``{"error": text, "kind": class name}`` with its status.
 
     A ``NotNow`` is sent with ``Retry-After``.
     """

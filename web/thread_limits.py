@@ -1,4 +1,4 @@
-"""Thread limits for each kind of work, so that a kind that hangs does not block the others.
+"""Thread limits for each kind of work: a kind that hangs does not block the others.
 
 Files, statistics and Streamlit's own routes have no limit here and use the server's default limit.
 """

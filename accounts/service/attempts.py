@@ -30,7 +30,7 @@ from storage.accounts import people, sign_ins, wrong_passwords
 FREE_ATTEMPTS, FREE_ATTEMPTS_UNDER_ATTACK = 5, 1
 #: A name counts as under attack after this many wrong passwords from all addresses.
 FREE_ATTEMPTS_ANYWHERE = 20
-#: The maximum wait. With a longer wait anybody could lock somebody else out by guessing.
+#: The maximum wait. With a longer wait anyone could lock another person out by guessing.
 MAX_WAIT = timedelta(minutes=1)
 #: Counts older than this are deleted.
 COUNT_LIFETIME = timedelta(hours=1)

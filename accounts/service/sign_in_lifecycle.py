@@ -95,7 +95,7 @@ def authenticate(db: Session, *, name: str, password: str) -> Person:
     stored_hash = people.load_password_hash(db, person_id=person.id) if person else None
     if not verify_password(password, stored_hash) or person is None:
         raise NotSignedIn(_WRONG_PASSWORD)
-    if person.disabled_at is not None:  # revealed only to somebody who knows the password
+    if person.disabled_at is not None:  # revealed only to a person who knows the password
         raise NotSignedIn(_ACCOUNT_DISABLED)
     return person
 

@@ -110,7 +110,7 @@ def _check_pair(pair: _Pair, sentences: tuple[str, ...], leave_out: LeaveOut) ->
 
 # --------------------------------------------------------------------------------------------------- stage II
 class _Written(msgspec.Struct, kw_only=True):
-    """What every question has. ``phrases`` are the numbers of the grounded sentences that it is based on."""
+    """What every question has. ``phrases`` are the numbers of its grounded sentences."""
 
     question: str
     reason: str

@@ -67,7 +67,7 @@ class QuestionCollector:
 
         Args:
             stem: the question as the model wrote it.
-            numbers: the numbers of the statements that it is based on.
+            numbers: the numbers of its source statements.
             statement: what a statement is called, such as phrase.
             build: makes the question from the stem; its id and source are replaced.
         """

@@ -21,7 +21,7 @@ _PROMPTS = Path(__file__).parent / "prompts"
 class Statement:
     """A statement that a model wrote from the report: a grounded sentence, or a bullet.
 
-    ``sentences`` are the numbers, from 1, of the sentences of the report that it is from. ``region`` is one
+    ``sentences`` are the numbers, from 1, of its source sentences in the report. ``region`` is one
     of GEMeX's regions. ``is_abnormal`` is None if the stage does not state it.
     """
 

@@ -65,7 +65,7 @@ __all__ = [
 
 #: Exams of a pilot.
 PILOT_EXAMS = 20
-#: The exams of a pilot are chosen with this seed, so that a repeated pilot has the same ones.
+#: The seed of pilots: a repeated pilot has the same exams.
 _PILOT_SEED = 1
 
 

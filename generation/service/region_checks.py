@@ -149,7 +149,7 @@ def assign_region_experts(
 
     Raises:
         NotFound: the check or a person does not exist.
-        Refused: a person may not score outputs, or somebody who is not in ``to`` has marked already.
+        Refused: a person may not score outputs, or a person who is not in ``to`` has marked already.
     """
     require(by, Action.RUN_MODELS)
     loaded = _load(db, name=check)

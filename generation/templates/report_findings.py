@@ -1,4 +1,4 @@
-"""Reads from a report which findings an exam has, or that it is healthy.
+"""Reads the findings of an exam, or their absence, from its report.
 
 Less strict than :func:`generation.templates.exam_facts.collect_facts`, which confirms codes: here, a plain
 statement of a finding suffices. Use it for counts and for the selection of exams, not for answer keys.

@@ -65,7 +65,7 @@ def parse_path(text: str) -> Path:
 def follow(value: Any, path: Path) -> list[Any]:  # noqa: ANN401  # any JSON value
     """Return the values at a path below a value; an empty list if there are none.
 
-    A key that equals the text of the path takes precedence, so that a column's name may contain dots and
+    A key that equals the text of the path takes precedence: a column's name may contain dots and
     brackets.
 
     >>> follow({"options": [{"text": "a"}, {"text": "b"}]}, parse_path("options[*].text"))

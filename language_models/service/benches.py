@@ -198,7 +198,7 @@ def assign_experts(
 
     Raises:
         NotFound: the bench or a person does not exist.
-        Refused: a person may not score, or somebody who is not in ``to`` has scored already.
+        Refused: a person may not score, or a person who is not in ``to`` has scored already.
     """
     require(by, Action.RUN_MODELS)
     loaded = _load(db, name=bench)

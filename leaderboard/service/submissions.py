@@ -56,7 +56,7 @@ def check_submission(
 
     Args:
         db: a session; one that only reads is sufficient.
-        by: the acting person: a member of the team, or somebody who manages leaderboards.
+        by: the acting person: a member of the team, or a person who manages leaderboards.
         leaderboard: the name of the leaderboard.
         team: the name of the team; None for the person's own.
         path: the file of predictions.

@@ -2,7 +2,7 @@
 
 The reference is not a member of any group. If there are both readers and models, there is a record for all
 raters, one for the readers and one for the models. If the readers have several arms, the groups with readers
-are computed for each arm, so that a reader is never counted twice. With ordered answers, Fleiss, Conger,
+are computed for each arm; no reader is counted twice. With ordered answers, Fleiss, Conger,
 Light and AC1 (which is then AC2) use the weights. Krippendorff's alpha is ordinal with linear weights and
 interval with quadratic weights.
 """

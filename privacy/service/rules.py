@@ -62,7 +62,7 @@ def change_rules(
         now: the current time.
 
     Raises:
-        StaleRevision: somebody else has changed the rules since then.
+        StaleRevision: another person has changed the rules since then.
     """
     require(by, Action.PROTECT_PATIENTS)
     before = patient_data.load_rules(db)

@@ -272,7 +272,7 @@ def _store_block(
             through=result.through,
             problems=result.problems[item.check],
         )
-    # Loaded again, because somebody may have switched a check off meanwhile.
+    # Loaded again: a check may have been switched off meanwhile.
     states = check_states.load_states(db, dataset_id=dataset_id)
     check_states.save_states(
         db,

@@ -148,7 +148,7 @@ def map_name(
     Raises:
         NotFound: there is no such dataset, or no question has the raw name.
         InvalidValue: the controlled name is not in the taxonomy, or the raw name is too long.
-        AlreadyThere: somebody else mapped the name at the same moment.
+        AlreadyThere: another person mapped the name at the same moment.
     """
     require(by, Action.IMPORT_QUESTIONS)
     dataset_id = datasets.load_dataset(db, name=dataset).id

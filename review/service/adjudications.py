@@ -130,7 +130,7 @@ def change_adjudication_rules(
     Raises:
         NotFound: the batch or a person does not exist.
         Refused: an adjudicator is not a reviewer, or is disabled.
-        StaleRevision: somebody else has changed the rules since; the message has both versions.
+        StaleRevision: another person has changed the rules since; the message has both versions.
     """
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch)
@@ -140,7 +140,7 @@ def change_adjudication_rules(
         return before
     if before.revision != revision:
         raise StaleRevision(
-            f"Not saved: somebody else has changed the rules. Saved rules: {_describe_rules(before.rules)}. "
+            f"Not saved: another person has changed the rules. Saved rules: {_describe_rules(before.rules)}. "
             f"Your rules: {_describe_rules(rules)}."
         )
     people = [load_person_by_name(db, name=name) for name in dict.fromkeys(rules.adjudicators)]
@@ -322,7 +322,7 @@ def adjudicate(
 
     Raises:
         NotAllowed: the person is not an adjudicator of the batch, or has judged the question or reported it.
-        StaleRevision: somebody else has adjudicated the question since, or reported a problem in it.
+        StaleRevision: another person has adjudicated the question since, or reported a problem in it.
         InvalidValue: the corrected question is not valid, or ``follows`` contains a reviewer with another
             decision or correction.
         Refused: fewer than two people have judged the question and nobody reported a problem in it, or the

@@ -52,7 +52,7 @@ def change_settings(
         The batch with its new revision; the unchanged batch if the settings are the same.
 
     Raises:
-        StaleRevision: somebody else has changed the settings since; the message states who, when and what.
+        StaleRevision: another person has changed the settings since; the message states who, when and what.
         Refused: mode, requested fields or report would change after review has begun, or the report would be
             shown in a batch that does not request image alignment.
         InvalidValue: an anchor is empty.

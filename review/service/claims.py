@@ -49,7 +49,7 @@ def claim_next(
     """Claim the next question of a shared queue: one that the person already holds, else a free question.
 
     Free questions of the same exam come first. If a hidden question is due, it is assigned instead. Locks the
-    batch, so that a free question is claimed only once.
+    batch: a free question is claimed only once.
 
     Args:
         db: a session for writing.

@@ -33,8 +33,8 @@ class LockedQuestion:
 
     ``work`` is the stored data of the question, and ``assignment`` its current assignment. ``key`` identifies
     the question in storage, and ``subject`` in the audit trail. ``claim_expired`` is True if the claim from a
-    shared queue has expired and somebody else has the question; a verdict is still accepted then, so that no
-    work is lost.
+    shared queue has expired and another reviewer has the question; a verdict is still accepted
+    then, and no work is lost.
     """
 
     reviewer_batch: BatchForPerson
@@ -59,7 +59,7 @@ def lock_batch(db: Session, *, person: Person, batch_id: int) -> BatchForPerson:
     """Load a batch and lock it, so that it cannot be closed or changed until the transaction ends.
 
     Raises:
-        NotFound: the batch does not exist; the message is the same as for a question of somebody else.
+        NotFound: the batch does not exist; the message is the same as for a question of another person.
         Refused: the batch requires a practice set that the person has not passed.
     """
     reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=person.id, lock=True)

@@ -43,7 +43,7 @@ def check_reviewers_qualified(db: Session, *, batch: Batch, reviewers: Sequence[
 
 
 def describe_missing_practice(db: Session, *, person: Person, batch: Batch) -> str:
-    """Return the sentence that tells a reviewer why a batch is locked, and what to do."""
+    """Return the message to a reviewer: why a batch is locked, and what to do."""
     required = stored.load_requirements(db).get(batch.id, [])
     results = {result.practice_id: result for result in stored.list_results(db, person_id=person.id)}
     names = {practice.id: practice.name for practice in stored.list_practice_sets(db)}

@@ -1,6 +1,6 @@
 """Services that show questions to a reviewer. Data that the reviewer must not see is not loaded.
 
-NotFound does not reveal whether the question does not exist or belongs to somebody else.
+NotFound does not reveal whether the question does not exist or belongs to another person.
 """
 
 from __future__ import annotations

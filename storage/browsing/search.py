@@ -2,7 +2,7 @@
 
 SQLite uses FTS5 (https://sqlite.org/fts5.html), PostgreSQL tsvector and GIN. A question is indexed by its
 words (id, stem, options, explanation) and by facets such as ``tpresence``. In its facet, a value from the
-file is encoded in hexadecimal, so that it is one token. Imported questions never change, so the index only
+file is encoded in hexadecimal, as one token. Imported questions never change, so the index only
 grows, in the order of the database ids. "Number" means the database id in this module.
 """
 

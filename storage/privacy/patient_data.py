@@ -42,7 +42,7 @@ def change_rules(db: Session, *, rules: PatientDataRules) -> PatientDataRules:
     """Replace the rules of the same revision; return the stored rules with the next revision.
 
     Raises:
-        StaleRevision: somebody else has changed the rules since that revision.
+        StaleRevision: another person has changed the rules since that revision.
     """
     result = db.execute(
         update(PatientDataRulesRow)
@@ -54,7 +54,7 @@ def change_rules(db: Session, *, rules: PatientDataRules) -> PatientDataRules:
         )
     )
     if result.rowcount != 1:  # type: ignore[attr-defined]  # an UPDATE's result counts its rows
-        raise StaleRevision("Somebody else has changed these rules in the meantime. Check them again.")
+        raise StaleRevision("Another person has changed these rules in the meantime. Check them again.")
     return load_rules(db)
 
 

@@ -164,7 +164,7 @@ def load_voted_questions(
 
 
 def replace_votes(db: Session, *, judge_id: int, votes: Iterable[tuple[int, Vote]]) -> None:
-    """Replace the votes that a judge gave or failed to give. Questions from which it is excluded stay."""
+    """Replace the votes that a judge gave or failed to give. Its exclusions from questions stay."""
     db.execute(
         delete(JuryVoteRow).where(JuryVoteRow.judge_id == judge_id, JuryVoteRow.failure != SAME_FAMILY)
     )

@@ -146,7 +146,7 @@ def append_mapping(
             db.execute(insert(NameMappingRow), [values])
     except IntegrityError as error:
         raise AlreadyThere(
-            f"Somebody else has just mapped {raw_name!r}. Reload the page to see the mapping."
+            f"Another person has just mapped {raw_name!r}. Reload the page to see the mapping."
         ) from error
     return None if last is None else last.controlled_name
 

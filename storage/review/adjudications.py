@@ -98,7 +98,7 @@ def list_possible_disputes(db: Session, *, batch_id: int) -> list[int]:
     """Return the ids of the batch's questions that may have a dispute, by position.
 
     A question is returned if at least two people have judged it, and if it has an adjudication or any verdict
-    on it, of any revision, was not an acceptance. A judged question is also returned if somebody reported a
+    on it, of any revision, was not an acceptance. A judged question is also returned if a person reported a
     problem in it after a release.
     """
     is_not_accepted = case((VerdictRow.decision != Decision.ACCEPT.value, 1), else_=0)

@@ -89,7 +89,7 @@ def save_hidden_set(
 ) -> HiddenSet:
     """Store the plan. The first plan also creates the batch's dataset, mask and gaps between positions.
 
-    Later values of ``id_mask`` are ignored, so that a masked id always refers to the same question.
+    Later values of ``id_mask`` are ignored: a masked id always refers to the same question.
     """
     row = db.get(HiddenSetRow, batch_id)
     if row is None:

@@ -29,7 +29,7 @@ FEATURES = ("task", "category", "generator", "prompt_version")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReviewedQuestionColumns:
-    """Drawn questions that somebody judged or skipped, ordered by id (``numbers``).
+    """Drawn questions that were judged or skipped, ordered by id (``numbers``).
 
     ``clusters`` has equal values for questions of one patient, or of one exam if no patient is stated.
     The tier and each of :data:`FEATURES` are stored as (distinct values, index of each question's value). A
@@ -128,7 +128,7 @@ def load_adjudication_outcomes(db: Session, *, batch_ids: Sequence[int]) -> list
 
 
 def load_skipped_questions(db: Session, *, batch_ids: Sequence[int]) -> set[tuple[int, int]]:
-    """Return (batch id, question id) of questions that somebody has skipped and not reopened."""
+    """Return (batch id, question id) of questions that were skipped and not reopened."""
     statement = (
         select(AssignmentRow.batch_id, AssignmentRow.question_id)
         .where(

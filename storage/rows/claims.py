@@ -37,7 +37,7 @@ class PoolMemberRow(TableRow, table=True):
 class ClaimRow(TableRow, table=True):
     """One judgement requested by a shared queue: a question and its turn, counted from 1.
 
-    ``state`` is free, claimed or done. After ``expires_at`` a claim lasts until somebody else takes it.
+    ``state`` is free, claimed or done. After ``expires_at`` a claim lasts until another reviewer takes it.
     """
 
     __tablename__ = "claim"

@@ -29,7 +29,7 @@ class HiddenSetRow(TableRow, table=True):
 class HiddenQuestionRow(TableRow, table=True):
     """A hidden question of one person in one batch.
 
-    ``source_id`` is the question that it is made from. In a shared queue it is shown after the person has
+    ``source_id`` is the copied question. In a shared queue it is shown after the person has
     judged ``after`` questions.
     """
 

@@ -26,7 +26,7 @@ class PracticeSetRow(TableRow, table=True):
 class PracticeQuestionRow(TableRow, table=True):
     """A practice question with its known answer; append-only by trigger.
 
-    ``source_id`` is the question of which it is a copy. ``errors`` and ``correction`` are JSON.
+    ``source_id`` is the copied question. ``errors`` and ``correction`` are JSON.
     """
 
     __tablename__ = "practice_question"

@@ -25,7 +25,7 @@ from tests.e2e.streamlit_pages import wait_for_script
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
-#: How often a race is run, and the first of the questions on which it is run.
+#: How often a race is run, and the first of its questions.
 FEW, MANY = (6, 1), (30, 101)
 RATED = "3333nne"
 #: Sets `hasRun` once the server has begun to run the script of the page.

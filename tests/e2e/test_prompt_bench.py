@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 REPORTS = 10
 VERSIONS = ("mcq-plain@1", "mcq-plain@2")
-#: What the versions reply, so that the test can tell them apart.
+#: What the versions reply, by which the test distinguishes them.
 PLAIN, DETAILED = "Which finding is shown?", "Which finding is shown in the right lower zone?"
 
 

@@ -37,7 +37,7 @@ def report(page, question, description):
 
 @pytest.mark.parametrize("role", [Role.COORDINATOR, Role.REVIEWER, Role.READER])
 def test_without_a_release_the_page_explains_itself(workspace, sign_in_as, run_page, role):
-    sign_in_as("somebody", role)
+    sign_in_as("jo", role)
     assert "No released questions yet" in get_text(run_page(PAGE))
 
 

@@ -1,4 +1,4 @@
-"""Evaluations on their page: plan, start, results, and what is said when something is missing."""
+"""Evaluations on their page: plan, start, results, and the messages when something is missing."""
 
 from __future__ import annotations
 

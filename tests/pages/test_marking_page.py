@@ -48,7 +48,7 @@ def load_marks(study_world):
 
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.COORDINATOR, Role.READER])
 def test_page_is_not_found_for_other_roles(workspace, sign_in_as, run_page, role):
-    sign_in_as("somebody", role)
+    sign_in_as("jo", role)
     assert get_text(run_page(PAGE)) == "Page not found."
 
 

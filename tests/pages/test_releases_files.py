@@ -121,7 +121,7 @@ def test_without_a_sign_in_no_file_is_served(get, address):
 @pytest.mark.parametrize("address", [FILE, ZIP, REFUSALS, FIGURE])
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.REVIEWER, Role.READER])
 def test_other_roles_get_no_file(get, sign_in_as, role, address):
-    sign_in_as("somebody", role)
+    sign_in_as("jo", role)
     response = get(address)
     assert (response.status_code, response.json()["kind"]) == (403, "NotAllowed")
     assert "content-disposition" not in response.headers

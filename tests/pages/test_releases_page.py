@@ -114,7 +114,7 @@ def test_verify_detects_a_changed_file(page, run_page):
 
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.REVIEWER, Role.READER])
 def test_page_is_not_found_for_other_roles(world, sign_in_as, run_page, role):
-    sign_in_as("somebody", role)
+    sign_in_as("jo", role)
     page = run_page(PAGE)
     assert "Page not found." in get_text(page)
     assert "judged questions" not in get_text(page)

@@ -130,7 +130,7 @@ def test_batch_name_of_another_plan_is_refused(coordinator, workspace, open_page
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.REVIEWER, Role.READER])
 def test_page_is_not_found_for_other_roles(sign_in_as, workspace, run_page, role):
     insert_questions(workspace, make_questions(1000))
-    sign_in_as("somebody", role)
+    sign_in_as("jo", role)
     page = run_page(PAGE)
     assert "Page not found." in get_text(page)
     assert "1,000" not in get_text(page)

@@ -53,7 +53,7 @@ def test_setting_it_up_shows_a_qr_code_and_then_ten_recovery_codes_once(anna, ru
 
 
 def test_a_wrong_password_or_code_turns_nothing_on(anna, run_page):
-    page = set_up(run_page("pages/account.py"), password="somebody else's guess")
+    page = set_up(run_page("pages/account.py"), password="a wrong guess")
     assert "The current password is wrong" in get_text(page)
     assert not is_on(anna)
     page = end_double_click_window(page)

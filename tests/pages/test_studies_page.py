@@ -43,7 +43,7 @@ def test_without_a_study_the_page_says_what_to_do(workspace, open_studies_page):
 
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.REVIEWER, Role.READER])
 def test_page_is_not_found_for_other_roles(workspace, sign_in_as, run_page, role):
-    sign_in_as("somebody", role)
+    sign_in_as("jo", role)
     assert get_text(run_page(PAGE)) == "Page not found."
 
 

@@ -177,10 +177,10 @@ def test_existing_demo_workspace_is_not_overwritten(demo_build):
 def test_real_workspace_is_never_replaced(tmp_path):
     workspace = locate_workspace(tmp_path)
     workspace.home.mkdir()
-    (workspace.home / "overread.sqlite").write_bytes(b"somebody's")
+    (workspace.home / "overread.sqlite").write_bytes(b"user's")
     with pytest.raises(Refused, match="is not a demo workspace"):
         make_demo(workspace, now=NOW, report_progress=lambda _: None, replace_existing=True, **SMALL_DEMO)
-    assert (workspace.home / "overread.sqlite").read_bytes() == b"somebody's"
+    assert (workspace.home / "overread.sqlite").read_bytes() == b"user's"
 
 
 def test_an_interrupted_demo_leaves_no_workspace(tmp_path, monkeypatch):

@@ -240,6 +240,6 @@ def test_the_recall_on_planted_identifiers_is_that_of_the_documentation():
     recall = measure_recall(per_form=200, seed=2026)
     complete = {kind for kind, (found, planted) in recall.items() if found == planted}
     assert ("name", "title") in complete
-    assert ("name", "last, first") not in complete  # no pattern can tell it from other words
+    assert ("name", "last, first") not in complete  # no pattern can distinguish it from other words
     found, planted = (sum(counts) for counts in zip(*recall.values(), strict=True))
     assert found / planted == pytest.approx(0.80, abs=0.02)

@@ -56,7 +56,7 @@ def bucket(monkeypatch, workspace_engine, decoder_processes):
 
 @pytest.fixture
 def without_time_limit(monkeypatch):
-    """Requests to the bucket never time out, so that a busy machine does not end them during a test."""
+    """Requests to the bucket never time out: a busy machine does not end them during a test."""
     monkeypatch.setattr("storage.images.bucket._READ_TIMEOUT", 600)
     store = cache(lambda address: BucketStore(address, timeout=600))
     monkeypatch.setattr("storage.images.files._bucket_store", store)

@@ -33,7 +33,7 @@ def test_a_coordinator_gets_the_image(browser_of):
 
 @pytest.mark.parametrize(("name", "status"), [(None, 401), ("remo", 403), ("rea", 403), ("ada", 403)])
 def test_other_people_get_no_byte_of_the_image(browser_of, name, status):
-    browser_of("ruth").get(ADDRESS)  # so that it is in the cache
+    browser_of("ruth").get(ADDRESS)  # fills the cache
     response = browser_of(name).get(ADDRESS)
     assert response.status_code == status
     assert response.headers["content-type"] == "application/json"
@@ -42,7 +42,7 @@ def test_other_people_get_no_byte_of_the_image(browser_of, name, status):
 
 def test_an_invalid_cookie_is_rejected(browser_of):
     stranger = browser_of(None)
-    stranger.cookies["overread"] = "token-of-somebody"
+    stranger.cookies["overread"] = "token-of-another-person"
     assert stranger.get(ADDRESS).status_code == 401
 
 

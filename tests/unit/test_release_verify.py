@@ -19,7 +19,7 @@ def folder(tmp_path):
 
 
 def update_manifest(folder):
-    """Update the manifest to match the files, as somebody would who wants to hide a change."""
+    """Update the manifest to match the files, as a person would who wants to hide a change."""
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     for entry in manifest["files"]:

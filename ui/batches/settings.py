@@ -1,7 +1,7 @@
 """Shows and changes the settings of a batch: mode, fields, report, guideline and anchors.
 
 The forms edit a snapshot of the settings that was taken, with its revision, when the person opened the batch.
-If somebody else changes the settings meanwhile, the page shows a warning and does not overwrite that change.
+If another person changes the settings meanwhile, the page shows a warning and does not overwrite that change.
 The person can then load the saved settings.
 """
 
@@ -33,7 +33,7 @@ _SCOPE_LABELS = {
 
 
 def show_settings_panel(batch: Batch, person: Person) -> None:
-    """Draw the three forms, each with its own button, and a warning if somebody else changed the settings."""
+    """Draw the three forms, each with its own button, and a warning if another person changed settings."""
     opened_batch = state.get_selection(_make_snapshot_key(batch.id))
     if not isinstance(opened_batch, Batch):
         opened_batch = batch

@@ -98,7 +98,7 @@ def _show_compute_button(person: Person, summary: StudySummary, release: str | N
 
 @screen
 def _show_view(summary: StudySummary, digest: str, report: StudyReport) -> None:
-    """Draw the report as a fragment, so that a change of a filter does not load the study again."""
+    """Draw the report as a fragment: a change of a filter does not load the study again."""
     require_page(Action.RUN_STUDY)
     key = f"report-{summary.study.id}"
     models = [result.rater for result in report.tables.overall if result.kind == "model"]

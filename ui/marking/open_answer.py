@@ -56,7 +56,7 @@ def show_marking(person: Person, study_id: int) -> None:
 
 def _show_answer(person: Person, sheet: MarkingSheet) -> None:
     question, answer = sheet.question, sheet.answer
-    # The text is first, so that a narrow window shows it without scrolling.
+    # The text is first: a narrow window shows it without scrolling.
     text_column, image_column = responsive_columns(2, 3, name="marking", gap="medium")
     with image_column:
         _show_radiographs(sheet)

@@ -50,7 +50,7 @@ def show_change_forms(
 
 def _show_roles_form(person: Person) -> None:
     form_key = f"roles-of-{person.id}"
-    # The key contains the present roles, so that the field is reset when somebody else changes them.
+    # The key contains the present roles, to reset the field when another person changes them.
     widget_key = f"{form_key}-{'-'.join(sorted(person.roles))}"
     with st.form(form_key, border=True):
         st.multiselect(

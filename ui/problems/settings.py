@@ -21,7 +21,7 @@ def show_settings(check_report: CheckReport, dataset: DatasetSummary) -> None:
     """Draw a checkbox per check and the button that saves."""
     with st.expander("Settings"):
         on_now = [line.check for line in check_report.lines if line.state.is_on]
-        # The key has the stored values, so that a change by somebody else is shown.
+        # The key has the stored values: a change by another person is shown.
         version = "-".join(check.value for check in on_now)
         columns = st.columns(len(CheckGroup))
         chosen: set[Check] = set()

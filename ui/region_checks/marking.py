@@ -36,7 +36,7 @@ def show_region_marking(person: Person, check_id: int) -> None:
         "Each sentence should have one region, on which a reader would look for what it states."
     )
     if isinstance(sheet, RegionSheet):
-        # The text is first, so that a narrow window shows it without scrolling.
+        # The text is first: a narrow window shows it without scrolling.
         text_column, image_column = responsive_columns(2, 3, name="region-marking", gap="medium")
         with text_column:
             _show_sentence(person, sheet)

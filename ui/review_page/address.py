@@ -1,4 +1,4 @@
-"""The address of the review page. It contains batch and question, so that a reload shows them again."""
+"""The address of the review page. It contains batch and question: a reload shows them again."""
 
 from __future__ import annotations
 

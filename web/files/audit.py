@@ -80,7 +80,7 @@ def parse_audit_filter(get: object) -> AuditFilter:
 def _write_audit_file(
     person: Person, audit_filter: AuditFilter, file_format: str
 ) -> tuple[IO[bytes], str, str]:
-    # A temporary file is written first, so that a slow download does not keep a database session open.
+    # A temporary file is written first: a slow download does not keep a database session open.
     file = tempfile.SpooledTemporaryFile(_MAX_IN_MEMORY)  # noqa: SIM115 - closed after its last block is sent
     digest = hashlib.sha256()
     with read_only_session() as db:

@@ -71,7 +71,7 @@ def drop_unprefixed_cookies(scope: Scope) -> None:
 def set_sign_in_cookie(response: Response, token: str, *, tls: bool) -> None:
     """Set a session cookie; the database decides how long the sign-in is valid.
 
-    SameSite is Lax, so that a link from another site opens the app signed in. Every write checks its origin.
+    SameSite is Lax: a link from another site opens the app signed in. Every write checks its origin.
     """
     response.set_cookie(
         _SIGN_IN_TLS_COOKIE if tls else _SIGN_IN_COOKIE,

@@ -1,7 +1,7 @@
 """Sign-ins that this process has confirmed recently, for use while the database is unavailable.
 
 They give access only to the app's scripts, styles and fonts, which are the same for everybody and contain no
-patient data. A page may load one of these files late, for example to show that it is disconnected. Without
+patient data. A page may load one of these files late, for example to show the lost connection. Without
 them, it would stay broken until it is reloaded. All confidential data still requires the database.
 """
 

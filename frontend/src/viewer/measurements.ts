@@ -65,7 +65,7 @@ function formatWidth(facts: Facts, line: Line): string {
 
 const formatNumber = (value: number, digits: number): string => (Number.isFinite(value) ? value.toFixed(digits) : "not defined");
 
-/** The distance between two points, and the plane in which it is measured; without a valid spacing in pixels alone. */
+/** The distance between two points, and the plane of the measurement; without a valid spacing in pixels alone. */
 export function formatLength(facts: Facts, from: Point, to: Point): string {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const pixels = `${Math.hypot(dx, dy).toFixed(0)} px`;

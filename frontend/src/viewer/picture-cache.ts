@@ -14,7 +14,7 @@ export interface PictureAddresses {
   columns?: number;
 }
 
-const CACHE_SIZE = 6; // matrices at hand; one of 2500 x 3000 takes 20 MB
+const CACHE_SIZE = 6; // matrices in memory; one of 2500 x 3000 takes 20 MB
 const cache = new Map<string, Promise<Picture>>();
 
 /** The radiograph's picture, from the cache or loaded. A failure is not cached. */

@@ -1,4 +1,4 @@
-// The matrix at full, half, quarter … size, so that a small picture of it costs no more than its own pixels.
+// The matrix at full, half, quarter … size, to draw a small picture at the cost of its own pixels.
 
 export interface Level {
   readonly matrix: Uint16Array;
