@@ -9,10 +9,12 @@ import csv
 import re
 import zipfile
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from io import TextIOWrapper
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -38,6 +40,9 @@ _ANNOTATION_READERS = {"coco": read_coco, "label-studio": read_label_studio}
 _DELIMITERS = ",;\t|"
 _MEMBER_NAME = re.compile(r"(?P<file>.+)\.json: record (?P<number>\d+)", re.DOTALL)
 _FORMULA = re.compile(rb"<f[ >/]")
+_MERGED = re.compile(rb'<mergeCell [^>]*?ref="([A-Z]{1,3})([0-9]{1,7}):[A-Z]{1,3}([0-9]{1,7})"')
+#: The header of a table is in one of this many rows; titles may be above it.
+_HEADER_ROWS = 10
 _NAN = re.compile(rb"(?<=[:\[,\s])NaN(?=\s*[,}\]])")
 
 
@@ -117,6 +122,17 @@ def detect_kind(path: Path) -> str:
         return "json"
     first_line = text.split(b"\n", 1)[0]
     return "tsv" if first_line.count(b"\t") > first_line.count(b",") else "csv"
+
+
+def has_nan(path: Path) -> bool:
+    """Whether a JSON file contains NaN, which pandas writes for a missing value."""
+    with path.open("rb") as file:
+        end = b""
+        while chunk := file.read(1 << 20):
+            if _NAN.search(end + chunk):
+                return True
+            end = chunk[-64:]
+    return False
 
 
 def split_member_name(name: str) -> tuple[str, str] | None:
@@ -244,19 +260,18 @@ def _load_whole(path: Path, *, allow_nan: bool) -> Any:  # noqa: ANN401  # any J
 def _open_csv(path: Path, given: Input, delimiter: str | None) -> RecordFile:
     delimiter = given.delimiter or delimiter or _detect_delimiter(path)
     csv.field_size_limit(MAX_RECORD_BYTES)
-    first_number, first_cells = next(_read_cells(path, delimiter, given, None), (0, list[str]()))
-    if isinstance(first_cells, InvalidValue):
-        raise first_cells
-    if not any(first_cells):
+    with closing(_read_cells(path, delimiter, given, None)) as first_rows:
+        header_number, header = _find_header(first_rows)
+    if not any(header):
         raise InvalidValue("file", "has no header: its first row is empty")
-    columns = given.columns or _check_header(first_cells)
+    columns = given.columns or _check_header(header)
 
     def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
         with closing(_read_cells(path, delimiter, given, record_file)) as rows:
             for number, cells in rows:
                 if isinstance(cells, InvalidValue):
                     yield number, cells
-                elif given.columns is None and number == first_number:
+                elif given.columns is None and number <= header_number:
                     continue
                 elif len(cells) != len(columns):
                     reason = f"has {len(cells)} cells, but there are {len(columns)} columns"
@@ -284,7 +299,8 @@ def _read_cells(
             except StopIteration:
                 return
             except UnicodeDecodeError:
-                yield number, InvalidValue("encoding", "is not UTF-8; save the file as UTF-8")
+                reason = "is not UTF-8; save the file as “CSV UTF-8”, or import the workbook itself"
+                yield number, InvalidValue("encoding", reason)
                 return
             except csv.Error as error:
                 yield number, InvalidValue("record", f"can't be read: {error}; is a quotation mark missing?")
@@ -301,6 +317,26 @@ def _detect_delimiter(path: Path) -> str:
     return max(_DELIMITERS, key=lambda delimiter: (line.count(delimiter), -_DELIMITERS.index(delimiter)))
 
 
+def _find_header(rows: Iterable[tuple[int, list[Any] | InvalidValue]]) -> tuple[int, list[Any]]:
+    """Return (row number, cells) of the header: the first row with two names or more.
+
+    Rows with one text above it are titles. If no row has two texts, the first row is the header.
+
+    Raises:
+        InvalidValue: the first row can't be read.
+    """
+    first: tuple[int, list[Any]] = (0, [])
+    for number, cells in islice(rows, _HEADER_ROWS):
+        if isinstance(cells, InvalidValue):
+            if not first[1]:
+                raise cells
+            break
+        if sum(cell not in (None, "") for cell in cells) > 1:
+            return number, cells
+        first = first if first[1] else (number, cells)
+    return first
+
+
 def _check_header(cells: Iterable[Any]) -> list[str]:
     columns = [
         str(cell).strip() if cell not in (None, "") else f"column {number}"
@@ -313,16 +349,16 @@ def _check_header(cells: Iterable[Any]) -> list[str]:
 
 
 def _open_workbook(path: Path, given: Input) -> RecordFile:
-    _, header = next(_read_sheet(path, given), (0, list[Any]()))
+    header_number, header = _find_header(_read_sheet(path, given))
     columns = given.columns or _check_header(header)
     if not columns:
         raise InvalidValue("file", "has no header: the sheet is empty")
 
     def read(record_file: RecordFile, wanted: list[str] | None) -> Iterator[RawRecord]:
         formulas = dict(_read_sheet(path, given, formulas=True)) if _has_formulas(path) else {}
-        rows = _read_sheet(path, given)
-        first = None if given.columns else next(rows, None)
-        for number, cells in rows:
+        for number, cells in _read_sheet(path, given):
+            if given.columns is None and number <= header_number:
+                continue
             extra = cells[len(columns) :]
             record = dict(zip(columns, cells, strict=False))
             if any(cell is not None for cell in extra):
@@ -333,8 +369,7 @@ def _open_workbook(path: Path, given: Input) -> RecordFile:
             except InvalidValue as error:
                 yield number, error
             else:
-                if first is None or number != first[0]:
-                    yield number, _encode(record)
+                yield number, _encode(record)
         record_file.bytes_read = record_file.size
 
     return RecordFile(Container.ROWS, path.stat().st_size, columns, read)
@@ -382,7 +417,10 @@ def _contains_formula(archive: zipfile.ZipFile, name: str) -> bool:
 
 
 def _read_sheet(path: Path, given: Input, *, formulas: bool = False) -> Iterator[tuple[int, list[Any]]]:
-    """Yield (row number from 1, cells) of a sheet, with formulas or their results. Empty rows are skipped."""
+    """Yield (row number from 1, cells) of a sheet, with formulas or their results. Empty rows are skipped.
+
+    Cells that are merged downwards have the same value in each of their rows.
+    """
     from openpyxl import load_workbook  # noqa: PLC0415 - only workbooks need it
 
     try:
@@ -391,14 +429,47 @@ def _read_sheet(path: Path, given: Input, *, formulas: bool = False) -> Iterator
             names = workbook.sheetnames
             if given.sheet and given.sheet not in names:
                 raise InvalidValue("input.sheet", f"{given.sheet!r} is not one of {', '.join(names)}")
-            rows = workbook[given.sheet or names[0]].iter_rows(values_only=True)
-            for number, cells in enumerate(rows, start=1):
-                if any(cell is not None for cell in cells):
-                    yield number, list(cells)
+            sheet: Any = workbook[given.sheet or names[0]]  # openpyxl does not declare the path of its file
+            merged = _find_merged_cells(path, sheet._worksheet_path)
+            repeated: dict[int, tuple[int, Any]] = {}
+            for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+                if not any(cell is not None for cell in row):
+                    continue
+                cells = list(row)
+                for column, last_row in merged.get(number, ()):
+                    repeated[column] = last_row, cells[column] if column < len(cells) else None
+                for column, (last_row, value) in repeated.items():
+                    if number <= last_row and column < len(cells) and cells[column] is None:
+                        cells[column] = value
+                yield number, cells
     except InvalidValue:
         raise
     except WORKBOOK_ERRORS as error:
         raise InvalidValue("file", f"is not a workbook that can be read: {error}") from None
+
+
+def _find_merged_cells(path: Path, sheet: str) -> dict[int, list[tuple[int, int]]]:
+    """Return (column index, last row) of the cells that are merged downwards, by their first row.
+
+    Args:
+        path: the workbook.
+        sheet: the name of the sheet's file in it.
+    """
+    from openpyxl.utils import column_index_from_string  # noqa: PLC0415 - only workbooks need it
+
+    merged = defaultdict[int, list[tuple[int, int]]](list)
+    with zipfile.ZipFile(path) as archive, archive.open(sheet.lstrip("/")) as file:
+        end = b""
+        while chunk := file.read(1 << 20):
+            window = end + chunk
+            position = 0
+            for match in _MERGED.finditer(window):
+                position = match.end()
+                first, last = int(match[2]), int(match[3])
+                if last > first:
+                    merged[first].append((column_index_from_string(match[1].decode()) - 1, last))
+            end = window[max(position, len(window) - 100) :]
+    return merged
 
 
 def _open_parquet(path: Path) -> RecordFile:

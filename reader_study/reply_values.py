@@ -16,8 +16,11 @@ _BETWEEN = re.compile(r"\s*(?:,\s*and\b|[,;|&+]|\band\b)\s*", re.IGNORECASE)
 _LETTER = re.compile(
     r"(?:(?:option|choice|letter)\s+)?[\[({\"']*\s*([A-Za-z])\s*[\])}\"']*\s*[.:)]?", re.IGNORECASE
 )
-#: A letter before the text of its option: "B) Pleural effusion", "(B): …", "B - …".
-_BEFORE_TEXT = re.compile(r"[\[(]?\s*([A-Za-z])\s*(?:[\])]\s*[.:]?|[.:]|\s-|\s–)\s*(\S.*)", re.DOTALL)
+#: A letter before the text of its option: "B) Pleural effusion", "(B): …", "B - …", "B (…)".
+_BEFORE_TEXT = re.compile(
+    r"[\[(]?\s*([A-Za-z])\s*(?:[\])]\s*[.:]?|[.:,]|\s-|\s–|\s(?=\())\s*(\S.*)", re.DOTALL
+)
+_ENCLOSED = re.compile(r"\((.*)\)", re.DOTALL)
 _MARKS = str.maketrans("", "", "*`")
 
 
@@ -49,8 +52,13 @@ def parse_answer(text: str, *, format_: AnswerFormat, options: Sequence[str]) ->
     letter_match = _parse_letters(text, len(options))
     if letter_match is None:
         prefixed = _BEFORE_TEXT.fullmatch(text)
-        if prefixed and _match_option_text(prefixed[2], options) == [_letter_index(prefixed[1])]:
-            letter_match = text_match = [_letter_index(prefixed[1])]
+        if prefixed:
+            option_text = prefixed[2].rstrip(" .")
+            enclosed = _ENCLOSED.fullmatch(option_text)
+            candidates = [prefixed[2], enclosed[1]] if enclosed else [prefixed[2]]
+            index = [_letter_index(prefixed[1])]
+            if any(_match_option_text(candidate, options) == index for candidate in candidates):
+                letter_match = text_match = index
     if text_match and letter_match and text_match != letter_match:
         return None  # the text of one option is the letter of another
     matched = text_match or letter_match

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-#: "Yes, …", "No. …", "No the …". Not "No evidence of …", "No. 3", "Yes or no".
+#: "Yes, …", "No. …", "No the …". Not "No evidence of …", "No. 3", "no. of ribs", "Yes or no".
 _LEADING_WORD = re.compile(
     r"[\"'“(\[]?(?P<word>yes|no)\b[\"'”)\]]?"
-    r"(?=\s*$|\s*\n|\s*[,;:!]|\s*\.(?!\s*\d)|\s+[-–—]\s|\s*[–—]|\s+(?:the|there|this|these|it|they)\b)",
+    r"(?=\s*$|\s*\n|\s*[,;:!]|\s*\.(?!\s*(?:\d|of\b))|\s+[-–—]\s|\s*[–—]|\s+(?:the|there|this|these|it|they)\b)",
     re.IGNORECASE,
 )
 #: After these words the first one is not an answer: a courtesy, a condition, a restriction or a doubt.

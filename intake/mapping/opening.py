@@ -92,7 +92,7 @@ def _list_root_columns(mapping: Mapping) -> set[str]:
     columns = set()
     for _, path in mapping.list_paths():
         if not path.root:
-            columns |= {path.text, str(path.steps[0])}
+            columns |= {*path.columns, str(path.steps[0])}
     return columns
 
 

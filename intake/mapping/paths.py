@@ -25,16 +25,23 @@ class Path:
     steps: tuple[str | int | None, ...]
     optional: bool
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the whole path may name; that of an optional path may end with "?" itself."""
+        return (f"{self.text}?", self.text) if self.optional else (self.text,)
+
 
 @lru_cache(maxsize=512)
 def parse_path(text: str) -> Path:
-    """Parse a path.
+    """Parse a path. A text whose brackets are not those of a path is the name of a column.
 
     Raises:
-        InvalidValue: the text is not a path.
+        InvalidValue: the text is empty, or not one of the variables.
 
     >>> parse_path("options[*].content").steps
     ('options', None, 'content')
+    >>> parse_path("answer [A-D]").steps
+    ('answer [A-D]',)
     """
     stripped = text.strip()
     optional = stripped.endswith("?")
@@ -51,7 +58,8 @@ def parse_path(text: str) -> Path:
     while position < len(remainder):
         step = _STEP.match(remainder, position)
         if step is None:
-            raise InvalidValue("path", f"{text!r} is not a column or path such as options[*].text")
+            steps = [remainder]
+            break
         if step["key"] is not None:
             steps.append(step["key"])
         else:
@@ -66,13 +74,15 @@ def follow(value: Any, path: Path) -> list[Any]:  # noqa: ANN401  # any JSON val
     """Return the values at a path below a value; an empty list if there are none.
 
     A key that equals the text of the path takes precedence: a column's name may contain dots and
-    brackets.
+    brackets, and end with "?".
 
     >>> follow({"options": [{"text": "a"}, {"text": "b"}]}, parse_path("options[*].text"))
     ['a', 'b']
     """
-    if isinstance(value, dict) and not path.root and path.text in value:
-        return [value[path.text]]
+    if isinstance(value, dict) and not path.root:
+        for column in path.columns:
+            if column in value:
+                return [value[column]]
     values = [value]
     for step in path.steps:
         next_values: list[Any] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -13,7 +14,9 @@ from domain.errors import InvalidValue
 from domain.questions import Answer
 from domain.vocabulary import YES_NO, AnswerFormat, Difficulty, Task
 from intake.formats.views import parse_view
-from intake.mapping.declaration import AnswerRule, AnswerSpec, BoxRule, Mapping
+from intake.mapping.declaration import AnswerRule, AnswerSpec, BoxRule, Mapping, Rule, RuleSpec
+from intake.mapping.lines import find_line
+from intake.mapping.paths import parse_path
 from intake.mapping.rules import JoinedRows, RecordValues, apply_rules, matches_conditions
 from intake.record_files import split_member_name
 from intake.strict_json import decode
@@ -41,6 +44,7 @@ class MappingReader:
     def __init__(self, mapping: Mapping, file_stem: str, joined: JoinedRows) -> None:
         """``file_stem`` is the file name without extension; ``joined`` are the rows of the second files."""
         self._content, self._fields = mapping.content, mapping.content.fields
+        self._locate = lru_cache(maxsize=64)(partial(_locate_values, mapping))
         self._file_stem, self._joined = file_stem, joined
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord | None:
@@ -79,6 +83,7 @@ class MappingReader:
             variables={"$file": file_stem, "$number": number, "$key": str(name)},
             content=self._content,
             joined=self._joined,
+            locate=self._locate,
         )
         if self._content.where and not matches_conditions(self._content.where, values):
             return None
@@ -100,6 +105,8 @@ class MappingReader:
     def _build(self, values: RecordValues) -> QuestionRecord:
         exam = self._build_exam(values)
         letters, options = split_option_letters(self._list(self._fields.options, values, "options"))
+        if options:
+            _refuse_gap(self._fields.options, values)
         stated = self._text("format", values)
         answer_format, answer = self._read_answer(values, stated, letters, options)
         boxes, grid = self._read_boxes(values, exam.radiographs[0].id)
@@ -194,6 +201,28 @@ class MappingReader:
             for index, box in enumerate(corners)
         )
         return boxes or None, (rule.grid, rule.fit) if rule.grid and boxes else None
+
+
+def _locate_values(mapping: Mapping, name: str) -> str:
+    keys = tuple(name.split(".")) if name.startswith("columns.") else ("fields", name)
+    return f"{mapping.file_name}, line {find_line(mapping.text, (*keys, 'values'))}"
+
+
+def _refuse_gap(spec: RuleSpec | None, values: RecordValues) -> None:
+    """Refuse an empty column before a filled one: the letters of the options after it would be wrong.
+
+    Raises:
+        InvalidValue: there is such a column.
+    """
+    if not isinstance(spec, Rule) or not isinstance(spec.from_, list):
+        return
+    empty = ""
+    for column in spec.from_:
+        if not values.find_text(column):
+            empty = empty or column
+        elif empty:
+            names = f"{parse_path(empty).text!r} is empty, but {parse_path(column).text!r} is not"
+            raise InvalidValue("options", f"{names}; the letters of the options would be wrong")
 
 
 def _explain_no_answer(spec: AnswerSpec | None, values: RecordValues) -> str:

@@ -28,12 +28,16 @@ _compile = lru_cache(maxsize=512)(re.compile)
 
 @dataclass(slots=True)
 class RecordValues:
-    """A record whose columns, variables, computed columns and joined rows are looked up by path."""
+    """A record whose columns, variables, computed columns and joined rows are looked up by path.
+
+    ``locate`` gives the file and the line of the mapping where a field has its table of values.
+    """
 
     record: Any
     variables: Mapping[str, str]
     content: MappingFile
     joined: JoinedRows
+    locate: Callable[[str], str]
     _computed: dict[str, Any] = field(default_factory=dict)
 
     def find(self, text: str) -> list[Any]:
@@ -100,7 +104,7 @@ def apply_rule(rule: Rule, values: RecordValues, name: str) -> list[str]:
     texts = [text.strip() for text in texts if text.strip()]
     if rule.values is not None:
         table = _fold_table(rule)
-        texts = [result for text in texts if (result := _look_up(rule, table, text, name))]
+        texts = [result for text in texts if (result := _look_up(rule, table, text, name, values.locate))]
     if rule.join is not None and texts:
         texts = [rule.join.join(texts)]
     if not texts and rule.default is not None:
@@ -219,13 +223,13 @@ def _fold_table(rule: Rule) -> dict[str, str]:
     return cached[1]
 
 
-def _look_up(rule: Rule, table: dict[str, str], text: str, name: str) -> str:
+def _look_up(rule: Rule, table: dict[str, str], text: str, name: str, locate: Callable[[str], str]) -> str:
     result = table.get(text.casefold())
     if result is not None:
         return result
     if rule.otherwise == "refuse":
         known = ", ".join(list(rule.values or {})[:12])
         raise InvalidValue(
-            name, f"{text[:80]!r} is not in the mapping's values ({known}); add it, or set otherwise"
+            name, f"{text[:80]!r} is not in the values of {locate(name)} ({known}); add it, or set otherwise"
         )
     return text if rule.otherwise == "keep" else ""

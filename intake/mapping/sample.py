@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,19 +19,28 @@ from intake.guarded_process import parse_in_process, send_all
 from intake.mapping.declaration import Input
 from intake.mapping.paths import follow, parse_path
 from intake.mapping.rules import flatten, to_text
-from intake.record_files import open_record_file
+from intake.record_files import MAX_WHOLE_BYTES, detect_kind, has_nan, open_record_file
+from intake.strict_json import decode_strictly
 
 _ROWS = 200
 _MAX_COLUMNS = 200
+#: The members of one question, as opposed to those of an object around a list of questions.
+_QUESTION_MEMBERS = frozenset({"question", "stem", "query", "prompt", "conversations"})
+_MIN_MEMBERS = 3  # of a question: stem, answer and image
+_MEMBER = re.compile(r"[^.\[\]?$@]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSample:
-    """The first records of a file, their names, and the paths to their values, in the order of the file."""
+    """The first records of a file, their names, and the paths to their values, in the order of the file.
+
+    ``given`` describes how the file is read: where its records are, and whether it contains NaN.
+    """
 
     names: tuple[int | str, ...]
     records: tuple[Any, ...]
     columns: tuple[str, ...]
+    given: Input = field(default_factory=Input)
 
     def find_texts(self, column: str) -> list[list[str]]:
         """Return the texts of a column for each record; an empty list for a record without a text."""
@@ -48,7 +59,7 @@ def read_sample(path: Path) -> TableSample:
         Refused: reading the file needed too much time or memory.
     """
     with closing(parse_in_process("intake.mapping.sample", path, {})) as parts:
-        error, names, content = next(parts)
+        error, given, names, content = next(parts)
     if error is not None:
         raise InvalidValue(*error)
     records = msgspec.json.decode(content)
@@ -57,15 +68,25 @@ def read_sample(path: Path) -> TableSample:
         columns.update(dict.fromkeys(list_columns(record)))
     if not columns:
         raise InvalidValue("file", "has no records with named columns")
-    return TableSample(names=tuple(names), records=tuple(records), columns=tuple(columns)[:_MAX_COLUMNS])
+    return TableSample(
+        names=tuple(names),
+        records=tuple(records),
+        columns=tuple(columns)[:_MAX_COLUMNS],
+        given=msgspec.convert(given, Input),
+    )
 
 
 def list_columns(record: Any) -> list[str]:  # noqa: ANN401  # any JSON value
-    """Return the paths to the values of a record: columns, members of objects, and of objects in lists."""
+    """Return the paths to the values of a record: columns, members of objects, and of objects in lists.
+
+    A column that begins with $ or @ is left out, because a path cannot name it.
+    """
     if not isinstance(record, dict):
         return []
     paths = []
     for key, value in record.items():
+        if not key.strip() or key.lstrip()[0] in "$@":
+            continue
         first = value[0] if isinstance(value, list) and value else None
         if isinstance(value, dict) and any(len(name) > 1 for name in value):
             paths += [f"{key}.{name}" for name in value]
@@ -77,18 +98,57 @@ def list_columns(record: Any) -> list[str]:  # noqa: ANN401  # any JSON value
 
 
 def _read(options: dict[str, Any]) -> Iterator[Any]:
+    path = Path(options["path"])
     try:
-        records = open_record_file(Path(options["path"]), Input()).read_records()
-        first = list(islice(records, _ROWS))
-        named = [(name, raw) for name, raw in first if isinstance(raw, bytes)]
+        given = _describe_file(path)
+        records = open_record_file(path, given).read_records()
+        named: list[tuple[int | str, bytes]] = []
+        problem = InvalidValue("file", "has no records")
+        for name, raw in islice(records, _ROWS):
+            try:
+                named.append((name, _check(raw)))
+            except InvalidValue as error:
+                problem = problem if problem.field != "file" else error
         if not named:
-            raise next(
-                (raw for _, raw in first if isinstance(raw, InvalidValue)),
-                InvalidValue("file", "has no records"),
-            )
-        yield None, [name for name, _ in named], b"[" + b",".join(raw for _, raw in named) + b"]"
+            raise problem
+        content = b"[" + b",".join(raw for _, raw in named) + b"]"
+        yield None, msgspec.to_builtins(given), [name for name, _ in named], content
     except InvalidValue as error:
-        yield (error.field, error.reason), [], b""
+        yield (error.field, error.reason), {}, [], b""
+
+
+def _check(raw: bytes | InvalidValue) -> bytes:
+    if isinstance(raw, InvalidValue):
+        raise raw
+    decode_strictly(raw)
+    return raw
+
+
+def _describe_file(path: Path) -> Input:
+    """Return how a JSON file is read; for other files, an empty description."""
+    if detect_kind(path) != "json":
+        return Input()
+    return Input(records=_find_record_path(path), nan=has_nan(path))
+
+
+def _find_record_path(path: Path) -> str | None:
+    """Return the path of the questions in a JSON object that has one list of them: {"data": [...]}."""
+    if path.stat().st_size > MAX_WHOLE_BYTES:
+        return None
+    try:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return None  # JSON Lines, or a file that is refused when it is read
+    if not isinstance(content, dict) or any(isinstance(value, dict) for value in content.values()):
+        return None
+    if _QUESTION_MEMBERS & {key.casefold() for key in content}:
+        return None
+    lists = [key for key, value in content.items() if isinstance(value, list) and _are_questions(value)]
+    return f"{lists[0]}[*]" if len(lists) == 1 and _MEMBER.fullmatch(lists[0]) else None
+
+
+def _are_questions(items: list[Any]) -> bool:
+    return bool(items) and all(isinstance(item, dict) and len(item) >= _MIN_MEMBERS for item in items)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from domain.errors import InvalidValue
+from domain.questions import option_letter
 from domain.vocabulary import YES_NO, Difficulty, Task
 from intake.mapping.declaration import (
     AnswerRule,
     BoxRule,
     Fields,
+    Input,
     Mapping,
     MappingFile,
     Rule,
@@ -55,13 +57,20 @@ FIELD_NAMES: dict[str, tuple[str, ...]] = {
     "report": ("report", "findings", "orireport", "radiologyreport"),
 }  # fmt: skip
 REQUIRED_FIELDS = ("stem", "answer", "images")
-_OPTION_COLUMN = re.compile(r"(?:option|choice|opt|answer|distractor)?[ _-]?([A-Ha-h]|\d{1,2})")
+_OPTION_COLUMN = re.compile(
+    r"(?:(?:answer[ _-]?)?(?:option|choice|opt)|answer|distractor|alternative|antwort|r[ée]ponse|respuesta|"
+    r"opci[óo]n|opzione|risposta)?[ _-]?([A-H]|\d{1,2})",
+    re.IGNORECASE,
+)
 _IMAGE_SUFFIX = re.compile(r"\.(?:png|jpe?g|dcm|dicom|tiff?)$", re.IGNORECASE)
 _OPTION_SEPARATORS = ("|", ";", "\n", " / ", ",")
 _LETTERED_CELL = re.compile(r"^\s*(\(?)A([.):])\s.*\s\(?B\2\s", re.DOTALL)
 #: The first suggested extension of image names without one, if no images were delivered.
 _USUAL_SUFFIX = ".png"
 _MAX_NAMES_LISTED = 5
+#: (yes, no) as other programs write them.
+_YES_NO_PAIRS = (("1", "0"), ("true", "false"), ("y", "n"), ("ja", "nein"), ("oui", "non"), ("sí", "no"))
+_FOLDER = re.compile(r"^.*[/\\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,16 +142,22 @@ def find_mistakes(
     """
     found = (
         _find_numbered_answers(sample, columns),
+        _find_named_answers(sample, columns),
+        _find_yes_no_words(sample, columns),
         _find_joined_options(sample, columns),
         _find_answer_texts(sample, columns),
         _find_missing_ids(sample, columns),
         _find_bare_image_names(sample, columns, image_names),
+        _find_image_folders(sample, columns, image_names),
     )
     return tuple(mistake for mistake in found if mistake is not None)
 
 
 def build_mapping(
-    name: str, columns: MappingType[str, tuple[str, ...]], fixes: MappingType[str, str]
+    name: str,
+    columns: MappingType[str, tuple[str, ...]],
+    fixes: MappingType[str, str],
+    given: Input | None = None,
 ) -> MappingFile:
     """Build a mapping of columns to fields.
 
@@ -150,6 +165,7 @@ def build_mapping(
         name: the name of the format.
         columns: the columns of each field.
         fixes: the chosen correction by name of the mistake; an empty text for none.
+        given: how the file is read; by default everything is recognised.
 
     Raises:
         InvalidValue: a required field has no column.
@@ -165,16 +181,31 @@ def build_mapping(
     key_form = fixes.get("numbers") or fixes.get("texts")
     if key_form:
         rules["answer"] = AnswerRule(from_=columns["answer"][0], as_=key_form)  # type: ignore[arg-type]  # of a fix
+    if fixes.get("names"):
+        letters = {column: option_letter(index) for index, column in enumerate(columns["options"])}
+        rules["answer"] = AnswerRule(from_=columns["answer"][0], values=dict(letters), as_="letter")
+    if fixes.get("yes_no"):
+        yes, no = fixes["yes_no"].split("|")
+        rules["answer"] = AnswerRule(from_=columns["answer"][0], values={yes: "yes", no: "no"})
     if fixes.get("cell"):
         rules["options"] = Rule(from_=columns["options"][0], split=fixes["cell"])
     if fixes.get("ids"):
         rules["id"] = Rule(template="{$file}-{$number}")
-    if fixes.get("suffix"):
-        rules["images"] = Rule(from_=columns["images"][0], value_template="{}" + fixes["suffix"])
+    if fixes.get("suffix") or fixes.get("folders"):
+        rules["images"] = Rule(
+            from_=columns["images"][0],
+            value_template="{}" + fixes["suffix"] if fixes.get("suffix") else None,
+            remove=_FOLDER.pattern if fixes.get("folders") else None,
+        )
     if columns.get("boxes"):
         rules["boxes"] = BoxRule(from_=columns["boxes"][0])
     expected = [field for field in ("explanation", "difficulty", "category", "task") if columns.get(field)]
-    content = MappingFile(format="overread.mapping/1", name=_make_name(name), fields=Fields(**rules))  # type: ignore[arg-type]  # rules of their fields
+    content = MappingFile(
+        format="overread.mapping/1",
+        name=_make_name(name),
+        input=given or Input(),
+        fields=Fields(**rules),  # type: ignore[arg-type]  # rules of their fields
+    )
     content.expects.fields = expected
     return content
 
@@ -205,6 +236,57 @@ def _find_numbered_answers(sample: TableSample, columns: MappingType[str, tuple[
         name="numbers",
         text=f"The answers are numbers of options. {certainty}",
         fixes=tuple(ways[way] for way in order),
+    )
+
+
+def _find_named_answers(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
+    """Detect answer keys that are names of the columns of options, such as "Option 2"."""
+    chosen = columns.get("options", ())
+    pairs = _pair_answers(sample, columns)
+    names = {column.strip().casefold() for column in chosen if len(column.strip()) > 1}
+    if len(chosen) < 2 or not pairs or not all(answer.casefold() in names for answer, _ in pairs):
+        return None
+    return Mistake(
+        name="names",
+        text=f"The answers are names of the columns of options, such as “{pairs[0][0]}”.",
+        fixes=(("letter", "Take the option in that column"),),
+    )
+
+
+def _find_yes_no_words(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
+    """Detect questions without options whose answers are yes and no in other words."""
+    if not columns.get("answer") or columns.get("options"):
+        return None
+    answers = {text.casefold() for texts in sample.find_texts(columns["answer"][0]) for text in texts}
+    pair = next((pair for pair in _YES_NO_PAIRS if answers == set(pair)), None)
+    if pair is None:
+        return None
+    yes, no = pair
+    return Mistake(
+        name="yes_no",
+        text=f"All answers are “{yes}” or “{no}”.",
+        fixes=((f"{yes}|{no}", f"“{yes}” means yes, “{no}” means no"),),
+    )
+
+
+def _find_image_folders(
+    sample: TableSample, columns: MappingType[str, tuple[str, ...]], image_names: frozenset[str]
+) -> Mistake | None:
+    """Detect names of images with folders that the delivered images do not have."""
+    if not columns.get("images"):
+        return None
+    names = {name for texts in sample.find_texts(columns["images"][0]) for name in texts}
+    files = {_FOLDER.sub("", name) for name in names}
+    if "" in files or files == names or len(files) < len(names) or names & image_names:
+        return None
+    is_absolute = all("\\" in name or name.startswith("/") for name in names)
+    delivered = image_names | {str(PurePosixPath(name).with_suffix("")) for name in image_names}
+    if not (files & delivered if image_names else is_absolute):
+        return None
+    return Mistake(
+        name="folders",
+        text=f"Names of images have folders, such as “{min(names)}”.",
+        fixes=(("remove", "Use the file's name only"),),
     )
 
 

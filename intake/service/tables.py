@@ -13,7 +13,7 @@ import msgspec
 from domain.errors import DomainError, InvalidValue, NotFound
 from domain.people import Action, Person, require
 from domain.questions import Question
-from intake.mapping.declaration import Mapping, load_mapping, write_mapping
+from intake.mapping.declaration import Input, Mapping, load_mapping, write_mapping
 from intake.mapping.reader import MappingReader
 from intake.mapping.sample import TableSample, read_sample
 from intake.mapping.suggestions import (
@@ -74,14 +74,23 @@ def load_sample(*, by: Person, path: Path) -> TableSample:
 
 
 def create_mapping(
-    name: str, columns: MappingType[str, tuple[str, ...]], fixes: MappingType[str, str]
+    name: str,
+    columns: MappingType[str, tuple[str, ...]],
+    fixes: MappingType[str, str],
+    given: Input | None = None,
 ) -> Mapping:
     """The mapping of chosen columns and fixes, with the text of its file.
+
+    Args:
+        name: of the mapping.
+        columns: the columns of each field.
+        fixes: the chosen correction by name of the mistake.
+        given: how the file is read, as in its sample.
 
     Raises:
         InvalidValue: a field that every question needs has no column.
     """
-    content = build_mapping(name, columns, fixes)
+    content = build_mapping(name, columns, fixes, given)
     return load_mapping(write_mapping(content), f"{content.name}.toml")
 
 

@@ -44,7 +44,10 @@ def extract(reply: str, format_: AnswerFormat = SINGLE, options: tuple[str, ...]
         ("Based on the image, option B is the best answer because the angle is blunted.", "statement"),
         ("not A but B", "statement"),
         ("B) Pleural effusion", "letter"),
+        ("B (Pleural effusion)", "letter"),
         ("Answer: B", "explicit"),
+        ("Answer: B (pleural effusion).", "explicit"),
+        ("The best answer is probably B, pleural effusion.", "explicit"),
         ("**Answer:** B. The angle is blunted.", "explicit"),
         ("The answer is B, not A.", "explicit"),
         ("The answer is B because A needs a larger heart.", "explicit"),
@@ -180,6 +183,7 @@ def test_a_leading_yes_or_no_answers_a_closed_question(reply, answer, rule):
     [
         "No evidence of effusion.",
         "No. 3 rib is fractured.",
+        "No. of ribs: 12",
         "Yes or no",
         "Yes/No",
         "Yes, no.",

@@ -151,7 +151,33 @@ def test_value_that_is_in_no_table_is_refused_with_the_known_ones(tmp_path):
     result = read(tmp_path, text, [{**RECORD, "kind": "pres"}, {**RECORD, "id": "q2", "kind": "POS"}])
     assert [question.task for question, _ in result.examples] == ["presence"]
     assert result.refusals == [
-        ("record 2", "task", "'POS' is not in the mapping's values (PRES); add it, or set otherwise")
+        (
+            "record 2",
+            "task",
+            "'POS' is not in the values of ours.toml, line 8 (PRES); add it, or set otherwise",
+        )
+    ]
+
+
+@pytest.mark.parametrize("column", ["Correct?", "Answer [A-D]", "a.b", "answer]"])
+def test_column_may_have_the_characters_of_a_path(tmp_path, column):
+    text = HEAD + FIELDS.replace('"answer"', f'"{column}"')
+    record = {key: value for key, value in RECORD.items() if key != "answer"} | {column: "no"}
+    question, _ = read_one(tmp_path, text, record)
+    assert question.answer == "no"
+
+
+def test_empty_option_before_a_filled_one_is_refused(tmp_path):
+    """The key C would be the text of D."""
+    text = HEAD + FIELDS + "options = { from = ['A', 'B', 'C', 'D'] }\n"
+    options = {"A": "Nodule", "B": "Effusion", "C": "", "D": "Normal"}
+    result = read(tmp_path, text, [{**RECORD, "answer": "C", **options}])
+    assert result.refusals == [
+        (
+            "record 1",
+            "options",
+            "'C' is empty, but 'D' is not; the letters of the options would be wrong",
+        )
     ]
 
 
@@ -439,7 +465,7 @@ def test_file_that_is_no_table_is_refused(tmp_path, content, reason):
 
 
 def test_text_that_is_not_utf_8_is_refused(tmp_path):
-    with pytest.raises(InvalidValue, match="encoding: is not UTF-8; save the file as UTF-8"):
+    with pytest.raises(InvalidValue, match="encoding: is not UTF-8; save the file as “CSV UTF-8”"):
         read(tmp_path, HEAD + FIELDS, b"id,image,question,answer\nq1,a.png,Gr\xf6\xdfe?,x\n", "set.csv")
 
 

@@ -5,9 +5,11 @@ import io
 import json
 
 import pytest
+from openpyxl import Workbook
 
 from accounts.service import command_line_person
 from domain.errors import InvalidValue
+from intake.mapping.reader import MappingReader
 from intake.mapping.sample import TableSample, list_columns
 from intake.service import load_mapping
 from intake.service.tables import (
@@ -42,7 +44,8 @@ def suggest(sample, image_names=frozenset()):
     """(mapping with the first fix of each mistake, mistakes)."""
     columns = guess_columns(sample)
     mistakes = find_mistakes(sample, columns, image_names)
-    mapping = create_mapping("ours", columns, {mistake.name: mistake.fixes[0][0] for mistake in mistakes})
+    fixes = {mistake.name: mistake.fixes[0][0] for mistake in mistakes}
+    mapping = create_mapping("ours", columns, fixes, sample.given)
     return mapping, {mistake.name: mistake for mistake in mistakes}
 
 
@@ -153,6 +156,137 @@ def test_image_names_get_the_ending_of_the_images_that_are_there():
     mapping, mistakes = suggest(sample, frozenset({"exam-1/pa.dcm", "other.png"}))
     assert mistakes["suffix"].fixes == ((".dcm", "Add .dcm"),)
     assert mapping.content.fields.images.value_template == "{}.dcm"
+
+
+@pytest.mark.parametrize(
+    ("images", "delivered", "expected"),
+    [
+        (("C:\\x\\a.png", "C:\\x\\b.png"), frozenset(), "a.png"),
+        (("/data/x/a.png", "/data/x/b.png"), frozenset({"a.png", "b.png"}), "a.png"),
+        (("x/a", "x/b"), frozenset({"a.png", "b.png"}), "a.png"),
+        (("x/a.png", "x/b.png"), frozenset({"x/a.png", "x/b.png"}), "x/a.png"),
+        (("x/a.png", "y/a.png"), frozenset({"a.png"}), "x/a.png"),
+    ],
+)
+def test_folders_of_image_names_are_removed_if_the_images_have_none(images, delivered, expected):
+    sample = make_sample(*(make_choice(number, image=image) for number, image in enumerate(images)))
+    mapping, mistakes = suggest(sample, delivered)
+    assert ("folders" in mistakes) == (expected not in images)
+    [first, *_] = try_mapping(sample, mapping, file_stem="set", count=1)
+    assert first.reason == ""
+    assert (
+        MappingReader(mapping, "set", {})
+        .read(1, json.dumps(sample.records[0]).encode())
+        .exam.radiographs[0]
+        .file
+        == expected
+    )
+
+
+@pytest.mark.parametrize(("yes", "no"), [(1, 0), ("TRUE", "FALSE"), ("y", "n"), ("Ja", "Nein")])
+def test_other_words_for_yes_and_no_are_offered_as_such(yes, no):
+    records = [
+        {"id": number, "question": "Is it?", "image": "a.png", "answer": answer}
+        for number, answer in enumerate([yes, no, yes])
+    ]
+    sample = make_sample(*records)
+    mapping, mistakes = suggest(sample)
+    assert list(mistakes) == ["yes_no"]
+    assert [question.answer for question in read_questions(sample, mapping)] == ["yes", "no", "yes"]
+
+
+@pytest.mark.parametrize("names", [("Option 1", "Option 2"), ("Antwort A", "Antwort B"), ("opt_a", "opt_b")])
+def test_answers_that_are_names_of_option_columns_are_found(names):
+    records = [
+        {"id": key, "question": "x?", "image": "a.png", names[0]: "Effusion", names[1]: "Nodule", "key": key}
+        for key in names
+    ]
+    sample = make_sample(*records)
+    mapping, mistakes = suggest(sample)
+    assert list(mistakes) == ["names"]
+    assert [question.answer for question in read_questions(sample, mapping)] == [(0,), (1,)]
+
+
+def read_file(path):
+    return load_sample(by=command_line_person(), path=path)
+
+
+def read_ids(sample):
+    mapping, _ = suggest(sample)
+    return [question.id for question in read_questions(sample, mapping)]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_questions_inside_an_object_are_found(tmp_path, indent):
+    path = tmp_path / "set.json"
+    path.write_text(json.dumps({"version": 1, "data": [make_choice(1), make_choice(2)]}, indent=indent))
+    sample = read_file(path)
+    assert sample.given.records == "data[*]"
+    assert read_ids(sample) == ["q1", "q2"]
+
+
+@pytest.mark.parametrize("wrap", [lambda record: [record], lambda record: record])
+def test_one_question_with_lists_is_not_taken_for_a_file_of_questions(tmp_path, wrap):
+    record = make_choice(
+        1, options=[{"letter": "A", "text": "x", "n": 1}, {"letter": "B", "text": "y", "n": 2}]
+    )
+    path = tmp_path / "set.json"
+    path.write_text(json.dumps(wrap(record)))
+    sample = read_file(path)
+    assert sample.given.records is None
+    assert read_ids(sample) == ["q1"]
+
+
+def test_nan_of_pandas_is_a_missing_value(tmp_path):
+    path = tmp_path / "set.json"
+    path.write_text(
+        json.dumps([make_choice(1, explanation=float("nan")), make_choice(2, explanation="Seen.")])
+    )
+    sample = read_file(path)
+    mapping, _ = suggest(sample)
+    assert "nan = true" in mapping.text
+    assert [question.explanation for question in read_questions(sample, mapping)] == ["", "Seen."]
+
+
+def test_damaged_records_are_left_out_of_the_sample_unless_all_are(tmp_path):
+    path = tmp_path / "set.jsonl"
+    path.write_text(json.dumps(make_choice(1)) + '\n{"id": 2,,}\n')
+    assert read_ids(read_file(path)) == ["q1"]
+    path.write_text('[{"id": 2,,}]')
+    with pytest.raises(InvalidValue, match="record: is not valid JSON"):
+        read_file(path)
+
+
+def test_titles_above_the_header_of_a_workbook_are_skipped_and_merged_cells_repeat(tmp_path):
+    workbook = Workbook()
+    sheet = workbook.active
+    for row in [
+        ["Questions of 2026, version 3"],
+        [],
+        ["id", "image", "question", "answer"],
+        ["q1", "a.png", "Is it?", "yes"],
+        ["q2", None, "Is it not?", "no"],
+        ["q3", "b.png", "Is it?", "no"],
+    ]:
+        sheet.append(row)
+    sheet.merge_cells("A1:D1")
+    sheet.merge_cells("B4:B5")
+    path = tmp_path / "set.xlsx"
+    workbook.save(path)
+    sample = read_file(path)
+    assert [record["image"] for record in sample.records] == ["a.png", "a.png", "b.png"]
+    assert sample.names == (4, 5, 6)
+    assert read_ids(sample) == ["q1", "q2", "q3"]
+
+
+def test_titles_above_the_header_of_a_csv_file_are_skipped(tmp_path):
+    path = tmp_path / "set.csv"
+    path.write_text("Our questions;;;\nid;image;question;answer\nq1;a.png;Is it?;yes\n")
+    assert read_ids(read_file(path)) == ["q1"]
+
+
+def test_column_that_no_path_can_name_is_not_offered():
+    assert list_columns({"$": 1, "@x": 2, " ": 3, "Correct?": 4}) == ["Correct?"]
 
 
 def test_no_mistake_is_reported_where_there_is_none():

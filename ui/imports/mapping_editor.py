@@ -142,7 +142,7 @@ def _show_columns(delivery: Delivery, sample: TableSample, form_key: str) -> Map
         mistake.name: _choose_fix(mistake, form_key)
         for mistake in find_mistakes(sample, chosen, _list_image_names(delivery.images))
     }
-    return create_mapping(Path(delivery.name).stem, chosen, fixes)
+    return create_mapping(Path(delivery.name).stem, chosen, fixes, sample.given)
 
 
 def _choose_columns(
