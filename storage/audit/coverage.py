@@ -1,7 +1,8 @@
 """The tables that a checkpoint of the audit trail covers, and those that it omits, with the reasons.
 
-Gold questions and study results depend on the covered tables. A row of a covered table may differ from the
-last checkpoint only if an entry of the trail since then accounts for the difference.
+Gold questions and the results of studies, evaluations and leaderboards depend on the covered tables. A row of
+a covered table may differ from the last checkpoint only if an entry of the trail since then accounts for the
+difference.
 """
 
 from __future__ import annotations
@@ -69,6 +70,9 @@ _ASSIGNED = dict.fromkeys(
     _BATCH,
 )
 
+_VERSIONS = dict.fromkeys(
+    ("create leaderboard", "change release of leaderboard"), "leaderboard {leaderboard_id}"
+)
 _PREDICTIONS = dict.fromkeys(("import predictions", "store answers of evaluation"), "model {model_id}")
 
 COVERED: Mapping[str, CoveredTable] = {
@@ -268,6 +272,58 @@ COVERED: Mapping[str, CoveredTable] = {
     ),
     "prediction_run": CoveredTable(reason="origin of the predictions", accounted_by=_PREDICTIONS),
     "prediction": CoveredTable(reason="the models' answers", accounted_by=_PREDICTIONS),
+    # evaluations of models, juries and leaderboards
+    "evaluation": CoveredTable(
+        reason="which release, split and prompt an evaluation is about",
+        accounted_by={"plan evaluation": "evaluation {id}"},
+    ),
+    "evaluation_run": CoveredTable(
+        reason="conditions of an evaluation",
+        accounted_by={"plan condition of evaluation": "model {model_id}"},
+    ),
+    "evaluation_case": CoveredTable(
+        reason="order of options, stem and image that a model was shown; answers are scored with them",
+        accounted_by={"plan condition of evaluation": ANY},
+    ),
+    "score_column": CoveredTable(
+        reason="scores from outside of a model's answers", accounted_by={"import scores from outside": ANY}
+    ),
+    "jury": CoveredTable(
+        reason="which questions a jury judged, and why models judged their own family",
+        accounted_by={"plan jury": "dataset {dataset_id}"},
+    ),
+    "jury_judge": CoveredTable(reason="models and prompts of a jury", accounted_by={"plan jury": ANY}),
+    "leaderboard": CoveredTable(
+        reason="limits and seed of a leaderboard", accounted_by={"create leaderboard": "leaderboard {id}"}
+    ),
+    "leaderboard_release": CoveredTable(
+        reason="private questions by which submissions are scored",
+        accounted_by=_VERSIONS,
+    ),
+    "leaderboard_team": CoveredTable(
+        reason="whose submissions are ranked",
+        accounted_by={"add team": "leaderboard {leaderboard_id} team {id}"},
+    ),
+    "leaderboard_member": CoveredTable(
+        reason="who submits for a team",
+        accounted_by={"change members of team": "leaderboard {leaderboard_id} team {team_id}"},
+        may_change=True,
+        may_vanish=True,
+    ),
+    "leaderboard_submission": CoveredTable(
+        reason="answers of the teams", accounted_by={"submit predictions": ANY}
+    ),
+    "leaderboard_score": CoveredTable(
+        reason="scores that are ranked",
+        accounted_by={"submit predictions": ANY, "change release of leaderboard": ANY},
+    ),
+    "leaderboard_selection": CoveredTable(
+        reason="which submission of a team is ranked", accounted_by={"select submission": ANY}
+    ),
+    "leaderboard_reference": CoveredTable(
+        reason="permanent rows of a leaderboard",
+        accounted_by=_VERSIONS | {"set permanent row": "leaderboard {leaderboard_id}"},
+    ),
     # people and patient data
     "person": CoveredTable(
         reason="names of reviewers, and who may sign in", accounted_by=_PERSON, may_change=True
@@ -300,23 +356,10 @@ NOT_COVERED: Mapping[str, str] = {
     "dataset_data_use": "to which models a dataset may be sent; each change has an entry of its own",
     "draft": "unsaved input",
     "draw_probability": "probabilities of a whole frame; the entry of the draw has their hash",
-    "evaluation": "plans of evaluations of models; append-only, and each has an entry of its own",
-    "evaluation_case": "what a model was shown; append-only",
-    "evaluation_run": "conditions of evaluations; append-only",
     "first_admin_code": "one-time code; the role that it gives is covered",
     "input_preferences": "keys and mouse button of a person; no judgement depends on them",
     "job": "progress of background work; its results are covered",
-    "jury": "plans of juries of language models; append-only, and each has an entry of its own",
-    "jury_judge": "models of a jury; append-only",
-    "jury_vote": "read from replies of models; a check, not a judgement of a person",
-    "leaderboard": "settings of leaderboards; append-only, and each has an entry of its own",
-    "leaderboard_member": "who submits for a team; each change has an entry of its own",
-    "leaderboard_reference": "permanent rows of leaderboards; append-only, and each has an entry of its own",
-    "leaderboard_release": "private questions of a leaderboard; append-only, and the release is covered",
-    "leaderboard_score": "computed from the submissions and the keys; append-only",
-    "leaderboard_selection": "which submission counts; append-only, and each has an entry of its own",
-    "leaderboard_submission": "predictions of teams; append-only, and each has an entry of its own",
-    "leaderboard_team": "teams of leaderboards; append-only, and each has an entry of its own",
+    "jury_vote": "read from replies of models, and replaced when they are read again",
     "look": "viewing time so far; a verdict has its own times",
     "model_call": "replies of models; what is imported from them is covered",
     "model_endpoint": "addresses of models; each change has an entry of its own",
@@ -341,7 +384,6 @@ NOT_COVERED: Mapping[str, str] = {
     "region_check_expert": "who marks a region check; each change has an entry of its own",
     "region_check_mark": "marks of sentences; append-only, and each has an entry of its own",
     "region_check_report": "reports of region checks",
-    "score_column": "scores from outside of answers; append-only, and each has an entry of its own",
     "recovery_code": "replaces a second factor once; signing in has an entry of its own",
     "second_factor": "changes at each sign-in; turning it on or off has an entry of its own",
     "sign_in": "browsers that are signed in; each sign-in has an entry of its own",

@@ -19,6 +19,7 @@ from sqlalchemy import Engine, select, text
 from sqlmodel import Session
 
 from accounts import service as accounts
+from accounts.service.audit import record
 from browsing import service as browsing
 from domain.adjudications import Adjudication, AdjudicationRules
 from domain.batches import BatchSettings, Mode, RiskDesign, SamplingPlan
@@ -59,6 +60,7 @@ from release.splits import Split
 from review import service as review
 from sampling.service import draw_batch
 from storage.evaluation.evaluations import add_evaluation
+from storage.evaluation.score_columns import add_column
 from storage.jobs import jobs as stored_jobs
 from storage.language_models.calls import append_calls
 from storage.leaderboard import boards as leaderboards
@@ -616,12 +618,13 @@ def _score_outputs(db: Session, study_world: StudyWorld, call: Call) -> None:
 
 
 def _plan_evaluation(study_world: StudyWorld, release_id: int) -> None:
-    """Store an evaluation with one run, as a plan does."""
+    """Store an evaluation with one run and scores from outside, as the services do."""
     with unit_of_work(study_world.engine) as db:
         evaluation_id = add_evaluation(
             db, name="größer", release_id=release_id, split="public", answered_by=AnsweredBy.FILE, model="m",
             is_test_model=False, prompt_id=None, image_size=ImageSize.FULL, seed=1, by=None, now=NOW,
         )  # fmt: skip
+        record(db, by=BY, what="plan evaluation", subject=f"evaluation {evaluation_id}", now=NOW)
         settings = PlanSettings(
             name="größer",
             dataset="demo",
@@ -635,6 +638,10 @@ def _plan_evaluation(study_world: StudyWorld, release_id: int) -> None:
             ConditionCases(cases=(case,), excluded={"no other patient": 1}),
             by=BY, model_run_id=None, now=NOW,
         )  # fmt: skip
+        add_column(
+            db, evaluation_id=evaluation_id, name="größer", version="1", scores={1: 0.5}, by=None, now=NOW
+        )
+        record(db, by=BY, what="import scores from outside", subject=f"release {release_id}", now=NOW)
 
 
 def _plan_jury(study_world: StudyWorld) -> None:
@@ -651,6 +658,7 @@ def _plan_jury(study_world: StudyWorld) -> None:
             db, jury_id=jury_id, check=Check.DIFFICULTY, family="größer", model="m", is_test_model=False,
             prompt_id=prompt.id, model_run_id=None, excluded=[1],
         )  # fmt: skip
+        record(db, by=BY, what="plan jury", subject="dataset 1", now=NOW)
 
 
 def _report_problem(study_world: StudyWorld, release_id: int) -> None:
@@ -695,6 +703,13 @@ def _fill_leaderboard(study_world: StudyWorld, release_id: int) -> None:
             ),
         )  # fmt: skip
         submissions.add_selection(db, team_id=team_id, submission_id=submission_id, by=None, now=NOW)
+        board, team = f"leaderboard {board_id}", f"leaderboard {board_id} team {team_id}"
+        submission = f"{team} submission {submission_id}"
+        for what, subject in (
+            ("create leaderboard", board), ("add team", team), ("change members of team", team),
+            ("submit predictions", submission), ("select submission", submission),
+        ):  # fmt: skip
+            record(db, by=BY, what=what, subject=subject, now=NOW)
 
 
 def _run_jobs(study_world: StudyWorld) -> None:

@@ -149,7 +149,7 @@ def test_an_edited_row_is_named_with_its_column(full, table):
         key, condition = first_key(connection, table)
         column, change = editable_column(connection, table)
     if not column:  # all columns are the key, or refer to other rows: such a row is replaced, not edited
-        assert table in ("adjudicator", "applied_question", "person_role")
+        assert table in ("adjudicator", "applied_question", "leaderboard_member", "person_role")
         return
     result = verified_after(
         engine, workspace, f'UPDATE "{table}" SET "{column}" = {change} WHERE {condition}'
