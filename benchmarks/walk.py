@@ -1,12 +1,14 @@
 """Walks through the demo in Chromium as each role, and measures what radiologists notice.
 
-A reviewer judges 100 questions in a window of 1440 x 900: 50 with all fields and 50 in a batch in which one
-key accepts. A reader answers all cases of the pilot study. An adjudicator decides the disputes. Coordinator
-and admin open every page. Printed are the keys and the seconds per question, from the first key to the
-radiographs of the next question; the radiographs' share of the window at four widths and in full screen; and
-texts that are cut. The keys are pressed without thinking time: the seconds are those of app and browser.
+A reviewer judges 100 questions: 50 with all fields and 50 in a batch in which one key accepts, an eighth of
+each in windows of 1024, 1440, 1920 and 2560 pixels, dark and light. A reader answers all cases of the pilot
+study. An adjudicator decides the disputes. Everybody opens every page that they may see, with its tabs.
+Printed are the keys and the seconds per question, from the first key to the radiographs of the next question;
+the radiographs' share of the window at four widths and in full screen; and texts that are cut. The keys are
+pressed without thinking time: the seconds are those of app and browser.
 
-Run ``python -m benchmarks.walk [--questions 100] [--port PORT]``. It makes a new demo workspace each time.
+Run ``python -m benchmarks.walk [--questions 100] [--port PORT] [--pictures FOLDER]``. It makes a new demo
+workspace each time. ``--pictures`` keeps a picture of each page and tab per width, dark and light in turn.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import Browser, Page, sync_playwright
 from playwright.sync_api import TimeoutError as StepTimeout
@@ -40,6 +43,9 @@ RATINGS = ("5", "5", "5", "5", "y", "y", "m")
 #: Of ten questions, two are rejected for a wrong key and one is revised; the others are accepted.
 REJECTED, REVISED = (3, 7), (5,)
 _FORMS = {"review", "adjudicate", "read"}
+_SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
+#: Widths and colour schemes in which questions are judged.
+_VIEWS = [(width, scheme) for width in WINDOWS for scheme in _SCHEMES]
 _WAIT = 30_000  # milliseconds
 _GUARD = 600  # milliseconds; the form saves nothing in the first 500 after a question is shown
 
@@ -57,6 +63,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--questions", type=int, default=QUESTIONS, help="that the reviewer judges")
     parser.add_argument("--port", type=int, default=8598)
+    parser.add_argument("--pictures", type=Path, help="folder for pictures of the pages")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="overread-walk-") as folder:
         home = Path(folder)
@@ -69,7 +76,11 @@ def main() -> int:
             _walk_reviews(browser, address, home, args.questions // 2)
             _walk_readings(browser, address)
             _walk_disputes(browser, address)
-            faults = _walk_pages(browser, address, "dana") + _walk_pages(browser, address, "ada")
+            faults = [
+                fault
+                for name in ("rosa", "leo", "dana", "ada")
+                for fault in _walk_pages(browser, address, name, args.pictures)
+            ]
             browser.close()
     for fault in faults:
         print(fault)
@@ -114,8 +125,16 @@ def _walk_reviews(browser: Browser, address: str, home: Path, questions_each: in
             page.goto(f"/review?batch={_find_batch(page, batch)}")
             _wait_for_images(page)
             first = _count_verdicts(home)
-            steps = [_judge(page, number, ratings) for number in range(questions_each)]
-            _print_steps(f"review, {batch.lower()}", steps)
+            steps: dict[int, list[Step]] = {}
+            for number in range(questions_each):
+                width, scheme = _VIEWS[number * len(_VIEWS) // questions_each]
+                page.emulate_media(color_scheme=scheme)
+                set_window(page, width)
+                _wait_for_images(page)
+                steps.setdefault(width, []).append(_judge(page, number, ratings))
+            for width, of_width in steps.items():
+                _print_steps(f"review, {batch.lower()}, {width}", of_width)
+            _print_steps(f"review, {batch.lower()}", [step for group in steps.values() for step in group])
             if _count_verdicts(home) - first != questions_each:
                 raise SystemExit(f"{_count_verdicts(home) - first} of {questions_each} verdicts were saved")
         _print_shares("review", page)
@@ -224,7 +243,7 @@ def _wait_for_images(page: Page) -> None:
 def _print_steps(name: str, steps: Sequence[Step]) -> None:
     seconds = sorted(step.seconds for step in steps)
     print(
-        f"{name:24} n {len(steps):3}   keys median {statistics.median(step.keys for step in steps):g}, most "
+        f"{name:26} n {len(steps):3}   keys median {statistics.median(step.keys for step in steps):g}, most "
         f"{max(step.keys for step in steps)}   seconds median {statistics.median(seconds):.2f}, 95th "
         f"percentile {seconds[int(0.95 * (len(seconds) - 1))]:.2f}"
     )
@@ -241,11 +260,11 @@ def _print_shares(name: str, page: Page) -> None:
         page.keyboard.press("Shift+E")
         shares.append(f"{width}: {share:.0%} ({full_share:.0%})")
     set_window(page, 1440)
-    print(f"{name:24} image share of the window (full screen)   {'   '.join(shares)}")
+    print(f"{name:26} image share of the window (full screen)   {'   '.join(shares)}")
 
 
-def _walk_pages(browser: Browser, address: str, name: str) -> list[str]:
-    """Open every page of the person in dark and light at each width; return the cut and small texts."""
+def _walk_pages(browser: Browser, address: str, name: str, pictures: Path | None) -> list[str]:
+    """Open every page of the person and its tabs in each width and scheme; return cut and small texts."""
     faults, seconds = [], []
     with _open_window(browser, address, name) as page:
         for path in [shown.path.stem for shown in PAGES if shown.path.stem not in _FORMS]:
@@ -255,17 +274,38 @@ def _walk_pages(browser: Browser, address: str, name: str) -> list[str]:
             if page.get_by_text("Page not found").count():
                 continue
             seconds.append(time.monotonic() - started)
-            for scheme in ("dark", "light"):
-                page.emulate_media(color_scheme=scheme)
-                for width in WINDOWS:
-                    set_window(page, width)
-                    page.wait_for_timeout(400)  # tables and charts are drawn again
-                    faults += [
-                        f"{name} {path} {scheme} {width}: {text}" for text in page.evaluate(FIND_FAULTS)
-                    ]
-            set_window(page, 1440)
-    print(f"{'pages of ' + name:24} n {len(seconds):3}   seconds median {statistics.median(seconds):.2f}")
+            tabs = page.locator(_TABS)
+            for number in range(max(tabs.count(), 1)):
+                if number:
+                    tabs.nth(number).click(timeout=_WAIT)
+                    _wait_for_script(page)
+                faults += _examine(page, f"{name} {path} {number + 1}", pictures)
+    print(f"{'pages of ' + name:26} n {len(seconds):3}   seconds median {statistics.median(seconds):.2f}")
     return faults
+
+
+#: The first row of tabs of a page.
+_TABS = ':nth-match([data-testid="stMain"] :is([role="tablist"], [data-testid="stButtonGroup"]), 1) button'
+
+
+def _examine(page: Page, view: str, pictures: Path | None) -> list[str]:
+    """Return the cut and small texts of what is shown, in dark and light at each width."""
+    faults = []
+    for turn, scheme in enumerate(_SCHEMES):
+        page.emulate_media(color_scheme=scheme)
+        for number, width in enumerate(WINDOWS):
+            set_window(page, width)
+            page.wait_for_timeout(400)  # tables and charts are drawn again
+            faults += [f"{view} {scheme} {width}: {text}" for text in page.evaluate(FIND_FAULTS)]
+            if pictures and number % 2 == turn:
+                set_window(page, width, max(WINDOWS[width], min(page.evaluate(_PAGE_HEIGHT), 3000)))
+                page.wait_for_timeout(300)
+                page.screenshot(path=pictures / f"{view.replace(' ', '-')}-{width}-{scheme}.png")
+    set_window(page, 1440)
+    return faults
+
+
+_PAGE_HEIGHT = "document.querySelector('[data-testid=\"stMain\"]').scrollHeight"
 
 
 def _wait_for_script(page: Page) -> None:
