@@ -17,8 +17,8 @@ from domain.questions import Question, option_letter
 from domain.vocabulary import AnswerFormat, Task, View
 from terminology.findings import load_findings
 from terminology.mentions import Polarity, read_mentions
-from terminology.sides import Place, read_place
-from terminology.word_filter import FilteredPattern
+from terminology.sides import PLACE_BITS, Place, read_place
+from terminology.word_filter import FilteredPattern, read_word_bits
 
 _WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)?")
 _STOP_WORDS = frozenset({
@@ -41,7 +41,7 @@ _MODIFIERS = frozenset({
 })  # fmt: skip
 #: A stem that asks for what is not there.
 _NEGATED_STEM = FilteredPattern(
-    r"\b(?:not|except|absent|least|excluded|ruled\s+out|no\s+evidence|cannot|unlikely|negative|free\s+of|"
+    r"(?<!\w)(?:not|except|absent|least|excluded|ruled\s+out|no\s+evidence|cannot|unlikely|negative|free\s+of|"
     r"lack\w*|without|no)\b|n't\b"
 )
 #: A stem that asks which finding there is, without saying more about it.
@@ -53,12 +53,13 @@ _WHICH_IS_PRESENT = re.compile(
 )
 #: A stem that asks for what the report need not name: causes, diagnoses and consequences of its findings.
 _ASKS_FOR_CAUSE = FilteredPattern(
-    r"\b(?:caus\w+|differential|diagnos\w+|lead\s+to|due\s+to|explain\w*|associated|complication\w*|suggest\w*|"
+    r"(?<!\w)(?:caus\w+|differential|diagnos\w+|lead\s+to|due\s+to|explain\w*|associated|complication\w*|suggest\w*|"
     r"consistent|indicat\w+|etiolog\w+|aetiolog\w+)\b"
 )
+_VERB_OF_QUESTION = re.compile(r"^(?:is|are|does|do)\b", re.IGNORECASE)
 _YES_OR_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 #: An answer that follows the question in the stem: "Is the heart enlarged? - No".
-_ANSWERED_STEM = re.compile(r"\?\W*\b(?:yes|no)\W*$", re.IGNORECASE)
+_ANSWERED_STEM = FilteredPattern(r"\?\W*\b(?:yes|no)\W*$")
 _ALTERNATIVES = FilteredPattern(r"\b(?:or|versus|vs)\b")
 _OF_THE_ABOVE = FilteredPattern(r"\b(?:of the above|of these|both\s+[a-d]\b|[a-d]\s+and\s+[a-d]\b)")
 
@@ -85,11 +86,13 @@ def screen_several_right(question: Question, report: str | None) -> Problem | No
         return None
     if _asks_for_absence(question):
         return _screen_absent_options(key, others, report)
-    if _WHICH_IS_PRESENT.search(question.stem) and not read_mentions(_as_statement(question.stem)):
-        for index, option in others:
-            stated = _stated_findings(option)
-            if stated and all(_is_stated(name, report) for name in stated) and _agree(option, report):
-                return _several_right(f"{_name(index, option)} is stated in the report, too")
+    for index, option in others:
+        stated = _stated_findings(option)
+        if not stated or not _findings_of_report(report).issuperset(stated) or not _agree(option, report):
+            continue
+        if _WHICH_IS_PRESENT.search(question.stem) and not read_mentions(_as_statement(question.stem)):
+            return _several_right(f"{_name(index, option)} is stated in the report, too")
+        return None
     return None
 
 
@@ -107,7 +110,12 @@ def _screen_absent_options(key: str, others: Sequence[tuple[int, str]], report: 
 
 
 def _asks_for_absence(question: Question) -> bool:
-    return question.task is Task.NEGATION or bool(_NEGATED_STEM.search(question.stem))
+    return question.task is Task.NEGATION or _is_negated_stem(question.stem)
+
+
+@lru_cache(maxsize=1_000)
+def _is_negated_stem(stem: str) -> bool:
+    return _NEGATED_STEM.search(stem) is not None
 
 
 def _several_right(reason: str) -> Problem:
@@ -126,17 +134,41 @@ def entails(specific: str, general: str) -> bool:
     >>> entails("Bilateral effusions", "Left effusion"), entails("Cardiomegaly", "Enlarged heart")
     (True, True)
     """
-    first, second = _content_words(specific), _content_words(general)
-    if not first or not second or (first & _NEGATIONS) != (second & _NEGATIONS):
+    first, second = _read_option(specific), _read_option(general)
+    words, other_words = first.words, second.words
+    if not words or not other_words or first.negations != second.negations:
         return False
-    if second <= first and (first - second) <= _MODIFIERS and second - _MODIFIERS:
+    if other_words <= words and (words - other_words) <= _MODIFIERS and other_words - _MODIFIERS:
         return True
-    if second < first and {"lung"} <= second and second & {"left", "right"} and first - second <= _MODIFIERS:
+    if (
+        "lung" in other_words
+        and other_words < words
+        and other_words & {"left", "right"}
+        and words - other_words <= _MODIFIERS
+    ):
         return True
-    place, other_place = read_place(specific), read_place(general)
-    if len(place.sides) == 2 and other_place.side:
-        return _strip_sides(first) == _strip_sides(second)
-    return place == other_place and _same_single_finding(specific, general)
+    if len(first.place.sides) == 2 and second.place.side:
+        return _strip_sides(words) == _strip_sides(other_words)
+    # Both are only names of findings, and name the same one.
+    return len(first.names) == 1 and first.names == second.names and first.place == second.place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OptionTerms:
+    """What is compared of an option: its words, the negations among them, its place, its findings."""
+
+    words: frozenset[str]
+    negations: frozenset[str]
+    place: Place
+    names: frozenset[str]
+
+
+@lru_cache(maxsize=20_000)
+def _read_option(text: str) -> _OptionTerms:
+    words = _content_words(text)
+    return _OptionTerms(
+        words=words, negations=words & _NEGATIONS, place=read_place(text), names=_exact_names(text)
+    )
 
 
 def _strip_sides(words: frozenset[str]) -> frozenset[str]:
@@ -145,13 +177,6 @@ def _strip_sides(words: frozenset[str]) -> frozenset[str]:
     )
 
 
-def _same_single_finding(text: str, other: str) -> bool:
-    """Whether each text is only the name of a finding, and both name the same."""
-    names, other_names = _exact_names(text), _exact_names(other)
-    return len(names) == 1 and names == other_names
-
-
-@lru_cache(maxsize=20_000)
 def _exact_names(text: str) -> frozenset[str]:
     """The findings that a text names, if it consists of their names and modifiers only."""
     names = {m.finding for m in read_mentions(text) if m.exact and m.polarity is Polarity.STATED}
@@ -207,7 +232,7 @@ def _assertions(question: Question) -> Iterator[tuple[str, str]]:
 @lru_cache(maxsize=1_000)
 def _as_statement(stem: str) -> str:
     """The stem without its question mark, which would make each finding in it uncertain."""
-    return re.sub(r"^(?:is|are|does|do)\b", "", stem.replace("?", ""), flags=re.IGNORECASE)
+    return _VERB_OF_QUESTION.sub("", stem.replace("?", ""))
 
 
 @lru_cache(maxsize=20_000)
@@ -246,8 +271,10 @@ def _related_findings(name: str) -> frozenset[str]:
     )
 
 
-def _is_stated(name: str, report: str) -> bool:
-    return any(m.finding == name and m.exact and m.polarity is Polarity.STATED for m in read_mentions(report))
+@lru_cache(maxsize=1_000)
+def _findings_of_report(report: str) -> frozenset[str]:
+    """The findings that a report states by their own names."""
+    return frozenset(_stated_findings(report))
 
 
 def _agree(option: str, report: str) -> bool:
@@ -279,9 +306,11 @@ def screen_side(
     The stem, the key, the explanation and the labels of the boxes are compared, and the sentences of the
     report that state the same finding. A part that names both sides, or none, contradicts nothing.
     """
+    key = _key_text(question)
+    if not question.boxes and not PLACE_BITS & (read_word_bits(key) | read_word_bits(question.stem)):
+        return None  # neither names a place that others could contradict
     if _answers(question, "no") or _asks_for_absence(question):
         return None  # "Is it on the left?" - "No": the explanation rightly names the other side
-    key = _key_text(question)
     parts = [
         ("answer", key, read_place(key)),
         ("stem", question.stem, read_place(question.stem)),
@@ -404,7 +433,6 @@ def screen_answer_revealed(question: Question) -> Problem | None:
     key = _key_text(question)
     if not key or _ALTERNATIVES.search(question.stem) or question.format is AnswerFormat.MULTIPLE:
         return None
-    stem = _content_words(question.stem)
     key_words = _content_words(key)
     others = [
         _content_words(option)
@@ -414,6 +442,10 @@ def screen_answer_revealed(question: Question) -> Problem | None:
     distinctive = key_words.difference(*others) if others else key_words
     if not distinctive or key_words & _NEGATIONS or not any(len(word) > 3 for word in distinctive):
         return None
+    folded_stem = question.stem.casefold()
+    if not all(word in folded_stem for word in distinctive):
+        return None  # before the words of the stem are read, which takes longer
+    stem = _content_words(question.stem)
     if not distinctive <= stem:
         return None
     # Words of another option in the stem: the stem describes the material, not the key.

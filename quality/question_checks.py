@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from domain.checks import CHECKS, Check, CheckResult, Need, Problem, Settings
+from domain.checks import CHECKS, CHECKS_ON_IMPORT, Check, CheckResult, Need, Problem, Settings
 from domain.expectations import Expectations
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat
@@ -24,9 +24,17 @@ from quality.content_screens import (
     screen_several_right,
     screen_side,
 )
-from quality.structural_checks import check_completeness, check_format, check_schema, check_types
-from quality.text_screens import Screen, find_hit
+from quality.structural_checks import (
+    QUICK_OPTION_COUNT,
+    check_completeness,
+    check_format,
+    check_schema,
+    check_types,
+    has_certainly_no_problems,
+)
+from quality.text_screens import Screen, find_hit, may_hit, read_question_bits
 from records.questions import question_from_columns
+from terminology.word_filter import ALL_BITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +42,9 @@ class CheckedQuestion:
     """A question with what checks compare it with: the format of its file, and the exam.
 
     ``radiographs`` are those of the exam if it has a question with boxes. ``is_from_run`` states whether a
-    model run of this workspace wrote it; only the terms of data use need it.
+    model run of this workspace wrote it; only the terms of data use need it. ``word_bits`` are those of all
+    texts of the question (:func:`quality.text_screens.read_question_bits`); a screen of words skips questions
+    without its own.
     """
 
     question: Question
@@ -42,6 +52,7 @@ class CheckedQuestion:
     report: str | None = None
     radiographs: tuple[ImageWidth, ...] = ()
     is_from_run: bool = False
+    word_bits: int = ALL_BITS
 
     def find_missing_need(self, needs: Sequence[Need]) -> Need | None:
         """Return the first of the needs that the question does not have; None if it has all."""
@@ -79,6 +90,8 @@ _HARMLESS = {
 
 
 def _report_words(check: Check, checked: CheckedQuestion, screen: Screen) -> Problem | None:
+    if not may_hit(screen, checked.word_bits):
+        return None
     question = checked.question
     hit = find_hit(question, screen)
     if hit is None:
@@ -185,11 +198,11 @@ def check_block(block: QuestionBlock) -> BlockResult:
         (due.check, QUESTION_CHECKS[due.check], CHECKS[due.check].needs, due.settings, due.after)
         for due in block.due
     ]
-    for row in block.rows:
-        number = row[0]
-        checked = row_to_checked_question(row, block.expected, block.radiographs)
+    structural = frozenset(due.check for due in block.due if due.check in CHECKS_ON_IMPORT)
+    minimum = max((int(due.settings.get("minimum_explanation", 0)) for due in block.due), default=0)
+    for number, checked, is_sound in _read_questions(block, minimum_explanation=minimum):
         for check, function, needs, settings, after in due_checks:
-            if number <= after:
+            if number <= after or (is_sound and check in structural):
                 continue
             need = checked.find_missing_need(needs) if needs else None
             if need is not None:
@@ -203,6 +216,40 @@ def check_block(block: QuestionBlock) -> BlockResult:
     )
 
 
+#: So many questions are tested for structural problems at once. If one may have one, each is checked.
+_TESTED_TOGETHER = 20
+
+
+def _read_questions(
+    block: QuestionBlock, *, minimum_explanation: int
+) -> Iterator[tuple[int, CheckedQuestion, bool]]:
+    """Yield (id, question, whether it is certain that no structural check reports it)."""
+    for start in range(0, len(block.rows), _TESTED_TOGETHER):
+        rows = block.rows[start : start + _TESTED_TOGETHER]
+        group = [row_to_checked_question(row, block.expected, block.radiographs) for row in rows]
+        is_sound = _are_certainly_sound(group, minimum_explanation)
+        for row, checked in zip(rows, group, strict=True):
+            yield row[0], checked, is_sound
+
+
+def _are_certainly_sound(group: Sequence[CheckedQuestion], minimum_explanation: int) -> bool:
+    questions = [checked.question for checked in group]
+    if not all(
+        question.format.has_options and question.difficulty and question.category and question.task
+        for question in questions
+    ) or any(checked.expected.option_count not in (None, QUICK_OPTION_COUNT) for checked in group):
+        return False
+    return all(question.category.strip() for question in questions if question.category) and (
+        has_certainly_no_problems(
+            [question.stem for question in questions],
+            [question.options for question in questions],
+            [question.explanation for question in questions],
+            [box.label for question in questions for box in question.boxes],
+            minimum_explanation,
+        )
+    )
+
+
 def row_to_checked_question(
     row: Sequence[Any],
     expected: Mapping[int, Expectations],
@@ -210,9 +257,11 @@ def row_to_checked_question(
 ) -> CheckedQuestion:
     """Convert a row of a block."""
     _, import_id, exam_key, report, *values = row
+    question = question_from_columns(exam_key, values)
     return CheckedQuestion(
-        question=question_from_columns(exam_key, values),
+        question=question,
         expected=expected[import_id],
         report=report,
         radiographs=radiographs.get(exam_key, ()),
+        word_bits=read_question_bits(question),
     )

@@ -15,13 +15,15 @@ from functools import lru_cache
 
 from domain.checks import Check, Problem
 from domain.expectations import Expectations
-from domain.questions import Question
+from domain.questions import Question, option_letter
 from terminology.word_filter import FilteredPattern
 
 #: Texts that result from converting a missing value to text.
 _MISSING_VALUE_TEXTS = frozenset({"nan", "null", "undefined", "[object object]"})
 #: The same texts, and others that are not valid in a field that needs a whole sentence.
 _NON_SENTENCES = _MISSING_VALUE_TEXTS | {"none", "n/a"}
+_LONGEST_NON_SENTENCE = max(map(len, _NON_SENTENCES))
+_OPENING_BRACKETS = ("[", "{")
 
 _SERIALISED_PATTERN = re.compile(r"\s*(\[.*\]|\{.*\})\s*", re.DOTALL)
 _LETTERED_PATTERN = re.compile(r"\s*([A-Z])\s*[.):]\s+\S")
@@ -43,14 +45,14 @@ def check_schema(question: Question, *, expected: Expectations) -> Problem | Non
 def check_types(question: Question) -> Problem | None:
     """Check v2, types: no text is a serialised list, object or missing value, and the stem has letters."""
     for field, text in _iter_texts(question):
-        normalized = text.strip().casefold()
-        if normalized in (_NON_SENTENCES if field in ("stem", "explanation") else _MISSING_VALUE_TEXTS):
+        stripped = text.strip()
+        if len(stripped) <= _LONGEST_NON_SENTENCE and stripped.casefold() in (
+            _NON_SENTENCES if field in ("stem", "explanation") else _MISSING_VALUE_TEXTS
+        ):
             return Problem(
-                check=Check.TYPES,
-                field=field,
-                reason=f"is {text.strip()!r}: a missing value converted to text",
+                check=Check.TYPES, field=field, reason=f"is {stripped!r}: a missing value converted to text"
             )
-        if _SERIALISED_PATTERN.fullmatch(text):
+        if stripped[:1] in _OPENING_BRACKETS and _SERIALISED_PATTERN.fullmatch(text):
             return Problem(check=Check.TYPES, field=field, reason="is a list or an object converted to text")
     if not any(character.isalpha() for character in question.stem):
         return Problem(check=Check.TYPES, field="stem", reason="contains no letters")
@@ -69,10 +71,10 @@ def check_format(question: Question, *, minimum_explanation: int) -> Problem | N
     if len(set(normalized)) < len(normalized):
         duplicate = next(text for text, count in Counter(normalized).items() if count > 1)
         return Problem(check=Check.FORMAT, field="options", reason=f"{duplicate!r} occurs more than once")
-    letters = [
-        match[1] if (match := _LETTERED_PATTERN.match(option)) else None for option in question.options
-    ]
-    if letters and letters == [chr(ord("A") + index) for index in range(len(letters))]:
+    if question.options and all(
+        (match := _LETTERED_PATTERN.match(option)) and match[1] == option_letter(index)
+        for index, option in enumerate(question.options)
+    ):
         return Problem(check=Check.FORMAT, field="options", reason="begin with option letters")
     length = len(question.explanation.strip())
     if 0 < length < minimum_explanation:
@@ -80,7 +82,7 @@ def check_format(question: Question, *, minimum_explanation: int) -> Problem | N
         return Problem(check=Check.FORMAT, field="explanation", reason=reason)
     if _KEY_IN_STEM_PATTERN.search(question.stem):
         return Problem(check=Check.FORMAT, field="stem", reason="contains the letter of the answer")
-    if _OPTIONS_IN_STEM_PATTERN.search(question.stem):
+    if "B" in question.stem and _OPTIONS_IN_STEM_PATTERN.search(question.stem):
         return Problem(check=Check.FORMAT, field="stem", reason="contains the options")
     return None
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from domain.questions import Question
-from terminology.word_filter import FilteredPattern
+from terminology.word_filter import FilteredPattern, read_word_bits
 
 
 class Screen(StrEnum):
@@ -124,5 +124,19 @@ def find_hit(question: Question, screen: Screen) -> ScreenHit | None:
     for field, text in texts:
         match = pattern.search(text)
         if match is not None:
-            return ScreenHit(screen=screen, field=field, words=match[0].strip())
+            start, end = match.span()
+            return ScreenHit(screen=screen, field=field, words=text[start:end].strip())
     return None
+
+
+def may_hit(screen: Screen, word_bits: int) -> bool:
+    """Whether a screen may have a hit in a question whose texts have these bits."""
+    return bool(_PATTERNS[screen][0].word_bits & word_bits)
+
+
+def read_question_bits(question: Question) -> int:
+    """Return the bits of all texts of a question that screens search."""
+    bits = read_word_bits(question.stem) | read_word_bits(question.explanation)
+    for option in question.options:
+        bits |= read_word_bits(option)
+    return bits | read_word_bits(question.answer) if isinstance(question.answer, str) else bits

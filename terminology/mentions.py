@@ -15,7 +15,7 @@ from functools import cache, lru_cache, reduce
 from operator import or_
 
 from terminology.findings import FindingTerm, load_findings
-from terminology.word_filter import FilteredPattern, read_word_bits
+from terminology.word_filter import FilteredPattern, compile_folded, fold, read_word_bits
 
 
 class Polarity(StrEnum):
@@ -37,40 +37,39 @@ class Mention:
     sentence: str
 
 
-_SENTENCE_END = re.compile(r"(?<=[.;])\s+(?!\d+\s*(?:cm|mm))|\n+")
+# Begins with \s, which is found faster than the mark before it.
+_SENTENCE_END = re.compile(r"\s(?:(?<=[.;]\s)\s*(?!\d+\s*(?:cm|mm))|(?<=\n)\n*)")
 _NUMBERING = re.compile(r"^\s*\d+\s*[.)]\s*")
+# Patterns begin with (?<!\w) where \b means the same, because it is searched faster.
 _NEGATION = FilteredPattern(
-    r"\b(?:no|neither|nor|without|negative\s+for|free\s+of|clear\s+of|absence\s+of|absent|"
+    r"(?<!\w)(?:no|neither|nor|without|negative\s+for|free\s+of|clear\s+of|absence\s+of|absent|"
     r"not\s+(?:see|show|demonstrate|have)\w*)\b"
 )
 #: Words that end what a negation covers.
-_SCOPE_END = re.compile(
-    r"\b(?:but|however|although|though|except|other\s+than|apart\s+from|aside\s+from|besides|which|otherwise|while|"
+_SCOPE_END = compile_folded(
+    r"(?<!\w)(?:but|however|although|though|except|other\s+than|apart\s+from|aside\s+from|besides|which|otherwise|while|"
     r"with(?!\s+or\b)|there\s+(?:is|are)|due\s+to|given|despite|since|from\s+the\s+prior)\b|[;:]|"
     r",\s*(?:and\s+)?(?:the\s+)?(?:heart|cardi|lungs?|mediastin|stable|mild|moderate|small|minimal|unchanged|normal|"
-    r"visuali[sz]ed|bony|osseous|calcified|old|chronic|scattered|left|right|bilateral|low|degenerative)",
-    re.IGNORECASE,
+    r"visuali[sz]ed|bony|osseous|calcified|old|chronic|scattered|left|right|bilateral|low|degenerative)"
 )
 #: Between a negation and a finding, these words restrict the negation: a smaller or older one may be there.
-_RESTRICTING = re.compile(
-    r"\b(?:large|larger|significant\w*|siz[ae]able|gross|overt|frank|definit\w+|typical|displaced|suspicious|new|"
+_RESTRICTING = compile_folded(
+    r"(?<!\w)(?:large|larger|significant\w*|siz[ae]able|gross|overt|frank|definit\w+|typical|displaced|suspicious|new|"
     r"convincing|obvious|worsening|increas\w+|additional|other|further|change|interval|dominant|massive|layering|"
     r"right|left|upper|lower|apical|basilar|bibasilar|basal|perihilar|unilateral|longer|specific|discrete|"
-    r"radiopaque|non-?calcified|calcified|tension|active|confluent|lobar|XXXX)\b",
-    re.IGNORECASE,
+    r"radiopaque|non-?calcified|calcified|tension|active|confluent|lobar|XXXX)\b"
 )
-_RESTRICTED_PLACE = re.compile(
+_RESTRICTED_PLACE = compile_folded(
     r"^(?:\s+\w+){0,3}?\s+(?:on|in|at|within|of|along|near|over|above|below|greater|larger)\s+(?:the\s+|either\s+)?"
-    r"(?:right|left|upper|lower|mid\w*|bases?|apex|apices|retrocardiac|hil\w+|than|lateral)\b",
-    re.IGNORECASE,
+    r"(?:right|left|upper|lower|mid\w*|bases?|apex|apices|retrocardiac|hil\w+|than|lateral)\b"
 )
 _NEGATED_AFTER = FilteredPattern(
     r"^(?:\s+\w+){0,2}\s+(?:is|are|was|were)\s+not\s+(?:\w+\s+)?(?:seen|identified|visuali[sz]ed|evident|"
     r"present|demonstrated|appreciated)\b"
 )
-_NEGATED_WITHIN = FilteredPattern(r"\b(?:not|no|without)\b")
+_NEGATED_WITHIN = FilteredPattern(r"(?<!\w)(?:not|no|without)\b")
 _DOUBT = FilteredPattern(
-    r"\b(?:may|might|could|can|possib\w+|probabl\w+|potential\w*|suggest\w*|question\w*|exclude\w*|versus|vs|likely|"
+    r"(?<!\w)(?:may|might|could|can|possib\w+|probabl\w+|potential\w*|suggest\w*|question\w*|exclude\w*|versus|vs|likely|"
     r"suspicio\w+|suspect\w*|concern\w*|differential|rule|evaluat\w+|if|consider\w*|equivocal|appearance\s+of|"
     r"resembl\w+|mimic\w*|simulat\w+|favou?r\w*|presum\w+|artifact\w*|borderline|not\s+(?:significantly|definitely)|"
     r"resol\w+|cleared|removed|improv\w+|decreas\w+|histor\w+|previous\w*|prior|interval|"
@@ -81,7 +80,12 @@ _DOUBT = FilteredPattern(
 #: Open-i replaced words by XXXX: the hidden one may be a doubt ("XXXX atelectasis").
 _HIDDEN_WORD = re.compile(r"XXXX(?:\s+\w+){0,2}\s*$")
 _ALTERNATIVE = FilteredPattern(r"^[^.;]{0,30}\b(?:or|and/or)\b|^\s*/")
-_ALTERNATIVE_BEFORE = re.compile(r"\b(?:or|and/or)\s+(?:\w+\s+){0,2}$|/\s*$", re.IGNORECASE)
+_ALTERNATIVE_BEFORE = compile_folded(r"(?<!\w)(?:or|and/or)\s+(?:\w+\s+){0,2}$|/\s*$")
+_LETTERS = re.compile(r"[a-z]+")
+#: A sentence without these words and marks states each finding that it names.
+_CUES = (_NEGATION, _NEGATED_WITHIN, _NEGATED_AFTER, _DOUBT, _ALTERNATIVE)
+_CUE_BITS = reduce(or_, (cue.bits for cue in _CUES))
+_CUE_MARKS = re.compile("|".join(sorted(re.escape(mark) for cue in _CUES for mark in cue.characters)) + "|XX")
 
 
 def split_sentences(*texts: str) -> list[str]:
@@ -99,22 +103,30 @@ def split_sentences(*texts: str) -> list[str]:
 
 def find_mentions(sentence: str, term: FindingTerm) -> Iterator[Mention]:
     """Yield the mentions of a finding in a sentence, with what is stated about each."""
-    names = [match.span() for match in term.name.finditer(sentence)]
-    mentions = (
-        names if term.mention is term.name else [match.span() for match in term.mention.finditer(sentence)]
-    )
+    folded = fold(sentence)
+    names = _find_spans(term.name.pattern, folded)
+    mentions = names if term.mention is term.name else _find_spans(term.mention.pattern, folded)
     for start, end in mentions:
         yield Mention(
             finding=term.id,
             polarity=_judge(sentence, start, end, term),
-            exact=_overlaps_any(start, end, names),
+            exact=mentions is names or _overlaps_any(start, end, names),
             sentence=sentence,
         )
-    for start, end in names:
+    for start, end in names if mentions is not names else ():
         if not _overlaps_any(start, end, mentions):
             yield Mention(
                 finding=term.id, polarity=_judge(sentence, start, end, term), exact=True, sentence=sentence
             )
+
+
+def _find_spans(pattern: str, folded: str) -> list[tuple[int, int]]:
+    return [match.span() for match in _compile_term(pattern).finditer(folded)]
+
+
+@cache
+def _compile_term(pattern: str) -> re.Pattern[str]:
+    return compile_folded(pattern)
 
 
 def _overlaps_any(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
@@ -131,37 +143,40 @@ def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
 
     Whether a pattern can match a part is decided by the words of the whole sentence, which are read once.
     """
-    before, after = sentence[:start], sentence[end:]
-    is_negated = _NEGATED_WITHIN.may_match(sentence) and _NEGATED_WITHIN.pattern.search(sentence[start:end])
+    bits = read_word_bits(sentence)
+    if not bits & _CUE_BITS and not _CUE_MARKS.search(sentence):
+        return Polarity.STATED
+    folded = fold(sentence)
+    before, after = folded[:start], folded[end:]
+    is_negated = bits & _NEGATED_WITHIN.word_bits and _NEGATED_WITHIN.folded.search(folded[start:end])
     if is_negated:  # "the mediastinum is not widened"
         return Polarity.RESTRICTED if _has_doubt(sentence) else Polarity.NEGATED
-    may_be_negated = _NEGATION.may_match(sentence)
+    may_be_negated = bits & _NEGATION.word_bits
     cue = None
-    for match in _NEGATION.pattern.finditer(before) if may_be_negated else ():
+    for match in _NEGATION.folded.finditer(before) if may_be_negated else ():
         if not _SCOPE_END.search(before[match.end() :]):
             cue = match
     if cue is not None:
         between = before[cue.end() :]
         # A comma ends what an adjective belongs to: "no large effusion, pneumothorax".
         nearest = between.rsplit(",", 1)[-1]
-        words = set(re.findall(r"[a-z]+", nearest.casefold()))
         if (
             _RESTRICTING.search(nearest)
-            or term.restricted_by & words
+            or (term.restricted_by and not term.restricted_by.isdisjoint(_LETTERS.findall(nearest)))
             or _RESTRICTED_PLACE.search(after)
             or _has_doubt(sentence)
         ):
             return Polarity.RESTRICTED
         return Polarity.NEGATED
-    if _NEGATED_AFTER.may_match(sentence) and _NEGATED_AFTER.pattern.search(after):
+    if bits & _NEGATED_AFTER.word_bits and _NEGATED_AFTER.folded.search(after):
         return Polarity.RESTRICTED if _has_doubt(sentence) else Polarity.NEGATED
     may_have_alternative = _ALTERNATIVE.may_match(sentence)
     if (
         _has_doubt(sentence)
-        or (may_have_alternative and _ALTERNATIVE.pattern.search(after))
+        or (may_have_alternative and _ALTERNATIVE.folded.search(after))
         or (may_have_alternative and _ALTERNATIVE_BEFORE.search(before))
-        or ("XX" in before and _HIDDEN_WORD.search(before))
-        or (may_be_negated and _NEGATION.pattern.search(before[-40:]))
+        or ("XX" in sentence and _HIDDEN_WORD.search(sentence[:start]))
+        or (may_be_negated and _NEGATION.folded.search(before[-40:]))
     ):
         return Polarity.UNCERTAIN
     return Polarity.STATED
@@ -170,17 +185,19 @@ def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
 @lru_cache(maxsize=20_000)
 def read_mentions(text: str) -> tuple[Mention, ...]:
     """Return all mentions of all findings in a text, sentence by sentence. Options and reports recur."""
-    return tuple(mention for sentence in split_sentences(text) for mention in _read_sentence(sentence))
+    mentions: list[Mention] = []
+    for sentence in split_sentences(text):
+        mentions += _read_sentence(sentence)
+    return tuple(mentions)
 
 
 @lru_cache(maxsize=20_000)
 def _read_sentence(sentence: str) -> tuple[Mention, ...]:
     _list_terms()  # before the words are read, because the first call registers triggers
-    return tuple(
-        mention
-        for term in _select_terms(read_word_bits(sentence) & _read_all_bits())
-        for mention in find_mentions(sentence, term)
-    )
+    mentions: list[Mention] = []
+    for term in _select_terms(read_word_bits(sentence) & _read_all_bits()):
+        mentions += find_mentions(sentence, term)
+    return tuple(mentions)
 
 
 @lru_cache(maxsize=20_000)

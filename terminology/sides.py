@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from terminology.word_filter import FilteredPattern
+from terminology.word_filter import FilteredPattern, read_word_bits
 
 RIGHT, LEFT = re.compile(r"\bright\b", re.IGNORECASE), re.compile(r"\bleft\b", re.IGNORECASE)
 BOTH = re.compile(r"\b(?:bilateral\w*|both|bibasilar|bibasal|biapical)\b", re.IGNORECASE)
@@ -17,9 +17,10 @@ _WITHOUT_SIDE = (
     r"coronary|subclavian|jugular|internal|ij\b|picc|brachiocephalic|arm\b)|"
     r"(?:to|towards?|from)\s+the\s+(?:right|left)\b|all right\b"
 )
-# The patterns are searched in lower case, which takes a third of the time of ignoring case.
+# The patterns are searched in lower case after a space, which takes a fourth of the time of ignoring case and
+# of beginning with \b.
 _SIDES = re.compile(
-    rf"\b(?:{_WITHOUT_SIDE}|(left|right)(?:[- ]sided?)?\b|"
+    rf"[^a-z0-9_](?:{_WITHOUT_SIDE}|(left|right)(?:[- ]sided?)?\b|"
     r"(bilateral\w*|(?:both|bibasilar|bibasal|biapical)\b))"
 )
 #: Heights by the words for them: apical is part of upper, basal of lower.
@@ -30,11 +31,14 @@ _HEIGHTS = {
 }
 _HEIGHT_BY_WORD = {word: height for height, words in _HEIGHTS.items() for word in words}
 _HEIGHT_WORDS = re.compile(
-    r"\b(?:mid(?:dle)?(?=[\s-]+(?:lung|lobe|zone))|mid(?=-to-\w)|"
+    r"[^a-z0-9_](mid(?:dle)?(?=[\s-]+(?:lung|lobe|zone))|mid(?=-to-\w)|"
     rf"(?:{'|'.join((*_HEIGHTS['upper'], *_HEIGHTS['lower']))})\b)"
 )
-#: Texts without these words name neither; the words of a text are read once for all filters.
-_MAY_NAME = FilteredPattern(r"left|right|bilateral|both|bi?basilar|bi?basal|" + "|".join(_HEIGHT_BY_WORD))
+#: Texts without these words name no side or no height; the words of a text are read once for all filters.
+_MAY_NAME_SIDE = FilteredPattern(r"left|right|bilateral|\bboth\b|bibasilar|bibasal|biapical")
+_MAY_NAME_HEIGHT = FilteredPattern("|".join(rf"\b{word}\b" for word in _HEIGHT_BY_WORD))
+#: A text that names a place has a word with one of these bits.
+PLACE_BITS = _MAY_NAME_SIDE.word_bits | _MAY_NAME_HEIGHT.word_bits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,16 +70,18 @@ def read_place(text: str) -> Place:
     >>> sorted(read_place("Bibasilar atelectasis; the right heart border is sharp.").sides)
     ['left', 'right']
     """
-    if not _MAY_NAME.may_match(text):
+    bits = read_word_bits(text)
+    if not bits & PLACE_BITS:
         return _NOWHERE
-    text = text.lower()
+    text = f" {text.lower()}"
     sides: set[str] = set()
-    for match in _SIDES.finditer(text):
-        if match.lastindex:
-            sides |= {match[1]} if match[1] else {"left", "right"}
-    return _make_place(
-        frozenset(sides), frozenset(_HEIGHT_BY_WORD[word] for word in _HEIGHT_WORDS.findall(text))
-    )
+    for side, both in _SIDES.findall(text) if bits & _MAY_NAME_SIDE.word_bits else ():
+        if side:
+            sides.add(side)
+        elif both:
+            sides |= {"left", "right"}
+    words = _HEIGHT_WORDS.findall(text) if bits & _MAY_NAME_HEIGHT.word_bits else ()
+    return _make_place(frozenset(sides), frozenset([_HEIGHT_BY_WORD[word] for word in words]))
 
 
 @cache

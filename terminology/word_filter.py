@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from re import _parser  # type: ignore[attr-defined]  # no public module parses patterns
 from typing import Any
 
@@ -18,7 +18,9 @@ from typing import Any
 ALL_BITS = -1
 #: Letters outside ASCII that equal one of a to z if case is ignored, in patterns but not in the lookup.
 _EQUAL_TO_ASCII = re.compile("[\u017f\u212a\u0130\u0131]")
+_TO_ASCII = str.maketrans("\u017f\u212a\u0130\u0131", "skii")
 _TO_WORDS = {code: chr(code).lower() if chr(code) in string.ascii_letters else " " for code in range(128)}
+_BOUNDARIES = frozenset("{} {}".format(*_parser.parse(pattern)[0]) for pattern in (r"(?<!\w)", r"\s+", " "))
 _bits_by_trigger: dict[str, int] = {}
 _MAX_WORDS = 100_000
 
@@ -26,42 +28,68 @@ _MAX_WORDS = 100_000
 def find_triggers(pattern: str) -> frozenset[str]:
     r"""Return texts of which each match has at least one; empty if there are no such texts.
 
-    A trigger is a run of letters in lower case, or one other character. Of several choices, the one whose
-    shortest trigger is longest is returned; a letter outside ASCII is rare.
+    A trigger is a run of letters in lower case, or one other character. A space before or after the letters
+    means that a word begins or ends there. Of several choices, the one whose shortest trigger is longest is
+    returned; a letter outside ASCII is rare.
 
-    >>> sorted(find_triggers(r"pneumothora\w+|(?<!joint )effusions?|(?:big|large) heart"))
-    ['effusion', 'heart', 'pneumothora']
-    >>> find_triggers(r"\S+|\bno\b")
-    frozenset()
+    >>> sorted(find_triggers(r"pneumothora\w+|(?<!joint )effusions?|\b(?:big|large) heart\b"))
+    [' heart ', 'effusion', 'pneumothora']
+    >>> find_triggers(r"\bno\b"), find_triggers(r"\S+|\bno\b")
+    (frozenset({' no '}), frozenset())
     """
-    return _choose_triggers(_parser.parse(pattern))
+    return _choose_triggers(_parser.parse(pattern), is_start=False, is_end=False)
 
 
-def _choose_triggers(items: Sequence[tuple[Any, Any]]) -> frozenset[str]:
+def _choose_triggers(items: Sequence[tuple[Any, Any]], *, is_start: bool, is_end: bool) -> frozenset[str]:
+    """Choose triggers of a part of a pattern, where a word begins at its start or ends at its end."""
     choices: list[frozenset[str]] = []
-    run = ""
-    for operator, argument in items:
+    run = " " if is_start else ""
+    for index, (operator, argument) in enumerate(items):
         name = str(operator)
         if name == "LITERAL" and chr(argument) in string.ascii_letters:
             run += chr(argument).lower()
             continue
-        choices.append(frozenset({run}))
-        run = ""
+        is_boundary = _is_boundary(operator, argument)
+        before = run
+        if run.strip():
+            choices.append(frozenset({f"{run} " if is_boundary else run}))
+        begins = index == 0 and is_start
+        ends = index == len(items) - 1 and is_end
+        if index > 0:
+            begins = _is_boundary(*items[index - 1])
+        if index < len(items) - 1:
+            ends = _is_boundary(*items[index + 1])
+        run = " " if is_boundary else ""
         if name == "LITERAL":
             choices.append(frozenset({chr(argument)}))
         elif name == "BRANCH":
-            alternatives = [_choose_triggers(alternative) for alternative in argument[1]]
+            # The parser divides "not|no" into "no" and "t" or nothing, so the letters before are put back.
+            letters = [("LITERAL", ord(letter)) for letter in before.strip()]
+            alternatives = [
+                _choose_triggers(
+                    [*letters, *alternative],
+                    is_start=before.startswith(" ") if letters else begins,
+                    is_end=ends,
+                )
+                for alternative in argument[1]
+            ]
             choices.append(frozenset().union(*alternatives) if all(alternatives) else frozenset())
         elif name == "SUBPATTERN":
-            choices.append(_choose_triggers(argument[3]))
+            choices.append(_choose_triggers(argument[3], is_start=begins, is_end=ends))
         elif name in {"MAX_REPEAT", "MIN_REPEAT"} and argument[0] > 0:
-            choices.append(_choose_triggers(argument[2]))
-    choices.append(frozenset({run}))
+            choices.append(_choose_triggers(argument[2], is_start=False, is_end=False))
+    if run.strip():
+        choices.append(frozenset({f"{run} " if is_end else run}))
     return max(
-        (choice for choice in choices if choice and "" not in choice),
+        filter(None, choices),
         key=lambda choice: (min(map(_rarity, choice)), -len(choice)),
         default=frozenset(),
     )
+
+
+def _is_boundary(operator: object, argument: object) -> bool:
+    r"""Whether words end at a part of a pattern: ``\b``, ``\s+``, or ``(?<!\w)``, faster than ``\b``."""
+    return str(argument) == "AT_BOUNDARY" or f"{operator} {argument}" in _BOUNDARIES
 
 
 @lru_cache(maxsize=20_000)
@@ -86,8 +114,10 @@ class _BitsByWord(dict[str, int]):
         if len(self) >= _MAX_WORDS:
             self.clear()
         bits = 0
+        # A dash outside ASCII is part of the word here, so letters are searched anywhere in such words.
+        marked = f" {word} " if word.isascii() else word
         for trigger, bit in _bits_by_trigger.items():
-            if trigger in word:
+            if (trigger if word.isascii() else trigger.strip()) in marked:
                 bits |= bit
         self[word] = bits
         return bits
@@ -96,40 +126,78 @@ class _BitsByWord(dict[str, int]):
 _bits_by_word = _BitsByWord()
 
 
+def fold(text: str) -> str:
+    """Return a text in lower case, with all characters at their positions.
+
+    >>> fold("No LARGE effusion: \u212aerley")
+    'no large effusion: kerley'
+    """
+    return text.lower() if text.isascii() else text.translate(_TO_ASCII).lower()
+
+
+def compile_folded(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern for texts from :func:`fold`. It matches there what it matches if case is ignored.
+
+    The search takes a third to half of the time.
+    """
+    return re.compile(re.sub(r"\\.|[A-Z]", _lower_letter, pattern))
+
+
+def _lower_letter(match: re.Match[str]) -> str:
+    return match[0] if match[0].startswith("\\") else match[0].lower()
+
+
 class FilteredPattern:
     """Patterns that are searched only in texts that have one of their triggers.
 
     Args:
         patterns: patterns. The first one is searched.
         ignore_case: whether their case is ignored.
+
+    Attributes:
+        bits: the bits of the trigger words.
+        characters: the other triggers.
     """
 
     def __init__(self, *patterns: str, ignore_case: bool = True) -> None:
-        self.pattern = re.compile(patterns[0], re.IGNORECASE if ignore_case else 0)
+        self._source, self._ignores_case = patterns[0], ignore_case
+        self._searches_folded = ignore_case and "(?-i:" not in patterns[0]
         choices = [find_triggers(pattern) for pattern in patterns]
         triggers = frozenset[str]().union(*choices) if all(choices) else frozenset[str]()
-        words = sorted(trigger for trigger in triggers if trigger.isalpha())
-        self._bits = _register_triggers(words)
+        words = sorted(trigger for trigger in triggers if trigger.strip().isalpha())
+        self.bits = _register_triggers(words)
         # Each text contains "", so a pattern without triggers is always searched.
-        self._characters = tuple(sorted(triggers.difference(words))) if triggers else ("",)
+        self.characters = tuple(sorted(triggers.difference(words))) if triggers else ("",)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The first pattern."""
+        return re.compile(self._source, re.IGNORECASE if self._ignores_case else 0)
+
+    @cached_property
+    def folded(self) -> re.Pattern[str]:
+        """The first pattern for texts from :func:`fold`."""
+        return compile_folded(self._source)
 
     @property
     def word_bits(self) -> int:
         """The bits of which the words of a text must have one; all bits if a match needs no trigger word."""
-        return ALL_BITS if self._characters else self._bits
+        return ALL_BITS if self.characters else self.bits
 
     def may_match(self, text: str) -> bool:
         """Whether one of the patterns can match a text, or any part of it."""
-        if read_word_bits(text) & self._bits:
+        if read_word_bits(text) & self.bits:
             return True
-        for character in self._characters:  # noqa: SIM110 - faster than any(), and most patterns have none
+        for character in self.characters:  # noqa: SIM110 - faster than any(), and most patterns have none
             if character in text:
                 return True
         return False
 
     def search(self, text: str) -> re.Match[str] | None:
-        """Return the first match in a text, as ``pattern.search`` does."""
-        return self.pattern.search(text) if self.may_match(text) else None
+        """Return the first match in a text, as ``pattern.search`` does; its text may be in lower case."""
+        if not self.may_match(text):
+            return None
+        return self.folded.search(fold(text)) if self._searches_folded else self.pattern.search(text)
 
 
 def _register_triggers(words: Sequence[str]) -> int:

@@ -1,15 +1,25 @@
 """The four structural checks, and the fast test that makes them unnecessary for most questions."""
 
+from collections import Counter
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.boxes import Box, LabelledBox
-from domain.checks import Check
+from domain.checks import CHECKS, Check
 from domain.errors import InvalidValue
 from domain.expectations import COMPLETE, Expectations
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
+from quality.question_checks import (
+    QUESTION_CHECKS,
+    DueCheck,
+    QuestionBlock,
+    apply_check,
+    check_block,
+    row_to_checked_question,
+)
 from quality.structural_checks import (
     check_completeness,
     check_format,
@@ -18,6 +28,7 @@ from quality.structural_checks import (
     check_types,
     has_certainly_no_problems,
 )
+from records.questions import QUESTION_COLUMNS, question_to_columns
 
 
 def make_question(**changes):
@@ -159,3 +170,44 @@ def test_the_quick_test_passes_an_ordinary_question():
     assert has_certainly_no_problems(
         [ordinary.stem], [ordinary.options], [ordinary.explanation], ["left lower zone"], 20
     )
+
+
+#: Ordinary questions, and some with faults of every check, so that groups of both kinds occur.
+VARIANTS = (
+    {}, {}, {"category": None}, {"explanation": "Short."},
+    {"stem": "Compared with the prior exam, what is new?"},
+    {"stem": "According to the report, what is on the left?", "explanation": "It is on the right."},
+    {"options": ("Effusion", "Pleural effusion", "No effusion", "{}")},
+    {"options": ("A. a", "B. b", "C. c")},
+    {"format": AnswerFormat.CLOSED, "options": (), "answer": "yes", "stem": "A left pneumothorax? - Yes"},
+    {"task": Task.NEGATION, "stem": "Which finding is absent?"},
+    {"boxes": (make_box(" "),)},
+    {"explanation": "Seen 03/14/2019 by Dr. Smith, \u00c9t\u00e9\u2013no effusion."},
+)  # fmt: skip
+REPORTS = (
+    None,
+    "",
+    "Left pleural effusion. No pneumothorax.",
+    "Right lower lobe consolidation\u2013no effusion.",
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(VARIANTS), st.sampled_from(REPORTS)), min_size=1, max_size=45))
+def test_a_block_has_the_results_of_its_questions_one_by_one(choices):
+    rows = []
+    for number, (changes, report) in enumerate(choices, start=1):
+        columns = question_to_columns(make_question(**changes))
+        rows.append((number, 1, "e", report, *(columns[name] for name in QUESTION_COLUMNS)))
+    due = tuple(
+        DueCheck(check=check, settings={"minimum_explanation": 20}, after=0) for check in QUESTION_CHECKS
+    )
+    result = check_block(QuestionBlock(rows=rows, expected={1: COMPLETE}, due=due))
+    for check in QUESTION_CHECKS:
+        single = [
+            (row[0], apply_check(check, row_to_checked_question(row, {1: COMPLETE}, {}), due[0].settings))
+            for row in rows
+        ]
+        assert result.problems[check] == [(number, one.problem) for number, one in single if one.problem]
+        assert result.missing[check] == Counter(one.not_checked for _, one in single if one.not_checked)
+    assert set(result.problems) <= set(CHECKS)

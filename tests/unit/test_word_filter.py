@@ -76,7 +76,7 @@ def test_mentions_are_those_of_every_finding_in_plain_order(text):
         (r"o?edema|kerley", {"edema", "kerley"}),
         (r"granulomas?\b", {"granuloma"}),
         (r"(?:low|small)(?:er)?\s+(?:lung )?volumes?", {"volume"}),
-        (r"^\s*/|\bor\b", {"/", "or"}),
+        (r"^\s*/|\bor\b", {"/", " or "}),
         (r"a{0,3}|b", set()),
         (r"(?:x|yz)+\d", {"x", "yz"}),
     ],
@@ -89,6 +89,17 @@ def test_letters_outside_ascii_that_equal_ascii_ones_are_searched():
     assert re.search("side", "\u017fide", re.IGNORECASE)
     assert FilteredPattern("side").search("\u017fide")
     assert read_word_bits("\u017fide") == -1
+
+
+@pytest.mark.parametrize("text", ["no\u2013effusion", "No5", "_no_", "say no.", "K\u00f6hler/no"])
+def test_a_whole_word_is_found_beside_any_other_character(text):
+    filtered = FilteredPattern(r"\b(?:no|never)\b")
+    assert filtered.may_match(text)
+    assert bool(filtered.search(text)) == bool(filtered.pattern.search(text))
+
+
+def test_a_longer_word_does_not_pass_the_filter_of_a_whole_word():
+    assert not FilteredPattern(r"\b(?:no|never)\b").may_match("a small nodule is noted")
 
 
 def test_a_pattern_without_triggers_is_searched_in_texts_without_words():
