@@ -1,8 +1,8 @@
 """Imports answers of models to 41,007 questions, and measures the page Model scores with 20 models.
 
 Targets: import of the answers at most 60 s, first look of the page at most 2 s, slices at most 300 ms.
-``--imported`` models are imported and scored for real. The score files of the others are those with a part of
-the answers exchanged, because the page reads files only. The release is written as a folder with gold.jsonl,
+The first ``--imported`` models are imported and scored. The other models get copies of their score files with
+some answers exchanged: the page only reads these files. The release is written as a folder with gold.jsonl,
 two radiographs per exam and no image files, because nothing is sent to a model here.
 
 Run ``python -m benchmarks.evaluation [--questions N] [--models N] [--imported N]``.
@@ -231,7 +231,7 @@ def find_set() -> evaluations.ScoreSet:
 
 
 def add_models(count: int) -> None:
-    """Import nothing for the other models: store one answer and a score file with exchanged answers."""
+    """Give each of the other models one answer and a score file with exchanged answers."""
     workspace, scores = current_workspace(), find_set()
     sources = [score_files.find_scores(workspace, digest=item.digest) for item in scores.evaluations]
     first = sources[0]

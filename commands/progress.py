@@ -24,8 +24,9 @@ def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "progress",
-        description="Print done, skipped and remaining questions by tier, task and reviewer, kinds of error "
-        "with 95 % Wilson intervals, and the machine tier compared with the expert tier (weighted kappa).",
+        description="Print done, skipped and remaining questions by difficulty, task and reviewer, kinds of "
+        "error with 95 % Wilson intervals, and the stated difficulty compared with the reviewers' rating "
+        "(weighted kappa).",
     )
     parser.add_argument("batch", metavar="BATCH")
     parser.add_argument(
@@ -109,7 +110,7 @@ def format_text(batch_progress: Progress) -> Iterable[str]:
     yield ""
     yield from _format_ratings(batch_progress)
     table = batch_progress.tier_table
-    yield f"Machine tier (rows) against expert tier (columns), n = {table.n:,} judgements"
+    yield f"Stated difficulty (rows) against reviewers' rating (columns), n = {table.n:,} judgements"
     yield from _format_table(
         ("", *table.tiers),
         [

@@ -1,4 +1,4 @@
-"""``cli.py region-check``: experts mark the sentences and regions of a sample of reports of stage I."""
+"""``cli.py region-check``: experts mark sentences and regions in replies of the prompt gemex-regions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_to(subparsers: Subparsers) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
     create = verbs.add_parser(
         "create",
-        help="draw reports from the replies of a stage I run",
+        help="draw reports from the replies of a run of gemex-regions",
         description="Experts mark each sentence on the page Score outputs: right, wrong region, wrong "
         "sentence or missed sentence.",
     )

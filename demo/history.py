@@ -83,7 +83,7 @@ class DemoBatch:
 
 
 def list_demo_batches() -> tuple[DemoBatch, ...]:
-    """Three batches with different settings, and one with two reviewers per question and hidden questions."""
+    """List three batches with different settings, and one with two reviewers and hidden questions."""
     guideline = GUIDELINE.read_text(encoding="utf-8")
     return (
         DemoBatch(

@@ -35,7 +35,7 @@ class DataUse(StrEnum):
         return order.index(endpoint) <= order.index(self)
 
 
-#: The policy of a dataset for which nobody has chosen one.
+#: The policy of a dataset without a chosen one.
 DEFAULT_DATA_USE = DataUse.LOCAL
 
 
@@ -65,7 +65,7 @@ class Endpoint:
         id: the id in the database; 0 before it is stored.
         name: the name in lists and commands; unique among endpoints in use.
         url: the base address, up to and including ``/v1``.
-        model: the model that is asked for.
+        model: the requested model.
         reported_model: the name under which the server answers, if it differs from ``model``.
         data_use: what happens to data there, as declared by the admin.
         family: the family of the model, such as qwen, as declared by the admin; None to take it from its
@@ -74,7 +74,7 @@ class Endpoint:
         price_input: dollars per million tokens; None to look the price up.
         price_output: the same for tokens of the reply.
         max_parallel: the largest number of calls at a time, in each process.
-        timeout_seconds: after which a call has failed.
+        timeout_seconds: the time after which a call has failed.
         accepts_images: whether it accepts radiographs.
         retired_at: since when it is no longer used; None if it is in use.
     """
@@ -160,7 +160,7 @@ class FailureKind(StrEnum):
     EXPIRED = "batch expired"
 
 
-#: Failures of the way to the model. They cost no tokens, and the call is repeated after a pause.
+#: Failures of the connection or the server. They cost no tokens, and the call is repeated after a pause.
 RETRIED_FAILURES = frozenset(
     {
         FailureKind.RATE_LIMIT,
@@ -194,7 +194,7 @@ class Call:
     Attributes:
         key: SHA-256 of everything that determines the request; see ``language_models.requests``.
         run_id: the run; None for a test of an endpoint.
-        position: the place of the request in the run, from 0.
+        position: the position of the request in the run, from 0.
         round: 0 for the request itself, 1 or 2 for a correction of the reply.
         failure: why there is no usable reply; None if there is one.
         error: the reason as text.

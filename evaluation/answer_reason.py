@@ -1,4 +1,4 @@
-"""The AR-score: a judge model scores the key's text and the model's, and the candidate is divided by the key.
+"""The AR-score: a judge model scores the key's text and the model's text; the AR-score is their ratio.
 
 The judge sees the question, the report and both texts without knowing which is the key. Each pair is judged
 in both orders, because judges prefer a position, and the score of a question is the mean of both, x 100. A
@@ -159,16 +159,16 @@ def compute_answer_reason(
             zero_references += 1
             continue
         scores.setdefault(number, {})[order] = score
-    both = {number: values for number, values in scores.items() if len(values) == len(ORDERS)}
-    numbers = sorted(both)
+    complete = {number: values for number, values in scores.items() if len(values) == len(ORDERS)}
+    numbers = sorted(complete)
     return AnswerReasonScores(
-        values={number: sum(both[number].values()) / len(ORDERS) for number in numbers},
+        values={number: sum(complete[number].values()) / len(ORDERS) for number in numbers},
         judged=sum(count == len(ORDERS) for count in ended.values()),
         failed=failed,
         unparseable=unparseable,
         zero_references=zero_references,
         order_bias=mean_by_cluster(
-            [both[number][CANDIDATE_FIRST] - both[number][REFERENCE_FIRST] for number in numbers],
+            [complete[number][CANDIDATE_FIRST] - complete[number][REFERENCE_FIRST] for number in numbers],
             [clusters[number] for number in numbers],
         ),
     )

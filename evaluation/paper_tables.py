@@ -1,4 +1,4 @@
-"""Tables as GEMeX and ReXVQA print them, with one's own models and, if wanted, the published ones.
+"""Tables in the layout of GEMeX and ReXVQA, with the user's models and, on request, the published ones.
 
 Values are percentages with two decimals, "-" if not defined, as in the papers. Intervals and numbers of
 questions are in the other tables. ReXVQA's column "Overall" is the mean of the tasks for seven models and
@@ -80,13 +80,13 @@ def build_paper_tables(
     *,
     with_published: bool,
 ) -> list[PaperTable]:
-    """Build all tables for a slice of the questions. The names of models whose values say nothing state so.
+    """Build all tables for a slice of the questions. Names of test models are marked.
 
     Args:
         table: the questions.
         models: the models.
         rows: whether each question is in the slice, shape (q,).
-        with_published: whether the rows of the papers stand beside one's own.
+        with_published: whether to include the rows of the papers.
     """
     test_judged = list_judged_by_test_model(models)
     models = [
@@ -119,8 +119,8 @@ def build_paper_tables(
             name="gemex-table-6",
             title="GEMeX Table 6: measures of texts by format",
             rows=_build_gemex_table6(by_format, with_published=with_published),
-            note="The paper does not state versions and settings of its measures, so its values and one's "
-            "own are not comparable digit by digit.",
+            note="The paper does not state versions and settings of its measures, so its values and yours "
+            "are not comparable digit by digit.",
         ),
         PaperTable(
             name="rexvqa-table-2",

@@ -36,7 +36,7 @@ DIMENSIONS = {
     "task": "Task",
     "category": "Category",
     "format": "Format",
-    "tier": "Tier",
+    "tier": "Difficulty",
     "view": "View",
     "sex": "Sex",
     "age": "Age",

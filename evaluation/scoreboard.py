@@ -1,8 +1,8 @@
 """Scores of models on a split, or on a slice of it: A-score, V-score, BLEU-1, ROUGE-L and other columns.
 
 The A-score is the accuracy of GEMeX: an answer with several options has to be the exact set. Questions
-without an answer count as wrong. The V-score is the mean overlap of boxes over the larger number of boxes;
-the other two denominators stand beside it. It is not defined for a model without boxes. Intervals are
+without an answer count as wrong. The V-score is the mean overlap of boxes over the larger number of boxes,
+beside the values with two other denominators. It is not defined for a model without boxes. Intervals are
 clustered by patient, or by exam if no patient is stated.
 
 Micro values give each question the same weight, macro values each task. GEMeX's average of AR-scores gives
@@ -348,7 +348,7 @@ def _build_matrix(
 def _select_codes(
     table: QuestionTable, name: str, rows: NDArray[np.bool_]
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Return the stated values of a dimension that the slice has, and the index of each question's."""
+    """Return the stated values of a dimension in the slice, and the index of each question's value."""
     dimension = table.dimensions[name]
     codes = dimension.codes[rows].astype(np.int64)
     kept = [code for code in np.unique(codes).tolist() if dimension.values[code] != NOT_STATED]

@@ -1,4 +1,4 @@
-"""Boxes from COCO and Label Studio, as records or one by one.
+"""Reads boxes from COCO and Label Studio files, as one record per image and label, or as single boxes.
 
 A record has all boxes of one image and label, for a mapping that makes questions of them: ``image``,
 ``label``, ``boxes`` ([x, y, width, height] each), ``labels`` (the label once per box) and ``source``, the

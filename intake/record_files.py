@@ -144,7 +144,7 @@ def split_member_name(name: str) -> tuple[str, str] | None:
     return (PurePosixPath(match["file"]).name, match["number"]) if match else None
 
 
-def resolve_beside(path: Path, name: str) -> Path:
+def resolve_second_file(path: Path, name: str) -> Path:
     """Return the path of a second file, which must be below the folder of the file that names it.
 
     Raises:

@@ -1,4 +1,4 @@
-"""How many calls are made at a time: more while all goes well, fewer after refusals or slow replies."""
+"""Limits the calls at a time: more after successes, fewer after refusals or slow replies."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from statistics import median
 _SUCCESSES_PER_STEP = 25
 _AFTER_RATE_LIMIT, _AFTER_SLOW_REPLIES = 0.75, 0.9
 #: A window of replies is slow if its median is this many times that of the fastest window so far.
-_SLOW = 3.0
-_FIRST = 8
+_SLOW_FACTOR = 3.0
+_INITIAL_LIMIT = 8
 
 
 class ConcurrencyLimit:
@@ -24,7 +24,7 @@ class ConcurrencyLimit:
 
     def __init__(self, maximum: int) -> None:
         self._maximum = maximum
-        self._value = float(min(_FIRST, maximum))
+        self._value = float(min(_INITIAL_LIMIT, maximum))
         self._successes = 0
         self._seconds: list[float] = []
         self._fastest: float | None = None
@@ -43,7 +43,7 @@ class ConcurrencyLimit:
         if self._successes % _SUCCESSES_PER_STEP:
             return
         typical, self._seconds = median(self._seconds), []
-        if self._fastest is not None and typical > _SLOW * self._fastest:
+        if self._fastest is not None and typical > _SLOW_FACTOR * self._fastest:
             self._value = max(1.0, self._value * _AFTER_SLOW_REPLIES)
             return
         self._fastest = typical if self._fastest is None else min(self._fastest, typical)

@@ -23,9 +23,9 @@ _FAMILIES = (
 )  # fmt: skip
 #: The families that are known by their names.
 FAMILIES = tuple(dict.fromkeys(family for _, family in _FAMILIES))
-_SHORT = 4  # letters; shorter parts also occur within other words, such as phi in dolphin
+_SHORT_LENGTH = 4  # letters; shorter parts also occur within other words, such as phi in dolphin
 _O_SERIES = re.compile(r"o[1-9]\b")
-_LONGEST = 30  # letters of a family that no list names
+_MAX_LENGTH = 30  # letters of a family that no list names
 _FIRST_WORD = re.compile(r"[a-z]+")
 
 
@@ -40,12 +40,12 @@ def infer_family(model: str) -> str:
     # GPTQ is a way to compress a model of any family.
     name = model.strip().lower().rpartition("/")[2].replace("gptq", "")
     for part, family in _FAMILIES:
-        if re.search(rf"(?<![a-z]){part}" if len(part) < _SHORT else part, name):
+        if re.search(rf"(?<![a-z]){part}" if len(part) < _SHORT_LENGTH else part, name):
             return family
     if _O_SERIES.match(name):
         return "gpt"
     match = _FIRST_WORD.search(name)
-    return match[0][:_LONGEST] if match else ""
+    return match[0][:_MAX_LENGTH] if match else ""
 
 
 def find_family(endpoint: Endpoint) -> str:

@@ -42,11 +42,11 @@ def main() -> None:
         show_empty_state(
             "No agreement yet",
             "All second opinions so far were requested because of the first verdict and would bias "
-            "agreement. Agreement is shown once questions of the random share have been judged twice.",
+            "agreement. Agreement is shown once questions of the random share have two verdicts.",
         )
     else:
         show_empty_state(
-            "No questions judged twice yet",
+            "No questions with two reviewers yet",
             "Request second opinions for a random share of the batch.",
             page="pages/assign.py",
             label="Request second opinions",

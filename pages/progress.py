@@ -82,10 +82,10 @@ def _show_summary(progress: Progress) -> None:
 def _show_breakdown(progress: Progress) -> None:
     st.subheader("Breakdown")
     show_chart(build_progress_chart(progress.reviewers))
-    people_tab, tiers_tab, tasks_tab = st.tabs(["By reviewer", "By tier", "By task"])
+    people_tab, tiers_tab, tasks_tab = st.tabs(["By reviewer", "By difficulty", "By task"])
     for tab, lines, first_column in (
         (people_tab, progress.reviewers, "Reviewer"),
-        (tiers_tab, progress.tiers, "Machine tier"),
+        (tiers_tab, progress.tiers, "Stated difficulty"),
         (tasks_tab, progress.tasks, "Task"),
     ):
         with tab:

@@ -30,7 +30,8 @@ def read_predictions_in_process(
     """
     for part in parse_in_process("reader_study.predictions_process", path, {"model": model}):
         for plain, bytes_read in part:
-            yield (_to_record(plain) if len(plain) > 3 else _to_refusal(plain, file)), bytes_read
+            is_refusal = len(plain) == 3  # see _to_plain
+            yield (_to_refusal(plain, file) if is_refusal else _to_record(plain)), bytes_read
 
 
 def _to_record(plain: tuple[Any, ...]) -> PredictionRecord:

@@ -122,13 +122,13 @@ def score_questions(
     file: str,
     scope: str = "the release",
 ) -> ScoredFile:
-    """Compare the answer to each question with its key. These are results of single cases.
+    """Compare the answer to each question with its key, and return the result of each question.
 
     Args:
         records: the records from :func:`reader_study.predictions_file.read_predictions`.
         keys: the questions from :func:`reader_study.release_keys.load_keys`, by id.
         file: the file name, used in refusals.
-        scope: what the keys are of, used in refusals.
+        scope: the source of the keys, used in refusals, such as "the release".
     """
     refusals: list[Refusal] = []
     scored_questions: dict[str, ScoredQuestion] = {

@@ -107,7 +107,7 @@ class TallyCounter:
 
 
 def _tier_order(stratum: str) -> tuple[int, str]:
-    """Sort key of a stratum: easy, medium, hard, then strata without a tier."""
+    """Sort key of a stratum: easy, medium, hard, then strata without a difficulty."""
     tier = stratum.split(" / ", maxsplit=1)[0]
     tiers = [difficulty.value for difficulty in Difficulty]
     return (tiers.index(tier) if tier in tiers else len(tiers), stratum)

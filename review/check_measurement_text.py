@@ -45,7 +45,7 @@ def format_card_of_checks(
     """Return lines in Markdown for the data card of a release; empty without a measurement.
 
     Args:
-        measurements: the measurements, one per check and what it is compared with.
+        measurements: the measurements, one per check and reviewers' field.
         versions: the version with which each check ran.
     """
     if not measurements:

@@ -36,7 +36,7 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentAssignments:
-    """All assignments of a batch: ``states[question number][person id]``, and person ids by exam number."""
+    """All assignments of a batch: ``states[question row id][person id]``, and person ids by exam row id."""
 
     states: dict[int, dict[int, AssignmentState]]
     reviewers_by_exam: dict[int, frozenset[int]]
@@ -55,9 +55,9 @@ def distribute_questions(
     numbers are nearly equal. Nothing is random.
 
     Args:
-        questions: the questions. Each is assigned to ``missing_reviewers`` people who do not hold it yet.
+        questions: the questions. Each is assigned to ``missing_reviewers`` people who do not have it yet.
         people: the person ids; the order decides between people with equal numbers of questions.
-        reviewers_by_exam: the ids of the people who already have questions of an exam, by exam number; they
+        reviewers_by_exam: the ids of the people who already have questions of an exam, by its row id; they
             get the exam's other questions.
     """
     order = {person_id: index for index, person_id in enumerate(people)}
@@ -83,7 +83,7 @@ def distribute_questions(
 
 
 def map_names_to_questions(distribution: Distribution, people: Sequence[Person]) -> dict[str, list[int]]:
-    """Return the question numbers that each person was assigned, by sign-in name."""
+    """Return the row ids of the questions that each person was assigned, by sign-in name."""
     return {
         person.name: sorted(question.question_row_id for question in distribution.by_person[person.id])
         for person in people

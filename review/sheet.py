@@ -59,7 +59,7 @@ class ReviewSheet:
     ``feedback`` is that of a judged practice question; None before the verdict and in other batches.
     ``comments`` and ``unread_comments`` count those of the reviewer's thread with the coordinators.
     ``previous`` and ``next`` are the numbers of the neighbouring questions in any state. ``upcoming_images``
-    are (exam number, radiograph id) of the next exams, for preloading.
+    are (exam row id, radiograph id) of the next exams, for preloading.
     """
 
     batch: Batch

@@ -12,7 +12,7 @@ from fractions import Fraction
 from domain.batches import SamplingPlan, Stratum
 from domain.vocabulary import Difficulty
 
-#: A tier of the frame; None for the questions without a tier.
+#: A tier of the frame; None for the questions without a difficulty.
 Tier = Difficulty | None
 
 #: The order in which tiers get remaining questions. Of 100 questions, 33 are easy, 33 medium and 34 hard.

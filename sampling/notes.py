@@ -45,7 +45,7 @@ def _describe_too_few(n: int, drawn: int, size: int, *, plan: SamplingPlan, alre
         ]
     if drawn < n:
         return [
-            f"{count_text(n, 'question')} requested, but the tiers with a share above 0 have only {drawn:,}."
+            f"{count_text(n, 'question')} requested, but the difficulties with a share above 0 have only {drawn:,}."
         ]
     return []
 
@@ -63,16 +63,16 @@ def _describe_short_tiers(
             f"{drawn[tier] - full_share[tier]:,} more from {_format_tier(tier).lower()}"
             for tier in compensating
         )
-        notes.append(f"The shortfall is taken evenly from the other tiers: {additions}.")
+        notes.append(f"The shortfall is taken evenly from the other difficulties: {additions}.")
     return notes
 
 
 def _describe_short_tier(tier: Tier, *, size: int, share: int) -> str:
     if tier is None:
-        return (
-            f"Only {count_text(size, 'question')} without a tier; their share is {share:,}, so all are drawn."
-        )
-    return f"Tier {tier} has only {count_text(size, 'question')}; its share is {share:,}, so all are drawn."
+        subject = f"Only {count_text(size, 'question')} without a difficulty; their share"
+    else:
+        subject = f"Difficulty {tier} has only {count_text(size, 'question')}; its share"
+    return f"{subject} is {share:,}, so all are drawn."
 
 
 def _describe_undrawn_tiers(
@@ -88,11 +88,11 @@ def _describe_undrawn_tiers(
 
 def _describe_untiered(tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: dict[Tier, int]) -> list[str]:
     if tiers == [None]:
-        return ["No question has a difficulty, so all questions form one tier."]
+        return ["No question has a difficulty, so the sample is not divided by difficulty."]
     if None not in tiers or drawn[None] == sizes[None]:
         return []
     return [
-        f"{count_text(sizes[None], 'question')} without a tier form a separate tier: {drawn[None]:,} drawn."
+        f"{count_text(sizes[None], 'question')} without a difficulty form a stratum: {drawn[None]:,} drawn."
     ]
 
 
@@ -106,4 +106,4 @@ def _describe_empty_strata(strata: Sequence[Stratum]) -> list[str]:
 
 
 def _format_tier(tier: Tier) -> str:
-    return f"Tier {tier}" if tier else "The questions without a tier"
+    return f"Difficulty {tier}" if tier else "The questions without a difficulty"

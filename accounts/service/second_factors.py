@@ -253,7 +253,7 @@ def replace_recovery_codes(
 def turn_off_second_factor(
     db: Session, *, person: Person, password: str, policy: SignInPolicy, now: datetime
 ) -> None:
-    """Turn one's own second factor off.
+    """Turn off the second factor of the acting person.
 
     Raises:
         Refused: the password is wrong, the second factor is off, or the person's role requires it.

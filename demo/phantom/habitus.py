@@ -29,10 +29,12 @@ class Habitus:
         ctr: cardiothoracic ratio, heart width over widest inner thoracic width.
         turn: rotation about the long axis in the frontal view.
         breast: radius of the breast shadows, 0 for none.
+        aorta: half width of the aortic arch.
         dense_bone: contrast of bone, about 1.08 at 40 years and lower in older people.
         exposure: dose factor; low is grainy.
         latitude: factor of the contrast, 1 on average. In radiography, a wide latitude means low contrast;
             here a higher value means more contrast.
+        shift: horizontal offset of the patient on the detector.
     """
 
     seed: int

@@ -1,4 +1,4 @@
-"""Limits what a shipped prompt requests, for small models on one's own computers.
+"""Limits what a shipped prompt requests, for small models on local computers.
 
 A small model repeats itself in a text or a list until its reply is cut off and cannot be used. Servers that
 decode by the schema (llama.cpp, vLLM, Ollama) end a text and a list at their limits. The shipped prompts

@@ -61,7 +61,7 @@ def create_region_check(
     dataset: str | None = None,
     now: datetime,
 ) -> RegionCheck:
-    """Draw reports at random from the usable replies of a stage I run.
+    """Draw reports at random from the usable replies of a run of gemex-regions.
 
     Args:
         db: a session that can write.
@@ -75,7 +75,7 @@ def create_region_check(
 
     Raises:
         AlreadyThere: a check of that name exists.
-        InvalidValue: the name or the number is not allowed, or the run is not of stage I.
+        InvalidValue: the name or the number is not allowed, or the run has another stage.
         NotFound: there is no such run or dataset.
     """
     require(by, Action.RUN_MODELS)
@@ -158,7 +158,7 @@ def assign_region_experts(
     marked = {revision.person_id for revision in stored.list_latest_marks(db, check_id=loaded.id)}
     for expert in before:
         if expert.person_id in marked - {person.id for person in people}:
-            raise Refused(f"{expert.name} has marked sentences of {check} already and stays an expert of it.")
+            raise Refused(f"{expert.name} has marked sentences of {check} already and cannot be removed.")
     if {expert.person_id for expert in before} == {person.id for person in people}:
         return tuple(before)
     stored.set_experts(db, check_id=loaded.id, person_ids=[person.id for person in people], now=now)
@@ -366,7 +366,7 @@ def _draw_reports(
 ) -> list[CheckedReport]:
     """Draw reports with a usable reply, or take all if there are fewer.
 
-    A reply that stage I cannot read is replaced by the next one.
+    A reply that cannot be read is replaced by the next one.
     """
     names = models.list_answered_requests(db, by=by, name=run)
     if not 1 <= count <= models.MAX_REPORTS:

@@ -56,7 +56,7 @@ def read_mimic(folder: Path) -> Iterator[SourceExam | Refusal]:
         match = _REPORT_PATH.search(record)
         try:
             if match is None:
-                raise InvalidValue("path", "is not p10/p10000032/s50414267.txt")
+                raise InvalidValue("path", "must be like p10/p10000032/s50414267.txt")
             subject, study = match.groups()
             yield SourceExam(
                 id=f"s{study}",

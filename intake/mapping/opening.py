@@ -15,7 +15,7 @@ from intake.containers import Container, QuestionFile, RawRecord
 from intake.mapping.declaration import Input, Mapping, load_mapping, suggest
 from intake.mapping.paths import follow
 from intake.mapping.reader import MappingReader
-from intake.record_files import RecordFile, detect_kind, open_record_file, read_rows, resolve_beside
+from intake.record_files import RecordFile, detect_kind, open_record_file, read_rows, resolve_second_file
 from intake.record_reader import OpenedFile
 
 __all__ = ["OpenedFile", "detect_mapped_container", "open_mapped_file", "open_report_table"]
@@ -45,7 +45,7 @@ def open_mapped_file(path: Path, mapping: Mapping, file_stem: str) -> OpenedFile
 
     Raises:
         InvalidValue: a file can't be read, the mapping is for reports, or a column that the mapping names is
-            missing; the field is then the mapping file with the line.
+            missing. The error names the mapping file and the line.
     """
     if mapping.content.input.table is not None:
         raise mapping.error(("input", "table"), "is for reports, from which questions are generated")
@@ -69,7 +69,7 @@ def open_report_table(mapping_path: Path) -> tuple[Path, Iterator[RawRecord], Ma
     if mapping.content.input.table is None:
         raise mapping.error(("input",), 'names no table of reports; add table = "reports.csv"')
     try:
-        path = resolve_beside(mapping_path, mapping.content.input.table)
+        path = resolve_second_file(mapping_path, mapping.content.input.table)
     except InvalidValue as error:
         raise mapping.error(("input", "table"), error.reason) from None
     _, records, reader = _open(path, mapping, path.stem)
@@ -126,7 +126,7 @@ def _read_joined(path: Path, mapping: Mapping, name: str) -> dict[str, Any]:
     join = mapping.content.join[name]
     rows: dict[str, Any] = {}
     try:
-        for key, row in read_rows(resolve_beside(path, join.file), join.key):
+        for key, row in read_rows(resolve_second_file(path, join.file), join.key):
             if join.many:
                 rows.setdefault(key, []).append(row)
             elif key in rows:

@@ -68,13 +68,13 @@ def plan_box_corrections(
         by: the acting person.
         dataset: the name of the dataset.
         content: a COCO file, or Label Studio's JSON export.
-        match: how boxes find their questions.
+        match: how the question of a box is found.
         labels: which boxes of an image a question gets; boxes with a question's id are always its boxes.
         replace: whether existing boxes on the annotated radiographs are replaced.
 
     Raises:
         NotFound: there is no such dataset.
-        InvalidValue: the file is neither, or too large.
+        InvalidValue: the file is neither COCO nor Label Studio, or is too large.
     """
     require(by, Action.IMPORT_QUESTIONS)
     dataset_id = load_dataset_row_id(db, name=dataset)
@@ -99,10 +99,10 @@ def plan_box_corrections(
         except InvalidValue:
             continue  # the plan refuses the boxes with the reason
     by_key = stored.load_questions_by_key(db, dataset_id=dataset_id, keys=keys)
-    of_exams = stored.load_questions_of_exams(db, exam_ids=exam_ids)
-    used = stored.find_used_questions(db, numbers={facts.number for facts in (*by_key, *of_exams)})
+    exam_questions = stored.load_questions_exam_questions(db, exam_ids=exam_ids)
+    used = stored.find_used_questions(db, numbers={facts.number for facts in (*by_key, *exam_questions)})
     questions_by_exam: dict[int, list[TargetQuestion]] = {}
-    for facts in of_exams:
+    for facts in exam_questions:
         questions_by_exam.setdefault(facts.exam_id, []).append(_to_target(facts, used))
     return plan_boxes(
         annotations,
@@ -139,8 +139,8 @@ def correct_boxes(
         file: the name of the file, for the audit trail.
         why: the reason, which is required.
         match: as in :func:`plan_box_corrections`.
-        labels: as there.
-        replace: as there.
+        labels: as in :func:`plan_box_corrections`.
+        replace: as in :func:`plan_box_corrections`.
         expected: the hash of the changes and refused boxes that the person has seen.
         now: the current time.
 

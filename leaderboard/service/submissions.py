@@ -52,7 +52,7 @@ def check_submission(
     file_name: str | None = None,
     now: datetime,
 ) -> CheckedSubmission:
-    """Check and score a file in memory. Reads only.
+    """Check and score a file in memory. Nothing is written.
 
     Args:
         db: a session; one that only reads is sufficient.
@@ -74,7 +74,7 @@ def check_submission(
     keys = load_private_keys(db, leaderboard=board)
     file = check_file(path, file_name=file_name or path.name, keys=keys)
     if submissions.find_submission_by_file(db, team_id=own_team.id, file_sha256=file.file_sha256) is None:
-        _require_quota(board, _count(db, own_team, now))
+        _require_quota(board, _count_used(db, own_team, now))
     return CheckedSubmission(leaderboard=board, team=own_team, file=file)
 
 
@@ -83,9 +83,8 @@ def record_submission(
 ) -> Receipt:
     """Charge the quotas and store a checked submission with its score. Locks leaderboard and team.
 
-    A file that the team has submitted before is not charged again; the receipt is that of the first time, and
-    the details of the first submission stay. So a second click, or a repetition after a lost connection, has
-    no effect.
+    A file that the team has submitted before is not charged again: the first receipt is returned, and the
+    first details are kept. A second click, or a retry after a lost connection, has no effect.
 
     Args:
         db: a session that can write.
@@ -109,13 +108,13 @@ def record_submission(
     team = resolve_team(db, by=by, board=board, name=checked.team.name)
     if board.version != checked.leaderboard.version:
         raise StaleRevision(
-            f"{board.name} got a new version of its release while the file was checked. Submit again; "
+            f"{board.name} moved to a corrected release while the file was checked. Submit again; "
             "nothing was charged."
         )
     existing = submissions.find_submission_by_file(db, team_id=team.id, file_sha256=file.file_sha256)
     if existing is not None:
         return _load_receipt(db, board=board, team=team, submission_id=existing.id, now=now, is_repeated=True)
-    _require_quota(board, _count(db, team, now))
+    _require_quota(board, _count_used(db, team, now))
     submission_id = submissions.add_submission(
         db,
         team_id=team.id,
@@ -209,7 +208,7 @@ def _load_receipt(
         submission=submissions.load_submission(db, submission_id=submission_id),
         score=next((score for score in scores if score.submission_id == submission_id), None),
         displayed=scores[-1] if scores else None,
-        remaining=_count(db, team, now).remaining(board.quotas),
+        remaining=_count_used(db, team, now).remaining(board.quotas),
         code_version=submissions.load_code_version(db, submission_id=submission_id, version=board.version),
         is_repeated=is_repeated,
     )
@@ -237,10 +236,10 @@ def resolve_team(db: Session, *, by: Person, board: Leaderboard, name: str | Non
 
 def count_remaining(db: Session, *, board: Leaderboard, team: Team, now: datetime) -> QuotaUse:
     """Return the submissions that a team has left. Checks no permission."""
-    return _count(db, team, now).remaining(board.quotas)
+    return _count_used(db, team, now).remaining(board.quotas)
 
 
-def _count(db: Session, team: Team, now: datetime) -> QuotaUse:
+def _count_used(db: Session, team: Team, now: datetime) -> QuotaUse:
     day, month = quota_periods(now)
     return submissions.count_submissions(db, team_id=team.id, day_began_at=day, month_began_at=month)
 

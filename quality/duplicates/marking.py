@@ -65,7 +65,7 @@ def choose_marks(
 
     Args:
         pairs: pairs of the same exam; only duplicates are used.
-        explanation_lengths: characters of the explanation by number of the question.
+        explanation_lengths: characters of the explanation by row id of the question.
         rule: which of two stays.
 
     Returns:

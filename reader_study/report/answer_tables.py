@@ -20,7 +20,7 @@ from measures.rating_values import REPEAT, TRAINING, UNDETERMINED
 from reader_study.report.report_data import ReportData
 from reader_study.report.tables import ConfusionCell, LearningQuarter, OptionPosition, ReadingTimes
 
-#: The number of parts into which a reader's order is divided.
+#: The number of quarters of a reader's order of cases, for the learning curve.
 N_QUARTERS = 4
 
 

@@ -1,7 +1,7 @@
 """Loads one case of a closed study with the answers of all readers and models.
 
-The key and everybody's answers are loaded only once nobody reads any more, and not for a person who marks
-open answers of the study without knowing who answered.
+The key and all answers are loaded only after the study is closed, and not for a person who marks open answers
+of the study without knowing who answered.
 """
 
 from __future__ import annotations

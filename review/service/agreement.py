@@ -74,7 +74,7 @@ def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgre
         exclusion_note = (
             f"{len(shared_questions) - len(counted):,} questions have a second opinion because of their "
             "verdicts; they would bias agreement and are excluded. Agreement is based on the "
-            f"{len(counted):,} questions of the random share that were judged twice, all with equal weight."
+            f"{len(counted):,} questions of the random share with two verdicts, all with equal weight."
         )
     exam_of = dict(zip(latest.questions.tolist(), latest.exams.tolist(), strict=True))
     verdicts = load_latest_verdicts_by_question(db, batch_id=loaded_batch.id, question_ids=counted)

@@ -1,4 +1,4 @@
-"""Service that compares difficulties with those of reviewers, as weighted kappa."""
+"""Service that compares the stated difficulty, and that of juries, with the reviewers' difficulty ratings."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class DifficultyAgreement:
 
 
 def measure_difficulty(db: Session, *, by: Person, dataset: str) -> tuple[DifficultyAgreement, ...]:
-    """Compare the stated difficulty and that of juries with the tier that reviewers chose.
+    """Compare the stated difficulty and that of juries with the reviewers' rating.
 
     The questions are those of the random batches of a dataset that have both. If reviewers of a question
-    chose different tiers, the lower median counts. The interval is clustered by exam. Kappa describes the
+    rated it differently, the lower median counts. The interval is clustered by exam. Kappa describes the
     judged questions; it is not weighted to the dataset.
 
     Args:

@@ -382,9 +382,9 @@ def _load_examples(db: Session, sample: Sample) -> dict[ErrorKind, tuple[SearchR
 
 def _describe_exclusions(data: SampleData) -> list[str]:
     notes = [f"Batch {name} is not included: {reason}." for name, reason in data.excluded]
-    if data.rejected_since:
+    if data.rejected_by_rule:
         notes.append(
-            f"{count_text(data.rejected_since, 'question')} rejected by rule since. The estimates refer to "
+            f"{count_text(data.rejected_by_rule, 'question')} rejected by rule since. The estimates refer to "
             "the dataset as it was when the sample was drawn; these questions are not included in later "
             "draws or releases."
         )

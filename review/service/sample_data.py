@@ -37,10 +37,13 @@ CellKey = tuple[tuple[int, int], Difficulty | None, tuple[str, ...]]
 class SampleData:
     """The data of a sample.
 
-    ``batches`` has the batches that count, ``draws`` (id, last question id of the frame) of their draws in
-    order, and ``excluded`` (name, reason) of the other batches. ``skipped`` has
-    (batch id, question id) of the skipped questions. ``dataset_size`` is the number of questions of the
-    dataset, and ``rejected_since`` the number of those rejected by rule.
+    Attributes:
+        batches: the batches that count.
+        draws: (draw id, last question id of its frame) of their draws, in order.
+        excluded: (name, reason) of the other batches.
+        skipped: (batch id, question id) of the skipped questions.
+        dataset_size: the number of questions of the dataset.
+        rejected_by_rule: the number of those that a rule rejected.
     """
 
     dataset: str
@@ -52,12 +55,12 @@ class SampleData:
     judgements: Judgements
     skipped: frozenset[tuple[int, int]]
     dataset_size: int
-    rejected_since: int
+    rejected_by_rule: int
 
     @property
     def frame_key(self) -> tuple[object, ...]:
         """What determines which questions the sample represents."""
-        return self.draws, tuple(sorted(self.judged_batches)), self.dataset_size, self.rejected_since
+        return self.draws, tuple(sorted(self.judged_batches)), self.dataset_size, self.rejected_by_rule
 
     @property
     def judged_batches(self) -> frozenset[int]:
@@ -107,7 +110,7 @@ def load_sample_data(
     requested = [batch for batch in dataset_batches if not names or batch.name in names]
     reasons_by_batch = {batch.name: explain_exclusion(batch, search_batches) for batch in requested}
     usable = [batch for batch in requested if not reasons_by_batch[batch.name]]
-    # Questions that some draws left out and others did not would have unequal chances.
+    # All draws must leave out the same questions, or chances would be unequal.
     same_checks = [batch for batch in usable if set(batch.plan.checks) == set(usable[0].plan.checks)]
     for batch in usable:
         if batch not in same_checks:
@@ -139,7 +142,7 @@ def load_sample_data(
         ),
         skipped=frozenset(outcomes.load_skipped_questions(db, batch_ids=ids)),
         dataset_size=frames.load_dataset_sizes(db)[dataset],
-        rejected_since=applied_rules.count_rejected(db, dataset_id=dataset_id),
+        rejected_by_rule=applied_rules.count_rejected(db, dataset_id=dataset_id),
     )
 
 
@@ -296,14 +299,14 @@ class SampleCells:
         self._ends = [high for _, high in self.segments]
         self.excluded = _select_excluded(db, dataset_id, batches)
         if self.is_weighted:
-            out_of_reach = _select_out_of_reach(db, data, batch_draws, self.left_out)
+            undrawable = _select_undrawable(db, data, batch_draws, self.left_out)
             self.excluded = frames.unite_selects(
-                [part for part in (self.excluded, out_of_reach) if part is not None]
+                [part for part in (self.excluded, undrawable) if part is not None]
             )
         self.sizes: dict[CellKey, int] = {}
         frame_ranges = sorted((draw.frame_after, draw.frame_through) for _, draw in batch_draws)
         if any(batch.plan.checks for batch in batches):
-            # What the checks report may have changed since; draws of the same questions had the same frame.
+            # Results of checks may have changed since the draws; draws from the same ids had the same frame.
             frame_ranges = sorted(set(frame_ranges))
         is_disjoint = all(first[1] <= second[0] for first, second in pairwise(frame_ranges))
         # The strata of a draw count the questions that it could take. Weights represent the others, too.
@@ -354,11 +357,11 @@ class SampleCells:
 
 
 def _select_excluded(db: Session, dataset_id: int, batches: Sequence[Batch]) -> AnySelect | None:
-    """Select the ids of the questions that were no part of the frames; None if there are none.
+    """Select the ids of the questions outside the sampling frames; None if there are none.
 
-    Questions of a search or a balanced selection were no part of the frames of plans that leave out other
-    batches. Questions with a problem of a check that the plans name were none either, unless they had no
-    problem when they were drawn.
+    If a plan leaves out other batches, questions of a search or a balanced selection are outside its frame.
+    Questions with a problem of a check that the plans name are outside, too, unless they were drawn before
+    the problem was found.
     """
     parts: list[AnySelect] = []
     if any(batch.plan.not_drawn for batch in batches):
@@ -383,7 +386,7 @@ def _list_left_out_batches(
     return [batch for batch in others if batch.id in earlier]
 
 
-def _select_out_of_reach(
+def _select_undrawable(
     db: Session, data: SampleData, batch_draws: Sequence[tuple[Batch, Draw]], left_out: Sequence[Batch]
 ) -> AnySelect | None:
     """Select the ids of the questions that no judged draw could take; None if there are none.
@@ -397,12 +400,12 @@ def _select_out_of_reach(
     unjudged_draws = [(batch, draw) for batch, draw in batch_draws if batch.id not in judged]
     parts: list[AnySelect] = []
     for _, unjudged in (*unjudged_draws, *list_draws_in_order(db, left_out)):
-        frames_in_reach = [
+        drawable_frames = [
             (draw.frame_after, draw.frame_through)
             for batch, draw in judged_draws
             if not batch.plan.not_drawn or (draw.id or 0) < (unjudged.id or 0)
         ]
-        parts += draws.select_certain(draw_id=unjudged.id or 0, outside=frames_in_reach)
+        parts += draws.select_certain(draw_id=unjudged.id or 0, outside=drawable_frames)
     return frames.unite_selects(parts)
 
 

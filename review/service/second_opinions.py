@@ -41,15 +41,15 @@ from storage.sampling.batches import load_batch
 class SecondOpinionSummary:
     """The numbers of questions for a second opinion, assigned or in a preview, by sign-in name.
 
-    ``random_count`` of the questions are in the random share. ``found_count`` are outside it and were added
-    because of their verdicts. ``notes`` has sentences for the user.
+    ``random_count`` of the questions are in the random share. ``added_count`` are outside it and were added
+    because of their verdicts. ``notes`` are messages for the user.
     """
 
     batch: str
     rule: SecondOpinions
     assigned: dict[str, int]
     random_count: int
-    found_count: int
+    added_count: int
     notes: tuple[str, ...]
 
 
@@ -222,7 +222,7 @@ def _choose_by_information(
     left_out: frozenset[int],
     count: int,
 ) -> tuple[dict[int, list[UnderassignedQuestion]], _Information]:
-    """Choose questions by person id, whose reviewers have all judged them, and which nobody adjudicated."""
+    """Choose questions for each person id: judged by all their reviewers, and not adjudicated."""
     verdicts = load_latest_verdicts(db, batch_ids=[batch.id])
     if not len(verdicts):
         return {}, _Information(bits=(), mean_bits=0.0)
@@ -292,7 +292,7 @@ def _build_summary(
         rule=rule,
         assigned={person.name: len(plan.distribution.by_person[person.id]) for person in people},
         random_count=random_count,
-        found_count=len(assigned) - random_count,
+        added_count=len(assigned) - random_count,
         notes=tuple(notes),
     )
 

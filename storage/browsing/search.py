@@ -44,7 +44,7 @@ _WORD = re.compile(r"(\w+)(\*?)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexState:
-    """The highest question number in the index and in the table; 0 if there is none."""
+    """The highest question row id in the index and in the table; 0 if there is none."""
 
     last_indexed: int
     newest: int

@@ -95,7 +95,7 @@ def iterate_question_texts(db: Session, *, dataset_id: int) -> Iterator[Question
 
 
 def list_exam_images(db: Session, *, dataset_id: int) -> list[tuple[int, str]]:
-    """Return (exam number, SHA-256) of each DICOM image of the dataset, ordered by exam."""
+    """Return (exam row id, SHA-256) of each DICOM image of the dataset, ordered by exam."""
     statement = (
         select(RadiographRow.exam_id, RadiographRow.image_sha256)
         .join(ExamRow, ExamRow.id == RadiographRow.exam_id)

@@ -42,7 +42,7 @@ def test_a_reviewer_does_not_get_the_page(workspace, sign_in_as, run_page):
 def test_without_a_shared_question_the_page_names_second_opinions(workspace, sign_in_as, open_page):
     make_world(workspace, assigned_to=["ruth"])
     sign_in_as("cora", Role.COORDINATOR)
-    assert "No questions judged twice yet" in get_text(open_page(PAGE))
+    assert "No questions with two reviewers yet" in get_text(open_page(PAGE))
 
 
 def test_each_cell_has_its_n(workspace, open_agreement_page):

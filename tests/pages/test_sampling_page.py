@@ -65,7 +65,7 @@ def test_a_short_tier_is_noted(coordinator, workspace, open_page):
         workspace,
         [*make_questions(900, tiers=("medium", "hard")), *make_questions(10, first=900, tiers=("easy",))],
     )
-    assert "Tier easy has only 10 questions; its share is 30" in get_text(open_page(PAGE))
+    assert "Difficulty easy has only 10 questions; its share is 30" in get_text(open_page(PAGE))
 
 
 def test_the_preview_follows_the_plan(coordinator, workspace, open_page):

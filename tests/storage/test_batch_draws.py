@@ -169,7 +169,7 @@ def test_preview_equals_the_later_draw(engine):
         preview = preview_draw(db, by=BY, dataset="demo", plan=PLAN)
     result = draw(engine)
     assert (preview.strata, preview.notes, preview.n) == (result.strata, result.notes, result.added)
-    assert "20 questions without a tier" in preview.notes[0]
+    assert "20 questions without a difficulty" in preview.notes[0]
 
 
 def test_dataset_without_tiers_is_drawn_as_one_stratum(engine):
@@ -178,7 +178,7 @@ def test_dataset_without_tiers_is_drawn_as_one_stratum(engine):
     assert [(stratum.name, stratum.size, stratum.drawn) for stratum in result.strata] == [
         ("no tier", 500, 50)
     ]
-    assert result.notes == ("No question has a difficulty, so all questions form one tier.",)
+    assert result.notes == ("No question has a difficulty, so the sample is not divided by difficulty.",)
 
 
 def test_plan_of_a_batch_cannot_change(engine):

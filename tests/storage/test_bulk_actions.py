@@ -154,7 +154,7 @@ def test_draw_into_a_batch_from_a_search_is_refused(world: World) -> None:
         )  # fmt: skip
 
 
-def test_exclusive_draws_do_not_stand_for_the_questions_of_a_search(world: World) -> None:
+def test_estimates_of_exclusive_draws_exclude_the_questions_of_a_search(world: World) -> None:
     """Of 12 questions, 6 were drawn at random and 2 found by a search; two exclusive draws share the other 4.
 
     The 6 had the same chance as the 4, the 2 had none: the exclusive batches stand for 12 - 2 questions.

@@ -130,7 +130,7 @@ def test_a_jury_without_a_question_left_is_refused(importer, server):
         plan(importer)
 
 
-def test_a_pilot_is_random_counts_and_is_not_paid_again(importer, server):
+def test_questions_of_a_random_pilot_are_not_asked_again(importer, server):
     add_questions(importer, server, *[f"Is finding {number} there?" for number in range(9)])
     assert run_jury(importer, questions=3).requests == 6
     assert line_of(importer).not_run == 6
@@ -199,7 +199,7 @@ def test_the_stated_author_counts_for_questions_without_one(importer, server):
     assert Counter(body["model"] for body in server.bodies) == {"qwen": 1, "gemma": 1}
 
 
-def test_a_declared_family_holds_for_judges_and_authors(importer, server):
+def test_a_declared_family_is_used_for_judges_and_authors(importer, server):
     add_questions(importer, server, "Is it there?", source={"generator": "house-2"})
     add_endpoint(importer.engine, server.url, name="house", model="house-2", family="qwen")
     with pytest.raises(InvalidValue, match="qwen and house are both of the family qwen"):

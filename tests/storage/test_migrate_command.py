@@ -83,7 +83,7 @@ def test_three_backups_from_before_migrations_are_kept(old_tables):
     assert len(backups()) == 3
 
 
-def test_without_room_for_the_backup_the_tables_stay_as_they_are(old_tables):
+def test_tables_are_not_migrated_if_the_disk_is_too_full_for_the_backup(old_tables):
     (current_workspace().home / "backups").write_text("a file where the folder should be")
     with pytest.raises((DomainError, OSError)):
         migrate()

@@ -94,7 +94,7 @@ def test_questions_with_errors_get_a_second_reviewer_after_verdicts(world):
     save_verdict(world, make_rejection(world, question=others[0]))
     save_verdict(world, make_acceptance(world, question=others[1]))
     summary = request_second_opinions(world, scope=SecondOpinionScope.SHARE_AND_ERRORS, share=None, seed=None)
-    assert (summary.assigned, summary.random_count, summary.found_count) == ({"remo": 1}, 0, 1)
+    assert (summary.assigned, summary.random_count, summary.added_count) == ({"remo": 1}, 0, 1)
     assert list_questions_of_remo(world) == {*random_share, others[0]}
     assert load_saved_plan(world) == SecondOpinions(
         scope=SecondOpinionScope.SHARE_AND_ERRORS, share=0.25, seed=7
@@ -165,7 +165,7 @@ def test_the_random_share_gets_no_reviewer_by_expected_information(world):
     random_share = list_questions_of_remo(world)
     judge(world, world.questions)
     summary = request_second_opinions(world, **BY_INFORMATION, to=["remo"], informative=20)
-    assert (summary.random_count, summary.found_count) == (0, 9)
+    assert (summary.random_count, summary.added_count) == (0, 9)
     assert list_questions_of_remo(world) == set(world.questions)
     with read_only_session(world.engine) as db:
         again = review.preview_second_opinions(

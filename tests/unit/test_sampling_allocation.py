@@ -161,7 +161,7 @@ def test_strata_are_sorted_by_tier_and_then_by_other_values():
     }
     strata = allocate(counts, plan=SamplingPlan(seed=7, strata=("task",)))
     assert [(stratum.name, stratum.size, stratum.drawn) for stratum in strata] == [
-        ("easy / location", 400, 27),  # 101 of 1,005: 5 without a tier, 48 easy and 48 hard
+        ("easy / location", 400, 27),  # 101 of 1,005: 5 without a difficulty, 48 easy and 48 hard
         ("easy / presence", 300, 21),
         ("hard / location", 300, 48),
         ("no tier / none", 5, 5),

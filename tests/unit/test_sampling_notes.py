@@ -26,24 +26,24 @@ def test_a_draw_as_planned_has_no_note():
 def test_a_short_tier_is_named_with_the_tiers_that_replace_it():
     # of 100: shares 33, 33, 34; easy has 10, so medium and hard give 45 each
     assert write_notes(easy=10, medium=500, hard=490) == (
-        "Tier easy has only 10 questions; its share is 33, so all are drawn.",
+        "Difficulty easy has only 10 questions; its share is 33, so all are drawn.",
         (
-            "The shortfall is taken evenly from the other tiers: 12 more from tier medium, 11 more from "
-            "tier hard."
+            "The shortfall is taken evenly from the other difficulties: 12 more from difficulty medium, "
+            "11 more from difficulty hard."
         ),
     )
 
 
 def test_too_few_questions_without_a_tier_are_named():
-    # of 102: shares 25 and 25 without a tier and easy, 26 medium and hard; 20 are there
+    # of 102: shares 25 and 25 without a difficulty and easy, 26 medium and hard; 20 are there
     assert write_notes(easy=334, medium=333, hard=333, none=20)[0] == (
-        "Only 20 questions without a tier; their share is 25, so all are drawn."
+        "Only 20 questions without a difficulty; their share is 25, so all are drawn."
     )
 
 
 def test_questions_without_a_tier_have_a_note():
     assert write_notes(easy=400, medium=300, none=300) == (
-        "300 questions without a tier form a separate tier: 33 drawn.",
+        "300 questions without a difficulty form a stratum: 33 drawn.",
     )
 
 
@@ -56,7 +56,7 @@ def test_a_number_above_the_available_questions_has_a_note():
 
 def test_a_tier_with_a_share_of_zero_has_a_note():
     plan = SamplingPlan(seed=7, shares={EASY: 0.0})
-    assert "Tier easy: 900 questions, and a share of 0, so none can be drawn." in write_notes(
+    assert "Difficulty easy: 900 questions, and a share of 0, so none can be drawn." in write_notes(
         plan, easy=900, medium=40, hard=60
     )
 

@@ -1,4 +1,4 @@
-"""Builds the charts of a batch: progress by reviewer, error rates, and machine tier against expert tier."""
+"""Builds the charts of a batch: progress by reviewer, error rates, stated difficulty against rating."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def build_rate_chart(rates: Sequence[Rate]) -> alt.LayerChart:
 
 
 def build_tier_heat_map(table: TierTable) -> alt.LayerChart:
-    """Return the table of tiers as a heat map. Rows are machine tiers, columns expert tiers, cells counts."""
+    """Return a heat map of judgements. Rows are stated difficulties, columns reviewers' ratings."""
     order = [tier.value for tier in table.tiers]
     rows = [
         {"machine": machine, "expert": expert, "count": count}
@@ -63,11 +63,11 @@ def build_tier_heat_map(table: TierTable) -> alt.LayerChart:
     base = alt.Chart(pd.DataFrame(rows)).encode(
         x=alt.X(
             "expert:N",
-            title="expert tier",
+            title="reviewers' rating",
             sort=order,
             axis=alt.Axis(orient="top", labelAngle=0, domain=False),
         ),
-        y=alt.Y("machine:N", title="machine tier", sort=order, axis=alt.Axis(domain=False)),
+        y=alt.Y("machine:N", title="stated difficulty", sort=order, axis=alt.Axis(domain=False)),
         tooltip=["machine:N", "expert:N", "count:Q"],
     )
     max_count = max((count for counts in table.counts for count in counts), default=0)

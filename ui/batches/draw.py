@@ -118,7 +118,7 @@ def _build_tier_chart(strata: tuple[Stratum, ...]) -> alt.LayerChart:
     """Return a bar chart of the questions drawn from each tier, summed over the other strata."""
     tiers: dict[str, int] = {}
     for stratum in strata:
-        name = str(stratum.tier or "no tier")
+        name = str(stratum.tier or "no difficulty")
         tiers[name] = tiers.get(name, 0) + stratum.drawn
     rows = [{"tier": name, "drawn": drawn} for name, drawn in tiers.items()]
     axis_max = 1.25 * max([*tiers.values(), 1])  # room for the number to the right of the longest bar

@@ -30,7 +30,7 @@ def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) ->
     open_batches = {
         batch.name: batch
         for batch in batches
-        if batch.state is BatchState.OPEN and batch.plan.balance is None  # those are drawn once
+        if batch.state is BatchState.OPEN and batch.plan.balance is None  # balanced batches are drawn once
     }
     if not open_batches:
         return None
@@ -90,8 +90,8 @@ def choose_sampling_plan(person: Person, form_key: str, dataset: str) -> Samplin
         list(STRATA),
         key=f"{form_key}-strata",
         format_func=lambda name: name.replace("_", " "),
-        help="The questions of each tier are allocated to these strata in proportion to their size. "
-        "Controlled categories and domains are those of the page Taxonomy; a draw keeps the present ones.",
+        help="The questions of each difficulty are allocated to these strata in proportion to their size. "
+        "Controlled categories and domains are those of the page Taxonomy when the batch is drawn.",
         placeholder="None",
     )
     not_drawn = st.checkbox(
@@ -111,11 +111,17 @@ def choose_sampling_plan(person: Person, form_key: str, dataset: str) -> Samplin
     is_complete, risk = True, None
     if healthy_percent is None:
         is_complete, risk = _choose_risk(person, form_key, dataset)
-    with st.expander("Tier shares"):
+    with st.expander("Shares by difficulty"):
         columns = st.columns(len(_TIERS))
         shares = {
             tier: column.number_input(
-                str(tier or "no tier"), 0.0, 100.0, 1.0, 0.5, key=f"{form_key}-share-{tier}", format="%g"
+                str(tier or "no difficulty"),
+                0.0,
+                100.0,
+                1.0,
+                0.5,
+                key=f"{form_key}-share-{tier}",
+                format="%g",
             )
             for tier, column in zip(_TIERS, columns, strict=True)
         }

@@ -95,7 +95,7 @@ def build_drift_chart(
     Args:
         points: (reviewer, number of the last verdict of the block, measure).
         title: the name of the measure.
-        counted: the name of what the blocks count.
+        counted: the title of the horizontal axis, such as "Verdicts".
         block: the number of verdicts in a block.
         factor: 100 for shares, which are shown in percent; otherwise 1.
     """

@@ -1,4 +1,4 @@
-"""Shows the results of a batch: kinds of error, decisions, ratings, and machine tier against expert tier."""
+"""Shows the results of a batch: kinds of error, decisions, ratings, and stated difficulty against rating."""
 
 from __future__ import annotations
 
@@ -97,11 +97,11 @@ def show_ratings(progress: Progress) -> None:
 
 
 def show_tier_agreement(progress: Progress) -> None:
-    """Draw the table of machine tier by expert tier, with weighted kappa."""
+    """Draw the table of stated difficulty by reviewers' rating, with weighted kappa."""
     tiers = progress.tier_table
-    st.subheader("Machine tier and expert tier")
+    st.subheader("Stated difficulty and reviewers' rating")
     if not tiers.n:
-        st.caption("Not defined yet: no judgement has both a machine's and an expert's tier.")
+        st.caption("Not defined yet: no judged question has both a stated difficulty and a rating.")
         return
     left, right = responsive_columns(2, 3, name="tiers")
     with left:
@@ -110,8 +110,9 @@ def show_tier_agreement(progress: Progress) -> None:
         show_table([_build_kappa_row("linear", tiers.linear), _build_kappa_row("quadratic", tiers.quadratic)])
         same_tier = sum(tiers.counts[i][i] for i in range(len(tiers.tiers)))
         st.caption(
-            f"Same tier in {same_tier:,} of {tiers.n:,} judgements ({format_percent(same_tier / tiers.n)}). "
-            + (f"{tiers.missing_tier:,} judgements lack one of the two tiers. " if tiers.missing_tier else "")
+            f"Same difficulty in {same_tier:,} of {tiers.n:,} judgements "
+            f"({format_percent(same_tier / tiers.n)}). "
+            + (f"{tiers.missing_tier:,} judgements lack one of the two. " if tiers.missing_tier else "")
             + escape_markdown(tiers.note)
         )
 

@@ -170,7 +170,7 @@ def _request_second_opinions(batch: str, batch_id: int, names: tuple[str, ...], 
     assignment_text = ", ".join(f"{count:,} to {name}" for name, count in summary.assigned.items())
     return (
         f"Second opinions requested: {assignment_text} ({summary.random_count:,} of the random share,"
-        f" {summary.found_count:,} because of their verdicts)."
+        f" {summary.added_count:,} because of their verdicts)."
     )
 
 

@@ -57,7 +57,7 @@ def show_groups(chosen: Slice) -> None:
         name for name, dimension in chosen.scored.questions.dimensions.items() if len(dimension.values) > 1
     ]
     if not names:
-        st.caption("All questions have the same task, category, format, tier, view, sex and age group.")
+        st.caption("All questions have the same task, category, format, difficulty, view, sex and age group.")
         return
     dimension = left.selectbox(
         "Group by", names, key=f"{chosen.key} dimension", format_func=lambda name: DIMENSIONS[name]
@@ -123,7 +123,7 @@ def show_paper_tables(chosen: Slice) -> None:
             f"[CSV](/files/model-scores/{name}.csv?{query}) · [LaTeX](/files/model-scores/{name}.tex?{query})"
         )
     else:
-        st.caption("Files are of all questions: remove the slice to download them.")
+        st.caption("Downloads contain all questions. Remove the slice to download them.")
 
 
 def show_cases(chosen: Slice) -> None:

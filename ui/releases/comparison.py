@@ -1,4 +1,4 @@
-"""The comparison of two releases of a dataset: the questions that changed, and the errata that led to it."""
+"""Compares two releases of a dataset: the changed questions, with the reported problems behind them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def show_comparison(person: Person, known_releases: list[release.ReleaseRecord])
     st.markdown(escape_markdown(comparison.sentence))
     with read_only_session() as db:
         entries = release.list_errata(db, by=person)
-    reasons = {  # of several in a question, the latest: the list begins with it
+    reasons = {  # the latest problem of each question; the list is sorted from new to old
         entry.report.question_id: entry
         for entry in reversed(entries)
         if entry.report.dataset == new.dataset and _explains_changes(entry, old, new)
@@ -96,7 +96,7 @@ def _explains_changes(
 
 @lru_cache(maxsize=4)
 def _compare(person: Person, old_id: int, new_id: int, *_files: str | bool) -> release.Comparison:
-    """Compare two releases. Their files never change, so the result is kept for the same files."""
+    """Compare two releases. The result is cached: files of a release never change."""
     with read_only_session() as db:
         return release.compare_recorded_releases(db, by=person, old_id=old_id, new_id=new_id)
 

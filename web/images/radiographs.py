@@ -3,9 +3,8 @@
 Streamlit's media files are served without a sign-in, so patient images do not use them. The URL names exam
 and radiograph; access is checked in the database at each request, before anything is read or cached.
 
-``?longest=1200`` limits the longer side (one of ``ALLOWED_SIZES``); ``?window=550,1024`` selects another
-window
-(center and width after the modality transform).
+``?longest=1200`` limits the longer side (one of ``ALLOWED_SIZES``); ``?window=550,1024`` selects a
+window (center and width after the modality transform).
 """
 
 from __future__ import annotations
