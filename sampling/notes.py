@@ -45,7 +45,7 @@ def _describe_too_few(n: int, drawn: int, size: int, *, plan: SamplingPlan, alre
         ]
     if drawn < n:
         return [
-            f"{count_text(n, 'question')} requested, but the difficulties with a share above 0 have only {drawn:,}."
+            f"{count_text(n, 'question')} requested, but difficulties with a share over 0 have {drawn:,}."
         ]
     return []
 
