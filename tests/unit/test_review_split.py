@@ -29,7 +29,7 @@ def make_questions(*sizes, need=1, holders=frozenset()):
     return questions
 
 
-def list_question_numbers(distribution, person):
+def list_question_row_ids(distribution, person):
     return [question.question_row_id for question in distribution.by_person[person]]
 
 
@@ -41,7 +41,7 @@ people = st.lists(st.integers(1, 99), min_size=1, max_size=6, unique=True)
 def test_every_question_goes_to_exactly_one_person(sizes, people):
     distribution = distribute_questions(make_questions(*sizes), people=people)
     assert Counter(
-        number for person in people for number in list_question_numbers(distribution, person)
+        number for person in people for number in list_question_row_ids(distribution, person)
     ) == Counter(range(1, sum(sizes) + 1))
 
 
@@ -86,19 +86,19 @@ def test_the_largest_exams_are_distributed_first():
 
 def test_an_overlap_of_two_gives_each_question_to_two_people():
     distribution = distribute_questions(make_questions(1, 1, 1, need=2), people=[1, 2, 3])
-    counts = Counter(number for person in (1, 2, 3) for number in list_question_numbers(distribution, person))
+    counts = Counter(number for person in (1, 2, 3) for number in list_question_row_ids(distribution, person))
     assert counts == {1: 2, 2: 2, 3: 2}
     assert [len(distribution.by_person[person]) for person in (1, 2, 3)] == [2, 2, 2]
 
 
 def test_a_question_is_not_assigned_twice_to_one_person():
     distribution = distribute_questions(make_questions(2, holders=frozenset({1})), people=[1, 2])
-    assert (list_question_numbers(distribution, 1), list_question_numbers(distribution, 2)) == ([], [1, 2])
+    assert (list_question_row_ids(distribution, 1), list_question_numbers(distribution, 2)) == ([], [1, 2])
 
 
 def test_questions_with_too_few_reviewers_are_listed():
     distribution = distribute_questions(make_questions(2, need=2, holders=frozenset({1})), people=[1, 2])
-    assert list_question_numbers(distribution, 2) == [1, 2]
+    assert list_question_row_ids(distribution, 2) == [1, 2]
     assert [question.question_row_id for question in distribution.unplaced] == [1, 2]
 
 
@@ -106,4 +106,4 @@ def test_a_new_question_goes_to_the_reviewer_of_its_exam():
     distribution = distribute_questions(
         make_questions(1, 1), people=[1, 2], reviewers_by_exam={1: frozenset({2})}
     )
-    assert (list_question_numbers(distribution, 2), list_question_numbers(distribution, 1)) == ([1], [2])
+    assert (list_question_row_ids(distribution, 2), list_question_numbers(distribution, 1)) == ([1], [2])

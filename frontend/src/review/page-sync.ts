@@ -41,7 +41,7 @@ export class PageSync {
   notifyShown(current: QuestionReference, previous: QuestionReference): void {
     this.clearTimers();
     const address = buildAddress(current);
-    if (address !== location.search) history.pushState({}, "", address); // F5 comes back to it
+    if (address !== location.search) history.pushState({}, "", address); // F5 reloads it
     this.turn += 1;
     this.unconfirmedTurn = this.turn;
     const request = { to: current.question, turn: this.turn, from: previous.batch, after: previous.question };
@@ -77,7 +77,7 @@ export class PageSync {
     if (this.saveFlow.isWaiting) return data.turn === this.turn;
     if (this.unconfirmedTurn !== null) {
       if (data.turn !== this.unconfirmedTurn) {
-        restoreAddress(buildAddress(shown)); // a reload must come back to the question shown
+        restoreAddress(buildAddress(shown)); // a reload must show the same question
         return false;
       }
       this.unconfirmedTurn = null;

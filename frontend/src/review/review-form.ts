@@ -1,5 +1,5 @@
 // The review form. A key or click changes the state here at once. Drafts are sent as they change; a verdict goes by a
-// request of its own, whose answer brings the next question.
+// request of its own; the response contains the next question.
 
 import type { BoxesDraft, Decision, ViewingTimes, Question, ReviewData, ReviewDraftPart, ReviewDrafts } from "../shared/api";
 import { ANSWERED_MATERIAL } from "../shared/answer-input";

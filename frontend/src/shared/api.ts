@@ -253,7 +253,7 @@ export interface ReviewData extends CommonData {
   feedback: Feedback | null;
   comments: { total: number; unread: number };
   requested: { ratings: RatingQuestion[]; flags: boolean; texts: boolean; answerKey: boolean; boxes: boolean };
-  /** Accepting gives every open field the value that finds no fault. */
+  /** Accepting fills open fields: the top rating, and yes. */
   oneKeyAccept: boolean;
   scales: Scales;
   /** The labels of the confidences 1, 2, ...; see domain/vocabulary.py. */

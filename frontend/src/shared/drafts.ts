@@ -62,7 +62,7 @@ export class DraftStore<Part extends string> {
     }
   }
 
-  /** Stop the timers and wait for the current request, so that no draft arrives after its verdict. */
+  /** Stop the timers and wait for the current request: no draft may arrive after its verdict. */
   async stopSending(): Promise<void> {
     for (const timer of this.timers.values()) clearTimeout(timer);
     await Promise.race([this.sending, sleep(MAX_WAIT)]);

@@ -3,7 +3,7 @@
 import { listen } from "./dom";
 
 const MIN_HEIGHT = 560; // pixels; below that the page scrolls
-const NARROW_WIDTH = 820; // pixels of width; below that the parts stand under each other
+const NARROW_WIDTH = 820; // pixels of width; below that the parts are stacked
 
 /** Keeps `root` as high as the window allows; the returned function ends that. */
 export function fillWindow(root: HTMLElement, onFit: () => void): () => void {
@@ -16,7 +16,7 @@ export function fillWindow(root: HTMLElement, onFit: () => void): () => void {
   }
   const fit = (): void => {
     const expandButton = document.querySelector('[data-testid="stExpandSidebarButton"]');
-    if (container) container.style.paddingTop = expandButton ? "4rem" : "0.4rem"; // the button stands above the page
+    if (container) container.style.paddingTop = expandButton ? "4rem" : "0.4rem"; // the button is above the page
     const isNarrow = root.clientWidth < NARROW_WIDTH;
     root.classList.toggle("narrow", isNarrow);
     const top = root.getBoundingClientRect().top + (document.querySelector('[data-testid="stMain"]')?.scrollTop ?? 0);

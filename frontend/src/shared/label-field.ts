@@ -5,7 +5,7 @@ import { h } from "./dom";
 const WIDTH = 210; // CSS pixels
 const LIST_HEIGHT = 190;
 
-/** What the field lies on; `view` is its size in CSS pixels. */
+/** The area below the field; `view` is its size in CSS pixels. */
 export interface LabelHost {
   readonly root: HTMLElement;
   readonly view: { readonly width: number; readonly height: number };

@@ -91,7 +91,7 @@ export function createRectangleDrag(pane: Pane, event: PointerEvent, isDashed: b
   };
 }
 
-/** A line of a measurement, or the end of one that is there. */
+/** A new line of a measurement, or the end of an existing one. */
 export function createMeasurementDrag(pane: Pane, event: PointerEvent, kind: MeasurementKind): Drag {
   const before = pane.measurement;
   const position = pane.findPosition(event);

@@ -48,7 +48,7 @@ export function computeHeartRatio(facts: Facts, heart: Line, thorax: Line): numb
   return width === 0 ? NaN : measureLength(heart, unit) / width;
 }
 
-/** The text of a measurement, with units; what is missing is asked for. */
+/** The text of a measurement, with units, or a request for the missing lines. */
 export function formatMeasurement(facts: Facts, { kind, lines }: Measurement): string {
   const [first, second] = lines;
   if (kind === "ruler") return formatLength(facts, ...first);

@@ -1,4 +1,4 @@
-// The boxes of one question on all its radiographs: the machine's, those that are there now, and their history.
+// The boxes of one question on all its radiographs: the machine's, the current ones, and their history.
 
 import { BoxHistory, includesBox, type ViewerBox } from "./boxes";
 import type { DrawnBox } from "../shared/api";

@@ -13,7 +13,7 @@ const BLACK = 0xff000000;
 interface Axis {
   index: Int32Array; // offset in the matrix of the nearer neighbour
   weight: Int32Array; // of the farther one, of 256
-  first: number; // what is before `first` and from `end` on is off the image
+  first: number; // positions before `first` and from `end` on are outside the image
   end: number;
 }
 
