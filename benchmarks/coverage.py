@@ -316,8 +316,8 @@ questions share an exam.""",
         """200 cases; readers with a mean accuracy of .7727 and a spread between them; a model with
 .8384; latent correlation .5 between readers and .35 with the model. Crossed: Obuchowski-Rockette with
 Hillis' degrees of freedom. Half: every reader reads 100 of the cases, U-statistic. Fixed: for these
-readers only; its coverage of the mean of all possible readers is shown, which it does not claim to
-cover if readers differ.""",
+readers only; the table shows its coverage of the mean of all possible readers, for which it is
+not meant if readers differ.""",
         ("readers", "spread, points", "crossed", "half", "fixed"),
         mrmc_rows,
     ),
