@@ -60,9 +60,9 @@ def choose_submission(
 ) -> Submission | None:
     """Return the submission of a team that counts for the leaderboard.
 
-    Only submissions with a disclosed score can count. The latest selection of the team does, and a selection
-    makes the submission public. If the team has selected none of them, a public one counts: with the Ladder
-    the last one, otherwise the one with the highest score, of equal ones the earliest.
+    Only submissions with a disclosed score can count. The latest selection of the team counts; a selection
+    makes a submission public. Without a selection a public submission counts: with the Ladder the last one,
+    otherwise the one with the highest score (the earliest of equal ones).
 
     Args:
         submissions: the submissions of one team.

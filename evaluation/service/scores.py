@@ -73,7 +73,7 @@ class ColumnFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationScores:
-    """An evaluation with its run as given. ``digest`` names the file of its scores.
+    """An evaluation with its run in the condition "as given". ``digest`` names the file of its scores.
 
     ``extraction`` is the signature of the judge that extracted answers; "" without one that has finished.
     ``columns`` are the scores from outside and, once a judge has finished, the AR-score.

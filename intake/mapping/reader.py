@@ -266,7 +266,7 @@ def _find_option(text: str, form: str | None, letters: list[str], folded: list[s
         return index
     if form is None and text.isdecimal():
         raise InvalidValue(
-            "answer", f"{text} may count options from 0 or from 1; say as = 'index' or as = 'number'"
+            "answer", f"{text} may count options from 0 or from 1; write as = 'index' or as = 'number'"
         )
     return option_index(text, letters)
 

@@ -41,8 +41,7 @@ from storage.audit.contents import (
     report_opening_to_plain,
     skip_to_plain,
 )
-from storage.intake.exams import load_exam, load_report
-from storage.intake.exams import load_exam_row_id as exam_number_of
+from storage.intake.exams import load_exam, load_exam_row_id, load_report
 from storage.intake.questions import load_blind_question
 from storage.review import drafts as stored_drafts
 from storage.review import verdicts
@@ -227,7 +226,7 @@ def save_own_answer(
             f"Batch {locked.batch.name} shows the answer key from the start and does not request your own "
             "answer."
         )
-    exam = load_exam(db, exam_id=exam_number_of(db, question_id=question_row_id))
+    exam = load_exam(db, exam_id=load_exam_row_id(db, question_id=question_row_id))
     own_answer = replace(own_answer, image=resolve_image_display(image, exam=exam))
     verdicts.add_own_answer(db, **locked.key, answer=own_answer)
     new = own_answer_to_plain(own_answer)
@@ -390,7 +389,7 @@ def open_report(
     if not settings.show_report or settings.parts is FormScope.KEY:
         raise Refused(f"Batch {locked.batch.name} does not show reports.")
     rules.check_own_answer(verdicts.find_own_answer(db, **locked.key), settings=settings)
-    exam_row_id = exam_number_of(db, question_id=question_row_id)
+    exam_row_id = load_exam_row_id(db, question_id=question_row_id)
     report = load_report(db, exam_id=exam_row_id)
     if not report:
         raise NotFound("The imported file has no report for this exam.")

@@ -47,8 +47,7 @@ def load_mapping(db: Session, *, dataset_id: int) -> NameMapping:
 def load_derived_names(db: Session, *, dataset_id: int, features: Collection[str]) -> DerivedNames:
     """Return the values by raw name of those features that follow from a column.
 
-    Raw names that are not mapped are missing. This reads every question of the dataset, unless no feature
-    follows from another.
+    Raw names that are not mapped are missing. Reads every question of the dataset if a feature is derived.
     """
     derived = [feature for feature in features if feature in DERIVED_FEATURES]
     if not derived:

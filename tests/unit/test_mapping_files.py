@@ -207,7 +207,7 @@ def test_answer_key_names_options(tmp_path, rule, answer, expected):
 @pytest.mark.parametrize(
     ("rule", "answer", "reason"),
     [
-        ("'answer'", 1, "may count options from 0 or from 1; say as = 'index' or as = 'number'"),
+        ("'answer'", 1, "may count options from 0 or from 1; write as = 'index' or as = 'number'"),
         ("'answer'", "D", "'D' is not an option; the options are A, B, C"),
         ("{ from = 'answer', as = 'index' }", 3, "3 is not an option; there are 3, counted from 0"),
         ("{ from = 'answer', as = 'number' }", 0, "0 is not an option; there are 3, counted from 1"),

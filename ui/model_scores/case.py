@@ -66,7 +66,7 @@ def _open(person: Person, *, release_id: int, split: str, question_row_id: int) 
                 db, by=person, release_id=release_id, split=split, question_row_id=question_row_id,
                 now=clock(),
             )  # fmt: skip
-    if isinstance(opened, ModelCase):  # a click on the page is not another look
+    if isinstance(opened, ModelCase):  # a click on the open page is not recorded again
         return opened
     with unit_of_work() as db:
         case = evaluations.open_case(

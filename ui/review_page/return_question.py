@@ -17,8 +17,8 @@ def show_return_button(person: Person, batch_id: int, question: int) -> None:
     ``question`` is the masked id of the question.
     """
     with read_only_session() as db:
-        question_id = load_id_mask(db, batch_id=batch_id).unmask(question)
-        may_return = may_hand_back(db, person=person, batch_id=batch_id, question_row_id=question_id)
+        question_row_id = load_id_mask(db, batch_id=batch_id).unmask(question)
+        may_return = may_hand_back(db, person=person, batch_id=batch_id, question_row_id=question_row_id)
     if may_return:
         st.button(
             "Return this question",
@@ -34,7 +34,7 @@ def show_return_button(person: Person, batch_id: int, question: int) -> None:
 def _return_question(batch_id: int, question: int) -> str:
     person = require_page(Action.JUDGE)
     with unit_of_work() as db:
-        question_id = load_id_mask(db, batch_id=batch_id).unmask(question)
-        hand_back(db, person=person, batch_id=batch_id, question_row_id=question_id, now=clock())
+        question_row_id = load_id_mask(db, batch_id=batch_id).unmask(question)
+        hand_back(db, person=person, batch_id=batch_id, question_row_id=question_row_id, now=clock())
     go_to_question(batch_id, None)
     return f"Question {question} is returned to the shared queue."
