@@ -20,6 +20,7 @@ from leaderboard.standings_text import (
     describe_leaderboard,
     describe_limits,
     describe_method,
+    describe_problem_count,
     describe_remaining,
     describe_score,
     format_interval,
@@ -216,7 +217,7 @@ def run_submit(args: argparse.Namespace) -> int:
     if checked.refusals:
         count = len(checked.refusals)
         print_refusals(checked.refusals, count=count, limit=_MAX_SHOWN, record_label="line ")
-        print(f"Nothing was submitted or charged: {count_text(count, 'problem')}.", file=sys.stderr)
+        print(f"Nothing was submitted or charged: {describe_problem_count(count)}.", file=sys.stderr)
         return 1
     with unit_of_work() as db:
         receipt = leaderboards.record_submission(db, by=by, checked=checked, details=details, now=now)

@@ -37,6 +37,14 @@ _OUT_OF_MEMORY = 3  # exit code
 _PROJECT = Path(__file__).resolve().parent.parent
 
 
+class ParsingStopped(Refused):
+    """The child process failed, timed out or exceeded a limit; ``reason`` states only that."""
+
+    def __init__(self, reason: str, advice: str = "") -> None:
+        super().__init__(" ".join(filter(None, [reason, _NOTHING_IMPORTED, advice])))
+        self.reason = reason
+
+
 def parse_in_process(
     module: str, path: Path, options: dict[str, Any], *, size: int | None = None
 ) -> Generator[Any, None, None]:
@@ -52,7 +60,7 @@ def parse_in_process(
         The values that the process sends.
 
     Raises:
-        Refused: the process failed, timed out or exceeded a limit.
+        ParsingStopped: the process failed, timed out or exceeded a limit.
     """
     if size is None:
         size = path.stat().st_size if path.is_file() else 0  # the process reports an invalid path itself
@@ -100,16 +108,16 @@ def _receive_values(process: subprocess.Popen[bytes]) -> Iterator[Any]:
         stopped.set()
     code = process.wait()
     if code == -signal.SIGXCPU:
-        raise Refused(f"Reading the file was stopped: it took too long. {_NOTHING_IMPORTED} {_SMALLER}")
+        raise ParsingStopped("Reading the file was stopped: it took too long.", _SMALLER)
     if code == _OUT_OF_MEMORY:
-        raise Refused(
-            f"Reading the file was stopped: it needed more than {_MEMORY_LIMIT_BYTES >> 20:,} MB of memory."
-            f" {_NOTHING_IMPORTED} {_SMALLER}"
+        raise ParsingStopped(
+            f"Reading the file was stopped: it needed more than {_MEMORY_LIMIT_BYTES >> 20:,} MB of memory.",
+            _SMALLER,
         )
     if code != 0:
-        raise Refused(
-            f"Reading the file failed unexpectedly (exit code {code}). {_NOTHING_IMPORTED} Inform the"
-            " server's administrator: the process may have been killed or run out of memory."
+        raise ParsingStopped(
+            f"Reading the file failed unexpectedly (exit code {code}).",
+            "Inform the server's administrator: the process may have been killed or run out of memory.",
         )
 
 
@@ -117,9 +125,8 @@ def _next_frame(frames: queue.Queue[bytes | None]) -> bytes | None:
     try:
         return frames.get(timeout=_TIMEOUT_SECONDS)
     except queue.Empty as error:
-        raise Refused(
+        raise ParsingStopped(
             f"Reading the file was stopped: there was no progress for {_TIMEOUT_SECONDS:.0f} seconds."
-            f" {_NOTHING_IMPORTED}"
         ) from error
 
 

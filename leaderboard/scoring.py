@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -13,16 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.count_texts import count_text
+from domain.errors import Refused
 from domain.problems import Refusal
 from domain.questions import Answer, Question
 from domain.version import VERSION
+from intake.guarded_process import ParsingStopped
 from measures.proportions import Proportion
 from measures.records.accuracy import compute_share_correct
-from reader_study.predictions_file import read_predictions
+from reader_study.predictions_process import read_predictions_in_process
 from reader_study.scores import KeyedQuestion, score_questions
 from release.folder import hash_file
 
 CONFIDENCE = 0.95
+#: The number of refusals at which the file is not read further: a million invalid lines take half a minute.
+MAX_REFUSALS = 100
 #: The most questions without an answer that are named.
 _MAX_NAMED = 20
 #: The modules that decide whether an answer is correct; a receipt contains their hash.
@@ -32,6 +37,7 @@ _SCORING_MODULES = (
     "reader_study.extraction",
     "reader_study.harness_files",
     "reader_study.predictions_file",
+    "reader_study.predictions_process",
     "reader_study.reply_values",
     "reader_study.scores",
     "reader_study.stated_options",
@@ -61,20 +67,30 @@ def check_file(path: Path, *, file_name: str, keys: Mapping[str, KeyedQuestion])
     """Read, check and score a file of predictions.
 
     The file must have one answer to each private question and no other line. The score of a partial file
-    would reveal the keys of few questions.
+    would reveal the keys of few questions. A process with limits on time and memory reads the file, because
+    everybody with an account may submit one.
 
     Args:
         path: the file, in a format that :func:`reader_study.predictions_file.read_predictions` reads.
         file_name: the name that refusals state.
         keys: the private questions with their keys, by id.
+
+    Raises:
+        Refused: reading took too long or too much memory.
     """
     sha256, length = hash_file(path)
-    records = (record for record, _ in read_predictions(path, model=None))
-    scored = score_questions(records, keys=keys, file=file_name, scope="the private split of the release")
-    refusals = tuple(
-        Refusal(file=file_name, record=refusal.record, field=refusal.field, reason=refusal.reason)
-        for refusal in scored.refusals
-    )
+    with closing(read_predictions_in_process(path, model=None, file=file_name)) as predictions:
+        try:
+            scored = score_questions(
+                (record for record, _ in predictions),
+                keys=keys,
+                file=file_name,
+                scope="the private split of the release",
+                max_refusals=MAX_REFUSALS,
+            )
+        except ParsingStopped as error:
+            raise Refused(f"Not submitted, nothing was charged. {error.reason}") from None
+    refusals = scored.refusals
     if not refusals:
         missing = sorted(
             question_id for question_id, item in scored.questions.items() if item.state == "missing"

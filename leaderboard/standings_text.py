@@ -14,6 +14,7 @@ from domain.leaderboards import (
     Reference,
     ReferenceKind,
 )
+from leaderboard.scoring import MAX_REFUSALS
 from leaderboard.standings import RankedTeam, Standings
 from measures.ranking import ALPHA, CONFIDENCE, RESAMPLES
 
@@ -88,6 +89,16 @@ def describe_method(standings: Standings) -> str:
         f"{RESAMPLES:,} resamples, seed {standings.leaderboard.seed}; {100 * CONFIDENCE:.0f} % intervals. "
         f"Teams of a group are not significantly worse than its first team (Holm, {ALPHA:g})."
     )
+
+
+def describe_problem_count(count: int) -> str:
+    """Return the number of invalid lines of a file, and whether lines after them were not read.
+
+    >>> describe_problem_count(1), describe_problem_count(MAX_REFUSALS)
+    ('1 problem', '100 problems, further lines were not read')
+    """
+    text = count_text(count, "problem")
+    return f"{text}, further lines were not read" if count >= MAX_REFUSALS else text
 
 
 def describe_remaining(remaining: QuotaUse) -> str:

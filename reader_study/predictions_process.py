@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ _BATCH_SIZE = 500
 
 def read_predictions_in_process(
     path: Path, *, model: str | None, file: str
-) -> Iterator[tuple[PredictionRecord | Refusal, int]]:
+) -> Generator[tuple[PredictionRecord | Refusal, int], None, None]:
     """Run :func:`reader_study.predictions_file.read_predictions` in a separate process.
 
     Args:
@@ -26,12 +27,13 @@ def read_predictions_in_process(
         file: the user's name of the file, used in refusals.
 
     Raises:
-        Refused: the process failed or exceeded its limits.
+        ParsingStopped: the process failed or exceeded its limits.
     """
-    for part in parse_in_process("reader_study.predictions_process", path, {"model": model}):
-        for plain, bytes_read in part:
-            is_refusal = len(plain) == 3  # see _to_plain
-            yield (_to_refusal(plain, file) if is_refusal else _to_record(plain)), bytes_read
+    with closing(parse_in_process("reader_study.predictions_process", path, {"model": model})) as parts:
+        for part in parts:
+            for plain, bytes_read in part:
+                is_refusal = len(plain) == 3  # see _to_plain
+                yield (_to_refusal(plain, file) if is_refusal else _to_record(plain)), bytes_read
 
 
 def _to_record(plain: tuple[Any, ...]) -> PredictionRecord:

@@ -121,6 +121,7 @@ def score_questions(
     keys: Mapping[str, KeyedQuestion],
     file: str,
     scope: str = "the release",
+    max_refusals: int | None = None,
 ) -> ScoredFile:
     """Compare the answer to each question with its key, and return the result of each question.
 
@@ -129,6 +130,7 @@ def score_questions(
         keys: the questions from :func:`reader_study.release_keys.load_keys`, by id.
         file: the file name, used in refusals.
         scope: the source of the keys, used in refusals, such as "the release".
+        max_refusals: the number of refusals at which reading stops; None reads the whole file.
     """
     refusals: list[Refusal] = []
     scored_questions: dict[str, ScoredQuestion] = {
@@ -137,6 +139,8 @@ def score_questions(
     }
     rules: dict[str, int] = {}
     for record in records:
+        if max_refusals is not None and len(refusals) >= max_refusals:
+            break
         if isinstance(record, Refusal):
             refusals.append(record)
             continue

@@ -50,6 +50,11 @@ class Workspace:
         return self.home / "releases"
 
     @property
+    def training(self) -> Path:
+        """Folder of training data of releases, which can be written again."""
+        return self.home / "training"
+
+    @property
     def refusals(self) -> Path:
         """Folder of the lists of refused records, one file per import."""
         return self.home / "refusals"

@@ -24,6 +24,7 @@ from leaderboard.receipts import Receipt
 from leaderboard.scoring import CheckedFile, check_file, code_version, compute_accuracy
 from leaderboard.service.boards import find_team
 from leaderboard.service.scorer import load_private_keys
+from release.folder import hash_file
 from storage.leaderboard import boards, submissions
 from storage.leaderboard.submissions import NewScore
 
@@ -66,15 +67,16 @@ def check_submission(
     Raises:
         NotFound: the leaderboard or the team does not exist.
         NotAllowed: the person is not a member of the team.
-        Refused: a quota is used up, or the leaderboard cannot score at the moment.
+        Refused: a quota is used up, reading took too long, or the leaderboard cannot score at the moment.
     """
     require(by, Action.SUBMIT_PREDICTIONS)
     board = boards.load_leaderboard(db, name=leaderboard)
     own_team = resolve_team(db, by=by, board=board, name=team)
+    sha256, _ = hash_file(path)
+    if submissions.find_submission_by_file(db, team_id=own_team.id, file_sha256=sha256) is None:
+        _require_quota(board, _count_used(db, own_team, now))
     keys = load_private_keys(db, leaderboard=board)
     file = check_file(path, file_name=file_name or path.name, keys=keys)
-    if submissions.find_submission_by_file(db, team_id=own_team.id, file_sha256=file.file_sha256) is None:
-        _require_quota(board, _count_used(db, own_team, now))
     return CheckedSubmission(leaderboard=board, team=own_team, file=file)
 
 

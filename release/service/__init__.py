@@ -34,6 +34,14 @@ from release.service.recorded_releases import (
     verify_recorded_release,
 )
 from release.service.recorder import ReleaseSummary, record_release
+from release.service.training_exports import (
+    TrainingData,
+    choose_training_split,
+    find_training_data,
+    list_training_data,
+    record_training_data,
+    write_training_data,
+)
 from release.service.writer import WrittenRelease, write_release
 from release.splits import SplitPlan
 from release.tally import Tally
@@ -54,27 +62,33 @@ __all__ = [
     "ReviewerNaming",
     "SplitPlan",
     "Tally",
+    "TrainingData",
     "VerifyReport",
     "WrittenRelease",
     "add_corrected_examples",
+    "choose_training_split",
     "compare_recorded_releases",
     "compare_releases",
     "default_release_folder",
     "find_dataset_leaks",
     "find_release",
     "find_release_file",
+    "find_training_data",
     "list_errata",
     "list_releasable_batches",
     "list_release_files",
     "list_releases",
     "list_reportable_releases",
+    "list_training_data",
     "open_reportable_question",
     "preview_release",
     "preview_version",
     "record_release",
+    "record_training_data",
     "report_problem",
     "search_reportable_questions",
     "verify_recorded_release",
     "verify_release",
     "write_release",
+    "write_training_data",
 ]

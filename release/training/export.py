@@ -34,6 +34,7 @@ from release.verify import read_manifest, verify_release
 
 FORMAT = "overread.training/1"
 TRAIN_FILE = "train.jsonl"
+DESCRIPTION_FILE = "training.json"
 NO_IMAGE = "left out: an image of its exam is not in the release"
 UNREADABLE = "left out: an image of its exam cannot be read"
 NO_SUCH_SIZE = "left out: an image or box that the form does not allow"
@@ -98,7 +99,7 @@ def export_training_data(
             "left_out": dict(exporter.left_out),
             "train_sha256": file.sha256,
         }
-        (staging / "training.json").write_bytes(
+        (staging / DESCRIPTION_FILE).write_bytes(
             msgspec.json.format(msgspec.json.encode(description), indent=2) + b"\n"
         )
         if not move_into_place(staging, out):

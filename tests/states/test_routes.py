@@ -53,6 +53,7 @@ TESTED_URLS = {
     ),
     "GET /files/releases/{release_id:int}.zip": ("cora", ["/files/releases/1.zip"]),
     "GET /files/releases/{release_id:int}/{name:path}": ("cora", ["/files/releases/1/gold.jsonl"]),
+    "GET /files/training/{release_id:int}/{name}.zip": ("cora", ["/files/training/1/trl-gemex.zip"]),
     "GET /files/audit.{file_format}": ("ada", ["/files/audit.csv", "/files/audit.jsonl"]),
     "GET /files/roc-files.zip": ("cora", ["/files/roc-files.zip?study=first", "/files/roc-files.zip"]),
     "GET /files/study-reports/{digest}/report.zip": ("cora", ["/files/study-reports/{digest}/report.zip"]),

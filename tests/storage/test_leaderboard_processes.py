@@ -30,7 +30,7 @@ from tests.storage.leaderboard_worlds import (
 pytestmark = pytest.mark.full
 ROOT = Path(__file__).resolve().parents[2]
 TEAMS = [f"team {number}" for number in range(10)]
-FILES, QUOTA, TIMEOUT_SECONDS = 11, 10, 240
+FILES, QUOTA, TIMEOUT_SECONDS = 11, 10, 900
 
 
 def start_submitter(engine, folder: Path) -> subprocess.Popen[str]:

@@ -17,6 +17,7 @@ from domain.people import Role
 from domain.protocols import Protocol
 from domain.studies import Arm, Crossing
 from evaluation import service as evaluations
+from intake import guarded_process
 from leaderboard import service as leaderboards
 from leaderboard.site import write_site
 from reader_study import service as studies
@@ -144,6 +145,25 @@ def test_a_file_without_an_answer_to_each_question_is_refused(world, anna, tmp_p
         checked = leaderboards.check_submission(db, by=anna, leaderboard=BOARD, path=path, now=NOW)
     [refusal] = checked.refusals
     assert refusal.reason == f"{left_out!r} has no answer (1 of {len(world.keys)} questions has none)"
+
+
+def test_reading_stops_after_100_invalid_lines(world, anna, tmp_path):
+    answers = {f"unknown {number}": 0 for number in range(150)}
+    path = write_predictions(tmp_path / "predictions.jsonl", answers)
+    with read_only_session(world.engine) as db:
+        checked = leaderboards.check_submission(db, by=anna, leaderboard=BOARD, path=path, now=NOW)
+    assert [item.record for item in checked.refusals] == [str(line) for line in range(1, 101)]
+
+
+def test_a_file_that_takes_too_long_is_not_charged(world, anna, tmp_path, monkeypatch):
+    monkeypatch.setattr(guarded_process, "_BASE_SECONDS", 0)
+    path = make_file(world, tmp_path)
+    with (
+        read_only_session(world.engine) as db,
+        pytest.raises(Refused, match="Not submitted, nothing was charged"),
+    ):
+        leaderboards.check_submission(db, by=anna, leaderboard=BOARD, path=path, now=NOW)
+    assert load_status(world, anna).remaining == QuotaUse(day=5, month=8, total=10)
 
 
 def test_the_same_file_is_charged_once(world, anna, tmp_path):

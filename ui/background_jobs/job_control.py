@@ -29,6 +29,7 @@ _KIND_LOCATIONS = {
     "search texts": "ui.patients.search_jobs:SEARCH_TEXTS",
     "rank images": "ui.patients.search_jobs:RANK_IMAGES",
     "release": "ui.releases.release_job:RELEASE",
+    "training data": "ui.releases.training_data:TRAINING_DATA",
     "study report": "ui.figures.report_job:REPORT",
     "predictions": "ui.studies.predictions:PREDICTIONS",
     "readings": "ui.studies.external_readings:READINGS",

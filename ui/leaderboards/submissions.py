@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
-from domain.count_texts import count_text
 from domain.errors import InvalidValue, NotFound, Refused
 from domain.file_errors import add_filename_to_errors
 from domain.leaderboards import ModelAccess, SubmissionDetails
 from domain.people import Person
 from leaderboard import service as leaderboards
 from leaderboard.service import TeamStatus
-from leaderboard.standings_text import REPEATED_NOTE, describe_remaining, describe_score
+from leaderboard.standings_text import (
+    REPEATED_NOTE,
+    describe_problem_count,
+    describe_remaining,
+    describe_score,
+)
 from ui import state
 from ui.context import clock, current_person, current_workspace, read_only_session, unit_of_work
 from ui.tables import show_table
@@ -191,7 +195,7 @@ def _describe_refusals(checked: leaderboards.CheckedSubmission) -> str:
     ]
     more = len(checked.refusals) - len(lines)
     return (
-        f"Not submitted, nothing was charged: {count_text(len(checked.refusals), 'problem')}. "
+        f"Not submitted, nothing was charged: {describe_problem_count(len(checked.refusals))}. "
         + " · ".join(lines)
         + (f" · and {more:,} more" if more else "")
     )

@@ -9,6 +9,7 @@ from domain.errors import DomainError
 from domain.people import Person
 from release import service as release
 from ui.context import clock, current_person, read_only_session
+from ui.releases.training_data import show_training_data
 from ui.widgets import escape_markdown, format_relative_time, run_action, show_notice
 
 _FILE_DESCRIPTIONS = {
@@ -83,6 +84,10 @@ def show_release(person: Person, known_release: release.ReleaseRecord) -> None:
             )
         )
         st.caption(f"SHA-256 of the manifest: {known_release.manifest_sha256}")
+        if image_count:
+            show_training_data(person, known_release)
+        else:
+            st.caption("Training data need a release with images.")
 
 
 def _format_file_link(release_id: int, file: release.ReleaseFile) -> str:

@@ -22,7 +22,13 @@ from starlette.routing import Route
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
 from intake.service.tables import KINDS, build_template
-from release.service import ReleaseFile, find_release_file, list_release_files
+from release.service import (
+    ReleaseFile,
+    TrainingData,
+    find_release_file,
+    find_training_data,
+    list_release_files,
+)
 from storage.unit_of_work import read_only_session
 from storage.workspace import current_workspace
 from web.requests import json_errors, require_person
@@ -54,7 +60,24 @@ async def download_release(request: Request) -> Response:
     folder_name = files[0].download_name.removesuffix("-manifest.json")
     headers = _headers(f"{folder_name}.zip") | {"X-Manifest-SHA256": files[0].entry.sha256}
     return StreamingResponse(
-        _zip_chunks(files, folder_name), media_type=_MEDIA_TYPES[".zip"], headers=headers
+        _zip_chunks([(file.path, file.entry.path) for file in files], folder_name),
+        media_type=_MEDIA_TYPES[".zip"],
+        headers=headers,
+    )
+
+
+@json_errors
+async def download_training_data(request: Request) -> Response:
+    """GET /files/training/{id}/{name}.zip: training data of a release."""
+    person = await require_person(request)
+    release_id, name = request.path_params["release_id"], request.path_params["name"]
+    training = await run_in_threadpool(_find_training_data, person, release_id, name)
+    paths = sorted(path for path in training.folder.rglob("*") if path.is_file())
+    members = [(path, path.relative_to(training.folder).as_posix()) for path in paths]
+    return StreamingResponse(
+        _zip_chunks(members, training.download_name),
+        media_type=_MEDIA_TYPES[".zip"],
+        headers=_headers(f"{training.download_name}.zip"),
     )
 
 
@@ -108,6 +131,13 @@ def _find_release_files(person: Person, release_id: int) -> list[ReleaseFile]:
             f"The release is incomplete: {missing[0]} is missing. Create it again in another folder."
         )
     return files
+
+
+def _find_training_data(person: Person, release_id: int, name: str) -> TrainingData:
+    with read_only_session() as db:
+        return find_training_data(
+            db, by=person, workspace=current_workspace(), release_id=release_id, name=name
+        )
 
 
 def _file_response(path: Path, download_name: str, sha256: str | None) -> Response:
@@ -179,16 +209,21 @@ class _ZipStream:
         return content
 
 
-def _zip_chunks(files: list[ReleaseFile], folder: str) -> Iterator[bytes]:
-    """Yield the archive in chunks. Images are not compressed. The bytes are the same each time."""
+def _zip_chunks(members: list[tuple[Path, str]], folder: str) -> Iterator[bytes]:
+    """Yield the archive in chunks. Images are not compressed. The bytes are the same each time.
+
+    Args:
+        members: each file with its path in ``folder``.
+        folder: the folder in the archive.
+    """
     stream = _ZipStream()
     with zipfile.ZipFile(stream, "w") as archive:  # type: ignore[call-overload]  # it only uses write, flush
-        for file in files:
-            info = zipfile.ZipInfo(f"{folder}/{file.entry.path}", date_time=(1980, 1, 1, 0, 0, 0))
-            is_image = file.entry.path.startswith("images/")
+        for path, name in members:
+            info = zipfile.ZipInfo(f"{folder}/{name}", date_time=(1980, 1, 1, 0, 0, 0))
+            is_image = name.startswith("images/")
             info.compress_type = zipfile.ZIP_STORED if is_image else zipfile.ZIP_DEFLATED
             info.external_attr = 0o644 << 16
-            with file.path.open("rb") as source, archive.open(info, "w", force_zip64=True) as target:
+            with path.open("rb") as source, archive.open(info, "w", force_zip64=True) as target:
                 while block := source.read(_CHUNK_SIZE):
                     target.write(block)
                     yield stream.drain()
@@ -198,6 +233,7 @@ def _zip_chunks(files: list[ReleaseFile], folder: str) -> Iterator[bytes]:
 RELEASE_ROUTES = [
     Route("/files/releases/{release_id:int}.zip", download_release, methods=["GET"]),
     Route("/files/releases/{release_id:int}/{name:path}", download_release_file, methods=["GET"]),
+    Route("/files/training/{release_id:int}/{name}.zip", download_training_data, methods=["GET"]),
 ]
 IMPORT_ROUTES = [
     Route("/files/refusals/{name}", download_refusals, methods=["GET"]),
