@@ -51,7 +51,7 @@ def main() -> None:
             "as "
             "without image.",
         )
-    show_plan_form(person, is_open=not progresses)
+    show_plan_form(person, planned=len(progresses))
 
 
 def _evaluation_row(progress: evaluations.EvaluationProgress) -> dict[str, object]:

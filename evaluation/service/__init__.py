@@ -17,6 +17,7 @@ from evaluation.service.answer_reason import (
 from evaluation.service.answers import StoredAnswers, import_answers, store_records, store_replies
 from evaluation.service.command_runs import work_with_command
 from evaluation.service.model_cases import CaseAnswer, ModelCase, open_case
+from evaluation.service.plan_job import EVALUATION_PLAN, PlanParameters
 from evaluation.service.plans import (
     PlanSettings,
     describe_model,
@@ -55,6 +56,7 @@ from evaluation.service.scores import (
 
 __all__ = [
     "EVALUATION",
+    "EVALUATION_PLAN",
     "MODEL_SCORES",
     "CaseAnswer",
     "ConditionProgress",
@@ -65,6 +67,7 @@ __all__ = [
     "ExtractionCounts",
     "JudgedEvaluation",
     "ModelCase",
+    "PlanParameters",
     "PlanSettings",
     "ScoreParameters",
     "ScoreSet",

@@ -57,11 +57,13 @@ def test_an_evaluation_is_planned_started_and_reported(
     assert "name: must have 1 to 80 printable characters" in get_text(page)
     next(element for element in page.text_input if element.label == "Name").set_value("vision")
     page = press(page, "Plan evaluation")
+    wait_for_jobs()
+    page = page.run()
     assert "Planned vision. Nothing was sent yet" in get_text(page)
     assert server.raw == []
     assert next(element for element in page.button if element.label == "Compute results").disabled
     page = press(page, "Start")
-    wait_for_jobs()
+    wait_for_jobs(timeout=300)
     page = page.run()
     conditions = next(table.value for table in page.dataframe if "State" in table.value.columns)
     assert list(conditions["State"]) == ["finished"] * 4

@@ -36,6 +36,7 @@ _KIND_LOCATIONS = {
     "mail": "notifications.service:MAIL",
     "checkpoint": "ui.background_jobs.checkpoint_job:CHECKPOINT",
     "evaluation": "evaluation.service:EVALUATION",
+    "evaluation plan": "evaluation.service:EVALUATION_PLAN",
     "jury": "quality.service:JURY",
     "model scores": "evaluation.service:MODEL_SCORES",
     "model run": "language_models.service:MODEL_RUN",

@@ -6,6 +6,7 @@ import streamlit as st
 
 from domain.errors import InvalidValue
 from domain.evaluations import Condition, ImageSize
+from domain.jobs import JobStatus
 from domain.language_models import Budget, Endpoint
 from domain.people import Person
 from evaluation import service as evaluations
@@ -13,7 +14,9 @@ from language_models import service as models
 from release import service as releases
 from release.splits import Split
 from ui import state
-from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.background_jobs import job_control
+from ui.background_jobs.job_status import show_job_outcome, show_job_progress
+from ui.context import current_person, read_only_session
 from ui.widgets import run_action, show_empty_state, show_notice
 
 _DEFAULT_PROMPT = "evaluation (comes with the software)"
@@ -25,12 +28,19 @@ _CONDITION_HELP = (
 )
 
 
-def show_plan_form(person: Person, *, is_open: bool) -> None:
-    """Draw the form, or what has to exist before it."""
+def show_plan_form(person: Person, *, planned: int) -> None:
+    """Draw the form, or what has to exist before it.
+
+    Args:
+        person: the acting person.
+        planned: the number of evaluations. The form is empty again when there is a new one.
+    """
     with read_only_session() as db:
         release_list = releases.list_releases(db, by=person)
         endpoints = [item.endpoint for item in models.list_endpoints(db, by=person)]
         prompts = [version.label for version in models.list_prompts(db, by=person)]
+    job = job_control.load_own_latest_job(evaluations.EVALUATION_PLAN, by=person)
+    is_open = not planned or (job is not None and job.status is not JobStatus.DONE)
     with st.expander("Plan an evaluation", expanded=is_open):
         if not release_list:
             show_empty_state(
@@ -47,14 +57,15 @@ def show_plan_form(person: Person, *, is_open: bool) -> None:
             )
         else:
             labels = {f"{item.dataset} {item.name}": (item.dataset, item.name) for item in release_list}
-            _draw_form(labels, endpoints, prompts)
+            _draw_form(f"evaluation-{planned}", labels, endpoints, prompts)
+        show_job_progress(job)
+    show_job_outcome(job)
     show_notice("plan-evaluation")
 
 
 def _draw_form(
-    release_names: dict[str, tuple[str, str]], endpoints: list[Endpoint], prompts: list[str]
+    form_key: str, release_names: dict[str, tuple[str, str]], endpoints: list[Endpoint], prompts: list[str]
 ) -> None:
-    form_key = state.form_key("evaluation")
     with st.form(form_key, border=False):
         left, right = st.columns(2)
         left.text_input("Name", key=f"{form_key}-name", placeholder="qwen3-vl quarter size")
@@ -120,7 +131,7 @@ def _describe_endpoint(name: str, endpoints: list[Endpoint]) -> str:
     return f"{name}: {endpoint.model}{'' if endpoint.accepts_images else ' (no images)'}"
 
 
-def _plan(form_key: str, release_names: dict[str, tuple[str, str]]) -> str:
+def _plan(form_key: str, release_names: dict[str, tuple[str, str]]) -> None:
     name = str(state.get_widget_value(f"{form_key}-name") or "").strip()
     prompt = str(state.get_widget_value(f"{form_key}-prompt"))
     conditions = state.get_widget_value(f"{form_key}-conditions")
@@ -138,16 +149,11 @@ def _plan(form_key: str, release_names: dict[str, tuple[str, str]]) -> str:
         image_size=ImageSize(str(state.get_widget_value(f"{form_key}-size"))),
         seed=seed,
     )
-    with unit_of_work() as db:
-        evaluations.plan_with_endpoint(
-            db,
-            by=current_person(),
-            settings=settings,
-            endpoint=str(state.get_widget_value(f"{form_key}-endpoint")),
-            prompt=None if prompt == _DEFAULT_PROMPT else prompt,
-            paraphrases_by=str(state.get_widget_value(f"{form_key}-paraphrases")),
-            budget=Budget(max_calls=calls) if calls else None,
-            now=clock(),
-        )
-    state.clear_form("evaluation")
-    return f"Planned {name}. Nothing was sent yet; start it above."
+    parameters = evaluations.PlanParameters(
+        settings=settings,
+        endpoint=str(state.get_widget_value(f"{form_key}-endpoint")),
+        prompt=None if prompt == _DEFAULT_PROMPT else prompt,
+        paraphrases_by=str(state.get_widget_value(f"{form_key}-paraphrases")),
+        budget=Budget(max_calls=calls) if calls else None,
+    )
+    job_control.start_job(evaluations.EVALUATION_PLAN, parameters, by=current_person(), subject=name)
