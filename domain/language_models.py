@@ -102,13 +102,22 @@ class Endpoint:
     @property
     def is_test_model(self) -> bool:
         """Whether this is the small model of the tests; see :data:`TEST_MODEL_NOTE`."""
-        return any(TEST_MODEL in (name or "").lower() for name in (self.model, self.reported_model))
+        return any(is_test_model(name or "") for name in (self.model, self.reported_model))
 
 
 #: Part of the names of the small model with which the path to a model is tested, in lower case.
 TEST_MODEL = "smollm2-135m"
 #: Every page and report with results of that model states this.
 TEST_MODEL_NOTE = "path tested, quality not measured"
+
+
+def is_test_model(name: str) -> bool:
+    """Whether a model's name is that of the small model of the tests.
+
+    >>> is_test_model("SmolLM2-135M-Instruct"), is_test_model("SmolLM2-1.7B")
+    (True, False)
+    """
+    return TEST_MODEL in name.lower()
 
 
 def require_data_use(*, dataset: str, permitted: DataUse, endpoint: Endpoint) -> None:

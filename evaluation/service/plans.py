@@ -17,7 +17,7 @@ from domain.evaluations import (
     EvaluationRun,
     ImageSize,
 )
-from domain.language_models import TEST_MODEL_NOTE, Budget
+from domain.language_models import TEST_MODEL_NOTE, Budget, is_test_model
 from domain.people import Action, Person, require
 from evaluation.cases import ConditionCases, EvaluatedQuestion, choose_cases
 from evaluation.paraphrases import PARAPHRASE_PROMPT, build_paraphrase_request
@@ -214,7 +214,7 @@ def plan_without_endpoint(
         release=release,
         answered_by=answered_by,
         model=model,
-        is_test_model=False,
+        is_test_model=is_test_model(model),
         prompt_id=None,
         now=now,
     )

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, select, text, update
 from accounts.service.audit_checkpoints import measure_tables, record_checkpoint
 from accounts.service.audit_trail import verify_audit
 from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused
-from domain.evaluations import Condition, ImageSize
+from domain.evaluations import AnsweredBy, Condition, ImageSize
 from domain.language_models import Budget, DataUse, Endpoint
 from evaluation import service as evaluations
 from evaluation.service.answers import load_condition
@@ -414,6 +414,15 @@ def test_results_of_the_small_model_of_the_tests_say_what_they_are_worth(world, 
     add_vision_endpoint(world.engine, server.url, model=LOCAL_MODEL)
     evaluation = plan(world.engine)
     assert evaluations.describe_model(evaluation) == f"{LOCAL_MODEL} (path tested, quality not measured)"
+
+
+def test_files_of_the_small_model_of_the_tests_are_marked_too(world):
+    settings = make_settings(conditions=(Condition.NO_IMAGE,))
+    with unit_of_work(world.engine) as db:
+        evaluation = evaluations.plan_without_endpoint(
+            db, by=BY, settings=settings, answered_by=AnsweredBy.FILE, model=LOCAL_MODEL, now=NOW
+        )
+    assert evaluation.is_test_model
 
 
 def test_answers_are_stored_on_postgresql(postgres_engine, tmp_path, monkeypatch, server):
