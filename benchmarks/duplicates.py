@@ -5,7 +5,8 @@ two cores. The recall of paraphrases is printed; the lexical embedding is not ex
 run the paper's rule (cosine above .9 alone), plain numpy with the same rule, and MinHash of `datasketch`
 where it is installed. `semhash` is left out: its embedding has to be downloaded from a hub of models.
 
-Run ``python -m benchmarks.duplicates [QUESTIONS] [--seed N] [--dataset-scope] [--workers N]``.
+Run ``python -m benchmarks.duplicates [QUESTIONS] [--seed N] [--dataset-scope] [--workers N]``. With
+``--embedding-url URL --embedding-model NAME`` similarity is that of a model at an endpoint for embeddings.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ import resource
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import combinations, groupby
 
 import numpy as np
 
 from benchmarks.duplicate_questions import DUPLICATES, KINDS, TEST, TUNING, TWINS, Planted, QuestionSource
 from domain.duplicates import ComparedQuestion
+from domain.language_models import DataUse, Endpoint
+from language_models.embeddings import EndpointEmbedding
 from parallel.executors import open_executor
 from quality.duplicates.guard import Outcome, similarity_text
 from quality.duplicates.search import Pair, SearchSettings, find_pairs_in_exams, find_similar_wordings
@@ -40,11 +44,19 @@ def main() -> None:
     parser.add_argument("--tuning", action="store_true", help="the sentences of the development")
     parser.add_argument("--dataset-scope", action="store_true", help="also compare the wordings of all exams")
     parser.add_argument("--workers", default="2")
+    parser.add_argument("--embedding-url", metavar="URL", help="an endpoint for embeddings, up to /v1")
+    parser.add_argument("--embedding-model", metavar="NAME", default="embeddings")
     args = parser.parse_args()
     sentences = TUNING if args.tuning else TEST
     print(f"Load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors.")
     source = QuestionSource(args.questions, seed=args.seed, sentences=sentences)
     settings = SearchSettings()
+    if args.embedding_url:
+        endpoint = Endpoint(
+            name="benchmark", url=args.embedding_url, model=args.embedding_model, data_use=DataUse.LOCAL
+        )
+        settings = replace(settings, embedding=EndpointEmbedding(endpoint=endpoint))
+    print(f"Similarity: {settings.embedding.name}.")
     started = time.perf_counter()
     with open_executor(args.workers) as executor:
         result = find_pairs_in_exams(source, settings=settings, executor=executor)
@@ -96,7 +108,9 @@ def _compare_with_numpy(
 ) -> None:
     """The same candidates from dense vectors, exam by exam, with the paper's rule."""
     started = time.perf_counter()
-    embedding = LexicalEmbedding(dimensions=1 << 12)
+    embedding = settings.embedding
+    if isinstance(embedding, LexicalEmbedding):
+        embedding = LexicalEmbedding(dimensions=1 << 12)
     merged = set()
     for _, group in _by_exam(questions):
         vectors = embedding.embed([similarity_text(question) for question in group])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
@@ -15,6 +17,7 @@ from quality.duplicates.calibration import PAIRS_PER_BIN
 from quality.duplicates.guard import Outcome
 from quality.duplicates.marking import DEFAULT_LIMIT, KeepRule
 from quality.duplicates.search import SearchSettings, Wording
+from quality.duplicates.vectors import Embedding
 from quality.service import (
     ComparedPair,
     DuplicateReport,
@@ -23,6 +26,7 @@ from quality.service import (
     find_repeated_wordings,
     judge_pair,
     load_calibration,
+    load_embedding,
     load_pairs,
     mark_duplicates,
     store_calibration,
@@ -82,6 +86,7 @@ def add_to(subparsers: Subparsers) -> None:
     )
     for verb in (find, mark, wordings):
         _add_similarity(verb)
+        _add_endpoint(verb)
     draw = verbs.add_parser(
         "draw",
         help="draw pairs for the calibration of the threshold",
@@ -93,6 +98,7 @@ def add_to(subparsers: Subparsers) -> None:
     draw.add_argument(
         "--per-bin", type=int, default=PAIRS_PER_BIN, metavar="N", help="pairs from each range of similarity"
     )
+    _add_endpoint(draw)
     draw.set_defaults(run=run_draw)
     judge = verbs.add_parser("judge", help="judge whether the two questions of a pair are the same")
     judge.add_argument("dataset", metavar="DATASET")
@@ -103,6 +109,7 @@ def add_to(subparsers: Subparsers) -> None:
         "calibration", help="list the drawn pairs, and the estimated wrong merges by threshold"
     )
     calibration.add_argument("dataset", metavar="DATASET")
+    _add_endpoint(calibration)
     calibration.set_defaults(run=run_calibration)
     find.set_defaults(run=run_find, is_marking=False)
     mark.set_defaults(run=run_find, is_marking=True)
@@ -115,7 +122,7 @@ def run_find(args: argparse.Namespace) -> int:
     report = find_duplicates(
         by=by,
         dataset=args.dataset,
-        settings=_read_settings(args),
+        settings=_read_settings(args, [args.dataset]),
         rule=args.keep,
         progress=_print_progress,
     )
@@ -140,7 +147,7 @@ def run_find(args: argparse.Namespace) -> int:
 def run_wordings(args: argparse.Namespace) -> int:
     """Print the most similar wordings. Returns 0."""
     count, pairs = find_repeated_wordings(
-        by=command_line_person(), names=args.datasets, settings=_read_settings(args)
+        by=command_line_person(), names=args.datasets, settings=_read_settings(args, args.datasets)
     )
     print(f"{count_text(count, 'wording')}, {count_text(len(pairs), 'pair')} of near-duplicates.")
     for first, second, similarity in pairs[: args.examples]:
@@ -156,8 +163,11 @@ def run_wordings(args: argparse.Namespace) -> int:
 
 def run_draw(args: argparse.Namespace) -> int:
     """Draw pairs and store them. Returns 0."""
-    by, settings = command_line_person(), SearchSettings()
-    pairs = draw_calibration(by=by, dataset=args.dataset, seed=args.seed, per_bin=args.per_bin)
+    by = command_line_person()
+    settings = replace(_DEFAULTS, embedding=_read_embedding(args, [args.dataset]))
+    pairs = draw_calibration(
+        by=by, dataset=args.dataset, settings=settings, seed=args.seed, per_bin=args.per_bin
+    )
     with unit_of_work() as db:
         store_calibration(
             db,
@@ -190,7 +200,8 @@ def run_calibration(args: argparse.Namespace) -> int:
     """Print the pairs and the estimates. Returns 0."""
     by = command_line_person()
     with read_only_session() as db:
-        calibration = load_calibration(db, by=by, dataset=args.dataset)
+        settings = replace(_DEFAULTS, embedding=_read_embedding(args, [args.dataset]))
+        calibration = load_calibration(db, by=by, dataset=args.dataset, settings=settings)
         pairs = [(pair.first, pair.second, pair.similarity) for pair in calibration.pairs]
         compared = load_pairs(db, by=by, pairs=pairs)
     names = {is_same: name for name, is_same in _JUDGEMENTS.items()}
@@ -236,9 +247,28 @@ def _add_similarity(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _read_settings(args: argparse.Namespace) -> SearchSettings:
+def _add_endpoint(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--endpoint",
+        metavar="NAME",
+        help="take the similarity from the embeddings of a model at this endpoint (`model list`); by default "
+        "it is lexical",
+    )
+
+
+def _read_embedding(args: argparse.Namespace, names: Sequence[str]) -> Embedding:
+    if args.endpoint is None:
+        return _DEFAULTS.embedding
+    with read_only_session() as db:
+        return load_embedding(db, by=command_line_person(), endpoint=args.endpoint, names=names)
+
+
+def _read_settings(args: argparse.Namespace, names: Sequence[str]) -> SearchSettings:
     return SearchSettings(
-        threshold=args.threshold, text_weight=args.text_weight, structure_weight=args.structure_weight
+        embedding=_read_embedding(args, names),
+        threshold=args.threshold,
+        text_weight=args.text_weight,
+        structure_weight=args.structure_weight,
     )
 
 

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -107,18 +107,30 @@ class ModelClient:
         await self._sdk.close()
 
     async def send(self, body: Mapping[str, Any]) -> Response:
-        """Send a request and wait for the whole response.
+        """Send a request for a completion and wait for the whole response.
 
         Raises:
             CallFailed: there is no response with status 200.
         """
+        return await self._post("/chat/completions", dict(body))
+
+    async def embed(self, texts: Sequence[str]) -> Response:
+        """Send a request for the embeddings of texts and wait for the whole response.
+
+        Raises:
+            CallFailed: there is no response with status 200.
+        """
+        body = {"model": self.endpoint.model, "input": list(texts), "encoding_format": "float"}
+        return await self._post("/embeddings", body)
+
+    async def _post(self, path: str, body: dict[str, Any]) -> Response:
         import httpx2  # noqa: PLC0415 - see above
         import openai  # noqa: PLC0415 - see above
 
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self.endpoint.timeout_seconds):  # also ends a reply that trickles in
-                response = await self._sdk.post("/chat/completions", body=dict(body), cast_to=httpx2.Response)
+                response = await self._sdk.post(path, body=body, cast_to=httpx2.Response)
                 raw = response.text
         except openai.APIStatusError as error:
             raise self._describe_status(error, time.perf_counter() - started) from None

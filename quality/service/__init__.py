@@ -18,6 +18,7 @@ from quality.service.duplicates import (
     DuplicateReport,
     find_duplicates,
     find_repeated_wordings,
+    load_embedding,
     load_pairs,
     mark_duplicates,
 )
@@ -118,6 +119,7 @@ __all__ = [
     "load_calibration",
     "load_check_outcomes",
     "load_check_report",
+    "load_embedding",
     "load_jury_progress",
     "load_jury_results",
     "load_jury_tiers",

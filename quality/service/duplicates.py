@@ -16,6 +16,9 @@ from sqlmodel import Session
 from domain.checks import Check, Problem, Settings
 from domain.duplicates import ComparedQuestion
 from domain.people import Action, Person, require
+from language_models.embeddings import EndpointEmbedding
+from language_models.service.data_use import check_data_use
+from language_models.service.endpoints import load_endpoint
 from parallel.executors import open_executor_for
 from quality.duplicates.guard import Outcome
 from quality.duplicates.marking import (
@@ -34,6 +37,7 @@ from quality.duplicates.search import (
     find_pairs_in_exams,
     find_similar_wordings,
 )
+from quality.duplicates.vectors import Embedding
 from quality.service.runs import record_results
 from quality.service.settings import switch_check
 from storage.intake import datasets
@@ -82,6 +86,20 @@ class ComparedPair:
     first_key: str
     second_key: str
     similarity: float
+
+
+def load_embedding(db: Session, *, by: Person, endpoint: str, names: Sequence[str]) -> Embedding:
+    """Return the embedding by the model of an endpoint that may see the questions of these datasets.
+
+    Raises:
+        NotFound: there is no such endpoint or dataset.
+        Refused: a dataset does not permit the endpoint.
+    """
+    chosen = load_endpoint(db, by=by, name=endpoint)
+    for name in names:
+        datasets.load_dataset(db, name=name)
+    check_data_use(db, datasets=names, endpoint=chosen)
+    return EndpointEmbedding(endpoint=chosen)
 
 
 def find_duplicates(

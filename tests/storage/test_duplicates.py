@@ -1,5 +1,6 @@
 """Near-duplicates in a workspace: found within exams, marked by a check; marking is refused above a limit."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,7 +9,11 @@ import cli
 from accounts.service import command_line_person
 from domain.checks import CHECKS, Check
 from domain.errors import NotAllowed, NotFound, Refused
+from domain.language_models import DataUse, Endpoint
 from domain.people import Person, Role
+from language_models.embeddings import EndpointEmbedding
+from language_models.service.endpoints import save_endpoint
+from quality.duplicates.search import SearchSettings
 from quality.service import (
     draw_calibration,
     find_duplicates,
@@ -17,11 +22,13 @@ from quality.service import (
     list_results,
     load_calibration,
     load_check_report,
+    load_embedding,
     mark_duplicates,
     store_calibration,
     write_problems_csv,
 )
 from storage.unit_of_work import read_only_session, unit_of_work
+from tests.storage.embedding_server import running_server
 from tests.storage.import_worlds import NOW, Importer, make_record, to_json_lines
 
 BY = command_line_person()
@@ -231,3 +238,24 @@ def test_a_dataset_without_similar_wordings_has_nothing_to_judge(importer):
     with pytest.raises(Refused, match="Nothing to judge"):
         draw_and_store(importer)
     assert load(importer).pairs == ()
+
+
+def test_the_model_of_an_endpoint_gives_the_similarity_if_the_dataset_permits_it(importer, questions):
+    with running_server() as (url, _), unit_of_work(importer.engine) as db:
+        for name, address, use in (
+            ("here", url, DataUse.LOCAL),
+            ("elsewhere", "https://models.example/v1", DataUse.REMOTE),
+        ):
+            endpoint = Endpoint(name=name, url=address, model="vectors", data_use=use)
+            save_endpoint(db, by=BY, endpoint=endpoint, now=NOW)
+        embedding = load_embedding(db, by=BY, endpoint="here", names=["d"])
+        with pytest.raises(Refused):
+            load_embedding(db, by=BY, endpoint="elsewhere", names=["d"])
+        with pytest.raises(NotFound):
+            load_embedding(db, by=BY, endpoint="nowhere", names=["d"])
+    with running_server() as (url, received):
+        embedding = EndpointEmbedding(endpoint=replace(embedding.endpoint, url=url))
+        report = find(importer, settings=SearchSettings(embedding=embedding))
+    assert [mark.question for mark in report.marks] == [mark.question for mark in find(importer).marks]
+    assert report.settings["embedding"] == "model vectors"
+    assert received
