@@ -82,7 +82,7 @@ def _format_whole(whole: DatasetEstimates) -> Iterator[str]:
             f"Stopping rule {'reached' if whole.stopping.is_reached else 'not reached'}: key errors "
             f"{format_percent(rate.estimate)} ({format_interval(rate.low, rate.high)}, ± "
             f"{100 * half_width:.1f} points; target ± {100 * whole.stopping.target_half_width:g}). The "
-            "interval holds at every look."
+            "interval is valid however often it is computed."
         )
     yield from (plan.description for plan in whole.plans)
     yield from whole.notes

@@ -35,7 +35,7 @@ def main() -> None:
     if not sets:
         show_empty_state(
             "No answers yet",
-            "Scores compare the models that answered the questions of a release as given.",
+            "Scores compare models by their answers to a release, in the condition “as given”.",
             page="pages/evaluations.py",
             label="Open Evaluations",
         )

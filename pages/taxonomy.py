@@ -33,8 +33,8 @@ def main() -> None:
 
 def _show_dataset(person: Person, dataset: str) -> None:
     st.markdown(
-        "Names that mean the same get one controlled name. The name of the file is kept; "
-        "statistics, filters, strata and reports offer both."
+        "Names that mean the same get one controlled name. The raw name in the file is kept; "
+        "statistics, filters, strata and reports can use either."
     )
     field = st.segmented_control(
         "Field",

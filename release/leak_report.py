@@ -12,7 +12,7 @@ from release.leaks import Leak, LeakKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetContent:
-    """What of a dataset can be compared: its exams, and how many of them have patient, images and report."""
+    """The content of a dataset: its exams, and how many of them have a patient, images and a report."""
 
     name: str
     exams: int

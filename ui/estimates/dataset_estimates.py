@@ -89,8 +89,8 @@ def _show_stopping_rule(stopping: StoppingRule) -> None:
         return
     text = (
         f"Key errors are {format_percent(rate.estimate)} "
-        f"({format_interval(rate.low, rate.high)}, ± {100 * half_width:.1f} points). This interval holds at "
-        f"every look, so review may stop as soon as it is within {target}."
+        f"({format_interval(rate.low, rate.high)}, ± {100 * half_width:.1f} points). This interval is "
+        f"valid however often it is checked, so review may stop as soon as it is within {target}."
     )
     if stopping.is_reached:
         st.success(f"The stopping rule is reached. {text}", icon=":material/check_circle:")
