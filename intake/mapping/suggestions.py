@@ -62,6 +62,11 @@ _OPTION_COLUMN = re.compile(
     r"opci[óo]n|opzione|risposta)?[ _-]?([A-H]|\d{1,2})",
     re.IGNORECASE,
 )
+_IMAGE_COLUMN = re.compile(
+    r"(?:images?|img|file|picture|radiograph)[ _-]?(?:name|path|file)?[ _-]?"
+    r"(?:\d{1,2}|pa|ap|frontal|lat|lateral)",
+    re.IGNORECASE,
+)
 _IMAGE_SUFFIX = re.compile(r"\.(?:png|jpe?g|dcm|dicom|tiff?)$", re.IGNORECASE)
 _OPTION_SEPARATORS = ("|", ";", "\n", " / ", ",")
 _LETTERED_CELL = re.compile(r"^\s*(\(?)A([.):])\s.*\s\(?B\2\s", re.DOTALL)
@@ -119,6 +124,9 @@ def guess_columns(sample: TableSample) -> dict[str, tuple[str, ...]]:
             for field, columns in guessed.items()
             if field == "options" or columns[0] not in option_columns
         }
+    image_columns = [column for column in sample.columns if _IMAGE_COLUMN.fullmatch(column.strip())]
+    if "images" not in guessed and len(image_columns) >= 2:
+        guessed["images"] = tuple(image_columns)  # one column per view
     for field in ("images", "stem", "answer"):
         if field not in guessed:
             used = {column for columns in guessed.values() for column in columns}
@@ -193,7 +201,7 @@ def build_mapping(
         rules["id"] = Rule(template="{$file}-{$number}")
     if fixes.get("suffix") or fixes.get("folders"):
         rules["images"] = Rule(
-            from_=columns["images"][0],
+            from_=columns["images"][0] if len(columns["images"]) == 1 else list(columns["images"]),
             value_template="{}" + fixes["suffix"] if fixes.get("suffix") else None,
             remove=_FOLDER.pattern if fixes.get("folders") else None,
         )
@@ -275,7 +283,7 @@ def _find_image_folders(
     """Detect names of images with folders that the delivered images do not have."""
     if not columns.get("images"):
         return None
-    names = {name for texts in sample.find_texts(columns["images"][0]) for name in texts}
+    names = set(_list_image_names(sample, columns["images"]))
     files = {_FOLDER.sub("", name) for name in names}
     if "" in files or files == names or len(files) < len(names) or names & image_names:
         return None
@@ -358,7 +366,7 @@ def _find_bare_image_names(
 ) -> Mistake | None:
     if not columns.get("images"):
         return None
-    names = [name for texts in sample.find_texts(columns["images"][0]) for name in texts]
+    names = _list_image_names(sample, columns["images"])
     bare = [name for name in names if not _IMAGE_SUFFIX.search(name)]
     if not bare or any(name in image_names for name in bare):
         return None
@@ -374,6 +382,10 @@ def _find_bare_image_names(
         text=f"Names of images have no ending, such as “{bare[0]}”.",
         fixes=tuple((suffix, f"Add {suffix}") for suffix in ordered[:_MAX_NAMES_LISTED]),
     )
+
+
+def _list_image_names(sample: TableSample, columns: tuple[str, ...]) -> list[str]:
+    return [name for column in columns for texts in sample.find_texts(column) for name in texts]
 
 
 def _pair_answers(

@@ -158,6 +158,20 @@ def test_image_names_get_the_ending_of_the_images_that_are_there():
     assert mapping.content.fields.images.value_template == "{}.dcm"
 
 
+@pytest.mark.parametrize("names", [("image_1", "image_2"), ("Image PA", "Image lateral"), ("img1", "img2")])
+def test_one_column_per_view_is_recognised(names):
+    record = {"id": 1, "question": "x?", "answer": "yes", names[0]: "a", names[1]: "b"}
+    single_view = {**record, "id": 2, names[1]: ""}
+    sample = make_sample(record, single_view)
+    assert guess_columns(sample)["images"] == names
+    mapping, mistakes = suggest(sample, frozenset({"a.dcm", "b.dcm"}))
+    assert list(mistakes) == ["suffix"]
+    reader = MappingReader(mapping, "set", {})
+    exams = [reader.read(1, json.dumps(item).encode()).exam for item in (record, single_view)]
+    files = [[radiograph.file for radiograph in exam.radiographs] for exam in exams]
+    assert files == [["a.dcm", "b.dcm"], ["a.dcm"]]
+
+
 @pytest.mark.parametrize(
     ("images", "delivered", "expected"),
     [

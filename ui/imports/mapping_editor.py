@@ -43,6 +43,8 @@ _LABELS = {
 #: The fields that are always visible. The others are in an expander.
 _MAIN_FIELDS = ("stem", "answer", "images", "id")
 _OPTIONS = "options"
+#: The fields that may have several columns.
+_SEVERAL = {"options": "One column, or one column per option", "images": "One column, or one column per view"}
 _NONE = "(none)"
 _PREVIEW_RECORDS = 3
 _MAX_CELL_LENGTH = 300  # characters
@@ -148,16 +150,16 @@ def _show_columns(delivery: Delivery, sample: TableSample, form_key: str) -> Map
 def _choose_columns(
     field: str, sample: TableSample, guessed: dict[str, tuple[str, ...]], form_key: str
 ) -> tuple[str, ...]:
-    if field == _OPTIONS:
-        option_columns = st.multiselect(
+    if field in _SEVERAL:
+        several = st.multiselect(
             _get_label(field),
             sample.columns,
             default=list(guessed.get(field, ())),
             key=f"{form_key}-column-{field}",
             placeholder=_NONE,
-            help="One column, or one column per option",
+            help=_SEVERAL[field],
         )
-        return tuple(option_columns)
+        return tuple(several)
     columns = [_NONE, *sample.columns]
     default = guessed.get(field, (_NONE,))[0]
     column = st.selectbox(
