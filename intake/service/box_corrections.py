@@ -99,7 +99,7 @@ def plan_box_corrections(
         except InvalidValue:
             continue  # the plan refuses the boxes with the reason
     by_key = stored.load_questions_by_key(db, dataset_id=dataset_id, keys=keys)
-    exam_questions = stored.load_questions_exam_questions(db, exam_ids=exam_ids)
+    exam_questions = stored.load_questions_of_exams(db, exam_ids=exam_ids)
     used = stored.find_used_questions(db, numbers={facts.number for facts in (*by_key, *exam_questions)})
     questions_by_exam: dict[int, list[TargetQuestion]] = {}
     for facts in exam_questions:
