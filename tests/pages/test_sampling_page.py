@@ -149,7 +149,7 @@ def test_exams_balanced_by_findings_are_drawn_once(coordinator, workspace, open_
     ]
     Importer(workspace, tmp_path)(to_json_lines(*records))
     page = open_page(PAGE)
-    page.segmented_control[0].set_value("Exams by findings").run()
+    page.segmented_control[0].set_value("By findings").run()
     assert "The selection needs 37 healthy exams and 263 with findings" in get_text(page)
     find_by_label(page.number_input, "Exams").set_value(4).run()
     find_by_label(page.number_input, "Healthy exams (%)").set_value(25.0).run()

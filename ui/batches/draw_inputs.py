@@ -52,15 +52,15 @@ def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) ->
 
 def choose_sampling_plan(person: Person, form_key: str, dataset: str) -> SamplingPlan | None:
     """Draw the inputs of a sampling plan and return it; if it is not valid, show why and return None."""
-    per_1000_label, exams_label = "Per 1,000", "Exams by findings"
+    per_1000_label, exams_label = "Per 1,000", "By findings"
     size_mode = st.segmented_control(
         "Sample size",
         [per_1000_label, "Total", exams_label],
         default=per_1000_label,
         required=True,
         key=f"{form_key}-how",
-        help="Exams by findings: exams evenly over the findings that their reports state, with a share of "
-        "healthy exams, and all their questions. Dataset estimates leave such a batch out.",
+        help="By findings: exams evenly over the findings that their reports state, with a share of "
+        "healthy exams, and all their questions. Dataset estimates exclude such a batch.",
     )
     number_column, seed_column = st.columns(2)
     healthy_percent = None
@@ -95,9 +95,9 @@ def choose_sampling_plan(person: Person, form_key: str, dataset: str) -> Samplin
         placeholder="None",
     )
     not_drawn = st.checkbox(
-        "Leave out questions of other batches",
+        "Leave out drawn questions",
         key=f"{form_key}-not-drawn",
-        help="Questions that are in any other batch of the dataset cannot be drawn.",
+        help="Questions in any other batch of the dataset cannot be drawn.",
     )
     checks = st.multiselect(
         "Leave out questions with problems of",
