@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -19,7 +19,11 @@ _MAX_STYLED_ROWS = 1_000
 
 
 def show_table(
-    rows: Sequence[Mapping[str, object]], *, empty: str = "Nothing yet.", visible_rows: int | None = None
+    rows: Sequence[Mapping[str, object]],
+    *,
+    empty: str = "Nothing yet.",
+    visible_rows: int | None = None,
+    wide: Collection[str] = (),
 ) -> None:
     """Draw a plain table. The columns are the keys of the rows; integers have thousands separators.
 
@@ -31,6 +35,7 @@ def show_table(
         empty: the text that is shown if there are no rows.
         visible_rows: the number of rows that are visible without scrolling, for a table with controls below
             it; None to choose by the number of rows.
+        wide: the headings of columns with long texts, which get 200 pixels in a table of many columns.
     """
     if not rows:
         st.caption(empty)
@@ -48,7 +53,10 @@ def show_table(
         hide_index=True,
         width="stretch",
         height=_choose_height(len(rows), visible_rows),
-        column_config={names[0]: st.column_config.Column(pinned=len(columns) > _MAX_COLUMNS_UNPINNED)},
+        column_config={
+            **{name: st.column_config.Column(width="medium") for name in wide},
+            names[0]: st.column_config.Column(pinned=len(columns) > _MAX_COLUMNS_UNPINNED),
+        },
     )
 
 

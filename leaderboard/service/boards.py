@@ -151,9 +151,10 @@ def add_version(db: Session, *, leaderboard_id: int, version: int, release_id: i
 
 
 def list_leaderboards(db: Session, *, by: Person) -> list[Leaderboard]:
-    """Return all leaderboards, the newest first."""
+    """Return all leaderboards, those with a team of the person first, then the newest first."""
     require(by, Action.SEE_LEADERBOARDS)
-    return boards.list_leaderboards(db)
+    own_ids = boards.list_leaderboards_of_person(db, person_id=by.id)
+    return sorted(boards.list_leaderboards(db), key=lambda board: board.id not in own_ids)
 
 
 def list_releases_with_private_split(db: Session, *, by: Person) -> list[tuple[str, str]]:

@@ -173,6 +173,12 @@ def find_team_id_of_person(db: Session, *, leaderboard_id: int, person_id: int) 
     ).scalar_one_or_none()
 
 
+def list_leaderboards_of_person(db: Session, *, person_id: int) -> set[int]:
+    """Return the ids of the leaderboards on which the person is in a team."""
+    statement = select(LeaderboardMemberRow.leaderboard_id).where(LeaderboardMemberRow.person_id == person_id)
+    return set(db.execute(statement).scalars())
+
+
 def add_member(db: Session, *, leaderboard_id: int, team_id: int, person_id: int) -> None:
     """Store that a person is a member of a team."""
     db.add(LeaderboardMemberRow(leaderboard_id=leaderboard_id, team_id=team_id, person_id=person_id))

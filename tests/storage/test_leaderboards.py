@@ -197,6 +197,14 @@ def test_quotas_hold_by_day_month_and_total(world, anna, tmp_path):
         submit_variant(10, april)
 
 
+def test_leaderboards_with_a_team_of_the_person_come_first(world, anna):
+    add_board(world.engine, name="newer board")
+    with read_only_session(world.engine) as db:
+        own, others = (leaderboards.list_leaderboards(db, by=by) for by in (anna, BY))
+    assert [board.name for board in own] == [BOARD, "newer board"]
+    assert [board.name for board in others] == ["newer board", BOARD]
+
+
 def test_a_person_submits_for_the_own_team_only(world, anna, tmp_path):
     bert = add_team(world.engine, "B", "bert")["bert"]
     path = make_file(world, tmp_path)

@@ -39,7 +39,7 @@ def show_standings(person: Person, name: str) -> None:
     with st.spinner("Ranking the teams …"), read_only_session() as db:
         standings = leaderboards.load_standings(db, by=person, leaderboard=name, version=version)
     st.markdown(escape_markdown(describe_leaderboard(standings.leaderboard)))
-    show_table(list_standing_rows(standings))
+    show_table(list_standing_rows(standings), wide=("Team", "Method"))
     if not standings.rows:
         st.caption("No team has a public submission yet.")
     st.caption(escape_markdown(f"{describe_method(standings)} {API_NOTE}"))
