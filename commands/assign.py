@@ -150,7 +150,7 @@ def _request_second_opinions(args: argparse.Namespace) -> int:
             f"{summary.batch}."
         )
     print(
-        f"Of these, {summary.random_count:,} from the random share and {summary.found_count:,} because of "
+        f"Of these, {summary.random_count:,} from the random share and {summary.added_count:,} because of "
         "their verdicts."
     )
     for note in summary.notes:
