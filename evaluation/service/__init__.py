@@ -1,58 +1,70 @@
 """Services for evaluations of models, for pages and commands."""
 
-from evaluation.service.answer_extraction import (
-    ExtractionCounts,
-    count_extractions,
-    create_extraction_run,
-    find_extraction_run,
-)
-from evaluation.service.answer_reason import (
-    JudgedEvaluation,
-    calibrate_on_experts,
-    check_experts,
-    create_judge_run,
-    find_judge_run,
-    load_judged,
-)
-from evaluation.service.answers import StoredAnswers, import_answers, store_records, store_replies
-from evaluation.service.command_runs import work_with_command
-from evaluation.service.model_cases import CaseAnswer, ModelCase, open_case
-from evaluation.service.plan_job import EVALUATION_PLAN, PlanParameters
-from evaluation.service.plans import (
-    PlanSettings,
-    describe_model,
-    list_evaluations,
-    load_evaluation,
-    plan_with_endpoint,
-    plan_without_endpoint,
-)
-from evaluation.service.results import EvaluationAnswers, load_answers, load_exported_answers, open_results
-from evaluation.service.run_job import (
-    EVALUATION,
-    ConditionProgress,
-    EvaluationParameters,
-    EvaluationProgress,
-    describe_progress,
-    list_request_runs,
-    load_progress,
-    open_evaluation,
-    pause_evaluation,
-    work_on_evaluation,
-)
-from evaluation.service.scores import (
-    MODEL_SCORES,
-    EvaluationScores,
-    ScoredSet,
-    ScoreParameters,
-    ScoreSet,
-    compute_scores,
-    find_score_set,
-    import_score_columns,
-    list_score_sets,
-    load_scored_set,
-    load_text_pairs,
-    open_scores,
-)
+from typing import TYPE_CHECKING
+
+from domain.lazy_imports import import_on_use
+
+if TYPE_CHECKING:
+    from evaluation.service.answer_extraction import (
+        ExtractionCounts,
+        count_extractions,
+        create_extraction_run,
+        find_extraction_run,
+    )
+    from evaluation.service.answer_reason import (
+        JudgedEvaluation,
+        calibrate_on_experts,
+        check_experts,
+        create_judge_run,
+        find_judge_run,
+        load_judged,
+    )
+    from evaluation.service.answers import StoredAnswers, import_answers, store_records, store_replies
+    from evaluation.service.command_runs import work_with_command
+    from evaluation.service.model_cases import CaseAnswer, ModelCase, open_case
+    from evaluation.service.plan_job import EVALUATION_PLAN, PlanParameters
+    from evaluation.service.plans import (
+        PlanSettings,
+        describe_model,
+        list_evaluations,
+        load_evaluation,
+        plan_with_endpoint,
+        plan_without_endpoint,
+    )
+    from evaluation.service.results import (
+        EvaluationAnswers,
+        load_answers,
+        load_exported_answers,
+        open_results,
+    )
+    from evaluation.service.run_job import (
+        EVALUATION,
+        ConditionProgress,
+        EvaluationParameters,
+        EvaluationProgress,
+        describe_progress,
+        list_request_runs,
+        load_progress,
+        open_evaluation,
+        pause_evaluation,
+        work_on_evaluation,
+    )
+    from evaluation.service.scores import (
+        MODEL_SCORES,
+        EvaluationScores,
+        ScoredSet,
+        ScoreParameters,
+        ScoreSet,
+        compute_scores,
+        find_score_set,
+        import_score_columns,
+        list_score_sets,
+        load_scored_set,
+        load_text_pairs,
+        open_scores,
+    )
+else:
+    __getattr__ = import_on_use(__name__)
 
 __all__ = [
     "EVALUATION",

@@ -1,73 +1,80 @@
 """Services for language models, for pages, commands and the stages that ask models."""
 
-from language_models.batch_files import BatchFormat
-from language_models.service.batches import BatchReading, read_batch_file, write_batch_files
-from language_models.service.benches import (
-    MAX_REPORTS,
-    assign_experts,
-    create_bench,
-    find_bench_image,
-    list_bench_scores,
-    list_bench_tasks,
-    list_benches,
-    load_bench,
-    load_bench_report,
-    load_scorers,
-    open_output,
-    score_output,
-)
-from language_models.service.endpoints import (
-    EndpointState,
-    call_test,
-    list_data_use,
-    list_endpoints,
-    load_endpoint,
-    record_test,
-    retire_endpoint,
-    save_endpoint,
-    set_data_use,
-)
-from language_models.service.prompt_examples import (
-    ExampleSource,
-    PromptExample,
-    draw_example_source,
-    export_examples,
-    list_example_fields,
-    list_examples,
-    load_example_source,
-    remove_example,
-    save_example,
-    to_prompt_example,
-)
-from language_models.service.prompts import (
-    PromptVersion,
-    list_prompts,
-    load_prompt,
-    save_prompt,
-    save_shipped_prompt,
-)
-from language_models.service.run_job import MODEL_RUN, RunParameters, describe_progress, work_on_run
-from language_models.service.runs import (
-    RequestDetails,
-    RequestOverview,
-    RunReply,
-    cancel_run,
-    create_run,
-    find_reply,
-    iterate_replies,
-    list_answered_requests,
-    list_requests,
-    list_runs,
-    load_exchange,
-    load_progress,
-    load_request,
-    load_run,
-    open_run,
-    pause_run,
-    read_output,
-    replay_run,
-)
-from language_models.service.work_queue import LEASE
+from typing import TYPE_CHECKING
+
+from domain.lazy_imports import import_on_use
+
+if TYPE_CHECKING:
+    from language_models.batch_files import BatchFormat
+    from language_models.service.batches import BatchReading, read_batch_file, write_batch_files
+    from language_models.service.benches import (
+        MAX_REPORTS,
+        assign_experts,
+        create_bench,
+        find_bench_image,
+        list_bench_scores,
+        list_bench_tasks,
+        list_benches,
+        load_bench,
+        load_bench_report,
+        load_scorers,
+        open_output,
+        score_output,
+    )
+    from language_models.service.endpoints import (
+        EndpointState,
+        call_test,
+        list_data_use,
+        list_endpoints,
+        load_endpoint,
+        record_test,
+        retire_endpoint,
+        save_endpoint,
+        set_data_use,
+    )
+    from language_models.service.prompt_examples import (
+        ExampleSource,
+        PromptExample,
+        draw_example_source,
+        export_examples,
+        list_example_fields,
+        list_examples,
+        load_example_source,
+        remove_example,
+        save_example,
+        to_prompt_example,
+    )
+    from language_models.service.prompts import (
+        PromptVersion,
+        list_prompts,
+        load_prompt,
+        save_prompt,
+        save_shipped_prompt,
+    )
+    from language_models.service.run_job import MODEL_RUN, RunParameters, describe_progress, work_on_run
+    from language_models.service.runs import (
+        RequestDetails,
+        RequestOverview,
+        RunReply,
+        cancel_run,
+        create_run,
+        find_reply,
+        iterate_replies,
+        list_answered_requests,
+        list_requests,
+        list_runs,
+        load_exchange,
+        load_progress,
+        load_request,
+        load_run,
+        open_run,
+        pause_run,
+        read_output,
+        replay_run,
+    )
+    from language_models.service.work_queue import LEASE
+else:
+    __getattr__ = import_on_use(__name__)
 
 __all__ = [
     "LEASE",

@@ -4,24 +4,31 @@ Submitters see aggregate scores. Keys are only loaded by the services that score
 (:mod:`leaderboard.service.scorer`); outcomes of single cases are returned by none.
 """
 
-from leaderboard.service.boards import (
-    add_team,
-    change_members,
-    create_leaderboard,
-    list_leaderboards,
-    list_releases_with_private_split,
-    list_teams,
-    set_readers_reference,
-    set_text_only_reference,
-)
-from leaderboard.service.standings import TeamStatus, load_standings, load_team_status, select_submission
-from leaderboard.service.submissions import (
-    CheckedSubmission,
-    check_submission,
-    load_receipt,
-    record_submission,
-)
-from leaderboard.service.versions import change_release
+from typing import TYPE_CHECKING
+
+from domain.lazy_imports import import_on_use
+
+if TYPE_CHECKING:
+    from leaderboard.service.boards import (
+        add_team,
+        change_members,
+        create_leaderboard,
+        list_leaderboards,
+        list_releases_with_private_split,
+        list_teams,
+        set_readers_reference,
+        set_text_only_reference,
+    )
+    from leaderboard.service.standings import TeamStatus, load_standings, load_team_status, select_submission
+    from leaderboard.service.submissions import (
+        CheckedSubmission,
+        check_submission,
+        load_receipt,
+        record_submission,
+    )
+    from leaderboard.service.versions import change_release
+else:
+    __getattr__ = import_on_use(__name__)
 
 __all__ = [
     "CheckedSubmission",

@@ -1,79 +1,86 @@
 """Services for the checks of questions, for pages, commands and the stages that have checks of their own."""
 
-from quality.service.calibration import (
-    Calibration,
-    draw_calibration,
-    judge_pair,
-    load_calibration,
-    store_calibration,
-)
-from quality.service.compliance import (
-    DEFAULT_THRESHOLD,
-    ComplianceReport,
-    ComplianceStage,
-    examine_compliance,
-)
-from quality.service.duplicates import (
-    ComparedPair,
-    DuplicateReport,
-    find_duplicates,
-    find_repeated_wordings,
-    load_embedding,
-    load_pairs,
-    mark_duplicates,
-)
-from quality.service.juries import (
-    PILOT_QUESTIONS,
-    JudgeProgress,
-    JuryProgress,
-    JurySettings,
-    cancel_jury,
-    list_juries,
-    load_jury_progress,
-    open_jury,
-    pause_jury,
-    plan_jury,
-)
-from quality.service.jury_job import JURY, JuryParameters, describe_jury_progress, work_on_jury
-from quality.service.jury_results import (
-    ItemCounts,
-    JuryResults,
-    VoteDetails,
-    load_jury_results,
-    load_jury_tiers,
-    load_question_votes,
-    store_jury_results,
-    store_votes,
-)
-from quality.service.reports import (
-    CheckLine,
-    CheckOutcomes,
-    CheckReport,
-    DatasetProblems,
-    DatasetSummary,
-    ProblemCount,
-    ProblemExample,
-    list_dataset_problems,
-    list_datasets,
-    list_examples,
-    list_imported_files,
-    list_results,
-    load_check_outcomes,
-    load_check_report,
-    load_question_with_problem,
-    write_problems_csv,
-)
-from quality.service.runs import CheckRun, finish_run, record_results, run_checks
-from quality.service.settings import reset_checks, set_minimum_explanation, switch_check
-from quality.service.taxonomy import (
-    NameReport,
-    RawName,
-    list_name_examples,
-    load_name_mapping,
-    load_names,
-    map_name,
-    suggest_names,
-)
+from typing import TYPE_CHECKING
+
+from domain.lazy_imports import import_on_use
+
+if TYPE_CHECKING:
+    from quality.service.calibration import (
+        Calibration,
+        draw_calibration,
+        judge_pair,
+        load_calibration,
+        store_calibration,
+    )
+    from quality.service.compliance import (
+        DEFAULT_THRESHOLD,
+        ComplianceReport,
+        ComplianceStage,
+        examine_compliance,
+    )
+    from quality.service.duplicates import (
+        ComparedPair,
+        DuplicateReport,
+        find_duplicates,
+        find_repeated_wordings,
+        load_embedding,
+        load_pairs,
+        mark_duplicates,
+    )
+    from quality.service.juries import (
+        PILOT_QUESTIONS,
+        JudgeProgress,
+        JuryProgress,
+        JurySettings,
+        cancel_jury,
+        list_juries,
+        load_jury_progress,
+        open_jury,
+        pause_jury,
+        plan_jury,
+    )
+    from quality.service.jury_job import JURY, JuryParameters, describe_jury_progress, work_on_jury
+    from quality.service.jury_results import (
+        ItemCounts,
+        JuryResults,
+        VoteDetails,
+        load_jury_results,
+        load_jury_tiers,
+        load_question_votes,
+        store_jury_results,
+        store_votes,
+    )
+    from quality.service.reports import (
+        CheckLine,
+        CheckOutcomes,
+        CheckReport,
+        DatasetProblems,
+        DatasetSummary,
+        ProblemCount,
+        ProblemExample,
+        list_dataset_problems,
+        list_datasets,
+        list_examples,
+        list_imported_files,
+        list_results,
+        load_check_outcomes,
+        load_check_report,
+        load_question_with_problem,
+        write_problems_csv,
+    )
+    from quality.service.runs import CheckRun, finish_run, record_results, run_checks
+    from quality.service.settings import reset_checks, set_minimum_explanation, switch_check
+    from quality.service.taxonomy import (
+        NameReport,
+        RawName,
+        list_name_examples,
+        load_name_mapping,
+        load_names,
+        map_name,
+        suggest_names,
+    )
+else:
+    __getattr__ = import_on_use(__name__)
 
 __all__ = [
     "DEFAULT_THRESHOLD",

@@ -5,75 +5,82 @@ Each function is one transaction, which the caller commits. ``by`` or ``person``
 is stored. ``study`` is the name of a study; NotFound is raised if it does not exist.
 """
 
-from reader_study.answers import SubmittedAnswer
-from reader_study.service.case_sampling import count_available_cases
-from reader_study.service.compared_cases import (
-    ComparedAnswer,
-    ComparedCase,
-    check_may_compare,
-    load_compared_case,
-)
-from reader_study.service.drafts import record_guideline_read, record_reading_time, save_reading_draft
-from reader_study.service.extraction_marks import (
-    SAMPLE_SIZE,
-    ExtractionCheck,
-    SampledReply,
-    load_extraction_check,
-    mark_extraction,
-)
-from reader_study.service.marking import (
-    assign_marker,
-    import_marks,
-    list_marked_answers,
-    list_marking_tasks,
-    load_marking_image,
-    load_marking_progress,
-    mark_answer,
-    open_answer,
-)
-from reader_study.service.outside_readings import OutsideReadings, import_readings
-from reader_study.service.predictions import ImportedPredictions, import_predictions, list_models
-from reader_study.service.progress import (
-    ReaderProgress,
-    StudyReaders,
-    count_finished_readers,
-    list_faulty_questions,
-    load_study_progress,
-)
-from reader_study.service.protocols import (
-    Excluded,
-    change_protocol,
-    exclude_readings,
-    list_exclusions,
-    list_protocol_versions,
-)
-from reader_study.service.readers import assign_readers, list_readers, remove_reader, set_profile
-from reader_study.service.reading import submit_reading
-from reader_study.service.reports import (
-    compute_report,
-    count_report_answers,
-    load_or_compute_report,
-    load_report_data,
-    load_report_digest,
-    load_stored_report,
-)
-from reader_study.service.sheets import (
-    is_training_case,
-    list_studies_for_reader,
-    load_reading_at,
-    load_reading_image,
-    open_case,
-)
-from reader_study.service.studies import (
-    StudySummary,
-    close_study,
-    create_study,
-    describe_design,
-    list_studies,
-    load_study_summary,
-    reopen_study,
-)
-from reader_study.service.study_models import StudyModel, choose_models, list_study_models
+from typing import TYPE_CHECKING
+
+from domain.lazy_imports import import_on_use
+
+if TYPE_CHECKING:
+    from reader_study.answers import SubmittedAnswer
+    from reader_study.service.case_sampling import count_available_cases
+    from reader_study.service.compared_cases import (
+        ComparedAnswer,
+        ComparedCase,
+        check_may_compare,
+        load_compared_case,
+    )
+    from reader_study.service.drafts import record_guideline_read, record_reading_time, save_reading_draft
+    from reader_study.service.extraction_marks import (
+        SAMPLE_SIZE,
+        ExtractionCheck,
+        SampledReply,
+        load_extraction_check,
+        mark_extraction,
+    )
+    from reader_study.service.marking import (
+        assign_marker,
+        import_marks,
+        list_marked_answers,
+        list_marking_tasks,
+        load_marking_image,
+        load_marking_progress,
+        mark_answer,
+        open_answer,
+    )
+    from reader_study.service.outside_readings import OutsideReadings, import_readings
+    from reader_study.service.predictions import ImportedPredictions, import_predictions, list_models
+    from reader_study.service.progress import (
+        ReaderProgress,
+        StudyReaders,
+        count_finished_readers,
+        list_faulty_questions,
+        load_study_progress,
+    )
+    from reader_study.service.protocols import (
+        Excluded,
+        change_protocol,
+        exclude_readings,
+        list_exclusions,
+        list_protocol_versions,
+    )
+    from reader_study.service.readers import assign_readers, list_readers, remove_reader, set_profile
+    from reader_study.service.reading import submit_reading
+    from reader_study.service.reports import (
+        compute_report,
+        count_report_answers,
+        load_or_compute_report,
+        load_report_data,
+        load_report_digest,
+        load_stored_report,
+    )
+    from reader_study.service.sheets import (
+        is_training_case,
+        list_studies_for_reader,
+        load_reading_at,
+        load_reading_image,
+        open_case,
+    )
+    from reader_study.service.studies import (
+        StudySummary,
+        close_study,
+        create_study,
+        describe_design,
+        list_studies,
+        load_study_summary,
+        reopen_study,
+    )
+    from reader_study.service.study_models import StudyModel, choose_models, list_study_models
+else:
+    __getattr__ = import_on_use(__name__)
 
 __all__ = [
     "SAMPLE_SIZE",

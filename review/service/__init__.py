@@ -5,136 +5,143 @@ Each function is one transaction, which the caller commits. ``by`` or ``person``
 is stored. Batches and people are given by name; NotFound is raised if the name does not exist.
 """
 
-from review.check_measurement import CheckMeasurement
-from review.pace import PACE_RULE
-from review.progress import Progress, ProgressLine, Rate, format_percent
-from review.service.adjudications import (
-    DisputedQuestion,
-    DisputeSheet,
-    adjudicate,
-    change_adjudication_rules,
-    count_open_disputes,
-    list_batches_to_adjudicate,
-    list_disputes,
-    load_adjudication_rules,
-    open_dispute,
-)
-from review.service.agreement import BatchAgreement, compute_batch_agreement
-from review.service.assignment_changes import AssignSummary, assign, preview_assign, reassign, withdraw
-from review.service.attention import (
-    BatchAttention,
-    ListedHiddenQuestion,
-    ReviewerAttention,
-    compute_batch_attention,
-    count_hidden_by_batch,
-    list_hidden_questions,
-)
-from review.service.batch_progress import (
-    BatchOverview,
-    BatchWorkload,
-    PersonWorkload,
-    SharedQueueWorkload,
-    list_batch_overviews,
-    load_batch_workload,
-    load_counts_version,
-    load_progress,
-)
-from review.service.batches import (
-    are_settings_frozen,
-    change_settings,
-    close_batch,
-    load_named_batch,
-    reopen_batch,
-)
-from review.service.check_measurement import (
-    MEASUREMENT_GROUPS,
-    measure_checks,
-    write_data_card_measurements,
-)
-from review.service.claims import NextClaim, claim_next, hand_back, has_shared_queue, may_hand_back
-from review.service.comments import (
-    list_comment_threads,
-    list_own_unread_threads,
-    list_question_reviewers,
-    load_own_comments,
-    mark_comments_read,
-    mark_threads_read,
-    write_comment,
-    write_to_reviewer,
-)
-from review.service.difficulty_agreement import DifficultyAgreement, DifficultySource, measure_difficulty
-from review.service.estimates import (
-    BATCH_GROUP,
-    GROUPS,
-    DatasetEstimates,
-    GroupEstimates,
-    StoppingRule,
-    check_key_errors,
-    estimate_assumptions,
-    estimate_dataset,
-    estimate_groups,
-    list_estimable_batches,
-    load_risks,
-    load_sample,
-    write_data_card_statement,
-)
-from review.service.hidden_plans import HiddenCounts
-from review.service.hidden_questions import (
-    HiddenSummary,
-    hide_questions,
-    load_hidden_plan,
-    preview_hiding,
-    remove_hidden,
-)
-from review.service.locked_questions import LockedQuestion
-from review.service.practice import (
-    BatchRequirement,
-    PracticeCandidates,
-    PracticeOverview,
-    PracticePlan,
-    ReviewerPractice,
-    assign_practice,
-    count_practice_candidates,
-    create_practice_from_answers,
-    create_practice_from_batch,
-    exempt_reviewer,
-    list_practice_overviews,
-    load_own_practice,
-    load_requirement,
-    require_practice,
-)
-from review.service.sample_data import DatasetRisks, SampleData
-from review.service.second_opinions import (
-    SecondOpinionSummary,
-    load_second_opinions,
-    preview_second_opinions,
-    request_second_opinions,
-)
-from review.service.shared_queues import DEFAULT_IDLE_MINUTES, ShareSummary, share_batch
-from review.service.sheets import (
-    ReviewPage,
-    check_question_access,
-    find_next_open,
-    list_batches_for_reviewer,
-    list_skipped_questions,
-    load_exam_for_drawing,
-    load_id_mask,
-    load_last_judged,
-    load_page,
-    load_page_after,
-    load_radiograph_file,
-    load_sheet,
-)
-from review.service.verdicts import (
-    lock_for_verdict,
-    open_report,
-    record_viewing_times,
-    save_draft,
-    save_own_answer,
-    save_verdict,
-    skip_question,
-)
-from storage.review.comments import QuestionReviewer
+from typing import TYPE_CHECKING
+
+from domain.lazy_imports import import_on_use
+
+if TYPE_CHECKING:
+    from review.check_measurement import CheckMeasurement
+    from review.pace import PACE_RULE
+    from review.progress import Progress, ProgressLine, Rate, format_percent
+    from review.service.adjudications import (
+        DisputedQuestion,
+        DisputeSheet,
+        adjudicate,
+        change_adjudication_rules,
+        count_open_disputes,
+        list_batches_to_adjudicate,
+        list_disputes,
+        load_adjudication_rules,
+        open_dispute,
+    )
+    from review.service.agreement import BatchAgreement, compute_batch_agreement
+    from review.service.assignment_changes import AssignSummary, assign, preview_assign, reassign, withdraw
+    from review.service.attention import (
+        BatchAttention,
+        ListedHiddenQuestion,
+        ReviewerAttention,
+        compute_batch_attention,
+        count_hidden_by_batch,
+        list_hidden_questions,
+    )
+    from review.service.batch_progress import (
+        BatchOverview,
+        BatchWorkload,
+        PersonWorkload,
+        SharedQueueWorkload,
+        list_batch_overviews,
+        load_batch_workload,
+        load_counts_version,
+        load_progress,
+    )
+    from review.service.batches import (
+        are_settings_frozen,
+        change_settings,
+        close_batch,
+        load_named_batch,
+        reopen_batch,
+    )
+    from review.service.check_measurement import (
+        MEASUREMENT_GROUPS,
+        measure_checks,
+        write_data_card_measurements,
+    )
+    from review.service.claims import NextClaim, claim_next, hand_back, has_shared_queue, may_hand_back
+    from review.service.comments import (
+        list_comment_threads,
+        list_own_unread_threads,
+        list_question_reviewers,
+        load_own_comments,
+        mark_comments_read,
+        mark_threads_read,
+        write_comment,
+        write_to_reviewer,
+    )
+    from review.service.difficulty_agreement import DifficultyAgreement, DifficultySource, measure_difficulty
+    from review.service.estimates import (
+        BATCH_GROUP,
+        GROUPS,
+        DatasetEstimates,
+        GroupEstimates,
+        StoppingRule,
+        check_key_errors,
+        estimate_assumptions,
+        estimate_dataset,
+        estimate_groups,
+        list_estimable_batches,
+        load_risks,
+        load_sample,
+        write_data_card_statement,
+    )
+    from review.service.hidden_plans import HiddenCounts
+    from review.service.hidden_questions import (
+        HiddenSummary,
+        hide_questions,
+        load_hidden_plan,
+        preview_hiding,
+        remove_hidden,
+    )
+    from review.service.locked_questions import LockedQuestion
+    from review.service.practice import (
+        BatchRequirement,
+        PracticeCandidates,
+        PracticeOverview,
+        PracticePlan,
+        ReviewerPractice,
+        assign_practice,
+        count_practice_candidates,
+        create_practice_from_answers,
+        create_practice_from_batch,
+        exempt_reviewer,
+        list_practice_overviews,
+        load_own_practice,
+        load_requirement,
+        require_practice,
+    )
+    from review.service.sample_data import DatasetRisks, SampleData
+    from review.service.second_opinions import (
+        SecondOpinionSummary,
+        load_second_opinions,
+        preview_second_opinions,
+        request_second_opinions,
+    )
+    from review.service.shared_queues import DEFAULT_IDLE_MINUTES, ShareSummary, share_batch
+    from review.service.sheets import (
+        ReviewPage,
+        check_question_access,
+        find_next_open,
+        list_batches_for_reviewer,
+        list_skipped_questions,
+        load_exam_for_drawing,
+        load_id_mask,
+        load_last_judged,
+        load_page,
+        load_page_after,
+        load_radiograph_file,
+        load_sheet,
+    )
+    from review.service.verdicts import (
+        lock_for_verdict,
+        open_report,
+        record_viewing_times,
+        save_draft,
+        save_own_answer,
+        save_verdict,
+        skip_question,
+    )
+    from storage.review.comments import QuestionReviewer
+else:
+    __getattr__ = import_on_use(__name__)
 
 __all__ = [
     "BATCH_GROUP",

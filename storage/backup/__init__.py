@@ -1,10 +1,17 @@
 """Backup of a whole workspace to one file while it is in use, and its restoration. Hashes verify both."""
 
-from storage.backup.archive import BackupDamaged
-from storage.backup.backup_writer import BackupResult, make_backup
-from storage.backup.manifest import Manifest
-from storage.backup.migration_backup import back_up_before_migration
-from storage.backup.restoration import RestoreResult, check_backup, restore_backup
+from typing import TYPE_CHECKING
+
+from domain.lazy_imports import import_on_use
+
+if TYPE_CHECKING:
+    from storage.backup.archive import BackupDamaged
+    from storage.backup.backup_writer import BackupResult, make_backup
+    from storage.backup.manifest import Manifest
+    from storage.backup.migration_backup import back_up_before_migration
+    from storage.backup.restoration import RestoreResult, check_backup, restore_backup
+else:
+    __getattr__ = import_on_use(__name__)
 
 __all__ = [
     "BackupDamaged",

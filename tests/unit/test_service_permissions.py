@@ -397,9 +397,11 @@ OTHER_CHECKS = {
 
 def list_services() -> Iterator[tuple[str, Callable[..., object], str]]:
     """(name, function, the parameter for the person) of each service that takes a person."""
-    for module in (*(f"{stage}.service" for stage in STAGE_PACKAGES), *OTHER_MODULES):
-        stage = module.partition(".")[0]
-        for name, function in sorted(vars(import_module(module)).items()):
+    for module_name in (*(f"{stage}.service" for stage in STAGE_PACKAGES), *OTHER_MODULES):
+        stage = module_name.partition(".")[0]
+        module = import_module(module_name)
+        for name in sorted({*vars(module), *module.__all__}):  # most are imported on first use
+            function = getattr(module, name)
             public = inspect.isfunction(function) and not name.startswith("_")
             if public and function.__module__.startswith(f"{stage}.service"):
                 parameters = inspect.signature(function).parameters

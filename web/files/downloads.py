@@ -21,14 +21,7 @@ from starlette.routing import Route
 
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
-from intake.service.tables import KINDS, build_template
-from release.service import (
-    ReleaseFile,
-    TrainingData,
-    find_release_file,
-    find_training_data,
-    list_release_files,
-)
+from release import service as releases
 from storage.unit_of_work import read_only_session
 from storage.workspace import current_workspace
 from web.requests import json_errors, require_person
@@ -108,6 +101,8 @@ async def download_mapping(request: Request) -> Response:
 @json_errors
 async def download_template(request: Request) -> Response:
     """GET /files/templates/questions.{kind}: a table to fill in with questions."""
+    from intake.service.tables import KINDS, build_template  # noqa: PLC0415 - imports all readers, not needed at start
+
     person = await require_person(request)
     require(person, Action.IMPORT_QUESTIONS)
     kind = request.path_params["kind"]
@@ -117,14 +112,14 @@ async def download_template(request: Request) -> Response:
     return Response(content, media_type="application/octet-stream", headers=_headers(f"questions.{kind}"))
 
 
-def _find_release_file(person: Person, release_id: int, name: str) -> ReleaseFile:
+def _find_release_file(person: Person, release_id: int, name: str) -> releases.ReleaseFile:
     with read_only_session() as db:
-        return find_release_file(db, by=person, release_id=release_id, name=name)
+        return releases.find_release_file(db, by=person, release_id=release_id, name=name)
 
 
-def _find_release_files(person: Person, release_id: int) -> list[ReleaseFile]:
+def _find_release_files(person: Person, release_id: int) -> list[releases.ReleaseFile]:
     with read_only_session() as db:
-        files = list_release_files(db, by=person, release_id=release_id)
+        files = releases.list_release_files(db, by=person, release_id=release_id)
     missing = [file.entry.path for file in files if not file.path.is_file()]
     if missing:
         raise NotFound(
@@ -133,9 +128,9 @@ def _find_release_files(person: Person, release_id: int) -> list[ReleaseFile]:
     return files
 
 
-def _find_training_data(person: Person, release_id: int, name: str) -> TrainingData:
+def _find_training_data(person: Person, release_id: int, name: str) -> releases.TrainingData:
     with read_only_session() as db:
-        return find_training_data(
+        return releases.find_training_data(
             db, by=person, workspace=current_workspace(), release_id=release_id, name=name
         )
 

@@ -8,8 +8,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from domain.people import Action, Person, require
+from review import service as review
 from review.estimates_text import format_csv_rows
-from review.service import BATCH_GROUP, GROUPS, estimate_dataset, estimate_groups
 from storage.unit_of_work import read_only_session
 from web.requests import json_errors, require_person
 
@@ -34,10 +34,12 @@ async def download_estimates(request: Request) -> Response:
 
 def _load_csv(person: Person, dataset: str, batches: list[str]) -> str:
     with read_only_session() as db:
-        dataset_estimates = estimate_dataset(db, by=person, dataset=dataset, batches=batches or None)
+        dataset_estimates = review.estimate_dataset(db, by=person, dataset=dataset, batches=batches or None)
         parts = [("whole", dataset, dataset_estimates.estimates.all_estimates)]
-        for group in (BATCH_GROUP, *GROUPS):
-            groups = estimate_groups(db, by=person, dataset=dataset, group=group, batches=batches or None)
+        for group in (review.BATCH_GROUP, *review.GROUPS):
+            groups = review.estimate_groups(
+                db, by=person, dataset=dataset, group=group, batches=batches or None
+            )
             parts += [(group, part.name, part.estimates.all_estimates) for part in groups]
     return "".join(format_csv_rows(parts))
 

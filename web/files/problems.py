@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from domain.people import Action, Person, require
-from quality.service import write_problems_csv
+from quality import service as checks
 from storage.unit_of_work import read_only_session
 from web.requests import json_errors, require_person
 
@@ -28,7 +28,7 @@ async def download_problems(request: Request) -> Response:
 
 def _load_csv(person: Person, dataset: str) -> str:
     with read_only_session() as db:
-        return "".join(write_problems_csv(db, by=person, dataset=dataset, check=None))
+        return "".join(checks.write_problems_csv(db, by=person, dataset=dataset, check=None))
 
 
 ROUTES = [Route("/files/problems.csv", download_problems, methods=["GET"])]

@@ -7,10 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from browsing.dataset_comparison import format_comparison_csv
-from browsing.figures import render_figures
-from browsing.service import compute_dataset_statistics
-from browsing.statistics_text import format_csv, format_json
+from browsing import service as browsing
 from domain.errors import NotFound
 from domain.people import Action, Person, require
 from storage.unit_of_work import read_only_session
@@ -36,10 +33,14 @@ async def download_statistics(request: Request) -> Response:
 
 
 def _load_content(person: Person, datasets: list[str], file_name: str) -> str:
+    from browsing.dataset_comparison import format_comparison_csv  # noqa: PLC0415 - imports all sources, not needed at start
+    from browsing.figures import render_figures  # noqa: PLC0415 - as above
+    from browsing.statistics_text import format_csv, format_json  # noqa: PLC0415 - as above
+
     is_comparison = file_name == "side-by-side.csv"
     with read_only_session() as db:
         all_statistics = [
-            compute_dataset_statistics(db, by=person, dataset=dataset)
+            browsing.compute_dataset_statistics(db, by=person, dataset=dataset)
             for dataset in (datasets if is_comparison else datasets[:1])
         ]
     if is_comparison:

@@ -17,8 +17,8 @@ from starlette.routing import Route
 
 from domain.errors import NotFound
 from domain.people import Action, Person, require
+from reader_study import service as studies
 from reader_study.report.study_report import StudyReport
-from reader_study.service import load_report_data, load_stored_report
 from storage.unit_of_work import read_only_session
 from storage.workspace import current_workspace
 from web.requests import json_errors, require_person
@@ -66,13 +66,13 @@ def _zip_roc_files(person: Person, study: str) -> bytes:
     from reader_study.roc_files import render_all, select_roc_ratings  # noqa: PLC0415 - imports pandas, not needed at start
 
     with read_only_session() as db:
-        data = load_report_data(db, by=person, study=study)
+        data = studies.load_report_data(db, by=person, study=study)
     return _zip_files(render_all(data, select_roc_ratings(data)), folder="roc-files")
 
 
 def _load_report(person: Person, request: Request) -> StudyReport:
     require(person, Action.RUN_STUDY)
-    report = load_stored_report(
+    report = studies.load_stored_report(
         by=person,
         workspace=current_workspace(),
         digest=request.path_params["digest"],
