@@ -531,7 +531,7 @@ def _run(job: JobRun[ScoreParameters]) -> None:
         release_id=job.parameters.release_id,
         split=job.parameters.split,
         report=report,
-        should_stop=lambda: job.cancelled.is_set() or job.lease_lost.is_set(),
+        should_stop=job.should_stop,
     )
     job.raise_if_cancelled()
     with job.transaction() as db:

@@ -141,6 +141,15 @@ class JobRun(Generic[P]):
         self.progress = JobProgress(done=done, total=total, unit=unit, note=note)
         self.raise_if_cancelled()
 
+    @property
+    def worker_name(self) -> str:
+        """A name of this run that no other run has, for leases within the job."""
+        return f"job {self.job.number} {self.job.attempts}"
+
+    def should_stop(self) -> bool:
+        """Whether the job was cancelled or taken over. Poll it where an error would lose work."""
+        return self.cancelled.is_set() or self.lease_lost.is_set()
+
     def raise_if_cancelled(self) -> None:
         """Raise an error if the job was cancelled or taken over.
 

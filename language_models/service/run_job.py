@@ -124,10 +124,10 @@ def _run(job: JobRun[RunParameters]) -> None:
     result = work_on_run(
         by=job.owner,
         name=name,
-        worker=f"job {job.job.number} {job.job.attempts}",
+        worker=job.worker_name,
         clock=job.now,
         report=report,
-        should_stop=lambda: job.cancelled.is_set() or job.lease_lost.is_set(),
+        should_stop=job.should_stop,
     )
     job.raise_if_cancelled()
     with job.transaction() as db:

@@ -128,10 +128,10 @@ def _run(job: JobRun[JuryParameters]) -> None:
     result = work_on_jury(
         by=job.owner,
         jury_id=jury_id,
-        worker=f"job {job.job.number} {job.job.attempts}",
+        worker=job.worker_name,
         clock=job.now,
         report=report,
-        should_stop=lambda: job.cancelled.is_set() or job.lease_lost.is_set(),
+        should_stop=job.should_stop,
         is_replaced=job.lease_lost.is_set,
     )
     job.raise_if_cancelled()

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
-from domain.jobs import Job
+from domain.jobs import ACTIVE_STATUSES, Job
 from domain.people import Person
 from jobs import service as jobs
 from jobs.service import LEASE_DURATION, JobKind
@@ -84,6 +84,12 @@ def load_latest_job(kind: JobKind[Any], *, by: Person, subject: str) -> Job | No
     with read_only_session() as db:
         job = jobs.load_latest_job(db, by=by, kind=kind, subject=subject)
     return worker().with_live_state(job) if job else None
+
+
+def is_active(kind: JobKind[Any], *, by: Person, subject: str) -> bool:
+    """Whether a job of that kind about the subject is queued or running."""
+    job = load_latest_job(kind, by=by, subject=subject)
+    return job is not None and job.status in ACTIVE_STATUSES
 
 
 def load_own_latest_job(kind: JobKind[Any], *, by: Person) -> Job | None:

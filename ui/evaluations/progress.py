@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from functools import partial
 
 import streamlit as st
 
 from domain.count_texts import count_text
-from domain.errors import DomainError
 from domain.evaluations import AnsweredBy
-from domain.jobs import JobStatus
 from domain.language_models import RequestStatus, RunProgress, RunStatus, format_cost
 from evaluation import service as evaluations
 from evaluation.service import ConditionProgress, EvaluationProgress
 from ui.background_jobs import job_control
+from ui.background_jobs.live_progress import describe_expected_cost, show_action_button, show_live_progress
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.layout import show_metrics
 from ui.tables import show_table
-from ui.widgets import escape_markdown, run_action, show_notice
-
-_POLL_INTERVAL = timedelta(seconds=2)
+from ui.widgets import escape_markdown
 
 
 def show_progress(name: str) -> None:
     """Draw the progress. While the evaluation runs, the figures are refreshed by themselves."""
-    if _is_active(name):
-        _poll(name)
-    else:
-        _draw(_load(name), is_active=False)
-    show_notice(f"evaluation-{name}")
-
-
-@st.fragment(
-    run_every=_POLL_INTERVAL
-)  # allow fragment-without-screen: shows itself that the database is away
-def _poll(name: str) -> None:
-    try:
-        progress, is_active = _load(name), _is_active(name)
-    except DomainError as error:
-        st.caption(escape_markdown(str(error)))
-        return
-    if not is_active:
-        st.rerun()
-    _draw(progress, is_active=is_active)
+    show_live_progress(
+        partial(_load, name), _draw, lambda _: _is_active(name), notice_key=f"evaluation-{name}"
+    )
 
 
 def _draw(progress: EvaluationProgress, *, is_active: bool) -> None:
@@ -53,7 +34,11 @@ def _draw(progress: EvaluationProgress, *, is_active: bool) -> None:
         st.warning(escape_markdown(reason))
     show_metrics(
         ("Cost so far", format_cost(progress.cost_nanos), "Of all conditions."),
-        ("Expected cost", _describe_expected_cost(progress), "Of all requests, from the calls so far."),
+        (
+            "Expected cost",
+            describe_expected_cost(progress.cost_nanos, ended=progress.ended, requests=progress.requests),
+            "Of all requests, from the calls so far.",
+        ),
         ("Answers", f"{progress.answers:,}", "Stored when a condition ends or pauses."),
     )
     rows = [_condition_row(item) for item in progress.conditions]
@@ -71,28 +56,15 @@ def _draw(progress: EvaluationProgress, *, is_active: bool) -> None:
 
 def _draw_buttons(progress: EvaluationProgress, *, is_active: bool) -> None:
     name = progress.evaluation.name
+    button = partial(show_action_button, subject=name, notice_key=f"evaluation-{name}")
     failed = sum(item.requests.count(RequestStatus.FAILED) for item in progress.conditions if item.requests)
     with st.container(horizontal=True):
         if is_active:
-            _button("Pause", _pause, name, help_text="Calls under way are stored.")
+            button("Pause", _pause, help_text="Calls under way are stored.")
         elif not progress.is_finished:
-            _button("Resume" if progress.ended else "Start", _start, name, is_primary=True)
+            button("Resume" if progress.ended else "Start", _start, is_primary=True)
         if failed and not is_active:
-            _button("Call failed requests again", _retry, name)
-
-
-def _button(
-    label: str, action: object, name: str, *, is_primary: bool = False, help_text: str | None = None
-) -> None:
-    st.button(
-        label,
-        key=f"{label}-evaluation-{name}",
-        type="primary" if is_primary else "secondary",
-        help=help_text,
-        on_click=run_action,
-        args=(action, name),
-        kwargs={"notice_key": f"evaluation-{name}"},
-    )
+            button("Call failed requests again", _retry)
 
 
 def _condition_row(item: ConditionProgress) -> dict[str, object]:
@@ -128,13 +100,6 @@ def _describe_state(item: ConditionProgress) -> str:
     return item.requests.state
 
 
-def _describe_expected_cost(progress: EvaluationProgress) -> str:
-    """Return the expected cost: the mean cost per ended request, for all requests."""
-    if not progress.ended:
-        return "unknown"
-    return format_cost(round(progress.cost_nanos / progress.ended * progress.requests))
-
-
 def _list_reasons(progress: EvaluationProgress) -> list[str]:
     return [
         requests.run.reason
@@ -150,10 +115,7 @@ def _load(name: str) -> EvaluationProgress:
 
 def _is_active(name: str) -> bool:
     """Whether a job for the evaluation is queued or running."""
-    job = job_control.load_latest_job(
-        evaluations.EVALUATION, by=current_person(), subject=f"evaluation {name}"
-    )
-    return job is not None and job.status in (JobStatus.QUEUED, JobStatus.RUNNING)
+    return job_control.is_active(evaluations.EVALUATION, by=current_person(), subject=f"evaluation {name}")
 
 
 def _start(name: str) -> None:

@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import timedelta
+from functools import partial
 
 import streamlit as st
 
 from domain.count_texts import count_text
-from domain.errors import DomainError
-from domain.jobs import JobStatus
 from domain.language_models import TEST_MODEL_NOTE, RunStatus, format_cost
 from quality import service as quality
 from quality.service import JudgeProgress, JuryProgress
 from ui.background_jobs import job_control
+from ui.background_jobs.live_progress import describe_expected_cost, show_action_button, show_live_progress
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.layout import show_metrics
 from ui.tables import show_table
-from ui.widgets import escape_markdown, run_action, show_notice
-
-_POLL_INTERVAL = timedelta(seconds=2)
+from ui.widgets import escape_markdown
 
 
 def show_jury(jury_id: int) -> None:
     """Draw a jury. While it works, the figures are refreshed by themselves."""
-    if _is_active(jury_id):
-        _poll(jury_id)
-    else:
-        _draw(_load(jury_id), is_active=False)
-    show_notice(f"jury-{jury_id}")
-
-
-@st.fragment(
-    run_every=_POLL_INTERVAL
-)  # allow fragment-without-screen: shows itself that the database is away
-def _poll(jury_id: int) -> None:
-    try:
-        progress, is_active = _load(jury_id), _is_active(jury_id)
-    except DomainError as error:
-        st.caption(escape_markdown(str(error)))
-        return
-    if not is_active:
-        st.rerun()
-    _draw(progress, is_active=is_active)
+    show_live_progress(
+        partial(_load, jury_id), _draw, lambda _: _is_active(jury_id), notice_key=f"jury-{jury_id}"
+    )
 
 
 def _draw(progress: JuryProgress, *, is_active: bool) -> None:
@@ -60,7 +40,11 @@ def _draw(progress: JuryProgress, *, is_active: bool) -> None:
     unpriced = f"{count_text(progress.unpriced_calls, 'call')} without a known price is not included."
     show_metrics(
         ("Cost so far", format_cost(progress.cost_nanos), unpriced if progress.unpriced_calls else ""),
-        ("Expected cost", _describe_expected_cost(progress), "Of all requests, from those that ended."),
+        (
+            "Expected cost",
+            describe_expected_cost(progress.cost_nanos, ended=progress.ended, requests=progress.requests),
+            "Of all requests, from those that ended.",
+        ),
         ("Without a usable reply", f"{progress.failed:,}", "The question is not checked by that judge."),
     )
     show_table([_judge_row(item) for item in progress.judges])
@@ -83,12 +67,6 @@ def _list_reasons(progress: JuryProgress) -> list[str]:
     ]
 
 
-def _describe_expected_cost(progress: JuryProgress) -> str:
-    if not progress.ended:
-        return "unknown"
-    return format_cost(round(progress.cost_nanos / progress.ended * progress.requests))
-
-
 def _judge_row(item: JudgeProgress) -> dict[str, object]:
     requests = item.requests
     return {
@@ -107,37 +85,17 @@ def _draw_buttons(progress: JuryProgress, *, is_active: bool) -> None:
     if progress.is_cancelled:
         return
     jury_id = progress.jury.id
+    button = partial(show_action_button, subject=jury_id, notice_key=f"jury-{jury_id}")
     with st.container(horizontal=True):
         if is_active:
-            _button("Pause jury", _pause, jury_id, help_text="Calls under way are stored.")
+            button("Pause jury", _pause, help_text="Calls under way are stored.")
         elif not progress.is_finished:
             label = "Resume jury" if progress.ended else "Start jury"
-            _button(label, _start, jury_id, is_primary=True)
+            button(label, _start, is_primary=True)
         if progress.failed and not is_active:
-            _button("Call failed requests again", _retry, jury_id)
+            button("Call failed requests again", _retry)
         if not progress.is_finished and not is_active:
-            _button(
-                "Cancel jury", _cancel, jury_id, help_text="This cannot be undone. Votes so far are kept."
-            )
-
-
-def _button(
-    label: str,
-    action: Callable[[int], str | None],
-    jury_id: int,
-    *,
-    is_primary: bool = False,
-    help_text: str | None = None,
-) -> None:
-    st.button(
-        label,
-        key=f"{label}-{jury_id}",
-        type="primary" if is_primary else "secondary",
-        help=help_text,
-        on_click=run_action,
-        args=(action, jury_id),
-        kwargs={"notice_key": f"jury-{jury_id}"},
-    )
+            button("Cancel jury", _cancel, help_text="This cannot be undone. Votes so far are kept.")
 
 
 def _load(jury_id: int) -> JuryProgress:
@@ -147,8 +105,7 @@ def _load(jury_id: int) -> JuryProgress:
 
 def _is_active(jury_id: int) -> bool:
     """Whether a job for the jury is queued or running."""
-    job = job_control.load_latest_job(quality.JURY, by=current_person(), subject=f"jury {jury_id}")
-    return job is not None and job.status in (JobStatus.QUEUED, JobStatus.RUNNING)
+    return job_control.is_active(quality.JURY, by=current_person(), subject=f"jury {jury_id}")
 
 
 def _start(jury_id: int) -> None:

@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from functools import partial
 
 import streamlit as st
 
 from domain.count_texts import count_text, duration_text
-from domain.errors import DomainError
-from domain.jobs import JobStatus
 from domain.language_models import RequestStatus, RunProgress, RunStatus, format_cost
 from language_models import service as models
 from ui.background_jobs import job_control
+from ui.background_jobs.live_progress import show_action_button, show_live_progress
 from ui.context import clock, current_person, read_only_session, unit_of_work
 from ui.layout import show_metrics
 from ui.tables import show_table
-from ui.widgets import escape_markdown, run_action, show_notice
-
-_POLL_INTERVAL = timedelta(seconds=2)
+from ui.widgets import escape_markdown
 
 
 def show_run(name: str) -> None:
     """Draw a run. While it is in progress, the figures are refreshed by themselves."""
-    progress = _load(name)
-    if progress.state == "in progress" or is_queued(name):
-        _poll_run(name)
-    else:
-        _draw(progress)
-    show_notice(f"run-{name}")
+    show_live_progress(partial(_load, name), _draw, _is_active, notice_key=f"run-{name}")
 
 
-@st.fragment(
-    run_every=_POLL_INTERVAL
-)  # allow fragment-without-screen: shows itself that the database is away
-def _poll_run(name: str) -> None:
-    try:
-        progress = _load(name)
-    except DomainError as error:
-        st.caption(escape_markdown(str(error)))
-        return
-    if progress.state != "in progress" and not is_queued(name):
-        st.rerun()
-    _draw(progress)
+def _is_active(progress: RunProgress) -> bool:
+    return progress.state == "in progress" or is_queued(progress.run.name)
 
 
-def _draw(progress: RunProgress) -> None:
+def _draw(progress: RunProgress, *, is_active: bool) -> None:
     run = progress.run
     text = f"{progress.ended:,} of {count_text(run.requests, 'request')} · {progress.state}"
     if progress.seconds_left is not None and not progress.is_finished:
@@ -70,42 +52,28 @@ def _draw(progress: RunProgress) -> None:
             "Requests answered by an earlier call, without a new one.",
         ),
     )
-    _draw_buttons(progress)
+    _draw_buttons(progress, is_active=is_active)
     if progress.failures:
         st.markdown("**Requests without a usable reply**")
         show_table([{"Reason": kind.value, "Requests": count} for kind, count in progress.failures.items()])
 
 
-def _draw_buttons(progress: RunProgress) -> None:
+def _draw_buttons(progress: RunProgress, *, is_active: bool) -> None:
     run = progress.run
     if run.status is RunStatus.CANCELLED:
         return
-    is_active = progress.state == "in progress" or is_queued(run.name)
+    button = partial(show_action_button, subject=run.name, notice_key=f"run-{run.name}")
     failed = progress.count(RequestStatus.FAILED)
     with st.container(horizontal=True):
         if is_active and run.status is RunStatus.OPEN:
-            _button("Pause", _pause, run.name, help_text="Calls under way are stored.")
+            button("Pause", _pause, help_text="Calls under way are stored.")
         elif not progress.is_finished:
             label = "Resume" if progress.ended else "Start"
-            _button(label, _start, run.name, is_primary=True)
+            button(label, _start, is_primary=True)
         if failed and not is_active:
-            _button("Call failed requests again", _retry, run.name)
+            button("Call failed requests again", _retry)
         if not progress.is_finished:
-            _button("Cancel run", _cancel, run.name, help_text="For good. Replies so far stay.")
-
-
-def _button(
-    label: str, action: object, name: str, *, is_primary: bool = False, help_text: str | None = None
-) -> None:
-    st.button(
-        label,
-        key=f"{label}-{name}",
-        type="primary" if is_primary else "secondary",
-        help=help_text,
-        on_click=run_action,
-        args=(action, name),
-        kwargs={"notice_key": f"run-{name}"},
-    )
+            button("Cancel run", _cancel, help_text="For good. Replies so far stay.")
 
 
 def _load(name: str) -> RunProgress:
@@ -115,8 +83,7 @@ def _load(name: str) -> RunProgress:
 
 def is_queued(name: str) -> bool:
     """Whether a job of the app works on the run, or is about to."""
-    job = job_control.load_latest_job(models.MODEL_RUN, by=current_person(), subject=f"run {name}")
-    return job is not None and job.status in (JobStatus.QUEUED, JobStatus.RUNNING)
+    return job_control.is_active(models.MODEL_RUN, by=current_person(), subject=f"run {name}")
 
 
 def _start(name: str) -> None:

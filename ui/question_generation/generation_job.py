@@ -205,10 +205,10 @@ def _write_with_model(
         plan=plan,
         exams=exams,
         path=path,
-        worker=f"generation {job.job.number} {job.job.attempts}",
+        worker=job.worker_name,
         clock=job.now,
         report=report,
-        should_stop=lambda: job.cancelled.is_set() or job.lease_lost.is_set(),
+        should_stop=job.should_stop,
     )
     job.raise_if_cancelled()
     runs = tuple(progress.run.name for progress in result.runs)
