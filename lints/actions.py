@@ -15,6 +15,8 @@ _SCREENS = ("pages/", "ui/")
 _LONG_WORK = "make long work a job (ui/background_jobs)"
 _UNIT_OF_WORK = "unit_of_work"
 _RUN_ACTION = "run_action"
+#: The button of ui/background_jobs/live_progress.py, which passes its action to ``run_action``.
+_ACTION_BUTTON = "show_action_button"
 _CALLBACKS = {"on_click", "on_change", "on_submit", "on_select"}
 _DRAWING_DECORATORS = {"fragment", "dialog", "screen"}
 
@@ -48,6 +50,7 @@ def find_writes_outside_action(source: SourceFile) -> Iterator[Violation]:
     functions = _functions_by_name(source)
     writers = _writing_functions(functions)
     action_callers = {name for name, function in functions.items() if _runs_action(function)}
+    action_callers.add(_ACTION_BUTTON)
     allowed_ids = {
         id(name)
         for call in ast.walk(source.tree)

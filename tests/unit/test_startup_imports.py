@@ -77,8 +77,7 @@ def test_a_user_command_imports_no_numerical_library(home):
 def test_a_user_command_builds_no_tables_of_datasets_and_reviews(home):
     modules = list_loaded_modules(COMMAND_PROGRAM, "user", "list", home=home)
     assert {name for name in modules if name.startswith("storage.rows.")} == {
-        f"storage.rows.{name}"
-        for name in ("audit", "people", "second_factors", "sign_in_security", "table_row")
+        f"storage.rows.{name}" for name in ("audit", "people", "second_factors", "table_row")
     }
 
 

@@ -56,15 +56,19 @@ def _draw(progress: EvaluationProgress, *, is_active: bool) -> None:
 
 def _draw_buttons(progress: EvaluationProgress, *, is_active: bool) -> None:
     name = progress.evaluation.name
-    button = partial(show_action_button, subject=name, notice_key=f"evaluation-{name}")
+    notice_key = f"evaluation-{name}"
     failed = sum(item.requests.count(RequestStatus.FAILED) for item in progress.conditions if item.requests)
     with st.container(horizontal=True):
         if is_active:
-            button("Pause", _pause, help_text="Calls under way are stored.")
+            show_action_button(
+                "Pause", _pause, name, notice_key=notice_key, help_text="Calls under way are stored."
+            )
         elif not progress.is_finished:
-            button("Resume" if progress.ended else "Start", _start, is_primary=True)
+            show_action_button(
+                "Resume" if progress.ended else "Start", _start, name, notice_key=notice_key, is_primary=True
+            )
         if failed and not is_active:
-            button("Call failed requests again", _retry)
+            show_action_button("Call failed requests again", _retry, name, notice_key=notice_key)
 
 
 def _condition_row(item: ConditionProgress) -> dict[str, object]:

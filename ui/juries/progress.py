@@ -85,17 +85,25 @@ def _draw_buttons(progress: JuryProgress, *, is_active: bool) -> None:
     if progress.is_cancelled:
         return
     jury_id = progress.jury.id
-    button = partial(show_action_button, subject=jury_id, notice_key=f"jury-{jury_id}")
+    notice_key = f"jury-{jury_id}"
     with st.container(horizontal=True):
         if is_active:
-            button("Pause jury", _pause, help_text="Calls under way are stored.")
+            show_action_button(
+                "Pause jury", _pause, jury_id, notice_key=notice_key, help_text="Calls under way are stored."
+            )
         elif not progress.is_finished:
             label = "Resume jury" if progress.ended else "Start jury"
-            button(label, _start, is_primary=True)
+            show_action_button(label, _start, jury_id, notice_key=notice_key, is_primary=True)
         if progress.failed and not is_active:
-            button("Call failed requests again", _retry)
+            show_action_button("Call failed requests again", _retry, jury_id, notice_key=notice_key)
         if not progress.is_finished and not is_active:
-            button("Cancel jury", _cancel, help_text="This cannot be undone. Votes so far are kept.")
+            show_action_button(
+                "Cancel jury",
+                _cancel,
+                jury_id,
+                notice_key=notice_key,
+                help_text="This cannot be undone. Votes so far are kept.",
+            )
 
 
 def _load(jury_id: int) -> JuryProgress:

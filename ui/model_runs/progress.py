@@ -62,18 +62,26 @@ def _draw_buttons(progress: RunProgress, *, is_active: bool) -> None:
     run = progress.run
     if run.status is RunStatus.CANCELLED:
         return
-    button = partial(show_action_button, subject=run.name, notice_key=f"run-{run.name}")
+    notice_key = f"run-{run.name}"
     failed = progress.count(RequestStatus.FAILED)
     with st.container(horizontal=True):
         if is_active and run.status is RunStatus.OPEN:
-            button("Pause", _pause, help_text="Calls under way are stored.")
+            show_action_button(
+                "Pause", _pause, run.name, notice_key=notice_key, help_text="Calls under way are stored."
+            )
         elif not progress.is_finished:
             label = "Resume" if progress.ended else "Start"
-            button(label, _start, is_primary=True)
+            show_action_button(label, _start, run.name, notice_key=notice_key, is_primary=True)
         if failed and not is_active:
-            button("Call failed requests again", _retry)
+            show_action_button("Call failed requests again", _retry, run.name, notice_key=notice_key)
         if not progress.is_finished:
-            button("Cancel run", _cancel, help_text="For good. Replies so far stay.")
+            show_action_button(
+                "Cancel run",
+                _cancel,
+                run.name,
+                notice_key=notice_key,
+                help_text="For good. Replies so far stay.",
+            )
 
 
 def _load(name: str) -> RunProgress:
