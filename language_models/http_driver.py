@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Protocol
 from zlib import crc32
 
+from domain.errors import NotNow
 from domain.language_models import PAUSING_FAILURES, RETRIED_FAILURES, Call, FailureKind, Usage
 from language_models.client import CallFailed, ModelClient
 from language_models.concurrency import ConcurrencyLimit
@@ -29,6 +30,8 @@ MAX_ATTEMPTS, MAX_TIMEOUTS = 6, 2
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 #: The run is paused if this many calls in a row have failed on the way, each after all its attempts.
 MAX_LOST_IN_A_ROW = 5
+#: Seconds between attempts to store finished calls, which are paid for, while the database does not answer.
+STORE_PAUSES = (1.0, 5.0, 15.0)
 #: Seconds between two exchanges if nothing finishes, and that calls under way get when asked to stop.
 _IDLE_SECONDS, _STOP_SECONDS = 0.5, 20.0
 
@@ -131,7 +134,8 @@ class HttpDriver:
         """Make calls until none is left for this process. Returns the number of calls.
 
         Raises:
-            NotNow: the database does not answer; what was not stored is called again later.
+            NotNow: the database does not answer, after several attempts; what was not stored is called again
+                later.
         """
         exchange: asyncio.Task[Claim] | None = None
         last_exchange = 0.0
@@ -207,6 +211,15 @@ class HttpDriver:
         wanted = self._count_wanted()
 
         def work() -> Claim:
+            for pause in STORE_PAUSES:
+                try:
+                    return self._work.exchange(finished=finished, held=held, wanted=wanted, now=self._clock())
+                except NotNow as error:
+                    _LOG.warning(
+                        "%d calls are not stored yet, next attempt in %g s: %s",
+                        len(finished), pause, error,
+                    )  # fmt: skip
+                    time.sleep(pause)
             return self._work.exchange(finished=finished, held=held, wanted=wanted, now=self._clock())
 
         task = asyncio.create_task(asyncio.to_thread(work))

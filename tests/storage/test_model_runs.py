@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections import Counter
@@ -13,13 +14,16 @@ import pytest
 from sqlalchemy import func, select, text
 
 from accounts.service import command_line_person
-from domain.errors import AlreadyThere, DomainError, InvalidValue, Refused
+from domain.errors import AlreadyThere, DomainError, InvalidValue, NotNow, Refused
 from domain.language_models import Budget, DataUse, Endpoint, FailureKind, RequestStatus, RunStatus
 from language_models import http_driver
 from language_models import service as models
+from language_models.client import ModelClient
 from language_models.requests import ModelRequest
+from language_models.service.work_queue import RunQueue
 from storage.rows.language_models import ModelCallRow, ModelRequestRow
 from storage.unit_of_work import read_only_session, unit_of_work
+from storage.workspace import current_workspace
 from tests.storage.model_server import (
     COMPLETION_TOKENS,
     MODEL,
@@ -53,6 +57,7 @@ def fresh_server():
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch):
     monkeypatch.setattr(http_driver, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(http_driver, "STORE_PAUSES", (0, 0))
 
 
 def add_endpoint(engine, url: str, **values) -> Endpoint:
@@ -373,6 +378,48 @@ def test_a_stop_stores_finished_calls_and_returns_the_rest_to_waiting(sqlite_eng
         progress = work(sqlite_engine, report=made.append, should_stop=lambda: bool(made) and made[-1] >= 10)
         assert progress.by_status[RequestStatus.DONE] == sum(slow.replies.values())
         assert set(progress.by_status) == {RequestStatus.DONE, RequestStatus.WAITING}
+
+
+class FailingQueue(RunQueue):
+    """Fails to store calls as often as ``failures`` states, as a locked database does."""
+
+    failures = 0
+
+    def exchange(self, *, finished, **values):
+        if finished and self.failures:
+            self.failures -= 1
+            raise NotNow("the database was locked for too long")
+        return super().exchange(finished=finished, **values)
+
+
+def drive_with_failures(engine, failures):
+    with read_only_session(engine) as db:
+        run = models.load_run(db, by=BY, name="run")
+    queue = FailingQueue(
+        run, worker="w", workspace=current_workspace(), engine=engine, lease=timedelta(seconds=60)
+    )
+    queue.failures = failures
+
+    async def drive():
+        async with ModelClient(run.endpoint) as client:
+            await http_driver.HttpDriver(queue, client, clock=clock).run()
+
+    try:
+        asyncio.run(drive())
+    finally:
+        queue.close()
+
+
+def test_calls_that_a_locked_database_refused_are_stored_at_a_later_attempt(sqlite_engine, fresh_server):
+    create_run(sqlite_engine, add_endpoint(sqlite_engine, fresh_server.url), ["plain"])
+    with pytest.raises(NotNow):
+        drive_with_failures(sqlite_engine, failures=9)
+    assert read_calls(sqlite_engine) == []
+    with unit_of_work(sqlite_engine) as db:
+        db.execute(text("UPDATE model_request SET status = 'waiting', worker = NULL, lease_until = NULL"))
+    drive_with_failures(sqlite_engine, failures=2)
+    assert [call.failure for call in read_calls(sqlite_engine)] == [None]
+    assert fresh_server.seen == {"plain": 2}  # one for each drive
 
 
 def test_a_replay_with_the_endpoint_off_is_identical(sqlite_engine):

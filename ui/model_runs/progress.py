@@ -28,7 +28,7 @@ def _is_active(progress: RunProgress) -> bool:
 
 def _draw(progress: RunProgress, *, is_active: bool) -> None:
     run = progress.run
-    text = f"{progress.ended:,} of {count_text(run.requests, 'request')} · {progress.state}"
+    text = f"{progress.ended:,} of {count_text(run.requests, 'request')} · {describe_state(progress)}"
     if progress.seconds_left is not None and not progress.is_finished:
         text += f" · about {duration_text(progress.seconds_left)} left"
     st.progress(progress.ended / run.requests, text=text)
@@ -92,6 +92,12 @@ def _load(name: str) -> RunProgress:
 def is_queued(name: str) -> bool:
     """Whether a job of the app works on the run, or is about to."""
     return job_control.is_active(models.MODEL_RUN, by=current_person(), subject=f"run {name}")
+
+
+def describe_state(progress: RunProgress) -> str:
+    """The state of a run in one or two words; "starting" between its start and its first calls."""
+    is_starting = progress.state == "not running" and is_queued(progress.run.name)
+    return "starting" if is_starting else progress.state
 
 
 def _start(name: str) -> None:

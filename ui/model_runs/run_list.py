@@ -11,7 +11,7 @@ from domain.errors import DomainError
 from domain.language_models import RunProgress, format_cost
 from language_models import service as models
 from ui.context import clock, current_person, read_only_session
-from ui.model_runs.progress import is_queued
+from ui.model_runs.progress import describe_state, is_queued
 from ui.tables import show_table
 from ui.widgets import escape_markdown
 
@@ -55,7 +55,7 @@ def _run_row(progress: RunProgress) -> dict[str, object]:
     run = progress.run
     return {
         "Run": run.name,
-        "State": progress.state,
+        "State": describe_state(progress),
         "Ended": progress.ended,
         "Requests": run.requests,
         "Failed": sum(progress.failures.values()),
