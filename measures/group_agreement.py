@@ -10,7 +10,9 @@ The standard errors are Gwet's. They are computed from each question's influence
 raters fixed. With ``clusters``, the influences are first summed by exam. The interval is Student's, limited
 to -1 and 1, if each category was used for ``MIN_LARGE_SAMPLE_COUNT`` questions and as many have a
 disagreement (:mod:`measures.kappa_intervals`). With smaller counts it covers as little as 10 to 90 % instead
-of 95 %, and the posterior interval is used (:mod:`measures.group_posterior`), as for a pair of raters.
+of 95 %, and the posterior interval is used (:mod:`measures.group_posterior`), as for a pair of raters. Where
+fewer than ``FEW_DISAGREEMENTS`` questions have a disagreement, the upper limits of percent agreement, AC1 and
+Brennan-Prediger are drawn without the disagreement of the prior.
 
 Edge cases. If all answers are in one category, only percent agreement, AC1 and Brennan-Prediger are defined.
 If no question has two answers, no coefficient is defined. A question with one answer counts for chance
@@ -36,7 +38,7 @@ from numpy.typing import NDArray
 from measures.clusters import renumber_clusters
 from measures.estimate import Estimate
 from measures.group_posterior import GroupDraws, RatedQuestions, draw_group_posterior
-from measures.kappa_intervals import MIN_LARGE_SAMPLE_COUNT, POSTERIOR
+from measures.kappa_intervals import FEW_DISAGREEMENTS, MIN_LARGE_SAMPLE_COUNT, POSTERIOR
 from measures.posterior import MAX_DENSE_CATEGORIES
 from measures.proportions import CONFIDENCE
 
@@ -55,6 +57,10 @@ class Coefficient(StrEnum):
     ALPHA = "alpha"
     AC1 = "ac1"
     BRENNAN_PREDIGER = "brennan_prediger"
+
+
+#: Coefficients that are determined by the share of disagreements where one category dominates.
+_BY_DISAGREEMENT = (Coefficient.PERCENT, Coefficient.AC1, Coefficient.BRENNAN_PREDIGER)
 
 
 def agreement_coefficient(
@@ -129,6 +135,15 @@ def agreement_coefficient(
             defined, coefficient, cluster_index, draws=draws, seed=seed, ordinal=ordinal
         )
         low, high = np.quantile(drawn, [0.5 - confidence / 2, 0.5 + confidence / 2])
+        if (
+            coefficient in _BY_DISAGREEMENT
+            and sum(part.disagreements for part in defined) < FEW_DISAGREEMENTS
+        ):
+            drawn = _draw_coefficients(
+                defined, coefficient, cluster_index, draws=draws, seed=seed, ordinal=ordinal,
+                with_disagreement=False,
+            )  # fmt: skip
+            high = max(high, np.quantile(drawn, 0.5 + confidence / 2))
         return Estimate(
             n=n, value=value, se=se, low=min(float(low), value),
             high=1.0 if value > 1 - 1e-12 else max(float(high), value), method=POSTERIOR, note=note,
@@ -158,8 +173,8 @@ class _Part:
     """The coefficient in one stratum, from the questions ``rows`` with their ``ratings``.
 
     ``n`` questions have two answers, ``n_answered`` have one. ``influence`` is in the order of ``rows``.
-    ``smallest_count`` is the smallest number of disagreements, or of questions by category. The posterior is
-    drawn for ``categories``.
+    ``disagreements`` is the number of questions with a disagreement, ``smallest_count`` the smaller one of it
+    and the smallest number of questions by category. The posterior is drawn for ``categories``.
     """
 
     rows: NDArray[np.int64]
@@ -169,6 +184,7 @@ class _Part:
     n_answered: int
     value: float | None = None
     influence: Matrix = field(default_factory=lambda: np.zeros(0))
+    disagreements: int = 0
     smallest_count: float = 0.0
     categories: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     note: str = ""
@@ -238,14 +254,14 @@ def _compute_part(stratum: _Stratum, coefficient: Coefficient) -> _Part:
         return replace(part, note="not defined: one category")
     totals = counts.sum(axis=0)
     used = np.flatnonzero(totals)
+    disagreements = int((counts.max(axis=1) < answers).sum())
     return replace(
         part,
+        disagreements=disagreements,
         value=(mean_observed - chance) / (1.0 - chance),
         influence=(observed_influence - uncorrected - (1.0 - uncorrected) / (1.0 - chance) * chance_influence)
         / (1.0 - chance),
-        smallest_count=min(
-            float(totals[used].min()) / mean_answers, int((counts.max(axis=1) < answers).sum())
-        ),
+        smallest_count=min(float(totals[used].min()) / mean_answers, disagreements),
         # A single used category is drawn with one that was not used.
         categories=used if len(used) > 1 else np.unique([*used, *np.arange(min(2, k))])[:2],
     )
@@ -259,6 +275,7 @@ def _draw_coefficients(
     draws: int,
     seed: int,
     ordinal: bool,
+    with_disagreement: bool = True,
 ) -> Matrix:
     """Draw the mean of the strata's coefficients from their posterior, shape (draws,)."""
     n = sum(part.n for part in parts)
@@ -272,7 +289,9 @@ def _draw_coefficients(
                 ],
                 axis=0,
             )
-            for stratum_draws in draw_group_posterior(strata, clusters=clusters, draws=draws, seed=seed)
+            for stratum_draws in draw_group_posterior(
+                strata, clusters=clusters, draws=draws, seed=seed, with_disagreement=with_disagreement
+            )
         ]
     )
 

@@ -13,7 +13,7 @@ coverage is simulated in ``benchmarks/coverage_agreement.py``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,10 @@ from measures.clusters import renumber_clusters
 Matrix = NDArray[np.float64]
 #: Maximum number of random weights that are held at once.
 _CHUNK = 2_000_000
-#: The last draws: all coefficients of a group are computed from the same ones.
+#: The last draws, with and without a disagreement in the prior: all coefficients of a group are computed from
+#: the same ones.
 _kept: dict[object, Sequence[Sequence[GroupDraws]]] = {}
+_MAX_KEPT = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,7 @@ class RatedQuestions:
 
     ``ratings`` (questions, raters) are category indices 0 to k - 1, -1 where missing; each question has an
     answer, at least one has two, and each rater has one. ``weights`` (questions,) are multiplied with the
-    random weights; their mean is 1.
+    random weights; their mean is 1, and they are the same for questions with the same answers.
     """
 
     ratings: NDArray[np.int64]
@@ -56,7 +58,12 @@ class GroupDraws:
 
 
 def draw_group_posterior(
-    strata: Sequence[RatedQuestions], *, clusters: NDArray[np.int64], draws: int, seed: int
+    strata: Sequence[RatedQuestions],
+    *,
+    clusters: NDArray[np.int64],
+    draws: int,
+    seed: int,
+    with_disagreement: bool = True,
 ) -> Sequence[Sequence[GroupDraws]]:
     """Draw the shares of answers and of pairs of answers from their posterior.
 
@@ -65,6 +72,7 @@ def draw_group_posterior(
         clusters: the exam or patient number of each question, those of the first stratum first.
         draws: the number of draws.
         seed: the seed of the draws.
+        with_disagreement: False for the agreeing question of the prior alone, with the same random numbers.
 
     Returns:
         Some hundred draws of each stratum at a time, in the order of the strata. Questions of different
@@ -73,38 +81,71 @@ def draw_group_posterior(
     key = (
         tuple((part.ratings.shape, part.ratings.tobytes(), part.k) for part in strata),
         tuple(part.weights.tobytes() for part in strata), np.asarray(clusters).tobytes(), draws, seed,
+        with_disagreement,
     )  # fmt: skip
     parts = _kept.get(key)
     if parts is None:
-        parts = list(_iterate_draws(strata, clusters=clusters, draws=draws, seed=seed))
-        _kept.clear()
+        parts = list(
+            _iterate_draws(
+                strata, clusters=clusters, draws=draws, seed=seed, with_disagreement=with_disagreement
+            )
+        )
+        if len(_kept) >= _MAX_KEPT:
+            _kept.clear()
         _kept[key] = parts
     return parts
 
 
 def _iterate_draws(
-    strata: Sequence[RatedQuestions], *, clusters: NDArray[np.int64], draws: int, seed: int
+    strata: Sequence[RatedQuestions],
+    *,
+    clusters: NDArray[np.int64],
+    draws: int,
+    seed: int,
+    with_disagreement: bool,
 ) -> Iterator[list[GroupDraws]]:
     random = np.random.default_rng(seed)
-    cluster_index, n_clusters = renumber_clusters(clusters)
+    strata, counts, cluster_index = _merge_equal_questions(strata, clusters)
     features = [_compute_features(stratum) for stratum in strata]
     ends = np.cumsum([len(stratum.ratings) for stratum in strata]).tolist()
     step = max(1, _CHUNK // len(cluster_index))
     for start in range(0, draws, step):
         size = min(step, draws - start)
-        question_draws = random.standard_exponential((size, n_clusters))[:, cluster_index]
+        question_draws = random.standard_gamma(counts, (size, len(counts)))[:, cluster_index]
         yield [
             feature.combine(
                 np.concatenate(
                     [
                         question_draws[:, first:end] * stratum.weights,
-                        random.standard_gamma(1 / stratum.k, (size, 2 * stratum.k)),
+                        random.standard_gamma(1 / stratum.k, (size, 2 * stratum.k))
+                        * np.repeat([1.0, 1.0 if with_disagreement else 0.0], stratum.k),
                     ],
                     axis=1,
                 )
             )
             for stratum, feature, first, end in zip(strata, features, [0, *ends], ends, strict=False)
         ]
+
+
+def _merge_equal_questions(
+    strata: Sequence[RatedQuestions], clusters: NDArray[np.int64]
+) -> tuple[Sequence[RatedQuestions], Matrix, NDArray[np.int64]]:
+    """Merge questions with the same answers if no two questions share a cluster.
+
+    Returns:
+        The strata, the number of questions of each cluster that are drawn together, and the cluster number of
+        each question. The sum of m exponential weights has a gamma distribution with shape m.
+    """
+    cluster_index, n_clusters = renumber_clusters(clusters)
+    if n_clusters < len(cluster_index):
+        return strata, np.ones(n_clusters), cluster_index
+    merged, counts = [], []
+    for stratum in strata:
+        _, rows, repeats = np.unique(stratum.ratings, axis=0, return_index=True, return_counts=True)
+        merged.append(replace(stratum, ratings=stratum.ratings[rows], weights=stratum.weights[rows]))
+        counts.append(repeats)
+    repeats = np.concatenate(counts)
+    return merged, repeats.astype(np.float64), np.arange(len(repeats))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,27 +49,31 @@ def draw_weights(clusters: int, draws: int, seed: int) -> Floats:
     return weights
 
 
-def draw_prior(weights: Floats, *, draws: int, seed: int) -> PriorDraws:
+def draw_prior(weights: Floats, *, draws: int, seed: int, with_disagreement: bool = True) -> PriorDraws:
     """Draw the two questions of the prior of a table.
 
     Args:
         weights: the agreement weights, shape (k, k), k of 2 or more, 1 on the diagonal.
         draws: the number of draws.
         seed: the seed of the draws.
+        with_disagreement: False for the agreeing question alone, with the same random numbers.
     """
-    return _draw_prior(np.asarray(weights, dtype=np.float64).tobytes(), len(weights), draws, seed)
+    weight_bytes = np.asarray(weights, dtype=np.float64).tobytes()
+    return _draw_prior(weight_bytes, len(weights), draws, seed, with_disagreement)
 
 
 @lru_cache(maxsize=16)  # the pairs of a report have few different numbers of categories
-def _draw_prior(weight_bytes: bytes, k: int, draws: int, seed: int) -> PriorDraws:
+def _draw_prior(weight_bytes: bytes, k: int, draws: int, seed: int, with_disagreement: bool) -> PriorDraws:
     weights = np.frombuffer(weight_bytes).reshape(k, k)
     random = np.random.default_rng([seed, k])
     if k > MAX_DENSE_CATEGORIES:
-        return _draw_sparse_prior(weights, draws, random)
+        return _draw_sparse_prior(weights, draws, random, with_disagreement=with_disagreement)
     diagonal = np.eye(k)
     shares = random.standard_gamma(
         (diagonal / k + (1 - diagonal) / (k * (k - 1)))[:, :, None], size=(k, k, draws)
     )
+    if not with_disagreement:
+        shares *= diagonal[:, :, None]
     return PriorDraws(
         observed=np.einsum("ijd,ij->d", shares, weights),
         first=shares.sum(axis=1),
@@ -77,11 +81,14 @@ def _draw_prior(weight_bytes: bytes, k: int, draws: int, seed: int) -> PriorDraw
     )
 
 
-def _draw_sparse_prior(weights: Floats, draws: int, random: np.random.Generator) -> PriorDraws:
+def _draw_sparse_prior(
+    weights: Floats, draws: int, random: np.random.Generator, *, with_disagreement: bool
+) -> PriorDraws:
     k = len(weights)
     observed, first, second = np.zeros(draws), np.zeros((k, draws)), np.zeros((k, draws))
     columns = np.arange(draws)[:, None]
-    for cells in (np.flatnonzero(np.eye(k)), np.flatnonzero(1 - np.eye(k))):
+    agreeing, others = np.flatnonzero(np.eye(k)), np.flatnonzero(1 - np.eye(k))
+    for cells in (agreeing, others) if with_disagreement else (agreeing,):
         chosen_cells = cells[random.integers(len(cells), size=(draws, STICKS))]
         sticks = random.standard_exponential((draws, 1)) * _break_sticks(random.random((draws, STICKS)))
         observed += np.sum(sticks * weights.ravel()[chosen_cells], axis=1)

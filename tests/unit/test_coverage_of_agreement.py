@@ -1,0 +1,77 @@
+"""The intervals of agreement cover: the short form of the grids in benchmarks/coverage_agreement.py."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import beta, binom
+
+from benchmarks.coverage_agreement import simulate_groups, simulate_ordered, simulate_pairs
+from measures.group_agreement import Coefficient, agreement_coefficient
+from measures.kappa_intervals import ac1_interval
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "coverage.md"
+TABLES = ("Agreement of two raters", "Agreement of a group", "Agreement on ordered answers")
+
+
+def find_uncovered(cells):
+    return [(cell, name) for cell in cells for name in cell.hits if not cell.is_covered(name)]
+
+
+def test_kappa_and_ac1_of_two_raters_cover():
+    cells = list(simulate_pairs(200, seed=3, sizes=(20, 100), prevalences=(0.02, 0.1)))
+    assert [(cell, name) for cell, name in find_uncovered(cells) if name != "plain"] == []
+    assert sum(name == "plain" for _, name in find_uncovered(cells)) > len(cells) / 2
+
+
+def test_the_coefficients_of_a_group_cover():
+    cells = list(simulate_groups(100, seed=3, raters=(3,), sizes=(20,), prevalences=(0.02, 0.1)))
+    assert [(cell, name) for cell, name in find_uncovered(cells) if name != "plain"] == []
+
+
+def test_weighted_coefficients_cover():
+    cells = list(simulate_ordered(60, seed=3, raters=(2, 3), sizes=(50,), kappas=(0.4,)))
+    assert find_uncovered(cells) == []
+
+
+def make_ratings(questions, disagreements):
+    """Two raters with one answer, and with different answers to the first questions."""
+    ratings = np.zeros((questions, 2), dtype=np.int64)
+    ratings[:disagreements, 1] = 1
+    return ratings
+
+
+@pytest.mark.parametrize("disagreements", [1, 3, 9])
+def test_the_upper_limit_of_few_disagreements_is_that_of_clopper_and_pearson(disagreements):
+    n = 200
+    percent = agreement_coefficient(
+        make_ratings(n, disagreements), Coefficient.PERCENT, weights=np.eye(2), draws=20_000
+    )
+    exact = beta.ppf(0.025, disagreements, n - disagreements + 1)
+    assert 1 - percent.high == pytest.approx(exact, rel=0.1)
+    assert 1 - percent.low == pytest.approx(beta.ppf(0.975, disagreements + 1, n - disagreements), rel=0.05)
+
+
+def test_ac1_covers_where_one_disagreement_is_expected():
+    # Exact, over the number of disagreements: .8 % of 20 questions. With a disagreement in the prior, the
+    # interval of one disagreement (15 of 100 samples) does not contain the true AC1 of .992.
+    share, n = 0.00784, 20
+    truth = 1 - share / (1 - 2 * 0.02 * 0.98)
+    covered = 0.0
+    for disagreements in range(4):
+        ratings = make_ratings(n, disagreements)
+        estimate = ac1_interval(ratings[:, 0], ratings[:, 1], weights=np.eye(2))
+        if estimate.low is None or estimate.low <= truth <= estimate.high:
+            covered += float(binom.pmf(disagreements, n, share))
+    assert covered > 0.93
+
+
+def test_no_interval_of_agreement_in_the_document_is_below_the_minimum():
+    # An interval that does not cover would have to be marked as approximate on the pages.
+    sections = DOCUMENT.read_text(encoding="utf-8").split("\n## ")
+    tables = {section.partition("\n")[0]: section for section in sections}
+    for title in TABLES:
+        assert re.findall(r"^\|.*\d \*.*$", tables[title], flags=re.MULTILINE) == [], title
