@@ -17,15 +17,10 @@ from dataclasses import dataclass
 
 from domain.count_texts import count_text
 from domain.errors import Refused
-from domain.questions import Answer
-from domain.readings import Reading
 from domain.vocabulary import AnswerFormat
 from reader_study.report.files import records_to_csv
-from reader_study.report.ratings import build_ratings
+from reader_study.report.ratings import POSITIVE, build_ratings, score_reading
 from reader_study.report.report_data import ReportData
-
-POSITIVE = "yes"
-_MIDDLE = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,15 +81,14 @@ def select_roc_ratings(data: ReportData) -> RocStudy:
     has_confidences = any(reading.confidence is not None for reading in readings)
     ratings = []
     for reading in readings:
-        score = _score(reading.answer, reading, has_confidences=has_confidences)
-        if score is not None:
+        if reading.cannot_determine or reading.confidence is not None or not has_confidences:
             arm = arms.index(reading.key.arm) if len(arms) > 1 else 0
             ratings.append(
                 RocRating(
                     reader=reader_numbers[reading.key.reader_id],
                     case=case_numbers[reading.key.case_id],
                     arm=arm,
-                    score=score,
+                    score=score_reading(reading),
                 )
             )
     if not ratings:
@@ -117,16 +111,6 @@ def select_roc_ratings(data: ReportData) -> RocStudy:
             ),
         ),
     )
-
-
-def _score(answer: Answer | None, reading: Reading, *, has_confidences: bool) -> int | None:
-    """Return the score of an answer; None if it has no confidence although others do."""
-    if reading.cannot_determine:
-        return _MIDDLE
-    if has_confidences and reading.confidence is None:
-        return None
-    strength = reading.confidence if reading.confidence is not None else 1
-    return _MIDDLE + (strength if answer == POSITIVE else -strength)
 
 
 def _write_note(count: int, noun: str, reason: str) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """Sensitivity, specificity, predictive values and AUC for one positive answer.
 
-A question is positive if its truth is the positive answer, and negative if it is another answer. Sensitivity,
+A question is positive if its truth is the positive answer, and negative if it is another answer. For the
+positive answer yes or no, only questions with the truth yes or no count: letters of other questions are no
+negatives. Sensitivity,
 specificity and predictive values use the answers; "cannot determine" is an incorrect answer for sensitivity
 and specificity, and neither a positive nor a negative answer for predictive values. The AUC uses the
 ``score`` of each answer. Intervals are Wilson's, clustered by exam or patient, and DeLong's for the AUC.
@@ -24,6 +26,7 @@ from measures.results import DiagnosticResult, MrmcComparison
 from measures.roc import auc_estimate, auc_figures, compare_auc_of_arms, compare_auc_with_model
 
 Values = NDArray[np.float64]
+_YES_NO = ("yes", "no")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +129,10 @@ def find_truth(matrix: RatingMatrix, settings: Settings) -> NDArray[np.int64] | 
             "positive", f"the reference never answered {settings.positive!r}. Its answers are {labels}"
         )
     is_positive = key == matrix.labels.index(settings.positive)
-    return np.where((key < 0) | (key == matrix.undetermined), -1, is_positive.astype(np.int64))
+    is_known = (key >= 0) & (key != matrix.undetermined)
+    if settings.positive.lower() in _YES_NO:
+        is_known &= np.isin(key, [i for i, label in enumerate(matrix.labels) if label.lower() in _YES_NO])
+    return np.where(is_known, is_positive.astype(np.int64), -1)
 
 
 def compute_diagnostic(matrix: RatingMatrix, settings: Settings) -> tuple[DiagnosticResult, ...]:

@@ -15,10 +15,16 @@ from numpy.typing import NDArray
 
 from domain.questions import option_letter
 from domain.vocabulary import AnswerFormat
-from measures.proportions import wilson
+from measures.proportions import wilson, wilson_by_cluster
 from measures.rating_values import REPEAT, TRAINING, UNDETERMINED
 from reader_study.report.report_data import ReportData
-from reader_study.report.tables import ConfusionCell, LearningQuarter, OptionPosition, ReadingTimes
+from reader_study.report.tables import (
+    ConfidenceLevel,
+    ConfusionCell,
+    LearningQuarter,
+    OptionPosition,
+    ReadingTimes,
+)
 
 #: The number of quarters of a reader's order of cases, for the learning curve.
 N_QUARTERS = 4
@@ -179,6 +185,33 @@ def _iterate_quarters(rows: pd.DataFrame) -> Iterator[LearningQuarter]:
                 high=proportion.high,
                 median_seconds=_median(seconds[part]),
             )
+
+
+def compute_confidence_levels(ratings: pd.DataFrame, confidence: float) -> tuple[ConfidenceLevel, ...]:
+    """Compute the accuracy of each reader's answers at each stated confidence, clustered by patient or exam.
+
+    Args:
+        ratings: the ratings; without a column ``confidence``, no reader stated one.
+        confidence: the confidence level of the intervals.
+    """
+    if "confidence" not in ratings:
+        return ()
+    rows = select_counted_answers(ratings, "rater", "correct", "confidence", "patient", "exam")
+    rows = rows[(rows["confidence"] != "") & rows["correct"].isin(["yes", "no"])]
+    levels = []
+    for (rater, level), part in rows.groupby(["rater", "confidence"], sort=True):
+        share = wilson_by_cluster(
+            (part["correct"] == "yes").tolist(),
+            part["patient"].where(part["patient"] != "", part["exam"]).tolist(),
+            confidence=confidence,
+        )
+        levels.append(
+            ConfidenceLevel(
+                rater=str(rater), confidence=int(str(level)), n=share.n, correct=share.count,
+                estimate=share.estimate, low=share.low, high=share.high,
+            )
+        )  # fmt: skip
+    return tuple(levels)
 
 
 def _median(seconds: NDArray[np.float64]) -> float | None:

@@ -56,11 +56,18 @@ def _fill(items: Sequence[_Item], content: dict[str, str]) -> tuple[ChecklistIte
             number=number,
             section=section,
             item=item,
-            status=status if status == AUTHOR or content.get(key) else AUTHOR,
+            status=_find_status(status, content.get(key, "")),
             text=content.get(key, ""),
         )
         for number, (section, item, status, key) in enumerate(items, start=1)
     )
+
+
+def _find_status(status: str, text: str) -> str:
+    """An item without a text is left open, and one that refers to the authors is filled in part."""
+    if status == AUTHOR or not text:
+        return AUTHOR
+    return PARTLY if status == FILLED and "the authors describe" in text else status
 
 
 def _write_content(report: StudyReport) -> dict[str, str]:
@@ -70,6 +77,7 @@ def _write_content(report: StudyReport) -> dict[str, str]:
     levels = sorted({row.level for row in tables.raters if row.kind == "reader" and row.level})
     missing = sum(row.missing for row in tables.participation)
     assigned = sum(row.assigned for row in tables.participation)
+    set_key = [row.rater for row in tables.raters if row.set_reference]
     patients = "" if design.patients is None else f", {count_text(design.patients, 'patient')}"
     return {
         "device": f"{count_text(facts.models, 'model')}: "
@@ -78,10 +86,10 @@ def _write_content(report: StudyReport) -> dict[str, str]:
         "population": f"{facts.source}: {count_text(design.exams, 'exam')}{patients}.",
         "raters": f"{count_text(facts.readers, 'reader')}; levels: {', '.join(levels) or 'not stated'}.",
         "size": f"{count_text(facts.readers, 'reader')}, {count_text(facts.cases, 'case')}, "
-        f"{count_text(design.repeats, 'repeated case')} per reader. Reason for the size: authors.",
+        f"{count_text(design.repeats, 'hidden repeat')} per reader by design, "
+        f"{count_text(facts.repeat_answers, 'answer')} to repeats. Reason for the size: authors.",
         "sampling": cases,
         "process": reading,
-        "independent": reading,
         "scoring": scoring,
         "analysis": analysis,
         "missing": describe_missing_answers(protocol),
@@ -94,7 +102,8 @@ def _write_content(report: StudyReport) -> dict[str, str]:
         "flow": "figures/flow.svg, tables/participation.csv, tables/exclusions.csv",
         "characteristics": "tables/raters.csv (level, years, subspecialty). Patients: authors.",
         "estimates": "tables/agreement.csv, tables/group_agreement.csv, tables/repeats.csv, with intervals.",
-        "performance": "tables/accuracy.csv, tables/mrmc.csv, tables/paired.csv, with intervals.",
+        "performance": "tables/accuracy.csv, tables/mrmc.csv, tables/paired.csv, "
+        f"{'tables/diagnostic.csv, ' if tables.diagnostic else ''}with intervals.",
         "errors": "tables/confusion.csv, tables/agreement.csv (both wrong), tables/failed.csv",
         "crosstab": "tables/confusion.csv (key and answer of each rater)" if tables.confusion else "",
         "subgroups": "tables/by_category.csv, tables/by_difficulty.csv, tables/by_format.csv. "
@@ -102,6 +111,10 @@ def _write_content(report: StudyReport) -> dict[str, str]:
         "details": f"All tables and figures of this report; protocol SHA-256 {facts.protocol_sha256}.",
         "software": f"Overread, {facts.settings.version}; seed {facts.settings.seed}.",
         "reference": scoring,
+        "annotators": f"Readers who contributed to the answer key: {', '.join(set_key)}; levels in "
+        "tables/raters.csv. Others: authors."
+        if set_key
+        else "",
         "variability": "tables/agreement.csv, tables/group_agreement.csv, tables/repeats.csv",
     }
 
@@ -120,7 +133,7 @@ _GRRAS: tuple[_Item, ...] = (
         FILLED,
         "process",
     ),
-    ("Methods", "Independence of the ratings", FILLED, "independent"),
+    ("Methods", "Independence of the ratings", FILLED, "process"),
     ("Methods", "Statistical analysis", FILLED, "analysis"),
     ("Results", "Actual numbers of raters, subjects and replicates", FILLED, "counts"),
     ("Results", "Characteristics of raters and subjects", PARTLY, "characteristics"),
@@ -145,7 +158,7 @@ _CLAIM: tuple[_Item, ...] = (
     ("Methods: data", "Handling of missing data", FILLED, "missing"),
     ("Methods: reference", "Definition of the reference standard", PARTLY, "reference"),
     ("Methods: reference", "Rationale for the reference standard", AUTHOR, ""),
-    ("Methods: reference", "Source of the reference, qualifications of annotators", AUTHOR, ""),
+    ("Methods: reference", "Source of the reference, qualifications of annotators", PARTLY, "annotators"),
     ("Methods: reference", "Annotation tools", PARTLY, "software"),
     ("Methods: reference", "Inter- and intra-rater variability", FILLED, "variability"),
     ("Methods: partitions", "Sample size, and how it was determined", PARTLY, "size"),

@@ -21,6 +21,7 @@ from reader_study.report.svg import (
     Axis,
     Bar,
     GridCell,
+    PanelPoint,
     draw_bars,
     draw_flow,
     draw_forest,
@@ -101,6 +102,8 @@ def _figure_makers(report: StudyReport) -> dict[str, Callable[[StudyReport], _Dr
             makers[make_figure_name("differences", task)] = partial(_draw_differences, task=task)
     for task in dict.fromkeys(row.task for row in report.tables.agreement):
         makers[make_figure_name("kappa", task)] = partial(_draw_kappa, task=task)
+    if any(row.measure == "auc" for row in report.tables.diagnostic):
+        makers["auc"] = _draw_auc
     for name, (table, make) in _SINGLE_FIGURES.items():
         if getattr(report.tables, table):
             makers[name] = make
@@ -331,7 +334,20 @@ def _draw_learning(report: StudyReport) -> _Drawing:
     quarters = report.tables.learning
     names = list(dict.fromkeys(quarter.rater for quarter in quarters))
     svg = draw_panels(
-        {name: [quarter for quarter in quarters if quarter.rater == name] for name in names},
+        {
+            name: [
+                PanelPoint(
+                    label=f"{quarter.quarter}",
+                    lines=(f"n {quarter.n}", _format_seconds(quarter.median_seconds)),
+                    estimate=quarter.estimate,
+                    low=quarter.low,
+                    high=quarter.high,
+                )
+                for quarter in quarters
+                if quarter.rater == name
+            ]
+            for name in names
+        },
         title="Accuracy by quarter of the reading order (%)",
         caption=(
             f"{_describe_study(report)}{_format_confidence(report)} Wilson intervals. Below: n and median "
@@ -339,6 +355,52 @@ def _draw_learning(report: StudyReport) -> _Drawing:
         ),
     )
     return quarters, svg
+
+
+def _format_seconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.1f} s"
+
+
+def _draw_reliability(report: StudyReport) -> _Drawing:
+    levels = report.tables.confidence
+    names = list(dict.fromkeys(level.rater for level in levels))
+    svg = draw_panels(
+        {
+            name: [
+                PanelPoint(
+                    label=f"{level.confidence}",
+                    lines=(f"n {level.n}",),
+                    estimate=level.estimate,
+                    low=level.low,
+                    high=level.high,
+                )
+                for level in levels
+                if level.rater == name
+            ]
+            for name in names
+        },
+        title="Accuracy by stated confidence (%)",
+        caption=(
+            f"{_describe_study(report)}1: a guess; 5: certain. {_format_confidence(report)} intervals "
+            "(Wilson), by patient or exam. A reader whose confidence is informative is more often correct at "
+            "higher levels."
+        ),
+    )
+    return levels, svg
+
+
+def _draw_auc(report: StudyReport) -> _Drawing:
+    figure_rows = rows.build_auc_rows(report)
+    svg = draw_forest(
+        figure_rows,
+        title="Area under the ROC curve",
+        caption=(
+            f"{_describe_study(report)}Yes/no questions, from the stated confidence; "
+            f"{_format_confidence(report)} intervals (DeLong, by patient or exam). .5: chance."
+        ),
+        axis=Axis(low=0.0, high=1.0, ticks=(0.0, 0.25, 0.5, 0.75, 1.0), factor=1.0, zero=0.5),
+    )
+    return figure_rows, svg
 
 
 def _draw_confusion(report: StudyReport, *, rater: str) -> _Drawing:
@@ -403,6 +465,7 @@ _SINGLE_FIGURES: dict[str, tuple[str, Callable[[StudyReport], _Drawing]]] = {
     "repeats": ("repeats", _draw_repeats),
     "times": ("times", _draw_times),
     "learning": ("learning", _draw_learning),
+    "reliability": ("confidence", _draw_reliability),
     "places": ("positions", _draw_places),
 }
 

@@ -75,6 +75,13 @@ _TABLES = {
             "sequence check the crossover."
         ),
     ),
+    "diagnostic": (
+        "Sensitivity, specificity, predictive values and AUC",
+        (
+            "On yes/no questions, for the answer yes; AUC from the stated confidence (DeLong). Intervals are "
+            "clustered by patient or exam."
+        ),
+    ),
     "paired": (
         "Paired differences",
         "a minus b, on the questions that both answered; Tango intervals.",
@@ -124,6 +131,7 @@ _TABLES = {
     ),
     "times": ("Seconds per case", "For readers: viewing time."),
     "learning": ("Accuracy by reading order", "Quarters of each reader's order."),
+    "confidence": ("Accuracy by stated confidence", "1: a guess; 5: certain."),
     "case_differences": (
         "Cases on which readers and models differ most",
         (
@@ -147,7 +155,7 @@ _WRAP_LENGTH = 28
 _COLLAPSED_TABLES = frozenset(
     {
         "paired", "unpaired", "agreement", "open_answer_marks", "confusion", "positions", "coverage",
-        "case_differences", "learning", *CHECKLIST_TITLES,
+        "case_differences", "learning", "diagnostic", *CHECKLIST_TITLES,
     }
 )  # fmt: skip
 

@@ -10,19 +10,35 @@ import pandas as pd
 
 from domain.protocols import CannotDetermineRule
 from domain.questions import Answer, normalise_text_answer, option_letter
+from domain.readings import Reading
 from domain.studies import Case
+from domain.vocabulary import AnswerFormat
 from measures.rating_values import NOT_MARKED, REPEAT, TRAINING, UNDETERMINED
 from reader_study.open_answers import AnswerScoring, OpenAnswerScore
 from reader_study.report.report_data import ModelAnswers, ReportData
 
 KEY_RATER = "the key"
+POSITIVE = "yes"
+_MIDDLE_SCORE = 6
 #: The answer of a prediction whose extraction failed: in agreement a separate category, or missing.
 FAILED_ANSWER = "no answer found"
 
 
+def score_reading(reading: Reading) -> int:
+    """Score a reading of a yes/no question: higher if the answer is more certainly yes.
+
+    6 plus the confidence (1 to 5) for yes, 6 minus the confidence for no, 6 for "cannot determine". Without a
+    confidence yes is 7 and no is 5. Only the order of scores affects an ROC curve.
+    """
+    if reading.cannot_determine:
+        return _MIDDLE_SCORE
+    strength = reading.confidence if reading.confidence is not None else 1
+    return _MIDDLE_SCORE + (strength if reading.answer == POSITIVE else -strength)
+
+
 def build_ratings(data: ReportData) -> pd.DataFrame:
     """Build the table of ratings, with additional columns (difficulty, format, open_score,
-    position, seconds).
+    position, seconds; and confidence, if readers stated one).
 
     Every answer has ``correct``, because a question may have several correct answers. A question that was
     only reported as faulty counts as unanswered, and so does an open answer that is not marked. "Cannot
@@ -36,6 +52,7 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
     cases = {case.blind_case.id: case for case in data.cases}
     readers_by_id = {reader.id: reader for reader in data.readers}
     has_arms = len(data.study.design.arms) > 1
+    states_confidence = any(reading.confidence is not None for reading in data.readings)
     included_cases = [
         case
         for case in data.cases
@@ -61,6 +78,13 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
             period=str(reading.period) if has_arms else "",
             position=reading.position,
             seconds=reading.seconds_looking,
+            confidence=reading.confidence,
+            score=score_reading(reading)
+            if states_confidence
+            and case.question.format is AnswerFormat.CLOSED
+            and answer_text
+            and (reading.confidence is not None or reading.cannot_determine)
+            else None,
         )  # fmt: skip
     used_names = {reader.name for reader in data.readers} | {KEY_RATER}
     for model in data.models:
@@ -143,6 +167,8 @@ class _AnswerColumns:
     open_score: list[str] = field(default_factory=list)
     position: list[int | None] = field(default_factory=list)
     seconds: list[float | None] = field(default_factory=list)
+    confidence: list[int | None] = field(default_factory=list)
+    score: list[int | None] = field(default_factory=list)
 
 
 class _Columns:
@@ -167,6 +193,8 @@ class _Columns:
         period: str = "",
         position: int | None = None,
         seconds: float | None = None,
+        confidence: int | None = None,
+        score: int | None = None,
     ) -> None:
         columns = self._columns
         columns.place.append(self._places[case.blind_case.id])
@@ -180,6 +208,8 @@ class _Columns:
         columns.open_score.append(open_score)
         columns.position.append(position)
         columns.seconds.append(seconds)
+        columns.confidence.append(confidence)
+        columns.score.append(score)
 
     def add_model(
         self,
@@ -215,6 +245,11 @@ class _Columns:
 
         questions = [case.question for case in self._cases]
         n_options = [len(question.format.fixed_answers or question.options) for question in questions]
+        stated: dict[str, pd.Series] = {}
+        for name, values in (("confidence", columns.confidence), ("score", columns.score)):
+            if any(value is not None for value in values):  # models, which come last, have none
+                texts = ["" if value is None else str(value) for value in values]
+                stated[name] = pd.Series([*texts, *[""] * (len(place) - len(texts))], dtype=object)
         return pd.DataFrame(
             {
                 "question_id": by_case(question.id for question in questions),
@@ -235,6 +270,7 @@ class _Columns:
                 "open_score": by_answer("open_score"),
                 "position": by_answer("position", float),
                 "seconds": by_answer("seconds", float),
+                **stated,
             },
             copy=False,
         )

@@ -9,11 +9,14 @@ import pandas as pd
 
 from domain.errors import Refused
 from domain.protocols import FailedReplyRule, protocol_to_plain
+from domain.vocabulary import AnswerFormat
 from measures.all_measures import compute_encoded_measures, encode_table
 from measures.families import EVERY_PAIR, adjust_arms, adjust_mrmc, adjust_paired, list_compared_pairs
+from measures.rating_matrix import RatingMatrix
 from measures.rating_values import REPEAT, TRAINING
+from measures.records.diagnostic import compute_diagnostic
 from measures.records.settings import Settings
-from measures.results import UsedSettings, to_record
+from measures.results import DiagnosticResult, UsedSettings, to_record
 from reader_study.open_answers import OpenAnswerScore
 from reader_study.report import answer_tables, marking_tables, paper_tables, supplementary_tables
 from reader_study.report.case_differences import rank_case_differences
@@ -23,7 +26,7 @@ from reader_study.report.minimum_cases import withhold_small_comparisons
 from reader_study.report.missing_data import compute_missing_answer_scenarios
 from reader_study.report.overlaps import compute_box_overlaps
 from reader_study.report.participation import count_participation
-from reader_study.report.ratings import FAILED_ANSWER, KEY_RATER, build_ratings
+from reader_study.report.ratings import FAILED_ANSWER, KEY_RATER, POSITIVE, build_ratings
 from reader_study.report.report_data import ReportData
 from reader_study.report.sentences import write_sentences
 from reader_study.report.study_report import StudyReport, choose_model
@@ -118,6 +121,7 @@ def build_report(
         mrmc=adjust_mrmc(measures.mrmc, family.pairs, kinds=kinds, adjustment=settings.adjustment),
         missing_answers=compute_missing_answer_scenarios(data, encoded.matrix, settings),
         arms=adjust_arms(measures.arms, settings.adjustment),
+        diagnostic=_compute_diagnostic(ratings, encoded.matrix, settings),
         agreement=agreement,
         group_agreement=measures.group,
         kappa_contrasts=measures.kappa_contrasts,
@@ -132,6 +136,7 @@ def build_report(
         positions=answer_tables.compute_option_positions(data, ratings),
         times=answer_tables.compute_reading_times(ratings),
         learning=answer_tables.compute_learning(ratings),
+        confidence=answer_tables.compute_confidence_levels(ratings, protocol.confidence),
         case_differences=rank_case_differences(encoded.matrix, data.cases),
         faulty=supplementary_tables.list_faulty_cases(data),
         exclusions=supplementary_tables.list_exclusions(data),
@@ -149,6 +154,17 @@ def build_report(
         family=family.description,
     )
     return StudyReport(facts=facts, words=write_sentences(facts, tables, protocol), tables=tables)
+
+
+def _compute_diagnostic(
+    ratings: pd.DataFrame, matrix: RatingMatrix, settings: Settings
+) -> tuple[DiagnosticResult, ...]:
+    """Compute sensitivity, specificity, predictive values and AUC on the yes/no questions with both keys."""
+    is_key = (ratings["kind"] == "reference") & (ratings["format"] == AnswerFormat.CLOSED.value)
+    if not {"yes", "no"} <= set(ratings.loc[is_key, "answer"]):
+        return ()
+    results = compute_diagnostic(matrix, replace(settings, positive=POSITIVE))
+    return tuple(result for result in results if result.n)
 
 
 def _build_facts(

@@ -73,6 +73,14 @@ class TimeDetails:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AucDetails:
+    """The number of scores of an AUC, and its standard error."""
+
+    n: int
+    se: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceRow(OptionPosition):
     """The row of a position; ``more`` is the share of choices of it minus the share of keys at it."""
 
@@ -188,6 +196,23 @@ def build_repeat_rows(report: StudyReport) -> list[ForestRow[RepeatDetails]]:
         )
         for repeat in report.tables.repeats
     ]
+
+
+def build_auc_rows(report: StudyReport) -> list[ForestRow[AucDetails]]:
+    """Return the AUC of each reader with a stated confidence over all tasks, the highest first."""
+    return _sort_descending(
+        _build_row(
+            result.rater,
+            result.kind,
+            AucDetails(n=result.n, se=result.se),
+            (result.estimate, result.low, result.high),
+            format_value=format_decimal,
+            n=f"n {result.n:,}",
+            note=result.note,
+        )
+        for result in report.tables.diagnostic
+        if result.measure == "auc" and result.task == ALL
+    )
 
 
 def build_time_rows(report: StudyReport) -> list[ForestRow[TimeDetails]]:

@@ -175,11 +175,16 @@ def _write_comparison(
             f"{text} Non-inferiority of the model by a margin of {protocol.margin * 100:g} percentage points "
             f"{verdict}."
         )
-    if comparison.high < -protocol.margin:
-        return f"{text} The model was more accurate."
-    if comparison.low > protocol.margin:
-        return f"{text} The readers were more accurate."
-    return f"{text} The interval does not show which is more accurate."
+    if -protocol.margin <= comparison.high and comparison.low <= protocol.margin:
+        return f"{text} The interval does not show which is more accurate."
+    better = "model was" if comparison.high < -protocol.margin else "readers were"
+    adjusted = comparison.p_adjusted
+    if adjusted is not None and adjusted > 1 - protocol.confidence:
+        return (
+            f"{text} As a single comparison, the {better} more accurate; after adjustment for the "
+            "comparisons with the other models, the difference is not significant."
+        )
+    return f"{text} The {better} more accurate."
 
 
 def _write_extraction_errors(tables: ReportTables, protocol: Protocol) -> str:

@@ -15,7 +15,6 @@ from typing import Any
 
 from reader_study.report.rows import ForestRow
 from reader_study.report.shades import GREY, ON_GREY, cell_colour, text_colour
-from reader_study.report.tables import LearningQuarter
 
 _STYLE = """\
 <style>
@@ -82,6 +81,17 @@ class Bar:
     low: float | None
     high: float | None
     hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelPoint:
+    """A point of a small plot: the label below it, the smaller ``lines`` below that, and a share, 0 to 1."""
+
+    label: str
+    lines: tuple[str, ...]
+    estimate: float | None
+    low: float | None
+    high: float | None
 
 
 def draw_forest(rows: Sequence[ForestRow[Any]], *, title: str, caption: str, axis: Axis) -> str:
@@ -327,11 +337,11 @@ def convert_to_pdf(svg: str) -> bytes:
     return pdf
 
 
-def draw_panels(series: dict[str, list[LearningQuarter]], *, title: str, caption: str) -> str:
-    """Draw one small plot per reader: accuracies with intervals by quarter, and times below.
+def draw_panels(series: Mapping[str, Sequence[PanelPoint]], *, title: str, caption: str) -> str:
+    """Draw one small plot per reader: accuracies with intervals, and texts below.
 
     Args:
-        series: the quarters of each reader, by name.
+        series: the points of each reader, by name.
         title: the text above the plots.
         caption: the text below the plots.
     """
@@ -358,15 +368,14 @@ def draw_panels(series: dict[str, list[LearningQuarter]], *, title: str, caption
 
 
 def _draw_points(
-    rows: list[LearningQuarter], left: int, top: int, panel_width: int, panel_height: int
+    rows: Sequence[PanelPoint], left: int, top: int, panel_width: int, panel_height: int
 ) -> list[str]:
     parts, path = [], []
     for index, row in enumerate(rows):
         x = left + panel_width * (index + 0.5) / len(rows)
         text_attributes = f'class="soft" x="{x:.1f}" text-anchor="middle"'
-        parts.append(f'<text {text_attributes} y="{top + panel_height + 16}">{row.quarter}</text>')
-        seconds = row.median_seconds
-        for line, text in enumerate((f"n {row.n}", "" if seconds is None else f"{seconds:.1f} s")):
+        parts.append(f'<text {text_attributes} y="{top + panel_height + 16}">{row.label}</text>')
+        for line, text in enumerate(row.lines):
             parts.append(
                 f'<text {text_attributes} y="{top + panel_height + 32 + 14 * line}"'
                 f' font-size="10">{text}</text>'

@@ -13,6 +13,7 @@ from measures.results import (
     AccuracyResult,
     ArmComparison,
     CoverageResult,
+    DiagnosticResult,
     GroupAgreement,
     KappaContrast,
     MrmcComparison,
@@ -286,6 +287,19 @@ class LearningQuarter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConfidenceLevel:
+    """Accuracy of a reader's answers with one stated ``confidence``, 1 (a guess) to 5 (certain)."""
+
+    rater: str
+    confidence: int
+    n: int
+    correct: int
+    estimate: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FaultyCase:
     """A case that a reader reported as faulty."""
 
@@ -346,6 +360,7 @@ class ReportTables:
     mrmc: tuple[MrmcComparison, ...]
     missing_answers: tuple[MissingAnswerScenario, ...]
     arms: tuple[ArmComparison, ...]
+    diagnostic: tuple[DiagnosticResult, ...]
     agreement: tuple[StudyAgreement, ...]
     group_agreement: tuple[GroupAgreement, ...]
     kappa_contrasts: tuple[KappaContrast, ...]
@@ -360,6 +375,7 @@ class ReportTables:
     positions: tuple[OptionPosition, ...]
     times: tuple[ReadingTimes, ...]
     learning: tuple[LearningQuarter, ...]
+    confidence: tuple[ConfidenceLevel, ...]
     case_differences: tuple[CaseDifference, ...]
     faulty: tuple[FaultyCase, ...]
     exclusions: tuple[ExcludedAnswers, ...]

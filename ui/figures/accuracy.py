@@ -54,8 +54,29 @@ def show_accuracies(view: ReportView) -> None:
     )
     st.caption("Micro: each question counts once. Macro: mean of the tasks.")
     view.show_table_links(table_name, "overall", "coverage", "groups")
+    _show_diagnostic(view)
     _show_boxes(view)
     _show_paper_layout(view)
+
+
+def _show_diagnostic(view: ReportView) -> None:
+    """Show sensitivity, specificity and predictive values of yes/no questions, and the AUC of confidences."""
+    results = [row for row in view.filtered_report.tables.diagnostic if row.task == view.task]
+    if not results:
+        return
+    st.markdown("**Yes/no questions**")
+    labels = {
+        "sensitivity": "Sensitivity (%)", "specificity": "Specificity (%)", "ppv": "PPV (%)", "npv": "NPV (%)"
+    }  # fmt: skip
+    lines: dict[str, dict[str, object]] = {}
+    for row in results:
+        line = lines.setdefault(row.rater, {"Rater": row.rater, **dict.fromkeys(labels.values(), "–")})
+        if row.measure in labels:
+            line[labels[row.measure]] = f"{_format_share(row.estimate, row.low, row.high)}, n {row.n:,}"
+    show_table(list(lines.values()))
+    if any(row.measure == "auc" for row in view.filtered_report.tables.diagnostic):
+        view.draw_figure("auc")
+    view.show_table_links("diagnostic")
 
 
 def _show_boxes(view: ReportView) -> None:

@@ -9,7 +9,7 @@ from ui.figures.view import ReportView
 
 
 def show_times(view: ReportView) -> None:
-    """Draw the answer times and the learning effect."""
+    """Draw the answer times, the learning effect, and accuracy by stated confidence."""
     tables = view.filtered_report.tables
     if tables.times:
         view.draw_figure("times")
@@ -17,7 +17,9 @@ def show_times(view: ReportView) -> None:
         st.info("No times were recorded.")
     if tables.learning:
         view.draw_figure("learning")
-    view.show_table_links("times", "learning")
+    if tables.confidence:
+        view.draw_figure("reliability")
+    view.show_table_links("times", "learning", "confidence")
 
 
 def show_answers(view: ReportView) -> None:
