@@ -22,7 +22,7 @@ def find_uncovered(cells):
 
 
 def test_kappa_and_ac1_of_two_raters_cover():
-    cells = list(simulate_pairs(200, seed=3, sizes=(20, 100), prevalences=(0.02, 0.1)))
+    cells = list(simulate_pairs(200, seed=3, sizes=(20, 50), prevalences=(0.02, 0.1)))
     assert [(cell, name) for cell, name in find_uncovered(cells) if name != "plain"] == []
     assert sum(name == "plain" for _, name in find_uncovered(cells)) > len(cells) / 2
 
