@@ -31,8 +31,8 @@ def measure_answers(folder, ratings, weights="none", *options):
             if answer is not None
         ]
     path.write_text("\n".join(lines), encoding="utf-8")
-    options = [*options, *([] if weights == "none" else ["--weights", weights])]
-    assert main(["measure", str(path), "--out", str(out), "--bootstrap", "0", *options]) == 0
+    weighting = [] if weights == "none" else ["--weights", weights]
+    assert main(["measure", str(path), "--out", str(out), "--bootstrap", "0", *options, *weighting]) == 0
     return json.loads(out.read_text(encoding="utf-8"))
 
 

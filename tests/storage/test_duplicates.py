@@ -1,6 +1,5 @@
 """Near-duplicates in a workspace: found within exams, marked by a check; marking is refused above a limit."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,7 +10,6 @@ from domain.checks import CHECKS, Check
 from domain.errors import NotAllowed, NotFound, Refused
 from domain.language_models import DataUse, Endpoint
 from domain.people import Person, Role
-from language_models.embeddings import EndpointEmbedding
 from language_models.service.endpoints import save_endpoint
 from quality.duplicates.search import SearchSettings
 from quality.service import (
@@ -241,20 +239,19 @@ def test_a_dataset_without_similar_wordings_has_nothing_to_judge(importer):
 
 
 def test_the_model_of_an_endpoint_gives_the_similarity_if_the_dataset_permits_it(importer, questions):
-    with running_server() as (url, _), unit_of_work(importer.engine) as db:
-        for name, address, use in (
-            ("here", url, DataUse.LOCAL),
-            ("elsewhere", "https://models.example/v1", DataUse.REMOTE),
-        ):
-            endpoint = Endpoint(name=name, url=address, model="vectors", data_use=use)
-            save_endpoint(db, by=BY, endpoint=endpoint, now=NOW)
-        embedding = load_embedding(db, by=BY, endpoint="here", names=["d"])
-        with pytest.raises(Refused):
-            load_embedding(db, by=BY, endpoint="elsewhere", names=["d"])
-        with pytest.raises(NotFound):
-            load_embedding(db, by=BY, endpoint="nowhere", names=["d"])
     with running_server() as (url, received):
-        embedding = EndpointEmbedding(endpoint=replace(embedding.endpoint, url=url))
+        with unit_of_work(importer.engine) as db:
+            for name, address, use in (
+                ("here", url, DataUse.LOCAL),
+                ("elsewhere", "https://models.example/v1", DataUse.REMOTE),
+            ):
+                endpoint = Endpoint(name=name, url=address, model="vectors", data_use=use)
+                save_endpoint(db, by=BY, endpoint=endpoint, now=NOW)
+            embedding = load_embedding(db, by=BY, endpoint="here", names=["d"])
+            with pytest.raises(Refused):
+                load_embedding(db, by=BY, endpoint="elsewhere", names=["d"])
+            with pytest.raises(NotFound):
+                load_embedding(db, by=BY, endpoint="nowhere", names=["d"])
         report = find(importer, settings=SearchSettings(embedding=embedding))
     assert [mark.question for mark in report.marks] == [mark.question for mark in find(importer).marks]
     assert report.settings["embedding"] == "model vectors"

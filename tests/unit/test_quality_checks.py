@@ -173,7 +173,7 @@ def test_the_quick_test_passes_an_ordinary_question():
 
 
 #: Ordinary questions, and some with faults of every check, so that groups of both kinds occur.
-VARIANTS = (
+VARIANTS: tuple[dict[str, object], ...] = (
     {}, {}, {"category": None}, {"explanation": "Short."},
     {"stem": "Compared with the prior exam, what is new?"},
     {"stem": "According to the report, what is on the left?", "explanation": "It is on the right."},
