@@ -106,7 +106,7 @@ class Task(Choice):
 class Difficulty(Choice):
     """The three tiers of ReXVQA.
 
-    A question without a difficulty has ``None``, which counts as a tier in sampling.
+    A question without a difficulty has ``None``, which is a stratum of its own in sampling.
     """
 
     EASY = "easy"

@@ -62,7 +62,7 @@ def test_undefined_figures_are_marked_before_the_first_verdict(workspace, open_p
         "Estimated finish": "not yet known",
     }
     assert "Not defined yet: no question has a verdict." in get_text(page)
-    assert "Not defined yet: no judgement has both" in get_text(page)
+    assert "Not defined yet: no judged question has both" in get_text(page)
 
 
 def test_verdicts_are_counted_and_errors_have_share_and_interval(workspace, open_progress_page):
