@@ -25,9 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # AppTest puts pages/ first on the path, where files have the same names as modules here.
 for _name in ("statistics", "review.service", "sampling.service"):
     importlib.import_module(_name)
-PAGE_TIMEOUT = (
-    20  # seconds that a page may take before AppTest gives up; on a busy machine the first run is slow
-)
+#: Seconds that a page may take before AppTest gives up; on a busy machine the first run is slow.
+PAGE_TIMEOUT = 60
 
 
 @dataclass
