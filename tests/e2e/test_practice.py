@@ -30,7 +30,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 @pytest.fixture(scope="module", autouse=True)
 def world(app: RunningApp) -> World:
-    """Ruth and remo settled six questions, of which 1 has a wrong key. The batch "next" is unassigned."""
+    """Ruth and remo settled six questions, of which 1 has a wrong key. Rita has a practice set of three.
+
+    The batch "next" is unassigned and requires the practice set.
+    """
     settings = BatchSettings(parts=FormScope.KEY)
     review_world = review_helpers.create_review_world(app, questions=6, settings=settings)
     app.add_person("rita", Role.REVIEWER)
@@ -49,40 +52,30 @@ def world(app: RunningApp) -> World:
             db, dataset_id=review_world.dataset_id, name="next", questions=review_world.questions,
             settings=settings,
         )  # fmt: skip
+        plan = review.PracticePlan(name="Practice 1", sound=2, faulty=1, pass_mark=PassMark())
+        by, now = command_line_person(), datetime.now(UTC)
+        review.create_practice_from_batch(db, batch="first", plan=plan, by=by, now=now)
+        review.require_practice(db, batch="next", practices=["Practice 1"], by=by, now=now)
+        review.assign_practice(db, practice="Practice 1", to=["rita"], by=by, now=now)
     return review_world
 
 
 def open_tab(page: Page, tab: str, batch: str = "next") -> None:
     """Open a tab of a batch on the page Batches."""
     page.goto("/assign")
-    page.get_by_role("combobox", name="Batch").click(timeout=30_000)
-    page.get_by_role("option", name=batch).click()
+    choose_option(page, page.get_by_role("combobox", name="Batch", exact=True), batch)
     page.get_by_role("tab", name=tab, exact=True).click()
 
 
 def test_reviewer_who_fails_sees_the_result_and_gets_no_batch(
     app: RunningApp, signed_in: Callable[[str], Page]
 ):
-    plan = review.PracticePlan(name="Practice 1", sound=2, faulty=1, pass_mark=PassMark())
-    with unit_of_work(app.engine) as db:
-        by, now = command_line_person(), datetime.now(UTC)
-        review.create_practice_from_batch(db, batch="first", plan=plan, by=by, now=now)
-        review.require_practice(db, batch="next", practices=["Practice 1"], by=by, now=now)
-        review.assign_practice(db, practice="Practice 1", to=["rita"], by=by, now=now)
-    page = signed_in("cora")
-    open_tab(page, "Assign")
-    choose_option(page, page.get_by_role("combobox", name=re.compile("^Reviewers")), "Rita", several=True)
-    expect(page.get_by_text("requires a passed practice set (Practice 1). Without one: rita")).to_be_visible(
-        timeout=30_000
-    )
-    take_screenshot(page, "practice-refused")
-
     page = signed_in("rita")
     review_helpers.open_review(page)
     for done in range(3):
         expect(page.get_by_text(f"{done} of 3 done")).to_be_visible(timeout=30_000)
+        expect(page.get_by_label("Feedback")).to_have_count(0)  # the next question, whose images load now
         review_helpers.wait_for_images(page)
-        expect(page.get_by_label("Feedback")).to_have_count(0)
         page.wait_for_timeout(700)  # a faster click counts as the second half of a double click
         page.get_by_role("button", name="Accept", exact=True).click()
         expect(page.get_by_label("Feedback")).to_be_visible(timeout=30_000)
@@ -103,11 +96,17 @@ def test_reviewer_who_fails_sees_the_result_and_gets_no_batch(
             0, 1, 2, 2, False,
         )  # fmt: skip
 
+    page = signed_in("cora")
+    open_tab(page, "Assign")
+    choose_option(page, page.get_by_role("combobox", name=re.compile("^Reviewers")), "Rita", several=True)
+    expect(page.get_by_text("requires a passed practice set (Practice 1). Without one: rita")).to_be_visible(
+        timeout=30_000
+    )
+    take_screenshot(page, "practice-refused")
 
-def test_coordinator_exempts_the_reviewer_who_failed_on_record(
-    app: RunningApp, signed_in: Callable[[str], Page]
-):
-    """After the test above: rita failed, and the batch "next" requires the practice set."""
+
+def test_coordinator_exempts_a_reviewer_on_record(app: RunningApp, signed_in: Callable[[str], Page]):
+    """Rita has not passed the practice set; after the test above, she has failed it."""
     page = signed_in("cora")
     open_tab(page, "Practice")
     choose_option(page, page.get_by_role("combobox", name=re.compile("^Exempt a reviewer")), "Rita")
@@ -123,6 +122,7 @@ def test_coordinator_exempts_the_reviewer_who_failed_on_record(
     choose_option(page, page.get_by_role("combobox", name=re.compile("^Reviewers")), "Rita", several=True)
     expect(page.get_by_text("Without one: rita")).to_have_count(0)
     page.get_by_role("button", name="Assign", exact=True).click()
+    expect(page.get_by_text("6 to rita")).to_be_visible()
     page = signed_in("rita")
     page.goto("/review?batch=2")
     expect(page.get_by_text("0 of 6 done")).to_be_visible(timeout=30_000)
