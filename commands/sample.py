@@ -106,7 +106,8 @@ def add_to(subparsers: Subparsers) -> None:
         "--compare",
         metavar="PERCENT:ODDS",
         help="draw nothing, but simulate uniform draws and draws by risk, if PERCENT of the questions have "
-        "an error, with odds ODDS times as high at the highest risk as without any, such as 10:5",
+        "an error, with odds ODDS times as high at the highest risk as without any, such as 10:5; the "
+        "sources of risk are those of --by-risk",
     )
     parser.add_argument("--dry-run", action="store_true", help="show the plan without drawing")
     parser.set_defaults(run=run)
@@ -116,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     """Draw or preview the batch. Returns 0; raises DomainError if refused."""
     plan = _build_plan(args)
     if args.compare is not None:
-        return _show_comparison(args)
+        return _show_comparison(args, plan)
     if args.dry_run:
         return _show_preview(args, plan)
     with unit_of_work() as db:
@@ -152,11 +153,16 @@ def _show_preview(args: argparse.Namespace, plan: SamplingPlan) -> int:
     return 0
 
 
-def _show_comparison(args: argparse.Namespace) -> int:
+def _show_comparison(args: argparse.Namespace, plan: SamplingPlan) -> int:
     assumptions = parse_assumptions(args.compare)
     with read_only_session() as db:
         points = compare_strategies(
-            db, by=command_line_person(), dataset=args.dataset, assumptions=assumptions, sizes=COMPARED_SIZES
+            db,
+            by=command_line_person(),
+            dataset=args.dataset,
+            assumptions=assumptions,
+            sizes=COMPARED_SIZES,
+            design=plan.risk,
         )
     print(f"{'strategy':<26}  {'n':>6}  {'errors found':>18}  {'± points':>8}  {'± with predictions':>18}")
     for point in points:

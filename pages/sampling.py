@@ -50,7 +50,7 @@ def main() -> None:
         plan = batch.plan if batch else choose_sampling_plan(person, form_key, dataset)
     with right:
         draw_preview = show_preview(person, dataset, plan, batch) if plan else None
-    show_strategies(person, form_key, dataset)
+    show_strategies(person, form_key, dataset, design=plan.risk if plan else None)
     st.divider()
     if draw_preview is not None and plan is not None:
         show_draw_button(form_key, dataset, plan, batch=batch, n=draw_preview.n, taken_names=taken_names)

@@ -174,11 +174,15 @@ def recommend_strategy(points: Sequence[StrategyPoint]) -> str:
         finder = uniform
     if uniform.powered_half_width.mean < _RELEVANT_GAIN * precise.powered_half_width.mean:
         precise = uniform
+    errors_text = f"{finder.errors.mean:.0f} errors"
+    if finder is not uniform:
+        errors_text += f"; uniform {uniform.errors.mean:.0f}"
+    width_text = f"± {100 * precise.powered_half_width.mean:.1f} points"
+    if precise is not uniform:
+        width_text += f"; uniform ± {100 * uniform.powered_half_width.mean:.1f}"
     return (
-        f"With {uniform.n:,} questions: to find errors, draw {finder.name} ({finder.errors.mean:.0f} errors; "
-        f"uniform {uniform.errors.mean:.0f}). To estimate the rate, draw {precise.name} "
-        f"(± {100 * precise.powered_half_width.mean:.2f} points; uniform "
-        f"± {100 * uniform.powered_half_width.mean:.2f})."
+        f"With {uniform.n:,} questions: to find errors, draw {finder.name} ({errors_text}). To estimate the "
+        f"rate, draw {precise.name} ({width_text})."
     )
 
 

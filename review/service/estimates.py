@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlmodel import Session
 
+from domain.batches import RiskDesign
 from domain.count_texts import count_text
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
@@ -298,10 +299,13 @@ def _apply_stopping_rule(
     )
 
 
-def estimate_assumptions(db: Session, *, by: Person, dataset: str) -> ErrorAssumptions | None:
+def estimate_assumptions(
+    db: Session, *, by: Person, dataset: str, design: RiskDesign | None = None
+) -> ErrorAssumptions | None:
     """Estimate the rate of faulty questions, and how strongly it follows the risk, from the reviewed sample.
 
     A question is faulty if it was corrected or rejected. The highest risk of the dataset counts as 1.
+    ``design`` has the weights of the sources of risk; None for all sources with equal weights.
 
     Returns:
         The estimate for a comparison of strategies; None without a reviewed sample, a faulty question or a
@@ -315,7 +319,7 @@ def estimate_assumptions(db: Session, *, by: Person, dataset: str) -> ErrorAssum
         data = load_sample_data(db, dataset=dataset, names=None)
     except Refused:
         return None
-    dataset_risks = load_dataset_risks(db, data)
+    dataset_risks = load_dataset_risks(db, data, design=design)
     sample = build_sample(db, data, dataset_risks=dataset_risks)
     outcomes = [
         outcome for outcome in sample.outcomes if outcome.decision is not None and not outcome.key_only

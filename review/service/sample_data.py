@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session
 
-from domain.batches import STRATA, Batch, DerivedNames, FormScope
+from domain.batches import STRATA, Batch, DerivedNames, FormScope, RiskDesign
 from domain.errors import NotFound, Refused
 from domain.vocabulary import Difficulty
 from review.estimates import Sample
@@ -229,8 +229,11 @@ def build_sample(
     )
 
 
-def load_dataset_risks(db: Session, data: SampleData) -> DatasetRisks:
-    """Load the risk of all questions that the sample represents. The function checks no permission."""
+def load_dataset_risks(db: Session, data: SampleData, *, design: RiskDesign | None = None) -> DatasetRisks:
+    """Load the risk of all questions that the sample represents, from all sources without a design.
+
+    The function checks no permission.
+    """
     cells = SampleCells(db, data, data.batches)
     parts = [
         frames.load_frame(
@@ -245,7 +248,8 @@ def load_dataset_risks(db: Session, data: SampleData) -> DatasetRisks:
     ]
     numbers = np.sort(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
     return DatasetRisks(
-        numbers=numbers, risks=load_frame_risks(db, dataset_id=data.dataset_id, numbers=numbers)
+        numbers=numbers,
+        risks=load_frame_risks(db, dataset_id=data.dataset_id, numbers=numbers, design=design),
     )
 
 

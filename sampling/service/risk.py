@@ -82,11 +82,18 @@ def list_seeds(db: Session, *, by: Person, dataset: str) -> set[int]:
 
 
 def compare_strategies(
-    db: Session, *, by: Person, dataset: str, assumptions: ErrorAssumptions, sizes: Sequence[int]
+    db: Session,
+    *,
+    by: Person,
+    dataset: str,
+    assumptions: ErrorAssumptions,
+    sizes: Sequence[int],
+    design: RiskDesign | None = None,
 ) -> list[StrategyPoint]:
     """Simulate uniform draws and draws by the present risk of a dataset's questions.
 
-    The highest risk of the dataset counts as 1.
+    The highest risk of the dataset counts as 1. ``design`` has the weights of the sources of risk; None for
+    all sources with equal weights.
 
     Raises:
         NotFound: there is no such dataset.
@@ -95,7 +102,7 @@ def compare_strategies(
     require(by, Action.DRAW_BATCH)
     dataset_id = frames.load_dataset_row_id(db, name=dataset)
     frame = _load_whole_frame(db, dataset_id)
-    risks = load_frame_risks(db, dataset_id=dataset_id, numbers=frame.numbers)
+    risks = load_frame_risks(db, dataset_id=dataset_id, numbers=frame.numbers, design=design)
     if not risks.any():
         raise Refused(
             "There is nothing to compare: no source of risk indicates an error in this dataset. Run the "

@@ -22,7 +22,8 @@ from records.values import to_json
 from review.estimates_text import format_csv_rows
 from review.service import estimate_dataset
 from review.service.sample_data import build_sample, load_sample_data
-from sampling.service import describe_risk, draw_batch, preview_draw
+from sampling.service import compare_strategies, describe_risk, draw_batch, preview_draw
+from sampling.strategies import ErrorAssumptions
 from storage.quality.problems import replace_problems
 from storage.rows.audit import AuditRow
 from storage.rows.batches import BatchQuestionRow, BatchRow, DrawProbabilityRow
@@ -327,6 +328,20 @@ def test_predictions_that_change_nothing_are_not_printed(dataset):
     [_, row] = csv.DictReader(format_csv_rows([("whole", "demo", [rate, rate])]))
     assert (row["powered"], row["powered_effective_size"]) == ("", "")
     assert row["effective_size"]
+
+
+def test_a_comparison_uses_the_sources_of_the_draw(dataset):
+    def compare(source):
+        with read_only_session(dataset) as db:
+            return compare_strategies(
+                db, by=BY, dataset="demo", assumptions=ErrorAssumptions(rate=0.1, odds_ratio=100.0),
+                sizes=[50], design=RiskDesign(weights={source: 1.0}),
+            )  # fmt: skip
+
+    by_share = {point.uniform_share: point.errors.mean for point in compare(RiskSource.CHECKS)}
+    assert by_share[0.2] > by_share[1.0]
+    with pytest.raises(Refused, match="no source of risk indicates an error"):
+        compare(RiskSource.TWINS)
 
 
 def test_a_rate_of_zero_in_a_comparison_is_named():

@@ -137,7 +137,7 @@ def _build_tier_chart(strata: tuple[Stratum, ...]) -> alt.LayerChart:
 def _show_new_batch_inputs(form_key: str, taken_names: set[str]) -> tuple[str, BatchSettings]:
     free_name = next(f"batch-{i}" for i in range(1, len(taken_names) + 2) if f"batch-{i}" not in taken_names)
     name_column, mode_column, scope_column = st.columns(3)
-    report_column, one_key_column, _ = st.columns(3)  # the labels of the check boxes are long
+    report_column, one_key_column = st.columns(2)  # the labels of the check boxes are long
     # A name is proposed only for the first batch. Otherwise the second click of a slow double click would
     # draw another batch under the next proposed name.
     proposed_name = free_name if state.is_first_form("draw") else ""

@@ -8,6 +8,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from domain.batches import RiskDesign
 from domain.errors import DomainError
 from domain.people import Person
 from review.service import estimate_assumptions
@@ -19,10 +20,16 @@ from ui.tables import show_table
 from ui.widgets import escape_markdown
 
 _DEFAULT = ErrorAssumptions(rate=0.1, odds_ratio=5.0)
+#: Blue, orange and green: distinct for people with impaired colour vision, on light and on dark pages.
+_COLOURS = ["#4f93d6", "#d9822b", "#2f9e77"]
 
 
-def show_strategies(person: Person, form_key: str, dataset: str) -> None:
-    """Draw the assumptions, the button that simulates, the recommendation and the curves."""
+def show_strategies(person: Person, form_key: str, dataset: str, *, design: RiskDesign | None) -> None:
+    """Draw the assumptions, the recommendation and the curves, by the sources of risk of the draw.
+
+    ``design`` is None for a draw with equal chances, which is compared with all sources of risk.
+    """
+    sources = tuple((design or RiskDesign()).weights.items())
     with st.expander("Compare drawing by risk with equal chances"):
         if not st.toggle("Show the comparison", key=f"{form_key}-compare-{dataset}"):
             st.caption(
@@ -31,8 +38,10 @@ def show_strategies(person: Person, form_key: str, dataset: str) -> None:
             )
             return
         with st.spinner("Reading the reviewed sample …"), read_only_session() as db:
-            reviewed = estimate_assumptions(db, by=person, dataset=dataset)
+            reviewed = estimate_assumptions(db, by=person, dataset=dataset, design=design)
         start = reviewed or _DEFAULT
+        # Other sources have another default: their inputs are new ones.
+        key = f"{form_key}-compare-{dataset}-{'-'.join(source.value for source, _ in sources)}"
         rate_column, odds_column = st.columns(2)
         percent = rate_column.number_input(
             "Faulty questions (%)",
@@ -40,7 +49,7 @@ def show_strategies(person: Person, form_key: str, dataset: str) -> None:
             99.0,
             min(99.0, max(0.1, round(100 * start.rate, 1))),
             0.5,
-            key=f"{form_key}-compare-rate-{dataset}",
+            key=f"{key}-rate",
         )
         odds_ratio = odds_column.number_input(
             "Odds of an error at the highest risk",
@@ -48,7 +57,7 @@ def show_strategies(person: Person, form_key: str, dataset: str) -> None:
             1000.0,
             min(1000.0, max(0.1, round(start.odds_ratio, 1))),
             1.0,
-            key=f"{form_key}-compare-odds-{dataset}",
+            key=f"{key}-odds",
             help="Relative to questions without any risk; 1 if the risk says nothing about errors.",
         )
         st.caption(
@@ -61,9 +70,10 @@ def show_strategies(person: Person, form_key: str, dataset: str) -> None:
                 overview = sampling.describe_risk(db, by=person, dataset=dataset)
             points = _simulate(
                 dataset,
-                (str(current_workspace().home), overview.dataset_size, *overview.questions.items()),
+                (str(current_workspace().home), overview.dataset_size, *overview.questions.items(), sources),
                 ErrorAssumptions(rate=percent / 100, odds_ratio=odds_ratio),
                 person,
+                design,
             )
         except DomainError as error:
             st.error(escape_markdown(str(error)))
@@ -74,20 +84,25 @@ def show_strategies(person: Person, form_key: str, dataset: str) -> None:
             show_chart(_build_chart(points, "powered_half_width", "± points, with predictions", factor=100))
             show_table([_build_row(point) for point in points])
             st.caption(
-                "Means over simulated draws, with the range of 95 % of them. Questions are independent; "
+                "Means over simulated draws, with the range of 95 % of them, by "
+                f"{'the chosen sources' if design else 'all sources'} of risk. Questions are independent; "
                 "several questions per exam widen all intervals alike."
             )
 
 
 @st.cache_data(max_entries=20, ttl=600, show_spinner="Simulating draws …")
 def _simulate(
-    dataset: str, version: tuple[object, ...], assumptions: ErrorAssumptions, _person: Person
+    dataset: str,
+    version: tuple[object, ...],
+    assumptions: ErrorAssumptions,
+    _person: Person,
+    _design: RiskDesign | None,
 ) -> list[StrategyPoint]:
-    """Simulate the strategies, cached until ``version``, the questions with each source of risk, changes."""
+    """Simulate the strategies, cached until ``version``, the sources of risk and their questions, changes."""
     del version
     with read_only_session() as db:
         return sampling.compare_strategies(
-            db, by=_person, dataset=dataset, assumptions=assumptions, sizes=COMPARED_SIZES
+            db, by=_person, dataset=dataset, assumptions=assumptions, sizes=COMPARED_SIZES, design=_design
         )
 
 
@@ -106,12 +121,25 @@ def _build_chart(
         for point in points
     ]
     base = alt.Chart(pd.DataFrame(rows)).encode(
-        x=alt.X("questions:Q", title="questions reviewed", axis=alt.Axis(tickCount=6)),
-        color=alt.Color("strategy:N", sort=None, legend=alt.Legend(orient="top", title=None, labelLimit=300)),
-    )
-    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+        x=alt.X(
+            "questions:Q",
+            title="questions reviewed",
+            axis=alt.Axis(values=sorted({point.n for point in points})),
+            scale=alt.Scale(zero=False, nice=False),
+        ),
+        color=alt.Color(
+            "strategy:N",
+            sort=None,
+            scale=alt.Scale(range=_COLOURS),
+            legend=alt.Legend(
+                orient="top", title=None, labelLimit=300, symbolType="stroke", symbolOpacity=1,
+                symbolStrokeWidth=3,
+            ),
+        ),
+    )  # fmt: skip
+    band = base.mark_area(opacity=0.12).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     line = base.mark_line(point=True).encode(y=alt.Y("mean:Q", title=title))
-    chart: alt.LayerChart = (band + line).properties(height=240)
+    chart: alt.LayerChart = (band + line).properties(height=300)
     return chart
 
 
