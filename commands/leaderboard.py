@@ -116,8 +116,8 @@ def _add_submit(verbs: Subparsers) -> None:
     submit = verbs.add_parser(
         "submit",
         help="submit a file of predictions for a team",
-        description="The file is checked first and must answer each private question. An invalid file is not "
-        "charged. The same file is charged once. Prints the receipt as JSON.",
+        description="The file is checked first and must answer each closed private question. An invalid file "
+        "is not charged. The same file is charged once. Prints the receipt as JSON.",
     )
     submit.add_argument("leaderboard", metavar="LEADERBOARD")
     submit.add_argument("team", metavar="TEAM")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from domain.errors import InvalidValue
@@ -89,15 +89,16 @@ class QuotaUse:
         return min(self.day, self.month, self.total)
 
 
-def quota_periods(now: datetime) -> tuple[datetime, datetime]:
-    """Return the beginnings of the calendar day and month of a time, in UTC.
+def quota_periods(now: datetime) -> tuple[tuple[datetime, datetime], tuple[datetime, datetime]]:
+    """Return the calendar day and month of a time in UTC, each as its first moment and that of the next.
 
-    >>> day, month = quota_periods(datetime(2026, 3, 15, 23, 30, tzinfo=UTC))
-    >>> (day.isoformat(), month.isoformat())
-    ('2026-03-15T00:00:00+00:00', '2026-03-01T00:00:00+00:00')
+    >>> day, month = quota_periods(datetime(2026, 12, 31, 23, 30, tzinfo=UTC))
+    >>> [f"{moment:%Y-%m-%d}" for moment in (*day, *month)]
+    ['2026-12-31', '2027-01-01', '2026-12-01', '2027-01-01']
     """
     day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return day, day.replace(day=1)
+    month = day.replace(day=1)
+    return (day, day + timedelta(days=1)), (month, (month + timedelta(days=31)).replace(day=1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

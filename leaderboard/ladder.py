@@ -32,6 +32,8 @@ def is_significant_gain(
 ) -> bool:
     """Return whether a submission is significantly better than the one whose score is displayed.
 
+    The test is computed for losses too: a faster answer would tell a team that its submission is no gain.
+
     Args:
         new: whether the submission answered each question correctly, shape (questions,).
         displayed: the same for the submission whose score is displayed.
@@ -40,7 +42,6 @@ def is_significant_gain(
     """
     differences = new.astype(np.int64) - displayed.astype(np.int64)
     sums = np.bincount(clusters, weights=differences).round().astype(np.int64)
-    if sums.sum() <= 0:
-        return False
     p_two_sided, _ = sign_flip_test(sums)
-    return p_two_sided / 2 <= _LEVEL / total_quota
+    is_significant = p_two_sided / 2 <= _LEVEL / total_quota
+    return is_significant and bool(sums.sum() > 0)

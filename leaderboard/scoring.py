@@ -50,8 +50,8 @@ class CheckedFile:
     """A file of predictions after the check.
 
     If there are ``refusals``, the file is not scored and the other fields are empty. ``answers`` and
-    ``outcomes`` are in the order of the sorted ids of the questions. ``failed`` counts replies without a
-    recognised answer, which are wrong. The representation of the object leaves out what belongs to single
+    ``outcomes`` are in the order of the sorted ids of the closed questions. ``failed`` counts replies without
+    a recognised answer, which are wrong. The representation of the object leaves out what belongs to single
     cases.
     """
 
@@ -63,12 +63,17 @@ class CheckedFile:
     failed: int = 0
 
 
+def is_scored(question: Question) -> bool:
+    """Whether a leaderboard scores a question: free text is not, since a correct answer has many wordings."""
+    return not question.format.is_free_text
+
+
 def check_file(path: Path, *, file_name: str, keys: Mapping[str, KeyedQuestion]) -> CheckedFile:
     """Read, check and score a file of predictions.
 
-    The file must have one answer to each private question and no other line. The score of a partial file
-    would reveal the keys of few questions. A process with limits on time and memory reads the file, because
-    everybody with an account may submit one.
+    The file must have one answer to each closed private question. Answers to open ones are permitted and
+    ignored; there must be no other line. The score of a partial file would reveal the keys of few questions.
+    A process with limits on time and memory reads the file, because everybody with an account may submit one.
 
     Args:
         path: the file, in a format that :func:`reader_study.predictions_file.read_predictions` reads.
@@ -91,23 +96,22 @@ def check_file(path: Path, *, file_name: str, keys: Mapping[str, KeyedQuestion])
         except ParsingStopped as error:
             raise Refused(f"Not submitted, nothing was charged. {error.reason}") from None
     refusals = scored.refusals
+    closed = {key: item for key, item in sorted(scored.questions.items()) if is_scored(item.keyed.question)}
     if not refusals:
-        missing = sorted(
-            question_id for question_id, item in scored.questions.items() if item.state == "missing"
-        )
+        missing = [question_id for question_id, item in closed.items() if item.state == "missing"]
         refusals = tuple(
             Refusal(
                 file=file_name,
                 record="",
                 field="question_id",
                 reason=f"{question_id!r} has no answer ({len(missing):,} of "
-                f"{count_text(len(keys), 'question')} {'has' if len(missing) == 1 else 'have'} none)",
+                f"{count_text(len(closed), 'question')} {'has' if len(missing) == 1 else 'have'} none)",
             )
             for question_id in missing[:_MAX_NAMED]
         )
     if refusals:
         return CheckedFile(file_sha256=sha256, file_bytes=length, refusals=refusals)
-    ordered = [scored.questions[question_id] for question_id in sorted(scored.questions)]
+    ordered = list(closed.values())
     return CheckedFile(
         file_sha256=sha256,
         file_bytes=length,

@@ -28,7 +28,7 @@ from domain.studies import is_excluded
 from evaluation import service as evaluations
 from evaluation.results import compute_chance
 from evaluation.service.plans import load_split_questions
-from leaderboard.scoring import compute_accuracy, score_answers
+from leaderboard.scoring import compute_accuracy, is_scored, score_answers
 from leaderboard.service.scorer import load_private_keys
 from measures.means import mean_by_cluster
 from release.splits import Split
@@ -55,6 +55,8 @@ def create_leaderboard(
 ) -> Leaderboard:
     """Create a leaderboard over the private split of a release, with the permanent row of chance.
 
+    Open questions of the split are not scored.
+
     Args:
         db: a session that can write.
         by: the acting person.
@@ -70,7 +72,7 @@ def create_leaderboard(
         AlreadyThere: a leaderboard of that name exists.
         InvalidValue: the name or the seed is not valid, or a file of the release was changed.
         NotFound: the dataset, the release or its folder does not exist.
-        Refused: the release has no private split, open questions in it, or its keys are missing.
+        Refused: the release has no private split, only open questions in it, or its keys are missing.
     """
     require(by, Action.MANAGE_LEADERBOARDS)
     check_name(name, field="name")
@@ -104,22 +106,24 @@ def add_version(db: Session, *, leaderboard_id: int, version: int, release_id: i
     Raises:
         NotFound: the folder of the release is missing.
         InvalidValue: a file of the release was changed.
-        Refused: the release has no private split, open questions in it, or its keys are missing.
+        Refused: the release has no private split, only open questions in it, or its keys are missing.
     """
     release = releases.load_release(db, release_id=release_id)
-    items = sorted(load_split_questions(db, release, Split.PRIVATE), key=lambda item: item.question.id)
-    if not items:
+    private_items = sorted(
+        load_split_questions(db, release, Split.PRIVATE), key=lambda item: item.question.id
+    )
+    if not private_items:
         raise Refused(
             f"Release {release.name} has no private split. Create one with a share for private questions."
         )
-    chances = [compute_chance(item.question) for item in items]
-    open_questions = sum(chance is None for chance in chances)
-    if open_questions:
+    items = [item for item in private_items if is_scored(item.question)]
+    if not items:
         raise Refused(
-            f"The private split of release {release.name} has {count_text(open_questions, 'open question')} "
-            f"of {len(items):,}. A leaderboard cannot score free text, because another wording of a correct "
-            "answer would count as wrong. Choose a release without open questions in its private split."
+            f"The private split of release {release.name} has only open questions. A leaderboard does not "
+            "score free text, because another wording of a correct answer would count as wrong. Choose or "
+            "create a release with closed questions in its private split."
         )
+    chances = [compute_chance(item.question) for item in items]
     numbers: dict[str, int] = {}
     private = read_manifest(release.folder)["splits"]["private"]
     boards.add_version(
@@ -335,6 +339,7 @@ def set_readers_reference(
         for case in list_cases(db, study_id=loaded_study.id)
         if case.scored
         and case.question.id in keys
+        and is_scored(keys[case.question.id].question)
         and has_same_text(case.question, keys[case.question.id].question)
     }
     exclusions = list_exclusions(db, study_id=loaded_study.id)

@@ -243,7 +243,7 @@ def count_remaining(db: Session, *, board: Leaderboard, team: Team, now: datetim
 
 def _count_used(db: Session, team: Team, now: datetime) -> QuotaUse:
     day, month = quota_periods(now)
-    return submissions.count_submissions(db, team_id=team.id, day_began_at=day, month_began_at=month)
+    return submissions.count_submissions(db, team_id=team.id, day=day, month=month)
 
 
 def _require_quota(board: Leaderboard, use: QuotaUse) -> None:

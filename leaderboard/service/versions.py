@@ -14,7 +14,7 @@ from domain.leaderboards import Leaderboard
 from domain.people import Action, Person, require
 from domain.questions import has_same_text
 from leaderboard.outcomes import encode_outcomes
-from leaderboard.scoring import code_version, compute_accuracy, score_answers
+from leaderboard.scoring import code_version, compute_accuracy, is_scored, score_answers
 from leaderboard.service.boards import add_version
 from leaderboard.service.scorer import load_private_keys
 from storage.leaderboard import boards, submissions
@@ -38,8 +38,8 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
 
     Raises:
         NotFound: the leaderboard or the release does not exist.
-        Refused: it is the present release, or its private split has other questions, stems, answer
-            formats or options, or open questions.
+        Refused: it is the present release, or its private split has other closed questions, stems, answer
+            formats or options, or only open questions.
         InvalidValue: a file of the release was changed.
     """
     require(by, Action.MANAGE_LEADERBOARDS)
@@ -54,7 +54,8 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
     changed = [
         key
         for key, keyed in new_keys.items()
-        if key not in old_keys or not has_same_text(keyed.question, old_keys[key].question)
+        if is_scored(keyed.question)
+        and (key not in old_keys or not has_same_text(keyed.question, old_keys[key].question))
     ]
     if changed:
         raise Refused(

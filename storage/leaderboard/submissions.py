@@ -85,17 +85,24 @@ def add_score(db: Session, *, submission_id: int, version: int, score: NewScore,
 
 
 def count_submissions(
-    db: Session, *, team_id: int, day_began_at: datetime, month_began_at: datetime
+    db: Session, *, team_id: int, day: tuple[datetime, datetime], month: tuple[datetime, datetime]
 ) -> QuotaUse:
-    """Count the submissions of a team since the beginning of a day and of a month, and all."""
+    """Count the submissions of a team on a day, in a month, and all.
 
-    def count(since: datetime | None) -> int:
+    A period is its first moment and that of the next one. A file that is sent before midnight and stored
+    after it counts for the day on which it was sent.
+    """
+
+    def count(period: tuple[datetime, datetime] | None) -> int:
         statement = select(func.count()).where(LeaderboardSubmissionRow.team_id == team_id)
-        if since is not None:
-            statement = statement.where(LeaderboardSubmissionRow.submitted_at >= since)
+        if period is not None:
+            first, end = period
+            statement = statement.where(
+                LeaderboardSubmissionRow.submitted_at >= first, LeaderboardSubmissionRow.submitted_at < end
+            )
         return int(db.execute(statement).scalar_one())
 
-    return QuotaUse(day=count(day_began_at), month=count(month_began_at), total=count(None))
+    return QuotaUse(day=count(day), month=count(month), total=count(None))
 
 
 def find_submission_by_file(db: Session, *, team_id: int, file_sha256: str) -> Submission | None:

@@ -176,6 +176,9 @@ def test_ms_swift_gets_boxes_in_pixels_with_their_images(release, tmp_path):
     out = tmp_path / "out"
     export_training_data(release, out, library=TrainingLibrary.MS_SWIFT, form=BoxForm.QWEN2_VL)
     rows = read_lines(out / "train.jsonl")
+    for row in rows:
+        placeholders = sum(message["content"].count("<image>") for message in row["messages"])
+        assert placeholders == len(row["images"]) == 2
     closed = next(row for row in rows if row["id"].startswith("c"))
     assert closed["objects"] == {"ref": ["left lung"], "bbox": [BOX], "image_id": [0]}
     assert closed["messages"][2]["content"].endswith("<location> <ref-object><bbox>")

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import resource
 import shutil
-from datetime import UTC, datetime, timedelta
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 from sqlalchemy import select, update
 
 from domain.errors import AlreadyThere, InvalidValue, NotAllowed, NotFound, NotNow, Refused, StaleRevision
 from domain.evaluations import AnsweredBy, Condition
-from domain.leaderboards import ModelAccess, QuotaUse, ReferenceKind
+from domain.leaderboards import ModelAccess, Quotas, QuotaUse, ReferenceKind
 from domain.people import Role
 from domain.protocols import Protocol
 from domain.studies import Arm, Crossing
@@ -166,6 +171,46 @@ def test_a_file_that_takes_too_long_is_not_charged(world, anna, tmp_path, monkey
     assert load_status(world, anna).remaining == QuotaUse(day=5, month=8, total=10)
 
 
+def make_workbook_bomb(path: Path) -> Path:
+    """A workbook of less than 8 MB whose sheet has 800 MB of XML."""
+    workbook = Workbook()
+    workbook.active.append(["index", "question", "prediction"])
+    small = path.with_name("small.xlsx")
+    workbook.save(small)
+    row = b"<row><c t='inlineStr'><is><t>" + b"A" * 1_000_000 + b"</t></is></c></row>"
+    with (
+        zipfile.ZipFile(small) as source,
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target,
+    ):
+        for name in source.namelist():
+            if name != "xl/worksheets/sheet1.xml":
+                target.writestr(name, source.read(name))
+                continue
+            head, tail = source.read(name).split(b"</sheetData>")
+            with target.open(name, "w") as sheet:
+                sheet.write(head)
+                for _ in range(800):
+                    sheet.write(row)
+                sheet.write(b"</sheetData>" + tail)
+    return path
+
+
+def test_a_workbook_bomb_is_not_charged_and_does_not_grow_the_server(world, anna, tmp_path, monkeypatch):
+    monkeypatch.setattr(guarded_process, "_BASE_SECONDS", 2)
+    path = make_workbook_bomb(tmp_path / "bomb.xlsx")
+    assert path.stat().st_size < 8 << 20
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with read_only_session(world.engine) as db:
+        try:
+            checked = leaderboards.check_submission(db, by=anna, leaderboard=BOARD, path=path, now=NOW)
+        except Refused as error:
+            assert "Not submitted, nothing was charged" in str(error)  # noqa: PT017 - one of two outcomes
+        else:
+            assert checked.refusals
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10  # in KiB
+    assert load_status(world, anna).remaining == QuotaUse(day=5, month=8, total=10)
+
+
 def test_the_same_file_is_charged_once(world, anna, tmp_path):
     path = make_file(world, tmp_path)
     first, second = submit(world.engine, path, by=anna), submit(world.engine, path, by=anna)
@@ -195,6 +240,48 @@ def test_quotas_hold_by_day_month_and_total(world, anna, tmp_path):
     assert receipt.remaining == QuotaUse(day=3, month=6, total=0)
     with pytest.raises(Refused, match="all 10 submissions"):
         submit_variant(10, april)
+
+
+def test_a_file_counts_for_the_day_and_month_on_which_it_was_sent(world, anna, tmp_path):
+    """Six files at midnight of 31 March; a file that was sent before is stored after five of 1 April."""
+    april = datetime(2026, 4, 1, tzinfo=UTC)
+    paths = [make_file(world, tmp_path, lambda position, n=n: position < n, f"{n}.jsonl") for n in range(7)]
+    for path in paths[:5]:
+        receipt = submit(world.engine, path, by=anna, now=april)
+    assert receipt.remaining == QuotaUse(day=0, month=3, total=5)
+    last_moment = (april - timedelta(microseconds=1)).astimezone(timezone(timedelta(hours=5)))
+    receipt = submit(world.engine, paths[5], by=anna, now=last_moment)
+    assert receipt.remaining == QuotaUse(day=4, month=7, total=4)
+    with pytest.raises(Refused, match="5 submissions of today"):
+        submit(world.engine, paths[6], by=anna, now=april + timedelta(hours=23, minutes=59))
+
+
+def test_two_tabs_at_the_last_submission_of_a_quota_charge_one(world, anna, tmp_path):
+    """Both files pass the check while one submission is left; one of them is stored."""
+    paths = [make_file(world, tmp_path, lambda position, n=n: position < n, f"{n}.jsonl") for n in range(6)]
+    for path in paths[:4]:
+        submit(world.engine, path, by=anna)
+    with read_only_session(world.engine) as db:
+        checked = [
+            leaderboards.check_submission(db, by=anna, leaderboard=BOARD, path=path, now=NOW)
+            for path in paths[4:]
+        ]
+    results = []
+
+    def record(item):
+        try:
+            with unit_of_work(world.engine) as db:
+                leaderboards.record_submission(db, by=anna, checked=item, details=make_details(), now=NOW)
+            results.append("stored")
+        except Refused as error:
+            results.append(str(error))
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(record, checked))
+    assert sorted(results) == [
+        "Your team has used its 5 submissions of today. Submit again tomorrow (UTC).", "stored"
+    ]  # fmt: skip
+    assert load_status(world, anna).remaining.day == 0
 
 
 def test_leaderboards_with_a_team_of_the_person_come_first(world, anna):
@@ -318,8 +405,6 @@ def test_files_of_the_site_keep_their_names(world, tmp_path):
 
 
 def load_quotas():
-    from domain.leaderboards import Quotas
-
     return Quotas(per_day=1, per_month=1, total=1)
 
 
@@ -514,19 +599,53 @@ def test_a_team_publishes_the_submission_that_set_its_score_on_the_ladder(world,
     assert (json.loads(entry.old), json.loads(entry.new)) == ({"public": False}, {"public": True})
 
 
-def test_a_private_split_with_an_open_question_is_refused(world):
+def make_open(world, question_ids):
     with unit_of_work(world.engine) as db:
         db.execute(
             update(QuestionRow)
-            .where(QuestionRow.key == min(world.keys))
+            .where(QuestionRow.key.in_(question_ids))
             .values(format="open", options="[]", answer='"Effusion"')
         )
-    make_corrected_release(world, "open")
-    with unit_of_work(world.engine) as db, pytest.raises(Refused, match="1 open question of"):
-        leaderboards.create_leaderboard(
-            db, by=BY, name="x", dataset="demo", release="open", uses_ladder=True, quotas=load_quotas(),
-            now=NOW,
+
+
+def create_open_board(world):
+    with unit_of_work(world.engine) as db:
+        return leaderboards.create_leaderboard(
+            db, by=BY, name="closed only", dataset="demo", release="open", uses_ladder=False,
+            quotas=Quotas(per_day=9, per_month=9, total=9), now=NOW,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("reply", [None, "Effusion", "another wording"])
+def test_open_questions_are_not_scored_whatever_the_file_says(world, tmp_path, reply):
+    open_id, *closed = sorted(world.keys)
+    make_open(world, [open_id])
+    make_corrected_release(world, "open")
+    assert create_open_board(world).questions == len(closed)
+    add_team(world.engine, "A", board="closed only")
+    path = write_predictions(tmp_path / "answers.jsonl", {key: world.keys[key] for key in closed})
+    if reply is not None:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"question_id": open_id, "answer": reply}) + "\n")
+    score = submit(world.engine, path, team="A", board="closed only").score
+    assert (score.correct, score.n) == (len(closed), len(closed))
+
+
+def test_a_question_that_becomes_open_is_left_out_of_the_next_version(world, anna, tmp_path):
+    submit(world.engine, make_file(world, tmp_path), by=anna)
+    make_open(world, [min(world.keys)])
+    make_corrected_release(world, "open")
+    with unit_of_work(world.engine) as db:
+        board = leaderboards.change_release(db, by=BY, leaderboard=BOARD, release="open", now=NOW)
+    [row] = load_standings(world).rows
+    assert board.questions == row.score.n == row.score.correct == len(world.keys) - 1
+
+
+def test_a_private_split_with_only_open_questions_is_refused(world):
+    make_open(world, list(world.keys))
+    make_corrected_release(world, "open")
+    with pytest.raises(Refused, match="has only open questions"):
+        create_open_board(world)
 
 
 def test_teams_and_members_cannot_change_in_between(postgres_engine, tmp_path, monkeypatch):

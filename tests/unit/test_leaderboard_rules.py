@@ -17,9 +17,11 @@ from domain.leaderboards import (
     SubmissionDetails,
     quota_periods,
 )
+from leaderboard import ladder
 from leaderboard.ladder import is_significant_gain
 from leaderboard.outcomes import decode_outcomes, encode_outcomes
 from leaderboard.standings import choose_submission
+from measures.paired import sign_flip_test
 
 NOW = datetime(2026, 3, 31, 23, 59, tzinfo=UTC)
 
@@ -45,9 +47,19 @@ def test_quotas_that_contradict_each_other_are_refused(quotas):
         Quotas(per_day=quotas[0], per_month=quotas[1], total=quotas[2])
 
 
-def test_the_periods_are_calendar_days_and_months_in_utc():
-    day, month = quota_periods(NOW)
-    assert (day.day, month.day, month.month) == (31, 1, 3)
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ("2026-03-31T23:59:59.999999+00:00", ["03-31", "04-01", "03-01", "04-01"]),
+        ("2026-04-01T00:00:00+00:00", ["04-01", "04-02", "04-01", "05-01"]),
+        ("2026-03-31T20:00:00-05:00", ["04-01", "04-02", "04-01", "05-01"]),  # 01:00 in UTC
+        ("2026-04-01T01:00:00+02:00", ["03-31", "04-01", "03-01", "04-01"]),  # 23:00 in UTC
+        ("2024-02-29T12:00:00+00:00", ["02-29", "03-01", "02-01", "03-01"]),
+    ],
+)
+def test_the_periods_are_calendar_days_and_months_in_utc(now, expected):
+    day, month = quota_periods(datetime.fromisoformat(now))
+    assert [f"{moment:%m-%d}" for moment in (*day, *month)] == expected
 
 
 def test_the_possible_submissions_are_the_smallest_remainder():
@@ -101,3 +113,20 @@ def test_gains_of_one_patient_count_once_for_the_ladder():
 def test_a_loss_is_no_gain_for_the_ladder():
     new, displayed = np.zeros(40, dtype=bool), np.ones(40, dtype=bool)
     assert not is_significant_gain(new, displayed, clusters=np.arange(40), total_quota=1)
+
+
+@pytest.mark.parametrize("wins_and_losses", [(12, 3), (3, 12), (7, 8), (8, 7), (0, 15), (15, 0)])
+def test_the_ladder_does_the_same_work_for_a_gain_and_a_loss(monkeypatch, wins_and_losses):
+    """The time of an answer must not tell a team the sign of the difference."""
+    calls = []
+
+    def count_call(differences):
+        calls.append(np.abs(differences).tolist())
+        return sign_flip_test(differences)
+
+    monkeypatch.setattr(ladder, "sign_flip_test", count_call)
+    wins, losses = wins_and_losses
+    position = np.arange(40)
+    new, displayed = position < wins, (position >= wins) & (position < wins + losses)
+    ladder.is_significant_gain(new, displayed, clusters=position, total_quota=50)
+    assert calls == [[1] * 15 + [0] * 25]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from accounts.service import list_people_with_role
+from domain.count_texts import count_text
 from domain.errors import InvalidValue
 from domain.leaderboards import Quotas
 from domain.people import Person, Role
@@ -183,7 +184,8 @@ def _create(form_key: str, sides: dict[str, tuple[str, str]]) -> str:
             now=clock(),
         )
     state.clear_form("leaderboard")
-    return f"Created {board.name} with {board.questions:,} private questions. Add its teams now."
+    questions = count_text(board.questions, "closed private question")
+    return f"Created {board.name} with {questions}. Add its teams now."
 
 
 def _read_number(key: str) -> int:

@@ -56,8 +56,8 @@ def _show_form(name: str, status: TeamStatus) -> None:
             st.file_uploader(
                 "File of predictions, up to 200 MB",
                 key=f"{form_key}-file",
-                help="overread.prediction/1 or a file of a supported harness, with an answer to each private "
-                "question. It is checked first; an invalid file is not charged.",
+                help="overread.prediction/1 or a file of a supported harness, with an answer to each closed "
+                "private question. It is checked first; an invalid file is not charged.",
             )
             left, right = st.columns(2)
             left.text_input("Method", key=f"{form_key}-method", placeholder="MedGemma 27B, fine-tuned")
