@@ -197,8 +197,8 @@ def run_list(_: argparse.Namespace) -> int:
     for progress in runs:
         run = progress.run
         print(
-            f"{run.name}\t{progress.state}\t{progress.ended:,} of {run.requests:,}\t{run.endpoint.name}\t"
-            f"{format_cost(run.cost_nanos)}"
+            f"{run.name}\t{progress.state}\t{progress.ended:,} of {run.requests:,}\t"
+            f"{run.endpoint.marked_name}\t{format_cost(run.cost_nanos)}"
         )
     if not runs:
         print("No runs. Create one with `cli.py run create`.")
@@ -232,7 +232,7 @@ def _describe_run(progress: RunProgress) -> dict[str, str]:
         "run": run.name,
         "state": progress.state,
         "progress": models.describe_progress(progress),
-        "endpoint": f"{run.endpoint.name}: {run.endpoint.model} at {run.endpoint.url} "
+        "endpoint": f"{run.endpoint.marked_name}: {run.endpoint.model} at {run.endpoint.url} "
         f"({run.endpoint.data_use})",
         "dataset": run.dataset or "none",
         "prompt": run.prompt or "none",

@@ -104,6 +104,11 @@ class Endpoint:
         """Whether this is the small model of the tests; see :data:`TEST_MODEL_NOTE`."""
         return any(is_test_model(name or "") for name in (self.model, self.reported_model))
 
+    @property
+    def marked_name(self) -> str:
+        """The name of the endpoint; of the small model of the tests, with what its results are worth."""
+        return f"{self.name} ({TEST_MODEL_NOTE})" if self.is_test_model else self.name
+
 
 #: Part of the names of the small model with which the path to a model is tested, in lower case.
 TEST_MODEL = "smollm2-135m"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from domain.language_models import TEST_MODEL_NOTE
 from domain.people import Action
 from language_models import service as models
 from ui.context import clock, read_only_session, require_page
@@ -36,6 +37,7 @@ def main() -> None:
     st.caption(
         f"{run.endpoint.model} · {run.endpoint.data_use.value} · dataset: {run.dataset or 'none'}"
         f"{f' · prompt {run.prompt}' if run.prompt else ''}"
+        f"{f' · {TEST_MODEL_NOTE}' if run.endpoint.is_test_model else ''}"
     )
     show_run(name)
     request = st.query_params.get("request") if name == requested else None

@@ -11,6 +11,7 @@ from sqlmodel import Session
 
 from domain.errors import NotFound
 from domain.evaluations import AnsweredBy, Condition, Evaluation, EvaluationCase, EvaluationRun, ImageSize
+from domain.language_models import is_test_model
 from storage.rows.datasets import DatasetRow
 from storage.rows.evaluations import EvaluationCaseRow, EvaluationRow, EvaluationRunRow
 from storage.rows.language_models import ModelRunRow, PromptVersionRow
@@ -237,7 +238,7 @@ def _evaluation_from_row(row: AnyRow) -> Evaluation:
         split=row.split,
         answered_by=AnsweredBy(row.answered_by),
         model=row.model,
-        is_test_model=row.is_test_model,
+        is_test_model=row.is_test_model or is_test_model(row.model),  # old rows do not state it
         prompt=f"{row.prompt}@{row.prompt_version}" if row.prompt else None,
         image_size=ImageSize(row.image_size),
         seed=row.seed,

@@ -27,6 +27,8 @@ from tests.storage.vision_server import FINDINGS, VisionServer, running_vision_s
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 #: Questions on 6 exams.
 QUESTIONS = 12
+#: Enough for the real model on a busy machine of two cores. A test ends as soon as the run has finished.
+RUN_TIMEOUT_MS = 600_000
 WARNING = f"{TEST_MODEL_NOTE.capitalize()}: the model is the small one of the tests."
 
 
@@ -45,7 +47,7 @@ def world(app: RunningApp, vision: VisionServer, tmp_path_factory: pytest.TempPa
     folder: Path = tmp_path_factory.mktemp("model")
     with running_local_model(folder) as url:
         endpoint = Endpoint(
-            name="text", url=url, model=LOCAL_MODEL, data_use=DataUse.LOCAL, timeout_seconds=60,
+            name="text", url=url, model=LOCAL_MODEL, data_use=DataUse.LOCAL, timeout_seconds=300,
             max_parallel=1,
         )  # fmt: skip
         with unit_of_work(app.engine) as db:
@@ -64,7 +66,7 @@ def start_and_compute(page: Page, name: str) -> None:
     page.get_by_role("button", name="Start", exact=True).wait_for(timeout=30_000)
     wait_for_script(page)
     page.get_by_role("button", name="Start", exact=True).click()
-    expect(page.get_by_text("· finished")).to_be_visible(timeout=90_000)
+    expect(page.get_by_text("· finished")).to_be_visible(timeout=RUN_TIMEOUT_MS)
     wait_for_script(page)
     page.get_by_role("button", name="Compute results").click()
     expect(page.get_by_text("Accuracy", exact=True)).to_be_visible(timeout=30_000)

@@ -86,7 +86,11 @@ def test_the_small_model_of_the_tests_is_marked(coordinator, run_page, workspace
     with unit_of_work(workspace_engine) as db:
         models.save_endpoint(db, by=COMMAND_LINE, endpoint=endpoint, now=now)
         evaluations.plan_with_endpoint(db, by=COMMAND_LINE, settings=settings, endpoint="small", now=now)
-    assert f"{LOCAL_MODEL} (path tested, quality not measured)" in get_text(run_page(PAGE)).replace("\\", "")
+    note = "path tested, quality not measured"
+    assert f"{LOCAL_MODEL} ({note})" in get_text(run_page(PAGE)).replace("\\", "")
+    runs = run_page("pages/model_runs.py")
+    assert list(runs.dataframe[0].value["Endpoint"]) == [f"small ({note})"]
+    assert f"· {note}" in get_text(runs)
 
 
 @pytest.mark.full

@@ -23,6 +23,7 @@ from storage.engine import make_engine
 from storage.evaluation.evaluations import load_cases
 from storage.rows.audit import AuditRow
 from storage.rows.datasets import ExamRow
+from storage.rows.evaluations import EvaluationRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
 from tests.storage.evaluation_worlds import (
@@ -423,6 +424,17 @@ def test_files_of_the_small_model_of_the_tests_are_marked_too(world):
             db, by=BY, settings=settings, answered_by=AnsweredBy.FILE, model=LOCAL_MODEL, now=NOW
         )
     assert evaluation.is_test_model
+
+
+def test_a_plan_that_was_stored_without_the_mark_has_it(world, monkeypatch):
+    monkeypatch.setattr("evaluation.service.plans.is_test_model", lambda _: False)  # as in older versions
+    settings = make_settings(conditions=(Condition.NO_IMAGE,))
+    with unit_of_work(world.engine) as db:
+        evaluation = evaluations.plan_without_endpoint(
+            db, by=BY, settings=settings, answered_by=AnsweredBy.FILE, model=LOCAL_MODEL, now=NOW
+        )
+        assert db.execute(select(EvaluationRow.is_test_model)).scalar_one() is False
+    assert evaluations.describe_model(evaluation) == f"{LOCAL_MODEL} (path tested, quality not measured)"
 
 
 def test_answers_are_stored_on_postgresql(postgres_engine, tmp_path, monkeypatch, server):

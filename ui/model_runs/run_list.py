@@ -59,7 +59,7 @@ def _run_row(progress: RunProgress) -> dict[str, object]:
         "Ended": progress.ended,
         "Requests": run.requests,
         "Failed": sum(progress.failures.values()),
-        "Endpoint": run.endpoint.name,
+        "Endpoint": run.endpoint.marked_name,
         "Cost": format_cost(run.cost_nanos),
         "Created": f"{run.created_at:%Y-%m-%d %H:%M} UTC",
     }

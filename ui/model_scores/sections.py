@@ -29,6 +29,8 @@ from ui.widgets import escape_markdown
 
 #: Disputed cases that the page lists.
 _SHOWN_CASES = 200
+#: Cases that are listed without scrolling.
+_UNSCROLLED_CASES = 12
 
 
 def show_scores(chosen: Slice) -> None:
@@ -141,20 +143,19 @@ def show_cases(chosen: Slice) -> None:
     st.markdown(f"The models disagree on {count_text(total, 'question')}{shown}.")
     query = urlencode({"release": scores.release_id, "split": scores.split})
     if cases:
-        st.dataframe(
-            pd.DataFrame(
-                [
-                    {
-                        "Case": f"/model_scores?{query}&question={case.question_row_id}",
-                        "Correct": case.correct,
-                        "Answered": case.answered,
-                        "Different answers": case.answers,
-                    }
-                    for case in cases
-                ]
-            ),
+        # A dataframe has a button that downloads it, and cases of a private split are not exported.
+        st.table(
+            [
+                {
+                    "Case": f"[{case.question_row_id}](/model_scores?{query}&question={case.question_row_id})",
+                    "Correct": case.correct,
+                    "Answered": case.answered,
+                    "Different answers": case.answers,
+                }
+                for case in cases
+            ],
+            height=500 if len(cases) > _UNSCROLLED_CASES else "content",
             hide_index=True,
-            column_config={"Case": st.column_config.LinkColumn("Case", display_text=r"question=(\d+)$")},
         )
 
 

@@ -89,7 +89,7 @@ def _run_row(label: str, progress: RunProgress) -> dict[str, object]:
         "Ended": progress.ended,
         "Requests": run.requests,
         "Without usable reply": sum(progress.failures.values()),
-        "Endpoint": run.endpoint.name,
+        "Endpoint": run.endpoint.marked_name,
         "Cost": format_cost(run.cost_nanos),
         "": "" if progress.is_finished else run.reason,
     }
