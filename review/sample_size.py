@@ -79,6 +79,7 @@ def plan_sample_size(
         )
     if sample.probabilities is not None:  # the width decreases with the root of the number of questions
         needed = math.ceil(estimate.rate.reviewed * ((half_width / target_half_width) ** 2 - 1))
+        needed = min(needed, sample.dataset_size - estimate.rate.reviewed)
         return SampleSizePlan(
             name=estimate.name,
             target_half_width=target_half_width,

@@ -240,3 +240,13 @@ def test_the_limit_counts_as_exceeded_without_judgements():
     assert "cannot be estimated yet" in explain_limit_exceeded(
         estimate_rates(make_sample({"all": (100, 0, 0)})).key_errors, limit=0.5
     )
+
+
+def test_a_plan_by_risk_has_at_most_the_questions_that_are_left():
+    outcomes = [make_outcome(number, errors=(ErrorKind.WRONG_KEY,) * (number < 3)) for number in range(20)]
+    sample = Sample(
+        names={"all": "all"}, sizes={"all": 100}, outcomes=outcomes, skipped={}, dataset_size=100,
+        probabilities={outcome.question_row_id: 0.2 for outcome in outcomes},
+    )  # fmt: skip
+    plan = plan_sample_size(estimate_rates(sample).key_errors, sample)
+    assert plan.additional == (("drawn in the same way", 80),)
