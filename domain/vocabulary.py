@@ -71,6 +71,11 @@ class AnswerFormat(Choice):
         return _ANSWER_RULES[self].fixed_answers
 
     @property
+    def instruction(self) -> str:
+        """The instruction of how to answer, for a model."""
+        return _ANSWER_RULES[self].instruction
+
+    @property
     def is_free_text(self) -> bool:
         """Whether the answer is free text."""
         return not self.has_options and not self.fixed_answers
@@ -78,19 +83,30 @@ class AnswerFormat(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _AnswerRule:
-    """The way to answer questions of a format: with options, fixed words, or otherwise free text."""
+    """The way to answer questions of a format: with options, fixed words, or otherwise free text.
 
+    ``instruction`` tells a model how to answer. A change to it changes the requests of evaluations.
+    """
+
+    instruction: str
     has_options: bool = False
     allows_multiple: bool = False
     fixed_answers: tuple[str, ...] = ()
 
 
 _ANSWER_RULES = {
-    AnswerFormat.CLOSED: _AnswerRule(fixed_answers=YES_NO),
-    AnswerFormat.SINGLE: _AnswerRule(has_options=True),
-    AnswerFormat.MULTIPLE: _AnswerRule(has_options=True, allows_multiple=True),
-    AnswerFormat.OPEN: _AnswerRule(),
+    AnswerFormat.CLOSED: _AnswerRule(instruction="Answer yes or no.", fixed_answers=YES_NO),
+    AnswerFormat.SINGLE: _AnswerRule(instruction="Answer with the letter of one option.", has_options=True),
+    AnswerFormat.MULTIPLE: _AnswerRule(
+        instruction="Answer with the letters of all correct options, separated by commas.",
+        has_options=True,
+        allows_multiple=True,
+    ),
+    AnswerFormat.OPEN: _AnswerRule(instruction="Answer in a few words."),
 }
+
+#: The ids of the formats with free text.
+FREE_TEXT_FORMATS = tuple(format_.value for format_ in AnswerFormat if format_.is_free_text)
 
 
 class Task(Choice):

@@ -13,7 +13,7 @@ from domain.errors import InvalidValue
 from domain.evaluations import Condition, EvaluatedExam, EvaluationCase, ImageSize
 from domain.exams import Radiograph
 from domain.questions import Question, option_letter
-from domain.vocabulary import AnswerFormat, View
+from domain.vocabulary import View
 from evaluation.cases import EvaluatedQuestion
 from language_models.prompts import Prompt
 from language_models.requests import ImageFormat, ImageReference, ModelRequest
@@ -23,12 +23,6 @@ DEFAULT_PROMPT = Path(__file__).parent / "prompts" / "evaluation.toml"
 #: The variables that a prompt of an evaluation may use; the first two are required.
 VARIABLES = ("question", "options", "instruction")
 _REQUIRED = VARIABLES[:2]
-_INSTRUCTIONS = {
-    AnswerFormat.CLOSED: "Answer yes or no.",
-    AnswerFormat.SINGLE: "Answer with the letter of one option.",
-    AnswerFormat.MULTIPLE: "Answer with the letters of all correct options, separated by commas.",
-    AnswerFormat.OPEN: "Answer in a few words.",
-}
 _FORMATS = {ImageSize.FULL: ImageFormat.PNG, ImageSize.QUARTER: ImageFormat.QUARTER_PNG}
 _VIEW_NAMES = {
     View.PA: "PA",
@@ -105,7 +99,7 @@ def build_values(question: Question, case: EvaluationCase) -> dict[str, str]:
             f"{option_letter(index)}. {text}\n"
             for index, text in enumerate(list_shown_options(question.options, case))
         ),
-        "instruction": _INSTRUCTIONS[question.format],
+        "instruction": question.format.instruction,
     }
 
 

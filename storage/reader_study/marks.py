@@ -16,14 +16,12 @@ from sqlmodel import Session
 from domain.errors import AlreadyThere
 from domain.marks import AnswerId, AnswerMark, Marker, MarkerRole, MarkRevision
 from domain.studies import CaseKind
-from domain.vocabulary import AnswerFormat
+from domain.vocabulary import FREE_TEXT_FORMATS
 from records.values import answer_from_json
 from storage.inserts import insert_into
 from storage.rows.marks import AnswerMarkRow, StudyMarkerRow
 from storage.rows.people import PersonRow
 from storage.rows.studies import CaseRow, ModelRow, PredictionRow, ReadingRow
-
-_FREE_TEXT = tuple(format_.value for format_ in AnswerFormat if format_.is_free_text)
 
 
 def save_marker(
@@ -136,7 +134,7 @@ def iterate_open_answers(
     is_open_case = (
         (CaseRow.study_id == study_id)
         & (CaseRow.kind == CaseKind.SCORED.value)
-        & CaseRow.format.in_(_FREE_TEXT)
+        & CaseRow.format.in_(FREE_TEXT_FORMATS)
     )
     later = ReadingRow.__table__.alias("later")
     has_later_revision = (

@@ -221,7 +221,7 @@ def load_last_adjudications(db: Session, *, question_row_ids: Sequence[int]) -> 
 
 def _report_from_row(row: Any) -> ErratumReport:  # noqa: ANN401 - a row with the selected columns
     report: ErratumReportRow = row[0]
-    released = from_json(report.released)
+    released = from_json(report.released)  # an older report lacks columns that were added later
     return ErratumReport(
         id=report.id or 0,
         release_id=report.release_id,
@@ -232,7 +232,7 @@ def _report_from_row(row: Any) -> ErratumReport:  # noqa: ANN401 - a row with th
         side=report.side,
         kind=ErrorKind(report.kind),
         text=report.text,
-        released=question_from_columns(released["exam"], [released[name] for name in QUESTION_COLUMNS]),
+        released=question_from_columns(released["exam"], [released.get(name) for name in QUESTION_COLUMNS]),
         reporter_id=report.reported_by,
         reported_by=row.display_name,
         reported_at=report.reported_at,

@@ -12,7 +12,7 @@ from sqlmodel import Session
 
 from domain.checks import Check
 from domain.evaluations import Condition
-from domain.vocabulary import AnswerFormat
+from domain.vocabulary import FREE_TEXT_FORMATS
 from storage.review.latest_verdicts import read_columns
 from storage.rows.datasets import ProblemRow, QuestionRow
 from storage.rows.evaluations import EvaluationRunRow
@@ -73,7 +73,7 @@ def load_model_answers(db: Session, *, dataset_id: int, with_image: bool) -> Mod
         .where(
             PredictionRow.model_id.in_(_select_models(dataset_id, with_image=with_image)),
             PredictionRow.answer.is_not(None),
-            QuestionRow.format != AnswerFormat.OPEN.value,
+            QuestionRow.format.not_in(FREE_TEXT_FORMATS),
         )
         .group_by(PredictionRow.question_id, PredictionRow.answer)
         .subquery()

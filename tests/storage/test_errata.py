@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -186,6 +187,18 @@ def test_a_report_is_stored_once_with_the_released_question_and_an_audit_entry(b
     with read_only_session(board_world.engine) as db:
         rows = db.execute(select(AuditRow.subject).where(AuditRow.what == "report problem")).scalars().all()
     assert rows == [f"release 1 question {number_of(board_world, public)}"] * 2
+
+
+def test_a_report_from_before_a_field_was_added_to_questions_is_read(board_world):
+    report(board_world, list_sides(board_world)[0][0])
+    with unit_of_work(board_world.engine) as db:
+        db.execute(text(
+            "INSERT INTO erratum_report (release_id, question_id, side, kind, text, released, reported_by, "
+            "reported_at) SELECT release_id, question_id, side, 'wording', text, "
+            "json_remove(released, '$.subcategory'), reported_by, reported_at FROM erratum_report"
+        ))  # fmt: skip
+    older, newer = (entry.report.released for entry in list_entries(board_world))
+    assert older == replace(newer, subcategory=None)
 
 
 def test_reports_are_append_only(board_world):
