@@ -180,7 +180,7 @@ def compute_results(
 
 
 def compute_chance(question: Question) -> float | None:
-    """Return the probability that a guess is correct; None for an open question.
+    """Return the probability that a guess is correct; None for a question without a list of answers.
 
     A guess is one of the possible answers, each equally likely; of several options, any non-empty set.
 
@@ -192,10 +192,10 @@ def compute_chance(question: Question) -> float | None:
     ... )
     0.5
     """
-    if question.format.is_free_text:
-        return None
     if question.format.fixed_answers:
         return 1 / len(question.format.fixed_answers)
+    if not question.format.has_options:
+        return None
     possible = 2 ** len(question.options) - 1 if question.format.allows_multiple else len(question.options)
     return len({question.answer, *question.also_right}) / possible
 
