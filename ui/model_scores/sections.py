@@ -141,13 +141,13 @@ def show_cases(chosen: Slice) -> None:
         return
     shown = f", the most balanced {len(cases):,} below" if total > len(cases) else ""
     st.markdown(f"The models disagree on {count_text(total, 'question')}{shown}.")
-    query = urlencode({"release": scores.release_id, "split": scores.split})
+    address = f"/model_scores?{urlencode({'release': scores.release_id, 'split': scores.split})}&question="
     if cases:
         # A dataframe has a button that downloads it, and cases of a private split are not exported.
         st.table(
             [
                 {
-                    "Case": f"[{case.question_row_id}](/model_scores?{query}&question={case.question_row_id})",
+                    "Case": f"[{case.question_row_id}]({address}{case.question_row_id})",
                     "Correct": case.correct,
                     "Answered": case.answered,
                     "Different answers": case.answers,
