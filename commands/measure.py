@@ -82,6 +82,12 @@ def add_to(subparsers: Subparsers) -> None:
         "as wrong",
     )
     parser.add_argument(
+        "--leave-one-out",
+        action="store_true",
+        help="also compare each reader who helped to set the reference (set_reference) by the "
+        "majority of the others who did",
+    )
+    parser.add_argument(
         "--agreement",
         choices=[basis.value for basis in AgreementBasis],
         default=AgreementBasis.ANSWERS.value,
@@ -175,6 +181,7 @@ def _compute_ratings(args: argparse.Namespace, ratings: pd.DataFrame) -> Measure
         jackknife=args.jackknife,
         agreement_basis=AgreementBasis(args.agreement),
         missing_in_agreement=args.missing_in_agreement,
+        leave_one_out=args.leave_one_out,
     )
     if len(ratings) > 50_000:
         print(f"{count_text(len(ratings), 'rating')} read. Computing measures …", file=sys.stderr)

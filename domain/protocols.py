@@ -65,11 +65,13 @@ class CannotDetermineRule(StrEnum):
 class HelperRule(StrEnum):
     """Whether readers who helped to set the answer key are in the primary comparison.
 
-    The report shows both results.
+    The report shows the results without and with them. LEAVE_ONE_OUT: they are in it, and each of them is
+    compared with a reference made from the answers of the others (a third result).
     """
 
     EXCLUDED = "excluded"
     INCLUDED = "included"
+    LEAVE_ONE_OUT = "leave-one-reader-out"
 
 
 class MissingAnswers(StrEnum):

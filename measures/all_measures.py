@@ -35,6 +35,7 @@ from measures.records.diagnostic import compute_diagnostic
 from measures.records.group_agreement import compute_group_agreement
 from measures.records.group_details import compute_category_agreement, compute_intraclass
 from measures.records.kappa_contrasts import compute_kappa_contrasts
+from measures.records.leave_one_out import compute_leave_one_out
 from measures.records.mrmc import compute_arm_comparisons, compute_mrmc
 from measures.records.paired import compute_paired_differences, compute_unpaired_differences
 from measures.records.repeats import compute_repeat_agreement
@@ -73,6 +74,8 @@ class Measures:
     kappa_contrasts: tuple[KappaContrast, ...]
     paired: tuple[PairedDifference, ...]
     mrmc: tuple[MrmcComparison, ...]
+    leave_one_out: tuple[AccuracyResult, ...] = field(metadata={"group": "task"})
+    leave_one_out_paired: tuple[PairedDifference, ...]
     arms: tuple[ArmComparison, ...]
     diagnostic: tuple[DiagnosticResult, ...]
     categories: tuple[CategoryAgreement, ...]
@@ -162,6 +165,7 @@ def compute_encoded_measures(
         dict(zip(matrix.raters, matrix.kinds, strict=True)),
     )
     calibration, reliability = compute_calibration(matrix, settings)
+    leave_one_out, leave_one_out_paired = compute_leave_one_out(matrix, settings)
     return Measures(
         accuracy=compute_accuracy(matrix, settings),
         agreement=compute_agreement(agreement_ratings, settings, progress),
@@ -169,6 +173,8 @@ def compute_encoded_measures(
         kappa_contrasts=compute_kappa_contrasts(agreement_ratings, settings),
         paired=adjust_paired(paired, pairs, settings.adjustment),
         mrmc=adjust_mrmc(compute_mrmc(matrix, settings), pairs, kinds=kinds, adjustment=settings.adjustment),
+        leave_one_out=leave_one_out,
+        leave_one_out_paired=adjust_paired(leave_one_out_paired, pairs, settings.adjustment),
         diagnostic=compute_diagnostic(matrix, settings),
         categories=compute_category_agreement(agreement_ratings),
         intraclass=compute_intraclass(matrix, settings),
@@ -193,6 +199,7 @@ def compute_encoded_measures(
             positive=settings.positive,
             agreement_basis=settings.agreement_basis.value,
             missing_in_agreement=settings.missing_in_agreement,
+            leave_one_out=settings.leave_one_out,
         ),
     )
 

@@ -6,7 +6,7 @@ the reader's arms. A comparison of the readers together with a model belongs to 
 reader and that model does. The comparisons of two arms are a family of their own.
 
 Tests of the same hypothesis are not adjusted for each other: random and fixed readers, all readers and the
-independent ones, the mean of the arms and a single arm.
+independent ones (or each by a reference made without that reader), the mean of the arms and a single arm.
 """
 
 from __future__ import annotations
@@ -74,10 +74,7 @@ def adjust_mrmc(
     models = {name for pair in pairs if any(kinds.get(rater) == "reader" for rater in pair) for name in pair}
     adjusted = adjust_by_group(
         [row.p if row.model in models else None for row in table],
-        [
-            (row.task == ALL, row.measure, row.arm != "", row.includes_helpers, row.random_readers)
-            for row in table
-        ],
+        [(row.task == ALL, row.measure, row.arm != "", row.helpers, row.random_readers) for row in table],
         adjustment,
     )
     return tuple(
@@ -91,7 +88,7 @@ def adjust_arms(rows: Iterable[ArmComparison], adjustment: Adjustment) -> tuple[
     table = list(rows)
     adjusted = adjust_by_group(
         [row.p if row.factor == "arm" else None for row in table],
-        [(row.task == ALL, row.measure, row.includes_helpers, row.method) for row in table],
+        [(row.task == ALL, row.measure, row.helpers, row.method) for row in table],
         adjustment,
     )
     return tuple(replace(row, p_adjusted=p) for row, p in zip(table, adjusted, strict=True))

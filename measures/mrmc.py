@@ -57,7 +57,8 @@ def compare_with_model(
     Args:
         readers: 1 for correct, 0 for incorrect, NaN for not read; shape (cases, readers). A reader is one
             column; for a reader with several arms it contains the mean over the arms.
-        model: the same values for the model, shape (cases,).
+        model: the same values for the model, shape (cases,); or (cases, readers) if they depend on the
+            reader, such as by a reference made without that reader.
         clusters: the exam or patient number of each case; None if all cases are independent.
         random_readers: whether the result should also hold for other, similar readers.
         confidence: the confidence level of the interval.
@@ -72,7 +73,7 @@ def compare_with_model(
     (2, 6, 0.333, 'Obuchowski-Rockette')
     """
     return compare_differences(
-        readers - model[:, None],
+        readers - (model if model.ndim == 2 else model[:, None]),
         clusters=clusters,
         random_readers=random_readers,
         undefined_note="not defined: no case with a reader's and the model's answer",

@@ -4,7 +4,7 @@ The fields of a result are the columns of ``measures.json`` and ``report.json``,
 value is None, ``note`` gives the reason. Shares and differences are fractions (0 to 1, -1 to 1). ``low`` and
 ``high`` are the limits of the interval at the confidence level of the settings.
 
-This module only imports the standard library, so a page can read a stored report without importing pandas.
+This module imports no pandas, so a page can read a stored report quickly.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
+
+from domain.protocols import HelperRule
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -216,7 +218,8 @@ class MrmcComparison:
 
     Each reader counts once. ``arm`` is "" if a reader with several arms counts with the mean over the arms,
     otherwise the arm whose answers are used. With ``includes_helpers``, readers who helped to set the
-    reference are included. With ``random_readers`` the interval is valid for similar readers, otherwise for
+    reference are included; with ``leave_one_out`` each of them, and the model, is scored by a reference made
+    without this reader. With ``random_readers`` the interval is valid for similar readers, otherwise for
     these readers only; ``random_cases`` likewise. ``df`` is None if the normal distribution was used. ``p``
     is two-sided, for the hypothesis of no difference; ``p_adjusted`` is adjusted within the family. ``model``
     is the name of the model, or empty.
@@ -227,6 +230,7 @@ class MrmcComparison:
     measure: str = "accuracy"
     arm: str = ""
     includes_helpers: bool = False
+    leave_one_out: bool = False
     readers: int
     cases: int
     difference: float | None
@@ -240,6 +244,11 @@ class MrmcComparison:
     random_cases: bool = True
     method: str = ""
     note: str = ""
+
+    @property
+    def helpers(self) -> HelperRule:
+        """How readers who helped to set the reference are treated."""
+        return _find_helper_rule(self)
 
     def is_above(self, margin: float) -> bool | None:
         """Whether the whole interval is above ``margin``; with margin 0, whether the readers are better.
@@ -284,6 +293,7 @@ class ArmComparison:
     task: str
     measure: str = "accuracy"
     includes_helpers: bool
+    leave_one_out: bool = False
     readers: int
     cases: int
     mean_a: float | None
@@ -299,6 +309,17 @@ class ArmComparison:
     random_cases: bool
     method: str
     note: str
+
+    @property
+    def helpers(self) -> HelperRule:
+        """How readers who helped to set the reference are treated."""
+        return _find_helper_rule(self)
+
+
+def _find_helper_rule(comparison: MrmcComparison | ArmComparison) -> HelperRule:
+    if comparison.leave_one_out:
+        return HelperRule.LEAVE_ONE_OUT
+    return HelperRule.INCLUDED if comparison.includes_helpers else HelperRule.EXCLUDED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -414,7 +435,9 @@ class UsedSettings:
 
     ``family`` is a rule or a list of comparisons, ``adjustment`` the method for p values within it, and
     ``missing_answers`` the rule for questions that a model did not answer. ``agreement_basis`` states the
-    categories of agreement, and ``missing_in_agreement`` an answer that counts as missing there.
+    categories of agreement, and ``missing_in_agreement`` an answer that counts as missing there. With
+    ``leave_one_out``, readers who helped to set the reference are also scored by a reference made without
+    them.
     """
 
     seed: int
@@ -429,6 +452,7 @@ class UsedSettings:
     positive: str | None
     agreement_basis: str
     missing_in_agreement: str | None
+    leave_one_out: bool = False
 
 
 def to_record(result: DataclassInstance, names: Mapping[str, str] | None = None) -> Record:

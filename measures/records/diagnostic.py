@@ -26,6 +26,7 @@ from measures.results import DiagnosticResult, MrmcComparison
 from measures.roc import auc_estimate, auc_figures, compare_auc_of_arms, compare_auc_with_model
 
 Values = NDArray[np.float64]
+ACCURACY = "accuracy"
 _YES_NO = ("yes", "no")
 
 
@@ -92,7 +93,7 @@ class Endpoint:
 def list_endpoints(matrix: RatingMatrix, settings: Settings) -> list[Endpoint]:
     """Return accuracy, and with a positive answer also sensitivity, specificity and AUC (if scores exist)."""
     correct = np.where(matrix.correct < 0, np.nan, matrix.correct).astype(np.float64)
-    endpoints = [Endpoint(measure="accuracy", values=correct)]
+    endpoints = [Endpoint(measure=ACCURACY, values=correct)]
     truth = find_truth(matrix, settings)
     if truth is None:
         return endpoints

@@ -3,7 +3,8 @@
 ``cases`` is the number of questions that the model and at least one reader answered. The difference is
 readers minus model. A reader with several arms counts with the mean over the arms, and there is a further
 result for each arm. Readers who helped to set the reference are left out; if there are any, a second result
-includes them.
+includes them. By the settings, a third result of accuracy scores each of them, and the model compared with
+them, by a reference made without that reader.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.count_texts import count_text
-from domain.protocols import MissingAnswers
+from domain.protocols import HelperRule, MissingAnswers
 from measures.rating_matrix import QuestionSubset, RatingMatrix
-from measures.records.diagnostic import Endpoint, list_endpoints
+from measures.records.diagnostic import ACCURACY, Endpoint, list_endpoints
+from measures.records.leave_one_out import OwnReferences, score_by_own_references
 from measures.records.settings import Settings
 from measures.results import ArmComparison, MrmcComparison
 
@@ -35,7 +37,7 @@ class _Contrast:
     b: str
     first: NDArray[np.float64]
     second: NDArray[np.float64]
-    includes_helpers: bool
+    helpers: HelperRule
 
 
 def compute_mrmc(matrix: RatingMatrix, settings: Settings) -> tuple[MrmcComparison, ...]:
@@ -46,23 +48,24 @@ def compute_mrmc(matrix: RatingMatrix, settings: Settings) -> tuple[MrmcComparis
         settings: the settings; the confidence and the rule for missing answers are used.
 
     Returns:
-        For each task, model and arm: random readers and fixed readers, without and (if there are any) with
-        the readers who helped to set the reference. Empty without a reader or a model.
+        For each task, model and arm: random readers and fixed readers, by each rule for the readers who
+        helped to set the reference (if there are any). Empty without a reader or a model.
     """
     if not matrix.list_readers(include_helpers=True):
         return ()
-    endpoints = list_endpoints(matrix, settings)
+    endpoints, own_references = list_endpoints(matrix, settings), score_by_own_references(matrix, settings)
     return tuple(
         result
         for subset in matrix.task_subsets()
         for model in matrix.non_reference_raters
         if matrix.kinds[model] == "model"
         for arm in ("", *matrix.reader_arms)
-        for includes_helpers in _helper_sets(matrix)
+        for helpers in _list_helper_rules(matrix, settings)
         for endpoint in endpoints
         if endpoint.truth is None or arm or not matrix.reader_arms  # the mean of two scores is no score
+        if helpers is not HelperRule.LEAVE_ONE_OUT or endpoint.measure == ACCURACY
         for result in _compare_with_model(
-            matrix, settings, subset, endpoint, model=model, arm=arm, includes_helpers=includes_helpers
+            matrix, settings, subset, endpoint, own_references, model=model, arm=arm, helpers=helpers
         )
     )
 
@@ -79,31 +82,46 @@ def compute_arm_comparisons(matrix: RatingMatrix, settings: Settings) -> tuple[A
         periods, also the comparison of the periods and of the sequences. Empty with a single arm.
     """
     results: list[ArmComparison] = []
-    endpoints = list_endpoints(matrix, settings)
+    endpoints, own_references = list_endpoints(matrix, settings), score_by_own_references(matrix, settings)
     for subset in matrix.task_subsets():
-        for includes_helpers in _helper_sets(matrix):
-            readers = matrix.list_readers(include_helpers=includes_helpers)
+        for helpers in _list_helper_rules(matrix, settings):
+            readers = _list_readers(matrix, helpers)
+            own = _select_own_references(own_references, helpers)
             for endpoint, (a, b) in product(endpoints, combinations(matrix.reader_arms, 2)):
+                if helpers is HelperRule.LEAVE_ONE_OUT and endpoint.measure != ACCURACY:
+                    continue
                 contrast = _Contrast(
                     endpoint=endpoint,
                     factor="arm",
                     a=a,
                     b=b,
-                    first=_reader_values(matrix, endpoint, readers, arm=a),
-                    second=_reader_values(matrix, endpoint, readers, arm=b),
-                    includes_helpers=includes_helpers,
+                    first=_reader_values(matrix, endpoint, readers, own, arm=a),
+                    second=_reader_values(matrix, endpoint, readers, own, arm=b),
+                    helpers=helpers,
                 )
                 results += _compare_levels(matrix, settings, subset, contrast)
     if len(matrix.reader_arms) == len(matrix.periods) == 2:
-        results += _check_crossover(matrix, settings, endpoints[0])
+        results += _check_crossover(matrix, settings, endpoints[0], own_references)
     return tuple(results)
 
 
-def _helper_sets(matrix: RatingMatrix) -> tuple[bool, ...]:
+def _list_helper_rules(matrix: RatingMatrix, settings: Settings) -> tuple[HelperRule, ...]:
+    """Return the rules that give different results."""
     has_helpers = len(matrix.list_readers(include_helpers=True)) > len(
         matrix.list_readers(include_helpers=False)
     )
-    return (False, True) if has_helpers else (False,)
+    if not has_helpers:
+        return (HelperRule.EXCLUDED,)
+    leave_one_out = (HelperRule.LEAVE_ONE_OUT,) if settings.leave_one_out else ()
+    return (HelperRule.EXCLUDED, HelperRule.INCLUDED, *leave_one_out)
+
+
+def _list_readers(matrix: RatingMatrix, helpers: HelperRule) -> tuple[str, ...]:
+    return matrix.list_readers(include_helpers=helpers is not HelperRule.EXCLUDED)
+
+
+def _select_own_references(own_references: OwnReferences, helpers: HelperRule) -> OwnReferences:
+    return own_references if helpers is HelperRule.LEAVE_ONE_OUT else {}
 
 
 def _compare_with_model(
@@ -111,18 +129,24 @@ def _compare_with_model(
     settings: Settings,
     subset: QuestionSubset,
     endpoint: Endpoint,
+    own_references: OwnReferences,
     *,
     model: int,
     arm: str,
-    includes_helpers: bool,
+    helpers: HelperRule,
 ) -> Iterator[MrmcComparison]:
-    readers = matrix.list_readers(include_helpers=includes_helpers)
-    values = _reader_values(matrix, endpoint, readers, arm=arm)[subset.rows]
+    readers, own = _list_readers(matrix, helpers), _select_own_references(own_references, helpers)
+    values = _reader_values(matrix, endpoint, readers, own, arm=arm)[subset.rows]
+    model_values = np.stack(
+        [_select_values(endpoint, own, reader)[subset.rows, model] for reader in readers]
+        or [endpoint.values[subset.rows, model]],
+        axis=1,
+    )
     missing_note = _describe_missing_answers(matrix, settings, subset, endpoint, model)
     for random_readers in (True, False):
         comparison = endpoint.compare_with_model(
             values,
-            endpoint.values[subset.rows, model],
+            model_values if own else endpoint.values[subset.rows, model],
             rows=subset.rows,
             clusters=matrix.cluster_numbers(subset.rows),
             random_readers=random_readers,
@@ -135,7 +159,8 @@ def _compare_with_model(
             task=subset.name,
             measure=endpoint.measure,
             arm=arm,
-            includes_helpers=includes_helpers,
+            includes_helpers=helpers is not HelperRule.EXCLUDED,
+            leave_one_out=helpers is HelperRule.LEAVE_ONE_OUT,
             note="; ".join(filter(None, (note, missing_note))),
         )
 
@@ -161,7 +186,12 @@ def _describe_missing_answers(
 
 
 def _reader_values(
-    matrix: RatingMatrix, endpoint: Endpoint, readers: tuple[str, ...], *, arm: str = ""
+    matrix: RatingMatrix,
+    endpoint: Endpoint,
+    readers: tuple[str, ...],
+    own_references: OwnReferences,
+    *,
+    arm: str = "",
 ) -> NDArray[np.float64]:
     """Return the values of each reader, NaN where missing.
 
@@ -169,6 +199,7 @@ def _reader_values(
         matrix: the ratings.
         endpoint: the measure and its values.
         readers: the names of the readers.
+        own_references: the correctness by the own reference of some readers.
         arm: the arm; "" for the mean over the arms that the reader answered in.
 
     Returns:
@@ -181,18 +212,28 @@ def _reader_values(
             for column, name in enumerate(matrix.persons)
             if name == person and matrix.kinds[column] == "reader" and (not arm or matrix.arms[column] == arm)
         ]
-        own = endpoint.values[:, columns]
+        own = _select_values(endpoint, own_references, person)[:, columns]
         known = ~np.isnan(own)
         has_value = known.any(axis=1)
         values[has_value, index] = np.nansum(own[has_value], axis=1) / known[has_value].sum(axis=1)
     return values
 
 
-def _check_crossover(matrix: RatingMatrix, settings: Settings, endpoint: Endpoint) -> Iterator[ArmComparison]:
+def _select_values(endpoint: Endpoint, own_references: OwnReferences, reader: str) -> NDArray[np.float64]:
+    """Return the values of all raters with which a reader is compared, shape (questions, raters)."""
+    if reader not in own_references:
+        return endpoint.values
+    correct = own_references[reader]
+    return np.where(correct < 0, np.nan, correct)
+
+
+def _check_crossover(
+    matrix: RatingMatrix, settings: Settings, endpoint: Endpoint, own_references: OwnReferences
+) -> Iterator[ArmComparison]:
     """Compare the two periods, and the two sequences of arms, over all tasks."""
     [all_questions, *_] = matrix.task_subsets()
-    for includes_helpers in _helper_sets(matrix):
-        readers = matrix.list_readers(include_helpers=includes_helpers)
+    for helpers in _list_helper_rules(matrix, settings):
+        readers, own = _list_readers(matrix, helpers), _select_own_references(own_references, helpers)
         columns = {
             arm: [
                 next(
@@ -209,7 +250,7 @@ def _check_crossover(matrix: RatingMatrix, settings: Settings, endpoint: Endpoin
         }
         if not readers or any(-1 in indices for indices in columns.values()):
             continue
-        scores = {arm: _reader_values(matrix, endpoint, readers, arm=arm) for arm in matrix.reader_arms}
+        scores = {arm: _reader_values(matrix, endpoint, readers, own, arm=arm) for arm in matrix.reader_arms}
         period = {arm: matrix.period[:, indices] for arm, indices in columns.items()}
         by_period = [
             np.select([period[arm] == index for arm in matrix.reader_arms], list(scores.values()), np.nan)
@@ -224,7 +265,7 @@ def _check_crossover(matrix: RatingMatrix, settings: Settings, endpoint: Endpoin
         ):
             contrast = _Contrast(
                 endpoint=endpoint, factor=factor, a=names[0], b=names[1], first=values[0], second=values[1],
-                includes_helpers=includes_helpers,
+                helpers=helpers,
             )  # fmt: skip
             yield from _compare_levels(matrix, settings, all_questions, contrast)
 
@@ -247,7 +288,8 @@ def _compare_levels(
             b=contrast.b,
             task=subset.name,
             measure=contrast.endpoint.measure,
-            includes_helpers=contrast.includes_helpers,
+            includes_helpers=contrast.helpers is not HelperRule.EXCLUDED,
+            leave_one_out=contrast.helpers is HelperRule.LEAVE_ONE_OUT,
             readers=result.readers,
             cases=result.cases,
             mean_a=means[0],

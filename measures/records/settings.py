@@ -24,7 +24,9 @@ class Settings:
     which sensitivity, specificity and AUC are computed; ``threshold`` is the score from which a line without
     an answer has this answer; with ``jackknife`` the covariance of AUCs is the jackknife's, not DeLong's.
     ``agreement_basis`` states the categories of agreement, and ``missing_in_agreement`` is an answer that
-    counts as missing there, such as that of a reply without a recognised answer.
+    counts as missing there, such as that of a reply without a recognised answer. With ``leave_one_out``,
+    readers who helped to set the reference are also compared by a reference made without them
+    (:mod:`measures.records.leave_one_out`).
 
     Raises:
         InvalidValue: the confidence is below 0.5 or not below 1, the seed is negative, there are too few
@@ -44,6 +46,7 @@ class Settings:
     jackknife: bool = False
     agreement_basis: AgreementBasis = AgreementBasis.ANSWERS
     missing_in_agreement: str | None = None
+    leave_one_out: bool = False
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.confidence < 1:

@@ -115,6 +115,7 @@ def _figure_makers(report: StudyReport) -> dict[str, Callable[[StudyReport], _Dr
 def _draw_accuracy(report: StudyReport, *, task: str) -> _Drawing:
     figure_rows = rows.build_accuracy_rows(report, task=task)
     helped_note = " †: contributed to the answer key." if any("†" in row.label for row in figure_rows) else ""
+    helped_note += _note_own_references(figure_rows)
     svg = draw_forest(
         figure_rows,
         title=f"Accuracy (%): {_describe_task(task)}",
@@ -136,7 +137,7 @@ def _draw_differences(report: StudyReport, *, task: str) -> _Drawing:
         caption=(
             f"{_describe_study(report)}Paired by case, with {_format_confidence(report)} intervals (Tango), "
             "not adjusted for multiple comparisons. Mean of the readers: the comparison that the protocol "
-            "declares, with its own interval."
+            f"declares, with its own interval.{_note_own_references(figure_rows)}"
         ),
         axis=Axis(
             low=-axis_limit,
@@ -146,6 +147,13 @@ def _draw_differences(report: StudyReport, *, task: str) -> _Drawing:
         ),
     )
     return figure_rows, svg
+
+
+def _note_own_references(figure_rows: Sequence[rows.ForestRow[Any]]) -> str:
+    """Return the note of readers who are compared by a reference made without them; "" without one."""
+    if not any("‡" in row.label for row in figure_rows):
+        return ""
+    return " ‡: by the majority of the others who contributed to the answer key."
 
 
 def _draw_accuracy_bars(report: StudyReport) -> _Drawing:

@@ -56,8 +56,20 @@ _TABLES = {
         "Mean of the readers minus each model",
         (
             "Each reader counts once, with the mean over the arms if the arm is empty. Readers as a random "
-            "and as a fixed effect; without and with the readers who contributed to the answer key."
+            "and as a fixed effect; without and with the readers who contributed to the answer key. Leave "
+            "one out: each of these by the majority of the others who contributed."
         ),
+    ),
+    "leave_one_out": (
+        "Accuracy of readers who contributed to the answer key, by the others' majority",
+        (
+            "The reference of each reader is the answer of more than half of the others who contributed. "
+            "Only if the protocol declares it."
+        ),
+    ),
+    "leave_one_out_paired": (
+        "Differences of these readers from the models, by the others' majority",
+        "Reader and model by the reader's own reference; Tango intervals.",
     ),
     "missing_answers": (
         "Sensitivity to missing answers",

@@ -9,7 +9,7 @@ _ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
         "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "–": "--", "−": "$-$",
-        "“": "``", "”": "''", "’": "'", "…": r"\dots{}", "†": r"\dag{}", "\n": " ",
+        "“": "``", "”": "''", "’": "'", "…": r"\dots{}", "†": r"\dag{}", "‡": r"\ddag{}", "\n": " ",
     }
 )  # fmt: skip
 _SMALLEST_SHOWN = 0.0005

@@ -143,11 +143,15 @@ def _describe_conditions(readers: int, protocol: Protocol) -> str:
 
 def _write_scoring(report: StudyReport, protocol: Protocol) -> list[str]:
     helpers = any(profile.set_reference for profile in report.tables.raters)
-    rule = (
-        "are excluded from the primary comparison"
-        if protocol.used_helpers is HelperRule.EXCLUDED
-        else "are included in the primary comparison"
-    )
+    rule = {
+        HelperRule.EXCLUDED: "are excluded from the primary comparison",
+        HelperRule.INCLUDED: "are included in the primary comparison",
+        HelperRule.LEAVE_ONE_OUT: (
+            "are included in the primary comparison; each of them, and the model compared with them, is "
+            "scored by a reference made without this reader, the answer of more than half of the other "
+            "contributing readers (cases without such a majority are left out for this reader)"
+        ),
+    }[protocol.used_helpers]
     return [
         "An answer is correct if it equals the answer key or an alternative correct answer.",
         "Open answers that differ from the key were marked by an expert who did not see who answered."

@@ -48,6 +48,7 @@ def withhold_small_comparisons(measures: Measures, *, needed: int) -> Measures:
         paired=tuple(withhold(row, row.n) for row in measures.paired),
         unpaired=tuple(withhold(row, min(row.n_a, row.n_b)) for row in measures.unpaired),
         mrmc=tuple(withhold(row, row.cases) if row.readers else row for row in measures.mrmc),
+        leave_one_out_paired=tuple(withhold(row, row.n) for row in measures.leave_one_out_paired),
         arms=tuple(withhold(row, row.cases) for row in measures.arms),
         agreement=tuple(withhold(row, row.n) for row in measures.agreement),
         group=tuple(withhold(row, row.n) for row in measures.group),

@@ -15,11 +15,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.protocols import HelperRule, Hypothesis, Protocol, ReaderEffect
+from domain.protocols import Hypothesis, Protocol, ReaderEffect
 from measures.rating_matrix import RatingMatrix
 from measures.records.mrmc import compute_mrmc
 from measures.records.settings import Settings
 from measures.results import MrmcComparison
+from reader_study.report.helper_rules import find_declared_rule
 from reader_study.report.report_data import ReportData
 from reader_study.report.tables import MissingAnswerScenario
 
@@ -152,10 +153,8 @@ def _find_primary(comparisons: tuple[MrmcComparison, ...], protocol: Protocol) -
         for row in comparisons
         if not row.arm and row.random_readers is (protocol.readers is ReaderEffect.RANDOM)
     ]
-    includes_helpers = protocol.used_helpers is HelperRule.INCLUDED and any(
-        row.includes_helpers for row in chosen
-    )
-    return next(row for row in chosen if row.includes_helpers is includes_helpers)
+    declared = find_declared_rule(chosen, protocol)
+    return next(row for row in chosen if row.helpers is declared)
 
 
 def _conclude(result: MrmcComparison, protocol: Protocol) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from domain.errors import Refused
-from domain.protocols import FailedReplyRule, protocol_to_plain
+from domain.protocols import FailedReplyRule, HelperRule, protocol_to_plain
 from domain.vocabulary import AnswerFormat
 from measures.all_measures import compute_encoded_measures, encode_table
 from measures.families import EVERY_PAIR, adjust_arms, adjust_mrmc, adjust_paired, list_compared_pairs
@@ -67,6 +67,7 @@ def build_report(
         adjustment=protocol.used_adjustment,
         missing_answers=protocol.used_missing_answers,
         agreement_basis=protocol.used_agreement_basis,
+        leave_one_out=protocol.used_helpers is HelperRule.LEAVE_ONE_OUT,
         missing_in_agreement=FAILED_ANSWER
         if protocol.used_failed_replies is FailedReplyRule.MISSING
         else None,
@@ -119,6 +120,8 @@ def build_report(
         paired=paired,
         unpaired=measures.unpaired,
         mrmc=adjust_mrmc(measures.mrmc, family.pairs, kinds=kinds, adjustment=settings.adjustment),
+        leave_one_out=measures.leave_one_out,
+        leave_one_out_paired=adjust_paired(measures.leave_one_out_paired, family.pairs, settings.adjustment),
         missing_answers=compute_missing_answer_scenarios(data, encoded.matrix, settings),
         arms=adjust_arms(measures.arms, settings.adjustment),
         diagnostic=_compute_diagnostic(ratings, encoded.matrix, settings),

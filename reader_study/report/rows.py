@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from domain.count_texts import count_text
-from domain.protocols import HelperRule, ReaderEffect, protocol_from_plain
+from domain.protocols import ReaderEffect, protocol_from_plain
 from measures.rating_values import ALL
 from measures.results import to_record
+from reader_study.report.helper_rules import find_declared_rule
 from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.study_report import StudyReport
 from reader_study.report.tables import OptionPosition, StudyAgreement
@@ -88,11 +89,15 @@ class PlaceRow(OptionPosition):
 
 
 def build_accuracy_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[AccuracyDetails]]:
-    """Return one row per rater, the highest accuracy first. Raters who contributed to the key are marked."""
+    """Return one row per rater, the highest accuracy first. Raters who contributed to the key are marked.
+
+    If the protocol declares it, these readers have a second row (‡): their accuracy by the majority of the
+    others who contributed.
+    """
     helped_raters = {profile.rater for profile in report.tables.raters if profile.set_reference}
     return _sort_descending(
         _build_row(
-            f"{result.rater}{' †' if result.rater in helped_raters else ''}",
+            f"{result.rater}{mark if result.rater in helped_raters else ''}",
             result.kind,
             AccuracyDetails(task=task, n=result.n, correct=result.correct),
             (result.estimate, result.low, result.high),
@@ -100,7 +105,8 @@ def build_accuracy_rows(report: StudyReport, *, task: str = ALL) -> list[ForestR
             n=f"{result.correct:,}/{result.n:,}",
             note=result.note,
         )
-        for result in report.tables.accuracy
+        for mark, results in ((" †", report.tables.accuracy), (" ‡", report.tables.leave_one_out))
+        for result in results
         if result.group == task
     )
 
@@ -108,11 +114,15 @@ def build_accuracy_rows(report: StudyReport, *, task: str = ALL) -> list[ForestR
 def build_difference_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[DifferenceDetails]]:
     """Return the accuracy of each rater minus that of the chosen model, on the cases that both answered.
 
-    The first row is the comparison of the readers' mean that the protocol declares, if there is one.
+    The first row is the comparison of the readers' mean that the protocol declares, if there is one. If the
+    protocol declares it, readers who contributed to the key (‡) are compared by the majority of the others.
     """
     model, kinds = report.facts.model, {overall.rater: overall.kind for overall in report.tables.overall}
     rows = []
-    for difference in report.tables.paired:
+    by_own_reference = report.tables.leave_one_out_paired
+    replaced = {frozenset((row.a, row.b)) for row in by_own_reference}
+    by_key = [row for row in report.tables.paired if frozenset((row.a, row.b)) not in replaced]
+    for difference in (*by_key, *by_own_reference):
         if difference.task != task or model not in (difference.a, difference.b):
             continue
         model_first = difference.a == model
@@ -123,7 +133,7 @@ def build_difference_rows(report: StudyReport, *, task: str = ALL) -> list[Fores
         rater = difference.b if model_first else difference.a
         rows.append(
             _build_row(
-                rater,
+                f"{rater}{' ‡' if frozenset((difference.a, difference.b)) in replaced else ''}",
                 kinds[rater],
                 DifferenceDetails(
                     task=task,
@@ -151,9 +161,7 @@ def _build_mean_rows(report: StudyReport, task: str) -> list[ForestRow[Differenc
         if (row.model, row.task, row.arm, row.measure) == (report.facts.model, task, "", "accuracy")
         and row.random_readers is (protocol.readers is ReaderEffect.RANDOM)
     ]
-    includes_helpers = protocol.used_helpers is HelperRule.INCLUDED and any(
-        row.includes_helpers for row in comparisons
-    )
+    declared = find_declared_rule(comparisons, protocol)
     return [
         _build_row(
             "Mean of the readers",
@@ -168,7 +176,7 @@ def _build_mean_rows(report: StudyReport, task: str) -> list[ForestRow[Differenc
             note=row.note,
         )
         for row in comparisons
-        if row.includes_helpers is includes_helpers
+        if row.helpers is declared
     ]  # fmt: skip
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from domain.count_texts import count_text
-from domain.protocols import HelperRule, Hypothesis, PartlyRightRule, Protocol, ReaderEffect
+from domain.protocols import Hypothesis, PartlyRightRule, Protocol, ReaderEffect
 from measures.rating_values import ALL
 from measures.results import AccuracyResult, MrmcComparison
 from reader_study.report.facts import StudyFacts
+from reader_study.report.helper_rules import find_declared_rule
 from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.tables import ReportTables
 
@@ -25,6 +26,7 @@ def write_sentences(facts: StudyFacts, tables: ReportTables, protocol: Protocol)
             f"{_join_names(helped_raters)} contributed to the answer key; their accuracy is marked because "
             "it is not independent of the key."
         )
+    lines += _write_own_references(tables, protocol)
     if facts.repeat_answers or facts.training_answers:
         lines.append(
             f"{count_text(facts.repeat_answers, 'answer')} to hidden repeats are used for intra-reader "
@@ -70,19 +72,16 @@ def _write_primary_comparison(facts: StudyFacts, tables: ReportTables, protocol:
         if (comparison.model, comparison.task, comparison.arm) == (model, ALL, "")
     ]
     has_helpers = any(comparison.includes_helpers for comparison in comparisons)
-    primary_has_helpers = has_helpers and protocol.used_helpers is HelperRule.INCLUDED
+    declared = find_declared_rule(comparisons, protocol)
     lines += [
         _write_comparison(
             comparison,
             protocol,
-            primary=(comparison.random_readers, comparison.includes_helpers)
-            == (primary_is_random, primary_has_helpers),
+            primary=(comparison.random_readers, comparison.helpers) == (primary_is_random, declared),
             readers=_describe_readers(comparison, has_helpers=has_helpers),
             level=level,
         )
-        for comparison in sorted(
-            comparisons, key=lambda comparison: comparison.includes_helpers is not primary_has_helpers
-        )
+        for comparison in sorted(comparisons, key=lambda comparison: comparison.helpers is not declared)
     ]
     lines += _write_arm_comparisons(tables, protocol, level)
     if model is None and any(overall.kind == "model" for overall in tables.overall):
@@ -102,13 +101,11 @@ def _write_accuracy(result: AccuracyResult, level: str) -> str:
 
 def _write_arm_comparisons(tables: ReportTables, protocol: Protocol, level: str) -> list[str]:
     """Return the contrast of the arms with readers and cases random, and the checks of a crossover."""
-    includes_helpers = protocol.used_helpers is HelperRule.INCLUDED and any(
-        row.includes_helpers for row in tables.arms
-    )
+    declared = find_declared_rule(tables.arms, protocol)
     lines, written = [], set()
     for row in tables.arms:
         key = (row.factor, row.a, row.b)
-        if row.task != ALL or row.includes_helpers is not includes_helpers or key in written:
+        if row.task != ALL or row.helpers is not declared or key in written:
             continue
         written.add(key)  # the first analysis of a contrast is that with readers and cases random
         subject = {"arm": "Arms", "period": "Check of periods", "sequence": "Check of sequences"}[row.factor]
@@ -141,6 +138,8 @@ def _describe_readers(comparison: MrmcComparison, *, has_helpers: bool) -> str:
     readers = count_text(comparison.readers, "reader")
     if not has_helpers:
         return readers
+    if comparison.leave_one_out:
+        return f"{readers}, each of those who contributed to the answer key by the majority of the others,"
     if comparison.includes_helpers:
         return f"{readers}, including those who contributed to the answer key,"
     return f"{readers} who did not contribute to the answer key"
@@ -185,6 +184,24 @@ def _write_comparison(
             "comparisons with the other models, the difference is not significant."
         )
     return f"{text} The {better} more accurate."
+
+
+def _write_own_references(tables: ReportTables, protocol: Protocol) -> list[str]:
+    """Return the accuracy of each reader who helped, by the answer key and by the majority of the others."""
+    by_key = {result.rater: result for result in tables.accuracy if result.group == ALL}
+    level = f"{protocol.confidence:.0%} CI"
+    lines = []
+    for result in (row for row in tables.leave_one_out if row.group == ALL):
+        if result.low is None or result.high is None:
+            lines.append(f"{result.rater} by the majority of the others: {result.note or 'not defined'}.")
+            continue
+        lines.append(
+            f"{result.rater} by the majority of the others who contributed to the answer key: "
+            f"{result.correct:,} of {count_text(result.n, 'case')} correct ({format_share(result.estimate)}, "
+            f"{level} {result.low * 100:.1f} to {result.high * 100:.1f}); by the answer key "
+            f"{format_share(by_key[result.rater].estimate)}."
+        )
+    return lines
 
 
 def _write_extraction_errors(tables: ReportTables, protocol: Protocol) -> str:

@@ -358,6 +358,8 @@ class ReportTables:
     paired: tuple[PairedDifference, ...]
     unpaired: tuple[UnpairedDifference, ...]
     mrmc: tuple[MrmcComparison, ...]
+    leave_one_out: tuple[AccuracyResult, ...] = field(metadata={"group": "task"})
+    leave_one_out_paired: tuple[PairedDifference, ...]
     missing_answers: tuple[MissingAnswerScenario, ...]
     arms: tuple[ArmComparison, ...]
     diagnostic: tuple[DiagnosticResult, ...]

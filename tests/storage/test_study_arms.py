@@ -8,7 +8,10 @@ from sqlalchemy import Engine, update
 from domain.protocols import HelperRule, MissingAnswers, Protocol
 from domain.studies import Arm, Crossing, ReaderProfile
 from reader_study import service as studies
+from reader_study.report.figures import draw_figure, make_figure_name
 from reader_study.report.html import render_html
+from reader_study.report.methods import write_methods
+from reader_study.report.rows import build_difference_rows
 from storage.rows.datasets import ExamRow
 from storage.unit_of_work import unit_of_work
 from tests.storage.study_reports import find_result, import_model_answers, list_scored_cases, load_report
@@ -92,6 +95,30 @@ def test_the_protocol_can_include_readers_who_set_the_key(sqlite_engine, tmp_pat
     report = make_report(sqlite_engine, tmp_path, helping=["rob"], helpers=HelperRule.INCLUDED)
     primary = next(sentence for sentence in report.words if sentence.startswith("Primary comparison"))
     assert "2 readers, including those who contributed to the answer key," in primary
+
+
+def test_the_protocol_can_compare_them_by_the_majority_of_the_others(sqlite_engine, tmp_path):
+    report = make_report(sqlite_engine, tmp_path, helping=["rea", "rob"], helpers=HelperRule.LEAVE_ONE_OUT)
+    primary = next(sentence for sentence in report.words if sentence.startswith("Primary comparison"))
+    text = "2 readers, each of those who contributed to the answer key by the majority of the others,"
+    assert text in primary
+    rows = [row for row in report.tables.mrmc if (row.task, row.arm, row.random_readers) == ("all", "", True)]
+    assert [row.helpers for row in rows] == list(HelperRule)
+    own = [row for row in report.tables.leave_one_out if row.group == "all"]
+    assert {row.rater for row in own} == {
+        f"{reader} ({arm})" for reader in ("rea", "rob") for arm in ("aided", "plain")
+    }
+    for row in own:
+        text = f"{row.rater} by the majority of the others who contributed to the answer key: {row.correct} "
+        assert any(sentence.startswith(text) for sentence in report.words), text
+    assert "scored by a reference made without this reader" in " ".join(write_methods(report))
+    labels = {row.label for row in build_difference_rows(report)}
+    assert {label for label in labels if "‡" in label} == {f"{row.rater} ‡" for row in own}
+    assert (
+        "‡: by the majority of the others" in draw_figure(report, make_figure_name("differences", "all")).svg
+    )
+    assert "by the others&#x27; majority" in render_html(report)
+    assert type(report).from_json(report.to_json()) == report
 
 
 def test_missing_predictions_count_as_the_protocol_says(sqlite_engine, tmp_path):

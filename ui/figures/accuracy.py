@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from measures.results import AccuracyResult, ArmComparison
+from domain.protocols import HelperRule
+from measures.results import AccuracyResult, ArmComparison, MrmcComparison
 from reader_study.report.figures import make_figure_name
 from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.rows import build_difference_rows
@@ -209,9 +210,7 @@ def _show_differences_from_models(view: ReportView) -> None:
                 "Difference (percentage points)": "–"
                 if is_withheld(row.note)
                 else _format_share(row.difference, row.low, row.high),
-                "Readers": f"{row.readers} (with those of the key)"
-                if row.includes_helpers
-                else str(row.readers),
+                "Readers": _describe_readers(row),
                 "Cases": row.cases,
                 "p": _format_p(row.p),
                 "p (adjusted)": _format_p(row.p_adjusted),
@@ -225,7 +224,10 @@ def _show_differences_from_models(view: ReportView) -> None:
         empty="No comparison: it needs readers and a model.",
     )
     _show_missing_answers(view)
-    view.show_table_links("paired", "unpaired", "mrmc", "missing_answers")
+    own_reference_tables = (
+        ("leave_one_out", "leave_one_out_paired") if view.report.tables.leave_one_out else ()
+    )
+    view.show_table_links("paired", "unpaired", "mrmc", *own_reference_tables, "missing_answers")
 
 
 def _show_missing_answers(view: ReportView) -> None:
@@ -268,9 +270,7 @@ def _show_arm_differences(view: ReportView) -> None:
                 "Difference (percentage points)": "–"
                 if is_withheld(row.note)
                 else _format_share(row.difference, row.low, row.high),
-                "Readers": f"{row.readers} (with those of the key)"
-                if row.includes_helpers
-                else str(row.readers),
+                "Readers": _describe_readers(row),
                 "Cases": row.cases,
                 "p": _format_p(row.p),
                 "p (adjusted)": _format_p(row.p_adjusted),
@@ -282,6 +282,15 @@ def _show_arm_differences(view: ReportView) -> None:
         ]
     )
     view.show_table_links("arms")
+
+
+def _describe_readers(row: MrmcComparison | ArmComparison) -> str:
+    note = {
+        HelperRule.EXCLUDED: "",
+        HelperRule.INCLUDED: " (with those of the key)",
+        HelperRule.LEAVE_ONE_OUT: " (those of the key by the others' majority)",
+    }[row.helpers]
+    return f"{row.readers}{note}"
 
 
 def _describe_population(row: ArmComparison) -> str:

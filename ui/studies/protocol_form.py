@@ -121,7 +121,8 @@ def show_protocol_fields(
         key=f"{form_key}-helpers",
         format_func=lambda rule: rule.capitalize(),
         help="Their accuracy depends on the key that they helped to set. This choice is for the primary "
-        "comparison. The report shows both results.",
+        "comparison. The report shows the results without and with them. Leave-one-reader-out scores each of "
+        "them, and the model, by the majority of the others who set the key.",
     )
     missing_answers = right.selectbox(
         "Questions without an answer of the model",
