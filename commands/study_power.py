@@ -6,10 +6,14 @@ import argparse
 import json
 import sys
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
+from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from domain.errors import InvalidValue
+from domain.errors import InvalidValue, Refused
 from measures.kappa_precision import cases_for_kappa, expected_kappa_limits
+from measures.pilot import Pilot, describe_pilot, estimate_pilot
 from measures.power import Power, PowerAssumptions, cases_for_power, power_table
 from measures.power_designs import (
     MAX_CASES,
@@ -19,6 +23,8 @@ from measures.power_designs import (
     cases_for_design,
     power_of_design,
 )
+from reader_study import service as studies
+from storage.unit_of_work import read_only_session
 
 
 def add_subcommands(subcommands: Subparsers) -> None:
@@ -28,28 +34,33 @@ def add_subcommands(subcommands: Subparsers) -> None:
         help="compute the power of a study and the precision of kappa",
         description="Accuracies, spread and margin are proportions: .02 is 2 percentage points. The power is "
         "simulated, with its standard error; the formula is shown beside it. With --second-arm-accuracy, the "
-        "same readers read in two arms, and --reader-accuracy is that of the first.",
+        "same readers read in two arms, and --reader-accuracy is that of the first. With a pilot, "
+        "accuracies, spread and correlations that are not given are estimated from its answers.",
     )
-    power.add_argument("--reader-accuracy", type=float, required=True, metavar="P")
-    compared = power.add_mutually_exclusive_group(required=True)
+    pilot = power.add_mutually_exclusive_group()
+    pilot.add_argument("--pilot-study", metavar="NAME", help="a study of the workspace as pilot")
+    pilot.add_argument(
+        "--pilot", type=Path, metavar="RATINGS.csv", help="a file of ratings as pilot (see `measure`)"
+    )
+    power.add_argument("--pilot-model", metavar="NAME", help="the model of the pilot, if it has several")
+    power.add_argument("--reader-accuracy", type=float, metavar="P", help="required without a pilot")
+    compared = power.add_mutually_exclusive_group()
     compared.add_argument("--model-accuracy", type=float, metavar="P")
     compared.add_argument(
         "--second-arm-accuracy", type=float, metavar="P", help="compare two arms instead of readers and model"
     )
     power.add_argument(
-        "--spread", type=float, default=0.0, help="standard deviation of the readers' accuracies"
+        "--spread", type=float, help="standard deviation of the readers' accuracies; default 0"
     )
     power.add_argument(
         "--arm-spread",
         type=float,
-        default=0.0,
-        help="two arms: standard deviation of a reader's own effect in each arm",
+        help="two arms: standard deviation of a reader's own effect in each arm; default 0",
     )
     power.add_argument(
         "--arm-correlations",
         type=float,
         nargs=3,
-        default=[0.6, 0.5, 0.45],
         metavar="R",
         help="two arms: latent correlations of one reader in both arms, of two readers in one arm, and of "
         "two readers in different arms; default .6 .5 .45",
@@ -68,16 +79,14 @@ def add_subcommands(subcommands: Subparsers) -> None:
     power.add_argument(
         "--reader-correlation",
         type=float,
-        default=0.5,
         metavar="R",
-        help="latent correlation between two readers",
+        help="latent correlation between two readers; default .5",
     )
     power.add_argument(
         "--model-correlation",
         type=float,
-        default=0.35,
         metavar="R",
-        help="latent correlation between reader and model",
+        help="latent correlation between reader and model; default .35",
     )
     power.add_argument(
         "--margin", type=float, default=0.0, help="a margin above 0 tests non-inferiority of the model"
@@ -109,32 +118,12 @@ def run(args: argparse.Namespace) -> int:
         cases_per_patient=args.cases_per_patient,
         patient_correlation=args.patient_correlation,
     )
-    expected: PowerAssumptions | ArmAssumptions
-    if args.second_arm_accuracy is not None:
-        same_reader, same_arm, other = args.arm_correlations
-        expected = ArmAssumptions(
-            first_accuracy=args.reader_accuracy,
-            second_accuracy=args.second_arm_accuracy,
-            spread=args.spread,
-            arm_spread=args.arm_spread,
-            same_reader_correlation=same_reader,
-            same_arm_correlation=same_arm,
-            other_correlation=other,
-            margin=args.margin,
-            random_readers=not args.fixed_readers,
-        )
-        return _run_design(args, expected, design)
-    expected = PowerAssumptions(
-        reader_accuracy=args.reader_accuracy,
-        model_accuracy=args.model_accuracy,
-        spread=args.spread,
-        reader_correlation=args.reader_correlation,
-        model_correlation=args.model_correlation,
-        margin=args.margin,
-        random_readers=not args.fixed_readers,
-    )
+    pilot = _load_pilot(args)
+    expected = _choose_assumptions(args, pilot)
+    if isinstance(expected, ArmAssumptions):
+        return _run_design(args, expected, design, pilot)
     if design.readers_per_case is not None or design.cases_per_patient > 1:
-        return _run_design(args, expected, design)
+        return _run_design(args, expected, design, pilot)
     designs = power_table(
         expected,
         readers=args.readers,
@@ -149,6 +138,7 @@ def run(args: argparse.Namespace) -> int:
     kappa, kappa_cases = _plan_kappa(args)
     if args.json:
         plain = {
+            "pilot": None if pilot is None else asdict(pilot),
             "expected": asdict(expected),
             "power": [
                 asdict(power) | {"shown": power.quoted_power, "shown_is": power.quoted_method}
@@ -161,6 +151,7 @@ def run(args: argparse.Namespace) -> int:
         }
         print(json.dumps(plain, indent=2))
         return 0
+    _print_pilot(pilot)
     print("readers  cases  power  by          formula  simulation")
     for power in designs:
         print(_format_line(power))
@@ -171,8 +162,78 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _load_pilot(args: argparse.Namespace) -> Pilot | None:
+    """Estimate the assumptions from the pilot; None without one."""
+    if args.pilot_study is not None:
+        from storage.schema import prepare_workspace  # noqa: PLC0415 - a plan without a study needs no database
+
+        prepare_workspace()
+        with read_only_session() as db:
+            return studies.estimate_study_pilot(
+                db, by=command_line_person(), study=args.pilot_study, model=args.pilot_model
+            )
+    if args.pilot is None:
+        return None
+    from measures.all_measures import encode_table  # noqa: PLC0415 - imports pandas
+    from measures.ratings_file import read_ratings  # noqa: PLC0415 - the same
+    from measures.records.settings import Settings  # noqa: PLC0415 - the same
+
+    encoded = encode_table(read_ratings(args.pilot), Settings(bootstrap=0))
+    return estimate_pilot(encoded.matrix, model=args.pilot_model)
+
+
+def _choose_assumptions(args: argparse.Namespace, pilot: Pilot | None) -> PowerAssumptions | ArmAssumptions:
+    """Return the assumptions: the given values, and for the others the pilot's or the defaults.
+
+    Raises:
+        InvalidValue: an accuracy is missing.
+        Refused: the pilot compares something else than the plan.
+    """
+    has_arms = args.second_arm_accuracy is not None or (
+        pilot is not None and isinstance(pilot.assumptions, ArmAssumptions) and args.model_accuracy is None
+    )
+    same_reader, same_arm, other = args.arm_correlations or (None, None, None)
+    given: dict[str, float | None] = (
+        {
+            "first_accuracy": args.reader_accuracy,
+            "second_accuracy": args.second_arm_accuracy,
+            "arm_spread": args.arm_spread,
+            "same_reader_correlation": same_reader,
+            "same_arm_correlation": same_arm,
+            "other_correlation": other,
+        }
+        if has_arms
+        else {
+            "reader_accuracy": args.reader_accuracy,
+            "model_accuracy": args.model_accuracy,
+            "reader_correlation": args.reader_correlation,
+            "model_correlation": args.model_correlation,
+        }
+    )
+    kind = ArmAssumptions if has_arms else PowerAssumptions
+    if pilot is not None and not isinstance(pilot.assumptions, kind):
+        raise Refused(
+            "The pilot compares readers with a model, and the plan two arms, or the other way round."
+        )
+    values: dict[str, Any] = {} if pilot is None else asdict(pilot.assumptions)
+    values |= {name: value for name, value in (given | {"spread": args.spread}).items() if value is not None}
+    if len([name for name in values if name.endswith("_accuracy")]) < 2:
+        raise InvalidValue(
+            "accuracy", "give --reader-accuracy and --model-accuracy or --second-arm-accuracy, or a pilot"
+        )
+    return kind(**values | {"margin": args.margin, "random_readers": not args.fixed_readers})
+
+
+def _print_pilot(pilot: Pilot | None) -> None:
+    if pilot is not None:
+        print(describe_pilot(pilot))
+
+
 def _run_design(
-    args: argparse.Namespace, expected: PowerAssumptions | ArmAssumptions, design: ReadingDesign
+    args: argparse.Namespace,
+    expected: PowerAssumptions | ArmAssumptions,
+    design: ReadingDesign,
+    pilot: Pilot | None,
 ) -> int:
     """Simulate a design without a formula."""
     runs = RUNS if args.runs is None else args.runs
@@ -196,6 +257,7 @@ def _run_design(
     kappa, kappa_cases = _plan_kappa(args)
     if args.json:
         plain = {
+            "pilot": None if pilot is None else asdict(pilot),
             "expected": asdict(expected),
             "design": asdict(design),
             "power": rows,
@@ -207,6 +269,7 @@ def _run_design(
         }
         print(json.dumps(plain, indent=2))
         return 0
+    _print_pilot(pilot)
     print("readers  cases  power (simulation)")
     for row in rows:
         print(

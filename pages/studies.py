@@ -42,7 +42,7 @@ def main() -> None:
     if view == "New study":
         show_study_form(person)
     elif view == "Sample size":
-        show_planning()
+        show_planning(person)
     else:
         with read_only_session() as db:
             summaries = {summary.study.name: summary for summary in list_studies(db, by=person)}

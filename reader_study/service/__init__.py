@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         open_answer,
     )
     from reader_study.service.outside_readings import OutsideReadings, import_readings
+    from reader_study.service.pilots import estimate_study_pilot
     from reader_study.service.predictions import ImportedPredictions, import_predictions, list_models
     from reader_study.service.progress import (
         ReaderProgress,
@@ -108,6 +109,7 @@ __all__ = [
     "count_report_answers",
     "create_study",
     "describe_design",
+    "estimate_study_pilot",
     "exclude_readings",
     "import_marks",
     "import_predictions",

@@ -196,3 +196,26 @@ def test_a_study_without_yes_no_questions_has_no_files_for_roc_programs(workspac
     compute_report(page)
     export_roc_files(page)
     assert "ROC files need yes/no questions with both keys" in page.error[0].value
+
+
+def test_a_study_can_be_the_pilot_of_another_one(workspace, tmp_path, sign_in_as, run_page):
+    study_world = make_study_world(workspace, cases=8, protocol=Protocol(bootstrap=0, model="m"))
+    read_all(study_world, "rea", option=0)
+    read_all(study_world, "rob", option=1)
+    answers = {
+        case.question.id: {"answer": "AB"[index % 2]}
+        for index, case in enumerate(list_scored_cases(study_world))
+    }
+    import_model_answers(study_world, tmp_path, answers)
+    sign_in_as("cora", Role.COORDINATOR)
+    page = run_page("pages/studies.py")
+    page.session_state["studies-view"] = "Sample size"
+    page.run(timeout=60)
+    pilot = next(field for field in page.selectbox if field.label == "Pilot study")
+    pilot.set_value("first").run(timeout=60)
+    assert not page.exception
+    text = get_text(page)
+    assert "Pilot: 2 readers, 8 cases, model m; accuracy readers " in text
+    stated = float(text.partition("accuracy readers ")[2].partition("%")[0])
+    [reader] = [field for field in page.number_input if field.label == "Reader accuracy (%)"]
+    assert reader.value == pytest.approx(stated, abs=0.06)

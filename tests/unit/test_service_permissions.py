@@ -231,6 +231,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "reader_study.save_reading_draft": Action.READ,
     "reader_study.list_study_models": Action.RUN_STUDY,
     "reader_study.list_models": Action.RUN_STUDY,
+    "reader_study.estimate_study_pilot": Action.RUN_STUDY,
     "reader_study.list_studies": Action.RUN_STUDY,
     "reader_study.open_case": Action.READ,
     "reader_study.list_protocol_versions": Action.RUN_STUDY,

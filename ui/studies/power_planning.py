@@ -8,11 +8,21 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from domain.errors import InvalidValue
+from domain.errors import DomainError, InvalidValue
+from domain.people import Person
 from measures.kappa_precision import cases_for_kappa, expected_kappa_limits
+from measures.pilot import Pilot, describe_pilot
 from measures.power import Power, PowerAssumptions, cases_for_power, power_table
+from measures.power_designs import ArmAssumptions
+from reader_study.service import (
+    estimate_study_pilot,
+    list_studies,
+    list_study_models,
+    load_report_digest,
+)
 from ui import state
 from ui.chart import show_chart
+from ui.context import read_only_session
 from ui.layout import responsive_columns
 from ui.tables import show_table
 from ui.widgets import escape_markdown
@@ -23,12 +33,18 @@ _RULE_COLOUR = "#8a939b"
 _COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00")
 
 
-def show_planning() -> None:
+#: The assumptions without a pilot: ReXVQA's reader study.
+_DEFAULTS = PowerAssumptions(reader_accuracy=0.7727, model_accuracy=0.8384, spread=0.02)
+
+
+def show_planning(person: Person) -> None:
     """Draw the inputs on the left, and power and precision on the right."""
     form_key = state.form_key("plan")
     left, right = responsive_columns(1, 2, name="planning")
     with left:
-        inputs = _choose_assumptions(form_key)
+        st.subheader("Assumptions")
+        pilot_key, pilot = _choose_pilot(person, form_key)
+        inputs = _choose_assumptions(f"{form_key}-{pilot_key}", pilot)
     if inputs is None:
         return
     assumptions, readers, cases = inputs
@@ -82,13 +98,56 @@ def build_power_chart(powers: Sequence[Power]) -> alt.LayerChart:
     return layered_chart
 
 
-def _choose_assumptions(form_key: str) -> tuple[PowerAssumptions, list[int], list[int]] | None:
-    st.subheader("Assumptions")
-    reader = _percent_input("Reader accuracy (%)", 77.27, f"{form_key}-reader")
-    model = _percent_input("Model accuracy (%)", 83.84, f"{form_key}-model")
+def _choose_pilot(person: Person, form_key: str) -> tuple[str, PowerAssumptions]:
+    """Draw the choice of a pilot study. Returns a key of the choice, and the initial assumptions."""
+    with read_only_session() as db:
+        names = [summary.study.name for summary in list_studies(db, by=person)]
+    if not names:
+        return "", _DEFAULTS
+    study = st.selectbox(
+        "Pilot study",
+        [None, *names],
+        format_func=lambda name: name or "None",
+        key=f"{form_key}-pilot-{len(names)}",
+        help="Accuracies, spread and correlations are estimated from the answers of this study.",
+    )
+    if study is None:
+        return "", _DEFAULTS
+    with read_only_session() as db:
+        models = [
+            row.name for row in list_study_models(db, by=person, study=study) if row.chosen and row.answered
+        ]
+        digest = load_report_digest(db, by=person, study=study)
+    model = models[0] if len(models) == 1 else None
+    if len(models) > 1:
+        model = st.selectbox("Model of the pilot", models, key=f"{form_key}-pilot-model-{study}")
+    try:
+        pilot = _load_pilot(person, study, model, digest)
+    except DomainError as error:
+        st.info(escape_markdown(str(error)))
+        return "", _DEFAULTS
+    if isinstance(pilot.assumptions, ArmAssumptions):
+        st.info("This study has two arms. Use `cli.py study power --pilot-study NAME`.")
+        return "", _DEFAULTS
+    st.caption(escape_markdown(describe_pilot(pilot)))
+    return f"{study}-{model}-{digest[:12]}", pilot.assumptions
+
+
+@st.cache_data(max_entries=20, show_spinner=False)
+def _load_pilot(_person: Person, study: str, model: str | None, digest: str) -> Pilot:  # noqa: ARG001 - other answers have another digest
+    with read_only_session() as db:
+        return estimate_study_pilot(db, by=_person, study=study, model=model)
+
+
+def _choose_assumptions(
+    form_key: str, initial: PowerAssumptions
+) -> tuple[PowerAssumptions, list[int], list[int]] | None:
+    """Draw the inputs. Their keys contain the pilot, so that another pilot sets them again."""
+    reader = _percent_input("Reader accuracy (%)", initial.reader_accuracy * 100, f"{form_key}-reader")
+    model = _percent_input("Model accuracy (%)", initial.model_accuracy * 100, f"{form_key}-model")
     spread = _percent_input(
         "SD between readers (percentage points)",
-        2.0,
+        initial.spread * 100,
         f"{form_key}-spread",
         help_="Standard deviation of the readers' accuracies.",
     )
@@ -100,10 +159,20 @@ def _choose_assumptions(form_key: str) -> tuple[PowerAssumptions, list[int], lis
     )
     with st.expander("Correlations and sample sizes"):
         reader_correlation = st.number_input(
-            "Correlation between two readers", 0.0, 0.99, 0.5, 0.05, key=f"{form_key}-between"
+            "Correlation between two readers",
+            0.0,
+            0.99,
+            initial.reader_correlation,
+            0.05,
+            key=f"{form_key}-between",
         )
         model_correlation = st.number_input(
-            "Correlation between reader and model", -0.9, 0.99, 0.35, 0.05, key=f"{form_key}-with-model"
+            "Correlation between reader and model",
+            -0.97,
+            0.99,
+            initial.model_correlation,
+            0.05,
+            key=f"{form_key}-with-model",
         )
         readers_fixed = st.checkbox(
             "Fixed readers", key=f"{form_key}-fixed", help="The result applies to these readers only."
