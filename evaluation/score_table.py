@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.questions import Answer, Question
+from domain.questions import Answer
 from domain.readings import Prediction
 from evaluation.answer_extraction import BY_JUDGE
 from evaluation.answer_texts import build_candidate, build_reference
@@ -29,7 +30,7 @@ from reader_study.extraction import GIVEN
 from review.corrected_versions import compute_box_overlap
 
 #: The version of the files. It changes when a score is computed differently.
-TABLE_VERSION = 1
+TABLE_VERSION = 2
 NOT_STATED = "not stated"
 #: The properties by which scores can be divided, with their names on screen.
 DIMENSIONS = {
@@ -207,7 +208,7 @@ def score_model(
         if not question.format.is_free_text:
             given = None if prediction is None else prediction.answer
             correct[row] = question.is_correct(given)
-            answer[row] = _encode_answer(question, given)
+            answer[row] = _encode_answer(given)
         if question.boxes:
             boxes = () if prediction is None else prediction.boxes
             has_boxes[row] = bool(boxes)
@@ -307,10 +308,8 @@ def _find_state(prediction: Prediction | None) -> AnswerState:
     return states.get(prediction.rule, AnswerState.BY_RULE)
 
 
-def _encode_answer(question: Question, answer: Answer | None) -> int:
-    """Return a number of an answer: one bit per option, or the position among the fixed answers."""
+def _encode_answer(answer: Answer | None) -> int:
+    """Return a number of an answer: one bit per option, or the checksum of a text."""
     if answer is None:
         return -1
-    if isinstance(answer, str):
-        return question.format.fixed_answers.index(answer) if answer in question.format.fixed_answers else -1
-    return sum(1 << index for index in answer)
+    return crc32(answer.encode()) if isinstance(answer, str) else sum(1 << index for index in answer)

@@ -180,13 +180,12 @@ def _parse_value(text: str, format_: AnswerFormat, options: Sequence[str]) -> An
 
 def _json_answers(text: str) -> Iterator[object]:
     """Yield the values of the field "answer" or "final_answer" of all JSON objects in the text."""
-    decoder = json.JSONDecoder(object_pairs_hook=_build_object)
     position = text.find("{")
     for _ in range(_MAX_JSON_OBJECTS):
         if position < 0:
             return
         try:
-            parsed, end = decoder.raw_decode(text, position)
+            parsed, end = _object_decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
             position = text.find("{", position + 1)
             continue
@@ -204,8 +203,7 @@ class _Object:
         self.pairs = pairs
 
 
-def _build_object(pairs: list[tuple[str, object]]) -> _Object:
-    return _Object(pairs)
+_object_decoder = json.JSONDecoder(object_pairs_hook=_Object)
 
 
 def _is_in_ranges(position: int, ranges: Sequence[tuple[int, int]]) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 
 from sqlmodel import Session
@@ -83,9 +85,10 @@ def store_records(
     by: Person,
     name: str,
     condition: Condition,
-    records: Iterable[PredictionRecord],
+    records: Iterable[PredictionRecord | Refusal],
     source: str,
     now: datetime,
+    file: str = "",
 ) -> StoredAnswers:
     """Store answers of a command or a file. A question that has an answer already is refused.
 
@@ -94,9 +97,10 @@ def store_records(
         by: the acting person.
         name: the evaluation.
         condition: the condition.
-        records: the answers; they refer to the options in the order shown.
+        records: the answers, which refer to the options in the order shown, and what could not be read.
         source: where they are from, for the audit trail.
         now: the current time.
+        file: the name of the file in refusals; "" for ``source``.
 
     Raises:
         NotFound: there is no such evaluation or condition.
@@ -118,6 +122,7 @@ def store_records(
         questions=load_question_formats(db, evaluation),
         source=source,
         now=now,
+        file=file,
     )
 
 
@@ -149,22 +154,18 @@ def import_answers(
     """
     require(by, Action.RUN_MODELS)
     file = file_name or path.name
-    refusals = Refusals(file=file)
-    records = []
-    for item, _ in read_predictions_in_process(path, model=None, file=file):
-        if isinstance(item, Refusal):
-            refusals.add(item.record, item.field, item.reason)
-        else:
-            records.append(item)
-    if not records and not refusals.count:
-        refusals.add("1", "", "contains no predictions")
-    if refusals.count:
-        return StoredAnswers(added=0, failed=0, refusals=refusals.sorted_by_line, refused=refusals.count)
     with path.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
-    return store_records(
-        db, by=by, name=name, condition=condition, records=records, source=f"{file} {digest}", now=now
-    )
+    with closing(read_predictions_in_process(path, model=None, file=file)) as reading:
+        # The process starts with the first record, and parses further ones while the questions are loaded.
+        first = next(reading, None)
+        if first is None:
+            refusal = Refusal(file=file, record="1", field="", reason="contains no predictions")
+            return StoredAnswers(added=0, failed=0, refusals=(refusal,), refused=1)
+        return store_records(
+            db, by=by, name=name, condition=condition, records=(item for item, _ in chain([first], reading)),
+            source=f"{file} {digest}", now=now, file=file,
+        )  # fmt: skip
 
 
 def load_condition(db: Session, *, name: str, condition: Condition) -> tuple[Evaluation, EvaluationRun]:
@@ -214,17 +215,21 @@ def _store(
     by: Person,
     evaluation: Evaluation,
     run: EvaluationRun,
-    records: Iterable[PredictionRecord],
+    records: Iterable[PredictionRecord | Refusal],
     questions: Mapping[str, QuestionFormat],
     source: str,
     now: datetime,
+    file: str = "",
 ) -> StoredAnswers:
     """Store predictions. ``questions`` are the questions by the id that the records use."""
     cases = stored.load_cases(db, run_id=run.id)
     known = stored_predictions.load_predicted_questions(db, model_id=run.model_id)
-    refusals = Refusals(file=source)
+    refusals = Refusals(file=file or source)
     predictions = []
     for item in records:
+        if isinstance(item, Refusal):
+            refusals.add(item.record, item.field, item.reason)
+            continue
         question = questions.get(item.question_id)
         case = None if question is None else cases.get(question.number)
         try:

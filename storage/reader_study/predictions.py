@@ -12,7 +12,7 @@ from sqlmodel import Session
 
 from domain.questions import Answer
 from domain.readings import Prediction
-from records.values import answer_from_json, boxes_from_json, boxes_to_plain, to_json, to_plain
+from records.values import answer_from_json, boxes_from_json, boxes_to_plain, to_json_lines, to_plain
 from storage.rows.datasets import DatasetRow
 from storage.rows.studies import ModelRow, PredictionRow, PredictionRunRow
 from storage.types import AnyRow
@@ -127,19 +127,21 @@ def add_run(
 
 def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Prediction]) -> None:
     """Append predictions. The model must not have predictions on these questions yet."""
+    answers = to_json_lines(to_plain(prediction.answer) for prediction in predictions)
+    boxes = to_json_lines(boxes_to_plain(prediction.boxes) for prediction in predictions)
     values = [
         {
             "model_id": prediction.model_id,
             "question_id": prediction.question_row_id,
             "run_id": run_id,
-            "answer": None if prediction.answer is None else to_json(to_plain(prediction.answer)),
+            "answer": None if prediction.answer is None else answer_json,
             "raw": prediction.raw,
             "rule": prediction.rule,
             "explanation": prediction.explanation,
-            "boxes": to_json(boxes_to_plain(prediction.boxes)) if prediction.boxes else "[]",
+            "boxes": boxes_json,
             "seconds": prediction.seconds,
         }
-        for prediction in predictions
+        for prediction, answer_json, boxes_json in zip(predictions, answers, boxes, strict=True)
     ]
     if values:
         db.connection().execute(insert(PredictionRow.__table__), values)
