@@ -29,6 +29,7 @@ from domain.language_models import Budget, RunProgress, format_cost
 from language_models import service as models
 from language_models.prompts import parse_prompt
 from language_models.requests import ModelRequest
+from records.decoding import decode_json
 from storage.unit_of_work import read_only_session, unit_of_work
 
 _PILOT_CALLS = 20
@@ -168,7 +169,7 @@ def _read_requests(path: Path, prompt: models.PromptVersion | None) -> Iterator[
             if not line.strip():
                 continue
             try:
-                record = msgspec.json.decode(line, type=dict[str, Any])
+                record = decode_json(line, dict[str, Any])
                 custom_id = str(record["custom_id"])
                 if parsed is None:
                     yield ModelRequest(custom_id=custom_id, body=_read_body(record))

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
 from domain.provenance import Provenance
 from domain.questions import Question
+from records.decoding import make_decoder
 from records.provenance import provenance_from_record
 from records.questions import QuestionRecord, question_from_record
 
@@ -29,7 +28,7 @@ def read_generated_questions(path: Path) -> Iterator[GeneratedQuestion]:
     Args:
         path: the complete file.
     """
-    decoder = msgspec.json.Decoder(QuestionRecord)
+    decoder = make_decoder(QuestionRecord)
     with path.open("rb") as file:
         for line in file:
             record = decoder.decode(line)

@@ -17,6 +17,7 @@ import msgspec
 from domain.boxes import Box, BoxFit, BoxGrid
 from domain.errors import InvalidValue
 from intake.strict_json import explain_error
+from records.decoding import convert_plain
 
 Record = dict[str, Any]
 _File = TypeVar("_File")
@@ -237,7 +238,7 @@ def _to_box(values: list[Any]) -> Box:
 
 def _convert(content: Any, kind: type[_File], name: str) -> _File:  # noqa: ANN401  # any JSON value
     try:
-        return msgspec.convert(content, kind)
+        return convert_plain(content, kind)
     except msgspec.ValidationError as error:
         problem = explain_error(error)
         raise InvalidValue("file", f"is not {name}: {problem.field} {problem.reason}") from None

@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import msgspec
 
+from records.decoding import decode_json
+
 T = TypeVar("T")
 
 
@@ -17,7 +19,7 @@ def to_json(value: object) -> str:
 
 def from_json(text: str, as_type: type[T]) -> T:
     """Decode the output of :func:`to_json`."""
-    return msgspec.json.decode(text, type=as_type, dec_hook=_decode_path)
+    return decode_json(text, as_type, dec_hook=_decode_path)
 
 
 def _encode_path(value: object) -> str:

@@ -19,6 +19,7 @@ from domain.errors import InvalidValue
 from domain.language_models import FailureKind
 from language_models.client import classify_status
 from language_models.requests import Body
+from records.decoding import make_decoder
 
 #: Providers accept at most so many lines and bytes in a file; Azure accepts more lines.
 MAX_LINES, MAX_BYTES = 50_000, 200_000_000
@@ -62,7 +63,7 @@ class _Line(msgspec.Struct):
     error: Any = None
 
 
-_decoder = msgspec.json.Decoder(_Line)
+_decoder = make_decoder(_Line)
 _encoder = msgspec.json.Encoder()
 
 

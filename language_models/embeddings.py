@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from domain.errors import Refused
 from domain.language_models import Endpoint
 from language_models.client import CallFailed, ModelClient
+from records.decoding import decode_json
 
 _ATTEMPTS = 4
 _LONGEST_PAUSE = 30.0
@@ -85,7 +86,7 @@ class EndpointEmbedding:
 
     def _read_vectors(self, raw: str, *, count: int) -> NDArray[np.float64]:
         try:
-            items = sorted(msgspec.json.decode(raw, type=_Reply).data, key=lambda item: item.index)
+            items = sorted(decode_json(raw, _Reply).data, key=lambda item: item.index)
             vectors = np.array([item.embedding for item in items], dtype=np.float64)
         except (msgspec.DecodeError, ValueError) as error:
             raise self._refuse(f"Its reply has no vectors: {error}") from None

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from domain.language_models import FailureKind, Usage
+from records.decoding import make_decoder
 
 _FENCE = re.compile(r"\A\s*```[a-zA-Z0-9_-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 _SHOWN = 300  # the largest number of characters of an error message
@@ -60,7 +61,7 @@ class _Body(msgspec.Struct):
     usage: _Usage | None = None
 
 
-_decoder = msgspec.json.Decoder(_Body)
+_decoder = make_decoder(_Body)
 
 
 def read_reply(raw: str, *, schema: Mapping[str, Any] | None, expected_models: tuple[str, ...]) -> Reply:

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from domain.errors import InvalidValue
+from records.decoding import decode_json
 
 IMAGE_PREFIX = "sha256:"
 
@@ -124,7 +125,7 @@ def encode_body(body: Body) -> str:
 
 def decode_body(text: str) -> Body:
     """Decode the output of :func:`encode_body`."""
-    body: Body = msgspec.json.decode(text, type=dict[str, Any])
+    body: Body = decode_json(text, dict[str, Any])
     return body
 
 

@@ -3,10 +3,18 @@
 import sys
 from pathlib import Path
 
-from lints import actions, cycles, migrations, modules, names, records, screens, services, wording
+from lints import actions, cycles, decoding, migrations, modules, names, records, screens, services, wording
 from lints.source import Violation, read_sources
 
-RULES = (*screens.RULES, *actions.RULES, *services.RULES, *records.RULES, *modules.RULES, *wording.RULES)
+RULES = (
+    *decoding.RULES,
+    *screens.RULES,
+    *actions.RULES,
+    *services.RULES,
+    *records.RULES,
+    *modules.RULES,
+    *wording.RULES,
+)
 #: Rules that need all files at once.
 PROJECT_RULES = (*names.RULES, *cycles.RULES)
 

@@ -26,6 +26,7 @@ from intake.strict_json import decode
 from reader_study.extraction import GIVEN, Extraction, extract_answer
 from reader_study.harness_files import read_harness_file, recognise_harness
 from reader_study.reply_values import parse_answer, parse_answer_list
+from records.decoding import make_decoder
 from records.values import BoxRecord
 
 #: The maximum length of the free text of one reply, in characters.
@@ -48,8 +49,8 @@ class _RexrankRecord(msgspec.Struct, gc=False):
     model_prediction: str
 
 
-_decoder = msgspec.json.Decoder(_Line)
-_rexrank_decoder = msgspec.json.Decoder(_RexrankRecord)
+_decoder = make_decoder(_Line)
+_rexrank_decoder = make_decoder(_RexrankRecord)
 _REXRANK_FIELD = b'"model_prediction"'
 
 

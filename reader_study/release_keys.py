@@ -12,6 +12,7 @@ from domain.errors import InvalidValue, Refused
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat
 from reader_study.scores import KeyedQuestion
+from records.decoding import make_decoder
 from records.questions import question_from_plain
 from release.folder import MANIFEST, hash_file
 from release.private import KEYS, keys_folder_of
@@ -30,7 +31,7 @@ class QuestionOptions(msgspec.Struct, gc=False):
 
 
 _Item = TypeVar("_Item", Question, QuestionOptions)
-_options_decoder = msgspec.json.Decoder(QuestionOptions)
+_options_decoder = make_decoder(QuestionOptions)
 
 
 def load_keys(

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from domain.provenance import EvidenceKind, Provenance
+from records.decoding import make_converter, make_decoder
 
 
 class EvidenceRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=True, gc=False):
@@ -48,17 +49,19 @@ class ProvenanceRecord(
     calls: tuple[CallRecord, ...] = ()
 
 
-_decoder = msgspec.json.Decoder(Provenance)
+_decoder = make_decoder(Provenance)
+_to_record = make_converter(ProvenanceRecord, from_attributes=True)
+_from_record = make_converter(Provenance, from_attributes=True)
 
 
 def provenance_to_record(provenance: Provenance) -> ProvenanceRecord:
     """Convert an origin to its record."""
-    return msgspec.convert(provenance, ProvenanceRecord, from_attributes=True)
+    return _to_record(provenance)
 
 
 def provenance_from_record(record: ProvenanceRecord) -> Provenance:
     """Convert the record of an origin."""
-    return msgspec.convert(record, Provenance, from_attributes=True)
+    return _from_record(record)
 
 
 def provenance_from_json(text: str) -> Provenance:

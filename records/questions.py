@@ -21,6 +21,7 @@ from domain.exams import Exam, Radiograph
 from domain.provenance import Provenance
 from domain.questions import Answer, Question, Source
 from domain.vocabulary import AnswerFormat, Difficulty, Sex, Task, View
+from records.decoding import make_converter
 from records.provenance import ProvenanceRecord, provenance_to_record
 from records.values import (
     BoxRecord,
@@ -247,6 +248,9 @@ def question_from_record(record: QuestionRecord) -> Question:
     )
 
 
+_to_record = make_converter(QuestionRecord)
+
+
 def question_from_plain(plain: object) -> Question:
     """Convert the plain JSON of a record, as in a release, to a question.
 
@@ -254,7 +258,7 @@ def question_from_plain(plain: object) -> Question:
         InvalidValue: the record is not a valid question.
     """
     try:
-        record = msgspec.convert(plain, QuestionRecord)
+        record = _to_record(plain)
     except msgspec.ValidationError as error:
         raise InvalidValue("record", str(error)) from error
     return question_from_record(record)

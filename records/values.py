@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from domain.boxes import Box, BoxFit, BoxGrid, LabelledBox
 from domain.questions import Answer
+from records.decoding import make_converter, make_decoder
 
 Corners = tuple[float, float, float, float]
 
@@ -50,9 +51,10 @@ class StoredBox(BoxRecord, forbid_unknown_fields=True, omit_defaults=True, gc=Fa
     grid: GridRecord | None = None
 
 
-_boxes_decoder = msgspec.json.Decoder(list[StoredBox])
-_answer_decoder: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(tuple[int, ...] | str)
-_answers_decoder = msgspec.json.Decoder(tuple[tuple[int, ...], ...])
+_boxes_decoder = make_decoder(list[StoredBox])
+_to_stored_boxes = make_converter(list[StoredBox])
+_answer_decoder: msgspec.json.Decoder[Answer] = make_decoder(tuple[int, ...] | str)  # type: ignore[arg-type]  # a union
+_answers_decoder = make_decoder(tuple[tuple[int, ...], ...])
 
 
 # --------------------------------------------------------------------------------------------------- JSON
@@ -125,7 +127,7 @@ def boxes_to_plain(boxes: Iterable[LabelledBox]) -> list[dict[str, Any]]:
 
 def boxes_from_plain(plain: Iterable[Any]) -> tuple[LabelledBox, ...]:
     """Convert plain values to boxes; the inverse of :func:`boxes_to_plain`."""
-    return tuple([box_from_record(record) for record in msgspec.convert(plain, list[StoredBox])])
+    return tuple([box_from_record(record) for record in _to_stored_boxes(plain)])
 
 
 def boxes_from_json(text: str) -> tuple[LabelledBox, ...]:

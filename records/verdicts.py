@@ -17,6 +17,7 @@ from domain.questions import Answer
 from domain.ratings import RATING_IDS, Ratings
 from domain.verdicts import FLAG_IDS, Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import Difficulty, Task
+from records.decoding import make_converter
 from records.values import StoredBox, box_from_record, from_json, to_json, to_plain
 
 _TEXT_COLUMNS = ("clinical_reasoning", "comment")
@@ -55,6 +56,9 @@ def correction_to_plain(correction: Correction) -> dict[str, Any]:
     }
 
 
+_to_record = make_converter(CorrectionRecord)
+
+
 def correction_from_plain(plain: object) -> Correction:
     """Convert plain JSON to a correction; the inverse of :func:`correction_to_plain`.
 
@@ -64,7 +68,7 @@ def correction_from_plain(plain: object) -> Correction:
     if plain == {}:  # the most frequent case
         return _NO_CORRECTION
     try:
-        record = msgspec.convert(plain, CorrectionRecord)
+        record = _to_record(plain)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from error
     values = {name: getattr(record, name) for name in CORRECTABLE_FIELDS}

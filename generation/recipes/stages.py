@@ -12,6 +12,7 @@ import msgspec
 from domain.provenance import CallReference, Evidence, EvidenceKind, Provenance
 from generation.generated_questions import GeneratedQuestion
 from generation.source_exams import SourceExam
+from records.decoding import decode_json
 from terminology.mentions import split_sentences
 
 _PROMPTS = Path(__file__).parent / "prompts"
@@ -144,7 +145,7 @@ _Reply = TypeVar("_Reply")
 def decode_reply(reply: str, reply_type: type[_Reply], leave_out: LeaveOut) -> _Reply | None:
     """Decode a reply; None, and left out, if it has another form, as with another schema of the prompt."""
     try:
-        return msgspec.json.decode(reply, type=reply_type)
+        return decode_json(reply, reply_type)
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
         leave_out("reply of another form", str(error))
         return None

@@ -21,6 +21,7 @@ from intake.formats.gemex_common import (
 )
 from intake.strict_json import decode
 from intake.texts import none_if_unknown, split_option_letters
+from records.decoding import make_decoder
 from records.questions import QuestionRecord
 
 
@@ -37,7 +38,7 @@ class _Record(msgspec.Struct, gc=False):
     ori_report: str | None = None
 
 
-_decoder = msgspec.json.Decoder(_Record)
+_decoder = make_decoder(_Record)
 
 #: GEMeX questions have no task, tier or category.
 EXPECTATIONS = Expectations(fields=frozenset({"explanation", "boxes.label"}), option_count=4)

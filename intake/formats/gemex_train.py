@@ -22,6 +22,7 @@ from intake.formats.gemex_common import (
 )
 from intake.strict_json import decode
 from intake.texts import none_if_unknown
+from records.decoding import make_decoder
 from records.questions import QuestionRecord
 
 
@@ -38,8 +39,8 @@ class _Record(msgspec.Struct, gc=False):
     type_prompt: str = ""
 
 
-_decoder = msgspec.json.Decoder(_Record)
-_locations = msgspec.json.Decoder(list[list[float]])
+_decoder = make_decoder(_Record)
+_locations = make_decoder(list[list[float]])
 # "<answer> ['A', 'C'] <reason> …" in the files, "<answer>[A, C] <reason>…" in the paper.
 _TARGET = re.compile(
     r"\s*<answer>\s*(?P<answer>.*?)\s*<reason>\s*(?P<reason>.*?)\s*(?:<location>\s*(?P<location>.*?)\s*)?",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from domain.expectations import COMPLETE
 from intake.strict_json import decode, decode_plain_lines
+from records.decoding import make_decoder
 from records.questions import QuestionRecord
 
-_decoder = msgspec.json.Decoder(QuestionRecord)
+_decoder = make_decoder(QuestionRecord)
 
 #: Native questions are expected to have all fields.
 EXPECTATIONS = COMPLETE

@@ -14,6 +14,7 @@ from domain.vocabulary import AnswerFormat, Difficulty, Task
 from intake.formats.views import parse_view
 from intake.strict_json import decode
 from intake.texts import none_if_unknown, option_index, parse_list, split_option_letters
+from records.decoding import make_decoder
 from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 
 #: The tasks in the order in which they are tried: a name that contains the word belongs to that task.
@@ -46,7 +47,7 @@ class _Record(msgspec.Struct, gc=False):
     Impression: str | None = None
 
 
-_decoder = msgspec.json.Decoder(_Record)
+_decoder = make_decoder(_Record)
 
 #: Section 3.3 of the ReXVQA paper requires every field of a question.
 EXPECTATIONS = COMPLETE

@@ -11,6 +11,7 @@ from domain.errors import InvalidValue
 from domain.expectations import Expectations
 from domain.vocabulary import YES_NO, AnswerFormat, Task
 from intake.strict_json import decode
+from records.decoding import make_decoder
 from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 
 #: The types that determine the task. SIZE, ABN and the others ask for various skills.
@@ -26,7 +27,7 @@ class _Record(msgspec.Struct, gc=False):
     question_type: str = ""
 
 
-_decoder = msgspec.json.Decoder(_Record)
+_decoder = make_decoder(_Record)
 
 #: VQA-RAD questions have an answer but no explanation, and only some types determine a task.
 EXPECTATIONS = Expectations(fields=frozenset())

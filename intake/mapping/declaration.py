@@ -26,6 +26,7 @@ from domain.vocabulary import AnswerFormat, Difficulty, Task
 from intake.mapping.lines import find_line
 from intake.mapping.paths import Path as ColumnPath
 from intake.mapping.paths import parse_path
+from records.decoding import convert_plain
 
 READY_FOLDER = Path(__file__).resolve().parent / "ready"
 SCHEMA_PATH = Path(__file__).resolve().parents[2] / "docs" / "formats" / "overread.mapping-1.schema.json"
@@ -302,7 +303,7 @@ def load_mapping(text: str, file_name: str) -> Mapping:
             f"{file_name}, line {line}", f"is not valid TOML: {reason}. Texts need quotation marks"
         ) from None
     try:
-        content = msgspec.convert(plain, MappingFile)
+        content = convert_plain(plain, MappingFile)
     except msgspec.ValidationError as error:
         raise _explain(plain, text, file_name, error) from None
     mapping = Mapping(file_name=file_name, text=text, content=content)
@@ -513,7 +514,7 @@ def _resolve_keys(plain: Any, path_text: str) -> tuple[str, ...]:  # noqa: ANN40
 
 def _is_valid(value: Any, kind: Any) -> bool:  # noqa: ANN401  # any TOML value and any type
     try:
-        msgspec.convert(value, kind)
+        convert_plain(value, kind)
     except msgspec.ValidationError:
         return False
     return True

@@ -21,6 +21,7 @@ from intake.mapping.paths import follow, parse_path
 from intake.mapping.rules import flatten, to_text
 from intake.record_files import MAX_WHOLE_BYTES, detect_kind, has_nan, open_record_file
 from intake.strict_json import decode_strictly
+from records.decoding import convert_plain
 
 _ROWS = 200
 _MAX_COLUMNS = 200
@@ -72,7 +73,7 @@ def read_sample(path: Path) -> TableSample:
         names=tuple(names),
         records=tuple(records),
         columns=tuple(columns)[:_MAX_COLUMNS],
-        given=msgspec.convert(given, Input),
+        given=convert_plain(given, Input),
     )
 
 

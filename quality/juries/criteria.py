@@ -14,6 +14,7 @@ from domain.juries import ItemAnswer, JuryItem
 from domain.questions import Question, format_answer, option_letter
 from language_models.prompts import Prompt
 from language_models.requests import ModelRequest
+from records.decoding import make_decoder
 
 _PROMPTS = Path(__file__).parent / "prompts"
 _TIERS = (ItemAnswer.EASY, ItemAnswer.MEDIUM, ItemAnswer.HARD, ItemAnswer.INSUFFICIENT)
@@ -117,7 +118,7 @@ class _Answered(msgspec.Struct):
     reason: str = ""
 
 
-_decoder = msgspec.json.Decoder(dict[str, _Answered])
+_decoder = make_decoder(dict[str, _Answered])
 
 
 def read_answers(reply: str, items: Sequence[JuryItem]) -> tuple[tuple[ItemAnswer, ...], tuple[str, ...]]:

@@ -14,6 +14,7 @@ from sqlmodel import Session
 from accounts.service.audit import record
 from domain.errors import NotFound
 from domain.people import Action, Person, require
+from records.decoding import decode_json
 from release.splits import SPLIT_TABLE, Split
 from release.training.box_forms import BoxForm
 from release.training.conversations import TrainingLibrary
@@ -138,7 +139,7 @@ def list_training_data(
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{release.dataset}-{release.name}")
     found = []
     for path in sorted(_folder(workspace, release_id).glob(f"*/{DESCRIPTION_FILE}")):
-        item = msgspec.json.decode(path.read_bytes(), type=_Description)
+        item = decode_json(path.read_bytes(), _Description)
         if item.release_manifest_sha256 == release.manifest_sha256:
             found.append(
                 TrainingData(

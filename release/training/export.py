@@ -15,6 +15,7 @@ from domain.questions import Question
 from domain.vocabulary import View
 from imaging.errors import UnreadableImage
 from imaging.guarded_decoder import GuardedDecoder
+from records.decoding import make_decoder
 from records.questions import QuestionRecord, question_from_record
 from release.folder import MANIFEST, HashedFile, hash_file, move_into_place, staging_folder
 from release.formats.format_writer import FormatLimitation
@@ -220,7 +221,7 @@ def _select_questions(release: Path, split: Split) -> set[str] | None:
 
 def _read_questions(release: Path) -> Iterator[QuestionRecord]:
     with (release / "gold.jsonl").open("rb") as file:
-        decoder = msgspec.json.Decoder(QuestionRecord)
+        decoder = make_decoder(QuestionRecord)
         for line in file:
             yield decoder.decode(line)
 

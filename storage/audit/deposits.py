@@ -27,6 +27,7 @@ from cryptography.hazmat.primitives.serialization import (
 from domain.audit import canonical
 from domain.errors import InvalidValue, NotNow
 from domain.file_errors import add_filename_to_errors, describe_file_error
+from records.decoding import decode_json
 from storage.workspace import Workspace
 
 FORMAT = "overread.audit-head/1"
@@ -108,7 +109,7 @@ class Deposits:
 
     def _parse(self, name: str, text: bytes) -> Deposit:
         try:
-            content = msgspec.json.decode(text, type=_Content)
+            content = decode_json(text, _Content)
             at = datetime.fromisoformat(content.at)
             if content.format != FORMAT or at.tzinfo is None:
                 raise ValueError(f"format {content.format!r}")

@@ -7,6 +7,8 @@ from datetime import datetime
 
 import msgspec
 
+from records.decoding import decode_json
+
 FORMAT = "overread.backup/1"
 NAME = "manifest.json"
 
@@ -75,4 +77,4 @@ class Manifest:
         Raises:
             ValueError: the text is not a manifest.
         """
-        return msgspec.json.decode(content, type=cls)
+        return decode_json(content, cls)

@@ -17,6 +17,8 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Inspector, inspect, types
 
+from records.decoding import make_decoder
+
 _KINDS: tuple[tuple[type, str], ...] = (
     (types.Boolean, "boolean"),
     (types.Integer, "integer"),
@@ -96,7 +98,7 @@ def insert_lines(connection: Connection, shape: TableShape, lines: Iterable[byte
         ValueError: a line is not a row of this table.
     """
     sqlite = connection.dialect.name == "sqlite"
-    decode = msgspec.json.Decoder(list[Any]).decode
+    decode = make_decoder(list[Any]).decode
     converters = [(_TO_SQLITE if sqlite else _TO_POSTGRES).get(kind) for kind in shape.columns.values()]
     conversions = [(index, convert) for index, convert in enumerate(converters) if convert is not None]
 

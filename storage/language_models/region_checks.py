@@ -21,6 +21,7 @@ from domain.region_checks import (
     SentenceMark,
     SentenceRevision,
 )
+from records.decoding import decode_json
 from storage.intake.questions import load_questions
 from storage.rows.datasets import DatasetRow, QuestionRow
 from storage.rows.language_models import ModelRunRow, PromptVersionRow
@@ -135,8 +136,8 @@ def list_reports(db: Session, *, check_id: int) -> list[CheckedReport]:
             position=row.position,
             exam=row.exam,
             exam_row_id=row.exam_id,
-            sentences=msgspec.json.decode(row.sentences, type=tuple[str, ...]),
-            checked=msgspec.json.decode(row.checked, type=tuple[CheckedSentence, ...]),
+            sentences=decode_json(row.sentences, tuple[str, ...]),
+            checked=decode_json(row.checked, tuple[CheckedSentence, ...]),
         )
         for row in db.execute(statement).scalars()
     ]

@@ -16,6 +16,7 @@ from domain.questions import Answer
 from domain.ratings import RATING_IDS, RATING_VALUES, Ratings
 from domain.verdicts import FLAG_IDS, Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import CONFIDENCE_VALUES, Difficulty, Task
+from records.decoding import convert_plain
 
 Text = Annotated[str, msgspec.Meta(max_length=20_000)]
 ShortText = Annotated[str, msgspec.Meta(max_length=500)]
@@ -163,7 +164,7 @@ def parse_request(payload: object, schema: type[F]) -> F:
             the field.
     """
     try:
-        return msgspec.convert(payload, schema)
+        return convert_plain(payload, schema)
     except msgspec.ValidationError as error:
         raise InvalidValue("request", str(error)) from error
 
