@@ -53,7 +53,7 @@ class StoredBox(BoxRecord, forbid_unknown_fields=True, omit_defaults=True, gc=Fa
 
 _boxes_decoder = make_decoder(list[StoredBox])
 _to_stored_boxes = make_converter(list[StoredBox])
-_answer_decoder: msgspec.json.Decoder[Answer] = make_decoder(tuple[int, ...] | str)  # type: ignore[arg-type]  # a union
+_answer_decoder: msgspec.json.Decoder[Answer] = make_decoder(tuple[int, ...] | str)  # type: ignore[arg-type]  # a union is no type
 _answers_decoder = make_decoder(tuple[tuple[int, ...], ...])
 
 
