@@ -36,7 +36,7 @@ from measures.records.group_agreement import compute_group_agreement
 from measures.records.group_details import compute_category_agreement, compute_intraclass
 from measures.records.kappa_contrasts import compute_kappa_contrasts
 from measures.records.leave_one_out import compute_leave_one_out
-from measures.records.mrmc import compute_arm_comparisons, compute_mrmc
+from measures.records.mrmc import compute_arm_comparisons, compute_mrmc, compute_reader_means
 from measures.records.paired import compute_paired_differences, compute_unpaired_differences
 from measures.records.repeats import compute_repeat_agreement
 from measures.records.settings import VERSION, Settings
@@ -54,6 +54,7 @@ from measures.results import (
     OverallAccuracy,
     PairAgreement,
     PairedDifference,
+    ReaderMean,
     Record,
     ReliabilityResult,
     RepeatAgreement,
@@ -74,6 +75,7 @@ class Measures:
     kappa_contrasts: tuple[KappaContrast, ...]
     paired: tuple[PairedDifference, ...]
     mrmc: tuple[MrmcComparison, ...]
+    reader_means: tuple[ReaderMean, ...]
     leave_one_out: tuple[AccuracyResult, ...] = field(metadata={"group": "task"})
     leave_one_out_paired: tuple[PairedDifference, ...]
     arms: tuple[ArmComparison, ...]
@@ -173,6 +175,7 @@ def compute_encoded_measures(
         kappa_contrasts=compute_kappa_contrasts(agreement_ratings, settings),
         paired=adjust_paired(paired, pairs, settings.adjustment),
         mrmc=adjust_mrmc(compute_mrmc(matrix, settings), pairs, kinds=kinds, adjustment=settings.adjustment),
+        reader_means=compute_reader_means(matrix, settings),
         leave_one_out=leave_one_out,
         leave_one_out_paired=adjust_paired(leave_one_out_paired, pairs, settings.adjustment),
         diagnostic=compute_diagnostic(matrix, settings),

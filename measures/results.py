@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Record = dict[str, Any]
+#: Names of a ``measure``.
+ACCURACY, AUC = "accuracy", "auc"
 Tables = TypeVar("Tables", bound="DataclassInstance")
 
 
@@ -276,6 +278,29 @@ class MrmcComparison:
             None without an interval.
         """
         return None if self.high is None else self.high < margin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderMean:
+    """The mean over the readers of a ``measure``: accuracy, sensitivity, specificity or auc.
+
+    The other fields are those of :class:`MrmcComparison`.
+    """
+
+    measure: str
+    task: str
+    arm: str
+    includes_helpers: bool
+    readers: int
+    cases: int
+    estimate: float | None
+    se: float | None
+    df: float | None
+    low: float | None
+    high: float | None
+    random_readers: bool
+    method: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

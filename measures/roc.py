@@ -194,6 +194,52 @@ def compare_auc_of_arms(
     )
 
 
+def analyse_mean_auc(
+    truth: NDArray[np.int64],
+    readers: Matrix,
+    *,
+    clusters: NDArray[np.int64] | None = None,
+    random_readers: bool = True,
+    jackknife: bool = False,
+    confidence: float = CONFIDENCE,
+) -> MrmcComparison:
+    """Analyse the mean AUC of the readers, by the methods of :func:`compare_auc_with_model`.
+
+    Args:
+        truth: 1 for positive, 0 for negative, shape (cases,).
+        readers: scores, shape (cases, readers), NaN where not read.
+        clusters: the exam or patient number of each case; None if all cases are independent.
+        random_readers: whether the result should also hold for other, similar readers.
+        jackknife: whether the covariance is the jackknife's instead of DeLong's.
+        confidence: the confidence level of the interval.
+
+    Returns:
+        The mean AUC as ``difference``; p tests an AUC of 0.
+    """
+    figures = auc_figures(truth, readers, clusters=clusters, jackknife=jackknife)
+    is_defined = ~np.isnan(figures.values)
+    if not is_defined.any():
+        return MrmcComparison(
+            readers=0, cases=0, difference=None, random_readers=random_readers,
+            note="not defined: no reader with scores of positive and negative cases",
+        )  # fmt: skip
+    scores = readers[:, is_defined]
+    has_reading = np.any(~np.isnan(scores), axis=1)
+    results = _analyse(
+        truth,
+        AucFigures(values=figures.values[is_defined], influence=figures.influence[:, is_defined]),
+        [_Arm(scores=scores, subtracted=None)],
+        has_reading=has_reading,
+        crossed=not np.isnan(scores[has_reading]).any(),
+        clusters=clusters,
+        jackknife=jackknife,
+        confidence=confidence,
+    )
+    if not random_readers:
+        return next(result for result in results if not result.random_readers)
+    return results[0]
+
+
 def mean_auc_of_readers(
     truth: NDArray[np.int64], scores: Matrix, *, confidence: float = CONFIDENCE
 ) -> MrmcComparison:
@@ -224,24 +270,45 @@ def _compare(
     in_both = ~np.isnan(figures[0].values - figures[1].values)
     if not in_both.any():
         return ()
-    has_reading = ~(np.isnan(first[:, in_both]) & np.isnan(second[:, in_both])).all(axis=1)
-    cases = int(has_reading.sum())
-    values = (figures[0].values - figures[1].values)[in_both]
-    influence = (figures[0].influence - figures[1].influence)[:, in_both]
-    covariance = influence.T @ influence
+    has_reading = np.any(~(np.isnan(first[:, in_both]) & np.isnan(second[:, in_both])), axis=1)
+    return _analyse(
+        truth,
+        AucFigures(
+            values=(figures[0].values - figures[1].values)[in_both],
+            influence=(figures[0].influence - figures[1].influence)[:, in_both],
+        ),
+        [_Arm(scores=first, subtracted=second)]
+        if differences
+        else [_Arm(scores=first, subtracted=None), _Arm(scores=second, subtracted=None)],
+        has_reading=has_reading,
+        crossed=not np.isnan(first[has_reading] - second[has_reading]).any(),
+        clusters=clusters,
+        jackknife=jackknife,
+        confidence=confidence,
+    )
+
+
+def _analyse(
+    truth: NDArray[np.int64],
+    figures: AucFigures,
+    arms: Sequence[_Arm],
+    *,
+    has_reading: NDArray[np.bool_],
+    crossed: bool,
+    clusters: NDArray[np.int64] | None,
+    jackknife: bool,
+    confidence: float,
+) -> tuple[MrmcComparison, ...]:
+    """Analyse the readers' AUCs, or their differences, with each method that fits."""
+    cases, values = int(has_reading.sum()), figures.values
+    covariance = figures.influence.T @ figures.influence
     n_clusters = cases if clusters is None else len(np.unique(clusters[has_reading]))
     covariance_name = "jackknife" if jackknife else "DeLong"
-    crossed = not np.isnan(first[has_reading] - second[has_reading]).any()
     results = []
     if crossed or clusters is not None:
         result = obuchowski_rockette(values, covariance, cases=cases, confidence=confidence)
         results.append(replace(result, method=f"{result.method} ({covariance_name})"))
     if clusters is None and int((truth == 1).sum()) * int((truth == 0).sum()) <= MAX_PAIRS:
-        arms = (
-            [_Arm(scores=first, subtracted=second)]
-            if differences
-            else [_Arm(scores=first, subtracted=None), _Arm(scores=second, subtracted=None)]
-        )
         results.append(_u_statistic(truth, arms, confidence))
     fixed = fixed_readers(values, covariance, cases=cases, n_clusters=n_clusters, confidence=confidence)
     results.append(replace(fixed, method=f"{fixed.method} ({covariance_name})"))

@@ -18,15 +18,20 @@ from numpy.typing import NDArray
 
 from domain.errors import InvalidValue
 from measures.arms import compare_arms
-from measures.mrmc import compare_with_model
+from measures.mrmc import compare_differences, compare_with_model
 from measures.rating_matrix import RatingMatrix
 from measures.records.accuracy import compute_share_correct
 from measures.records.settings import Settings
-from measures.results import DiagnosticResult, MrmcComparison
-from measures.roc import auc_estimate, auc_figures, compare_auc_of_arms, compare_auc_with_model
+from measures.results import ACCURACY, AUC, DiagnosticResult, MrmcComparison
+from measures.roc import (
+    analyse_mean_auc,
+    auc_estimate,
+    auc_figures,
+    compare_auc_of_arms,
+    compare_auc_with_model,
+)
 
 Values = NDArray[np.float64]
-ACCURACY = "accuracy"
 _YES_NO = ("yes", "no")
 
 
@@ -60,6 +65,29 @@ class Endpoint:
             )
         return compare_auc_with_model(
             self.truth[rows], readers, model, clusters=clusters, random_readers=random_readers,
+            jackknife=self.jackknife, confidence=confidence,
+        )  # fmt: skip
+
+    def analyse_mean(
+        self,
+        readers: Values,
+        *,
+        rows: NDArray[np.int64],
+        clusters: NDArray[np.int64] | None,
+        random_readers: bool,
+        confidence: float,
+    ) -> MrmcComparison:
+        """Analyse the mean of the readers' values on the questions ``rows``; it is the ``difference``."""
+        if self.truth is None:
+            return compare_differences(
+                readers,
+                clusters=clusters,
+                random_readers=random_readers,
+                undefined_note="not defined: no scored answer",
+                confidence=confidence,
+            )
+        return analyse_mean_auc(
+            self.truth[rows], readers, clusters=clusters, random_readers=random_readers,
             jackknife=self.jackknife, confidence=confidence,
         )  # fmt: skip
 
@@ -104,7 +132,7 @@ def list_endpoints(matrix: RatingMatrix, settings: Settings) -> list[Endpoint]:
     if not np.isnan(matrix.scores).all():
         endpoints.append(
             Endpoint(
-                measure="auc",
+                measure=AUC,
                 values=np.where((truth >= 0)[:, None], matrix.scores, np.nan),
                 truth=truth,
                 jackknife=settings.jackknife and matrix.cluster is None,
@@ -188,6 +216,6 @@ def _compute_diagnostic(
                 )  # fmt: skip
                 auc = auc_estimate(figures, 0, n=n, confidence=settings.confidence)
                 yield replace(
-                    result, measure="auc", n=n, estimate=auc.value, low=auc.low, high=auc.high, se=auc.se,
+                    result, measure=AUC, n=n, estimate=auc.value, low=auc.low, high=auc.high, se=auc.se,
                     note=auc.note,
                 )  # fmt: skip

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from domain.count_texts import count_text
 from domain.protocols import HelperRule, MissingAnswers
 from measures.rating_matrix import QuestionSubset, RatingMatrix
-from measures.records.diagnostic import ACCURACY, Endpoint, list_endpoints
+from measures.records.diagnostic import Endpoint, list_endpoints
 from measures.records.leave_one_out import OwnReferences, score_by_own_references
 from measures.records.settings import Settings
-from measures.results import ArmComparison, MrmcComparison
+from measures.results import ACCURACY, ArmComparison, MrmcComparison, ReaderMean
 
 _ALL_HELPED = "not defined: every reader helped to set the reference"
 
@@ -102,6 +102,55 @@ def compute_arm_comparisons(matrix: RatingMatrix, settings: Settings) -> tuple[A
                 results += _compare_levels(matrix, settings, subset, contrast)
     if len(matrix.reader_arms) == len(matrix.periods) == 2:
         results += _check_crossover(matrix, settings, endpoints[0], own_references)
+    return tuple(results)
+
+
+def compute_reader_means(matrix: RatingMatrix, settings: Settings) -> tuple[ReaderMean, ...]:
+    """Compute the mean of the readers, over all tasks and for each task, by each measure.
+
+    Args:
+        matrix: the ratings.
+        settings: the settings; the confidence, and the positive answer with its scores are used.
+
+    Returns:
+        For each task and arm: random readers and fixed readers, without and (if there are any) with the
+        readers who helped to set the reference. Without readers whose answers are scored, empty.
+    """
+    results: list[ReaderMean] = []
+    endpoints = list_endpoints(matrix, settings)
+    for subset, arm, helpers, endpoint in product(
+        matrix.task_subsets(),
+        ("", *matrix.reader_arms),
+        _list_helper_rules(matrix, replace(settings, leave_one_out=False)),
+        endpoints,
+    ):
+        readers = _list_readers(matrix, helpers)
+        values = _reader_values(matrix, endpoint, readers, {}, arm=arm)[subset.rows]
+        if np.isnan(values).all() or (endpoint.truth is not None and not arm and matrix.reader_arms):
+            continue
+        for random_readers in (True, False):
+            mean = endpoint.analyse_mean(
+                values, rows=subset.rows, clusters=matrix.cluster_numbers(subset.rows),
+                random_readers=random_readers, confidence=settings.confidence,
+            )  # fmt: skip
+            results.append(
+                ReaderMean(
+                    measure=endpoint.measure,
+                    task=subset.name,
+                    arm=arm,
+                    includes_helpers=helpers is not HelperRule.EXCLUDED,
+                    readers=mean.readers,
+                    cases=mean.cases,
+                    estimate=mean.difference,
+                    se=mean.se,
+                    df=mean.df,
+                    low=None if mean.low is None else max(0.0, mean.low),
+                    high=None if mean.high is None else min(1.0, mean.high),
+                    random_readers=random_readers,
+                    method=mean.method,
+                    note=mean.note,
+                )
+            )
     return tuple(results)
 
 

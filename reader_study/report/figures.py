@@ -13,6 +13,7 @@ from domain.count_texts import count_text
 from domain.errors import NotFound
 from domain.protocols import AgreementBasis
 from measures.rating_values import ALL
+from measures.results import AUC
 from reader_study.report import rows
 from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.rows import ForestRow, PlaceRow
@@ -102,7 +103,7 @@ def _figure_makers(report: StudyReport) -> dict[str, Callable[[StudyReport], _Dr
             makers[make_figure_name("differences", task)] = partial(_draw_differences, task=task)
     for task in dict.fromkeys(row.task for row in report.tables.agreement):
         makers[make_figure_name("kappa", task)] = partial(_draw_kappa, task=task)
-    if any(row.measure == "auc" for row in report.tables.diagnostic):
+    if any(row.measure == AUC for row in report.tables.diagnostic):
         makers["auc"] = _draw_auc
     for name, (table, make) in _SINGLE_FIGURES.items():
         if getattr(report.tables, table):

@@ -60,6 +60,13 @@ _TABLES = {
             "one out: each of these by the majority of the others who contributed."
         ),
     ),
+    "reader_means": (
+        "Means of the readers",
+        (
+            "Accuracy; on yes/no questions also sensitivity, specificity and the AUC of the stated "
+            "confidence. Readers and cases random (Obuchowski-Rockette, U-statistic), and readers fixed."
+        ),
+    ),
     "leave_one_out": (
         "Accuracy of readers who contributed to the answer key, by the others' majority",
         (

@@ -12,11 +12,9 @@ from domain.protocols import FailedReplyRule, HelperRule, protocol_to_plain
 from domain.vocabulary import AnswerFormat
 from measures.all_measures import compute_encoded_measures, encode_table
 from measures.families import EVERY_PAIR, adjust_arms, adjust_mrmc, adjust_paired, list_compared_pairs
-from measures.rating_matrix import RatingMatrix
 from measures.rating_values import REPEAT, TRAINING
-from measures.records.diagnostic import compute_diagnostic
 from measures.records.settings import Settings
-from measures.results import DiagnosticResult, UsedSettings, to_record
+from measures.results import ACCURACY, UsedSettings, to_record
 from reader_study.open_answers import OpenAnswerScore
 from reader_study.report import answer_tables, marking_tables, paper_tables, supplementary_tables
 from reader_study.report.case_differences import rank_case_differences
@@ -66,6 +64,7 @@ def build_report(
         confidence=protocol.confidence,
         adjustment=protocol.used_adjustment,
         missing_answers=protocol.used_missing_answers,
+        positive=_find_positive(ratings),
         agreement_basis=protocol.used_agreement_basis,
         leave_one_out=protocol.used_helpers is HelperRule.LEAVE_ONE_OUT,
         missing_in_agreement=FAILED_ANSWER
@@ -119,12 +118,20 @@ def build_report(
         groups=supplementary_tables.compute_level_accuracy(data, scored, protocol.confidence),
         paired=paired,
         unpaired=measures.unpaired,
-        mrmc=adjust_mrmc(measures.mrmc, family.pairs, kinds=kinds, adjustment=settings.adjustment),
+        mrmc=adjust_mrmc(
+            [row for row in measures.mrmc if row.readers or row.measure == ACCURACY],  # models have no scores
+            family.pairs,
+            kinds=kinds,
+            adjustment=settings.adjustment,
+        ),
+        reader_means=measures.reader_means,
         leave_one_out=measures.leave_one_out,
         leave_one_out_paired=adjust_paired(measures.leave_one_out_paired, family.pairs, settings.adjustment),
-        missing_answers=compute_missing_answer_scenarios(data, encoded.matrix, settings),
+        missing_answers=compute_missing_answer_scenarios(
+            data, encoded.matrix, replace(settings, positive=None)
+        ),
         arms=adjust_arms(measures.arms, settings.adjustment),
-        diagnostic=_compute_diagnostic(ratings, encoded.matrix, settings),
+        diagnostic=tuple(row for row in measures.diagnostic if row.n),
         agreement=agreement,
         group_agreement=measures.group,
         kappa_contrasts=measures.kappa_contrasts,
@@ -159,15 +166,10 @@ def build_report(
     return StudyReport(facts=facts, words=write_sentences(facts, tables, protocol), tables=tables)
 
 
-def _compute_diagnostic(
-    ratings: pd.DataFrame, matrix: RatingMatrix, settings: Settings
-) -> tuple[DiagnosticResult, ...]:
-    """Compute sensitivity, specificity, predictive values and AUC on the yes/no questions with both keys."""
+def _find_positive(ratings: pd.DataFrame) -> str | None:
+    """Return the positive answer of the yes/no questions; None unless both answers are correct somewhere."""
     is_key = (ratings["kind"] == "reference") & (ratings["format"] == AnswerFormat.CLOSED.value)
-    if not {"yes", "no"} <= set(ratings.loc[is_key, "answer"]):
-        return ()
-    results = compute_diagnostic(matrix, replace(settings, positive=POSITIVE))
-    return tuple(result for result in results if result.n)
+    return POSITIVE if {"yes", "no"} <= set(ratings.loc[is_key, "answer"]) else None
 
 
 def _build_facts(

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from domain.count_texts import count_text
 from domain.protocols import ReaderEffect, protocol_from_plain
 from measures.rating_values import ALL
-from measures.results import to_record
+from measures.results import AUC, to_record
 from reader_study.report.helper_rules import find_declared_rule
 from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.study_report import StudyReport
@@ -219,7 +219,7 @@ def build_auc_rows(report: StudyReport) -> list[ForestRow[AucDetails]]:
             note=result.note,
         )
         for result in report.tables.diagnostic
-        if result.measure == "auc" and result.task == ALL
+        if result.measure == AUC and result.task == ALL
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from domain.count_texts import count_text
-from domain.protocols import Hypothesis, PartlyRightRule, Protocol, ReaderEffect
+from domain.protocols import HelperRule, Hypothesis, PartlyRightRule, Protocol, ReaderEffect
 from measures.rating_values import ALL
-from measures.results import AccuracyResult, MrmcComparison
+from measures.results import ACCURACY, AUC, AccuracyResult, MrmcComparison
 from reader_study.report.facts import StudyFacts
 from reader_study.report.helper_rules import find_declared_rule
 from reader_study.report.minimum_cases import is_withheld
@@ -69,7 +69,8 @@ def _write_primary_comparison(facts: StudyFacts, tables: ReportTables, protocol:
     comparisons = [
         comparison
         for comparison in tables.mrmc
-        if (comparison.model, comparison.task, comparison.arm) == (model, ALL, "")
+        if (comparison.model, comparison.task, comparison.arm, comparison.measure)
+        == (model, ALL, "", ACCURACY)
     ]
     has_helpers = any(comparison.includes_helpers for comparison in comparisons)
     declared = find_declared_rule(comparisons, protocol)
@@ -83,6 +84,7 @@ def _write_primary_comparison(facts: StudyFacts, tables: ReportTables, protocol:
         )
         for comparison in sorted(comparisons, key=lambda comparison: comparison.helpers is not declared)
     ]
+    lines += _write_mean_auc(tables, protocol, level)
     lines += _write_arm_comparisons(tables, protocol, level)
     if model is None and any(overall.kind == "model" for overall in tables.overall):
         lines.append("The protocol names none of these models, so there is no primary comparison.")
@@ -99,24 +101,58 @@ def _write_accuracy(result: AccuracyResult, level: str) -> str:
     )
 
 
+def _write_mean_auc(tables: ReportTables, protocol: Protocol, level: str) -> list[str]:
+    """Return the mean AUC of the readers on yes/no questions, by arm, as the protocol treats readers."""
+    is_random = protocol.readers is ReaderEffect.RANDOM
+    rows = [row for row in tables.reader_means if (row.measure, row.task) == (AUC, ALL)]
+    includes_helpers = protocol.used_helpers is not HelperRule.EXCLUDED and any(
+        row.includes_helpers for row in rows
+    )
+    population = "generalises to similar readers" if is_random else "applies to these readers only"
+    return [
+        f"Mean AUC of {count_text(row.readers, 'reader')}{f' in {row.arm}' if row.arm else ''} on "
+        f"{count_text(row.cases, 'yes/no question')}, from the stated confidence: {row.estimate:.3f} "
+        f"({level} {row.low:.3f} to {row.high:.3f}; {population}; {row.method})."
+        for row in rows
+        if row.estimate is not None and row.low is not None and row.high is not None
+        if (row.random_readers, row.includes_helpers) == (is_random, includes_helpers)
+    ]
+
+
+def _format_difference(measure: str, value: float) -> str:
+    """Return a difference of AUCs with three decimals, and other differences in percentage points."""
+    return f"{value:+.3f}" if measure == AUC else f"{value * 100:+.2f}"
+
+
 def _write_arm_comparisons(tables: ReportTables, protocol: Protocol, level: str) -> list[str]:
     """Return the contrast of the arms with readers and cases random, and the checks of a crossover."""
     declared = find_declared_rule(tables.arms, protocol)
     lines, written = [], set()
     for row in tables.arms:
-        key = (row.factor, row.a, row.b)
-        if row.task != ALL or row.helpers is not declared or key in written:
+        key = (row.factor, row.a, row.b, row.measure)
+        if (
+            row.measure not in (ACCURACY, AUC)
+            or row.task != ALL
+            or row.helpers is not declared
+            or key in written
+        ):
             continue
         written.add(key)  # the first analysis of a contrast is that with readers and cases random
         subject = {"arm": "Arms", "period": "Check of periods", "sequence": "Check of sequences"}[row.factor]
         if row.difference is None or row.low is None or row.high is None or row.p is None:
+            if row.measure == AUC:
+                continue
             lines.append(f"{subject}, {row.a} minus {row.b}: {row.note or 'not defined'}.")
             continue
+        difference, low, high = (
+            _format_difference(row.measure, x) for x in (row.difference, row.low, row.high)
+        )
+        unit = "" if row.measure == AUC else " percentage points"
         lines.append(
-            f"{subject}: mean accuracy in {row.a} minus {row.b} over {count_text(row.readers, 'reader')} on "
-            f"{count_text(row.cases, 'case')}: {row.difference * 100:+.2f} percentage points ({level} "
-            f"{row.low * 100:+.2f} to {row.high * 100:+.2f}; generalises to similar readers and cases; "
-            f"{row.method}; {_format_p_values(row.p, row.p_adjusted, protocol)})."
+            f"{subject}: mean {'AUC' if row.measure == AUC else ACCURACY} in {row.a} minus {row.b} over "
+            f"{count_text(row.readers, 'reader')} on {count_text(row.cases, 'case')}: {difference}{unit} "
+            f"({level} {low} to {high}; generalises to similar readers and cases; {row.method}; "
+            f"{_format_p_values(row.p, row.p_adjusted, protocol)})."
         )
     return lines
 

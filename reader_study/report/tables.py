@@ -20,6 +20,7 @@ from measures.results import (
     OverallAccuracy,
     PairAgreement,
     PairedDifference,
+    ReaderMean,
     RepeatAgreement,
     UnpairedDifference,
 )
@@ -358,6 +359,7 @@ class ReportTables:
     paired: tuple[PairedDifference, ...]
     unpaired: tuple[UnpairedDifference, ...]
     mrmc: tuple[MrmcComparison, ...]
+    reader_means: tuple[ReaderMean, ...]
     leave_one_out: tuple[AccuracyResult, ...] = field(metadata={"group": "task"})
     leave_one_out_paired: tuple[PairedDifference, ...]
     missing_answers: tuple[MissingAnswerScenario, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -57,3 +58,59 @@ def test_the_auc_of_confidences_equals_scikit_learn():
     results = compute_measures(table, settings=Settings(bootstrap=0, positive="yes")).diagnostic
     [auc] = [row for row in results if row.measure == "auc" and row.task == "all"]
     assert auc.estimate == pytest.approx(roc_auc_score(truth, scores))
+
+
+def simulate_readers(readers=4, cases=30, seed=4):
+    """Scores of readers, shape (cases, readers), and whether the answer is yes."""
+    random = np.random.default_rng(seed)
+    truth = np.arange(cases) % 2
+    scores = np.clip(np.round(5 + 2 * truth[:, None] + 2 * random.standard_normal((cases, readers))), 1, 11)
+    return scores, truth
+
+
+def measure_readers(scores, truth):
+    rows = [(f"q{i:02}", "key", "reference", "yes" if t else "no", "") for i, t in enumerate(truth)]
+    rows += [
+        (f"q{i:02}", f"r{reader}", "reader", "yes" if score > 6 else "no", str(score))
+        for reader, column in enumerate(scores.T)
+        for i, score in enumerate(column)
+    ]
+    table = pd.DataFrame(rows, columns=["question_id", "rater", "kind", "answer", "score"])
+    return compute_measures(table, settings=Settings(bootstrap=0, positive="yes", jackknife=True))
+
+
+def test_the_mean_auc_of_readers_equals_a_jackknife_in_a_loop():
+    # Obuchowski and Rockette: variance of the readers plus r times the mean covariance of two of them, by r.
+    scores, truth = simulate_readers()
+    cases, readers = scores.shape
+    aucs = np.array([roc_auc_score(truth, column) for column in scores.T])
+    left_out = np.array(
+        [
+            [roc_auc_score(np.delete(truth, case), np.delete(column, case)) for column in scores.T]
+            for case in range(cases)
+        ]
+    )
+    covariance = np.cov(left_out.T) * (cases - 1) ** 2 / cases
+    shared = (covariance.sum() - np.trace(covariance)) / (readers * (readers - 1))
+    expected_se = np.sqrt((aucs.var(ddof=1) + readers * max(0.0, shared)) / readers)
+    [mean] = [
+        row
+        for row in measure_readers(scores, truth).reader_means
+        if (row.measure, row.task, row.random_readers) == ("auc", "all", True)
+    ]
+    assert (mean.readers, mean.cases) == (readers, cases)
+    assert (mean.estimate, mean.se) == pytest.approx((aucs.mean(), expected_se))
+    assert 0 <= mean.low < mean.estimate < mean.high <= 1
+
+
+def test_means_of_readers_are_those_of_their_answers():
+    scores, truth = simulate_readers()
+    says_yes = scores > 6
+    means = {
+        row.measure: row.estimate
+        for row in measure_readers(scores, truth).reader_means
+        if row.task == "all" and row.random_readers
+    }
+    assert means["accuracy"] == pytest.approx((says_yes == truth[:, None]).mean())
+    assert means["sensitivity"] == pytest.approx(says_yes[truth == 1].mean())
+    assert means["specificity"] == pytest.approx(1 - says_yes[truth == 0].mean())

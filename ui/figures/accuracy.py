@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from domain.protocols import HelperRule
-from measures.results import AccuracyResult, ArmComparison, MrmcComparison
+from measures.results import AUC, AccuracyResult, ArmComparison, MrmcComparison
 from reader_study.report.figures import make_figure_name
 from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.rows import build_difference_rows
@@ -55,9 +55,48 @@ def show_accuracies(view: ReportView) -> None:
     )
     st.caption("Micro: each question counts once. Macro: mean of the tasks.")
     view.show_table_links(table_name, "overall", "coverage", "groups")
+    _show_reader_means(view)
     _show_diagnostic(view)
     _show_boxes(view)
     _show_paper_layout(view)
+
+
+def _show_reader_means(view: ReportView) -> None:
+    """Show the mean of the readers by measure: accuracy, and on yes/no questions also AUC and others."""
+    rows = [row for row in view.report.tables.reader_means if row.task == view.task]
+    if not rows:
+        return
+    st.markdown("**Means of the readers**")
+    show_table(
+        [
+            {
+                "Measure": _name_measure(row.measure),
+                "Arm": row.arm or "mean of the arms",
+                "Mean": _format_measure(row.measure, row.estimate, row.low, row.high),
+                "Readers": f"{row.readers} (with those of the key)"
+                if row.includes_helpers
+                else str(row.readers),
+                "Cases": row.cases,
+                "Applies to": "similar readers" if row.random_readers else "these readers only",
+                "Method": row.method,
+                "Note": row.note,
+            }
+            for row in rows
+        ]
+    )
+    view.show_table_links("reader_means")
+
+
+def _name_measure(measure: str) -> str:
+    return measure.upper() if measure == AUC else measure.capitalize()
+
+
+def _format_measure(measure: str, value: float | None, low: float | None, high: float | None) -> str:
+    """Return an AUC with three decimals, and other measures in per cent."""
+    if measure != AUC or value is None:
+        text = _format_share(value, low, high)
+        return text if value is None else f"{text} %"
+    return f"{value:.3f}" + ("" if low is None or high is None else f" [{low:.3f}, {high:.3f}]")
 
 
 def _show_diagnostic(view: ReportView) -> None:
@@ -75,7 +114,7 @@ def _show_diagnostic(view: ReportView) -> None:
         if row.measure in labels:
             line[labels[row.measure]] = f"{_format_share(row.estimate, row.low, row.high)}, n {row.n:,}"
     show_table(list(lines.values()))
-    if any(row.measure == "auc" for row in view.filtered_report.tables.diagnostic):
+    if any(row.measure == AUC for row in view.filtered_report.tables.diagnostic):
         view.draw_figure("auc")
     view.show_table_links("diagnostic")
 
@@ -206,6 +245,7 @@ def _show_differences_from_models(view: ReportView) -> None:
         [
             {
                 "Model": row.model,
+                "Measure": _name_measure(row.measure),
                 "Arm": row.arm or "mean of the arms",
                 "Difference (percentage points)": "–"
                 if is_withheld(row.note)
@@ -267,6 +307,7 @@ def _show_arm_differences(view: ReportView) -> None:
         [
             {
                 "Contrast": f"{row.a} minus {row.b}",
+                "Measure": _name_measure(row.measure),
                 "Difference (percentage points)": "–"
                 if is_withheld(row.note)
                 else _format_share(row.difference, row.low, row.high),
