@@ -151,9 +151,7 @@ def store_jury_results(
         found += [(number, problem) for problem in outcome.problems]
         if outcome.not_checked is not None:
             missing[outcome.not_checked] += 1
-    problems.replace_problems(
-        db, dataset_id=summary.id, check=check, after=0, through=_HIGHEST, problems=found
-    )
+    problems.replace_problems(db, dataset_id=summary.id, check=check, problems=found)
     switch_check(db, by=by, dataset=dataset, check=check, is_on=True, now=now)
     state = check_states.load_states(db, dataset_id=summary.id)[check]
     check_states.save_state(
@@ -290,10 +288,6 @@ def load_question_votes(db: Session, *, by: Person, question_row_id: int) -> lis
             reasons = read_answers(reply, items)[1] if reply is not None else ()
         details.append(VoteDetails(judge=judge, items=items, vote=vote, reasons=reasons))
     return details
-
-
-#: Above every id of a question.
-_HIGHEST = 2**62
 
 
 def _iterate_outcomes(

@@ -8,6 +8,7 @@ again from the first question.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -164,9 +165,7 @@ def record_results(
         raise ValueError(f"{check} is run by run_checks")
     summary = datasets.load_dataset(db, name=dataset)
     found = list(problems_found)
-    problems.replace_problems(
-        db, dataset_id=summary.id, check=check, after=0, through=through, problems=found
-    )
+    problems.replace_problems(db, dataset_id=summary.id, check=check, problems=found)
     state = check_states.load_states(db, dataset_id=summary.id)[check]
     check_states.save_state(
         db,
@@ -263,14 +262,13 @@ def _store_block(
     now: datetime,
 ) -> None:
     items = [item for item in due if item.after < result.through]
-    for item in items:
-        problems.replace_problems(
+    for start, group in itertools.groupby(items, key=lambda item: max(after, item.after)):
+        problems.replace_problems_of_block(
             db,
             dataset_id=dataset_id,
-            check=item.check,
-            after=max(after, item.after),
+            after=start,
             through=result.through,
-            problems=result.problems[item.check],
+            problems={item.check: result.problems[item.check] for item in group},
         )
     # Loaded again: a check may have been switched off meanwhile.
     states = check_states.load_states(db, dataset_id=dataset_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import and_, delete, func, select, true
@@ -36,32 +36,51 @@ class ProblemExample:
 
 
 def replace_problems(
+    db: Session, *, dataset_id: int, check: Check, problems: Iterable[tuple[int, Problem]]
+) -> None:
+    """Replace all that a check reported in a dataset by (database id of the question, problem)."""
+    db.execute(
+        delete(ProblemRow).where(ProblemRow.dataset_id == dataset_id, ProblemRow.check_name == check.value)
+    )
+    _insert_problems(db, dataset_id, {check: problems})
+
+
+def replace_problems_of_block(
     db: Session,
     *,
     dataset_id: int,
-    check: Check,
     after: int,
     through: int,
-    problems: Iterable[tuple[int, Problem]],
+    problems: Mapping[Check, Iterable[tuple[int, Problem]]],
 ) -> None:
-    """Replace what a check reported for the questions with ids above ``after``, up to ``through``.
+    """Replace what checks reported for the questions with ids above ``after``, up to ``through``.
 
-    ``problems`` contains (database id of the question, problem) of these questions only.
+    ``problems`` has, for each of the checks, (database id of the question, problem) of these questions only.
     """
     db.execute(
         delete(ProblemRow).where(
-            ProblemRow.dataset_id == dataset_id,
-            ProblemRow.check_name == check.value,
             ProblemRow.question_id > after,
             ProblemRow.question_id <= through,
+            # The sum keeps the database from choosing the index of the dataset and check, which would walk
+            # through all their problems for each block.
+            ProblemRow.dataset_id + 0 == dataset_id,
+            ProblemRow.check_name.in_([check.value for check in problems]),
         )
     )
+    _insert_problems(db, dataset_id, problems)
+
+
+def _insert_problems(
+    db: Session, dataset_id: int, problems: Mapping[Check, Iterable[tuple[int, Problem]]]
+) -> None:
     insert_rows(
         db,
         table="problem",
         columns=("question_id", "check_name", "field", "dataset_id", "reason"),
         rows=(
-            (number, check.value, problem.field, dataset_id, problem.reason) for number, problem in problems
+            (number, check.value, problem.field, dataset_id, problem.reason)
+            for check, reported in problems.items()
+            for number, problem in reported
         ),
     )
 

@@ -169,7 +169,7 @@ def report_every_tenth(workspace):
     problem = Problem(check=Check.COMPARISON, field="stem", reason="“unchanged”")
     with unit_of_work() as db:
         replace_problems(
-            db, dataset_id=1, check=Check.COMPARISON, after=0, through=1000,
+            db, dataset_id=1, check=Check.COMPARISON,
             problems=[(number, problem) for number in range(1, 1001, 10)],
         )  # fmt: skip
 

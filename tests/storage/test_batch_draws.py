@@ -372,7 +372,7 @@ def add_problems(engine: Engine, count: int, check: Check = Check.FORMAT) -> set
         numbers = db.execute(select(QuestionRow.id, QuestionRow.key).order_by(QuestionRow.id)).all()[:count]
         problem = Problem(check=check, field="stem", reason="is faulty")
         replace_problems(
-            db, dataset_id=1, check=check, after=0, through=10**9,
+            db, dataset_id=1, check=check,
             problems=[(number, problem) for number, _ in numbers],
         )  # fmt: skip
     return {key for _, key in numbers}

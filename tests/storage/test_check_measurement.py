@@ -43,7 +43,7 @@ def report(world, numbers):
     problem = Problem(check=Check.SEVERAL_RIGHT, field="options", reason="is right as well")
     with unit_of_work(world.engine) as db:
         replace_problems(
-            db, dataset_id=1, check=Check.SEVERAL_RIGHT, after=0, through=10**9,
+            db, dataset_id=1, check=Check.SEVERAL_RIGHT,
             problems=[(number, problem) for number in numbers],
         )  # fmt: skip
 

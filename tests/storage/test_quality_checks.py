@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import event, select, text
 
 from accounts.service import command_line_person
 from domain.checks import CHECKS, Check, Need, Problem
@@ -123,6 +123,27 @@ def test_a_new_version_of_a_check_checks_all_questions_again(dataset_importer, m
     monkeypatch.setattr(check_runs, "CHECKS", newer)
     assert run(dataset_importer).questions == 3
     assert run(dataset_importer).questions == 0
+
+
+def test_no_block_walks_through_all_questions_or_problems_of_the_dataset(sqlite_engine, tmp_path):
+    importer = Importer(sqlite_engine, tmp_path)
+    importer(to_json_lines(make_record(1)))
+    statements: list[tuple[str, tuple[object, ...]]] = []
+    event.listen(
+        sqlite_engine,
+        "before_cursor_execute",
+        lambda connection, cursor, statement, parameters, *_: statements.append((statement, parameters)),
+    )
+    run(importer)
+    on_ranges = [item for item in statements if "question_id <= " in item[0] or "question.id > " in item[0]]
+    counts = [item for item in on_ranges if item[0].startswith("SELECT count")]  # once per run
+    plans = []
+    with sqlite_engine.connect() as connection:
+        for statement, parameters in on_ranges:
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            plans.append(" ".join(row.detail for row in plan))
+    assert len(plans) - len(counts) >= 3  # questions, image widths, earlier problems
+    assert sum("dataset_id=?" in plan for plan in plans) == len(counts) == 1
 
 
 def test_all_questions_can_be_checked_again(dataset_importer):
