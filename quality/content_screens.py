@@ -9,15 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from domain.boxes import LabelledBox
 from domain.checks import Check, Problem
 from domain.questions import Question, option_letter
 from domain.vocabulary import AnswerFormat, Task, View
 from terminology.findings import load_findings
-from terminology.mentions import Polarity, read_mentions
-from terminology.sides import PLACE_BITS, Place, read_place
+from terminology.mentions import (
+    Mention,
+    Polarity,
+    TermGroup,
+    group_terms,
+    may_mention_finding,
+    read_mentions,
+    read_text,
+)
+from terminology.sides import PLACE_BITS, SIDE_BITS, Place, read_place
 from terminology.word_filter import FilteredPattern, read_word_bits
 
 _WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)?")
@@ -45,11 +53,10 @@ _NEGATED_STEM = FilteredPattern(
     r"lack\w*|without|no)\b|n't\b"
 )
 #: A stem that asks which finding there is, without saying more about it.
-_WHICH_IS_PRESENT = re.compile(
+_WHICH_IS_PRESENT = FilteredPattern(
     r"^(?:on\s+this\s+[\w\s-]+,\s*)?(?:which|what)\b(?!.*\b(?:most|best|primary|main|predominant|dominant|likely|"
     r"cause\w*|side|lung|lobe|location|where|zone|region)\b).*\b(?:present|seen|visible|identified|noted|shown|"
-    r"evident|demonstrated|observed|detected)\b",
-    re.IGNORECASE,
+    r"evident|demonstrated|observed|detected)\b"
 )
 #: A stem that asks for what the report need not name: causes, diagnoses and consequences of its findings.
 _ASKS_FOR_CAUSE = FilteredPattern(
@@ -79,20 +86,20 @@ def screen_several_right(question: Question, report: str | None) -> Problem | No
     if _OF_THE_ABOVE.search(key):
         return None
     others = [(index, option) for index, option in enumerate(question.options) if index != key_index]
+    key_terms = _read_option(key)
     for index, option in others:
-        if entails(key, option):
+        if _entails(key_terms, _read_option(option)):
             return _several_right(f"{_name(index, option)} follows from the key {key!r}")
     if not report:
         return None
     if _asks_for_absence(question):
         return _screen_absent_options(key, others, report)
+    if not _asks_which_is_present(question.stem):
+        return None
     for index, option in others:
         stated = _stated_findings(option)
-        if not stated or not _findings_of_report(report).issuperset(stated) or not _agree(option, report):
-            continue
-        if _WHICH_IS_PRESENT.search(question.stem) and not read_mentions(_as_statement(question.stem)):
+        if stated and all(_is_stated(name, report) for name in stated) and _agree(option, report):
             return _several_right(f"{_name(index, option)} is stated in the report, too")
-        return None
     return None
 
 
@@ -118,6 +125,11 @@ def _is_negated_stem(stem: str) -> bool:
     return _NEGATED_STEM.search(stem) is not None
 
 
+@lru_cache(maxsize=1_000)
+def _asks_which_is_present(stem: str) -> bool:
+    return _WHICH_IS_PRESENT.search(stem) is not None and not _read_stem(stem)
+
+
 def _several_right(reason: str) -> Problem:
     return Problem(check=Check.SEVERAL_RIGHT, field="options", reason=reason)
 
@@ -134,23 +146,27 @@ def entails(specific: str, general: str) -> bool:
     >>> entails("Bilateral effusions", "Left effusion"), entails("Cardiomegaly", "Enlarged heart")
     (True, True)
     """
-    first, second = _read_option(specific), _read_option(general)
-    words, other_words = first.words, second.words
-    if not words or not other_words or first.negations != second.negations:
+    return _entails(_read_option(specific), _read_option(general))
+
+
+def _entails(first: _OptionTerms, second: _OptionTerms) -> bool:
+    if not first.words or not second.words or first.negations != second.negations:
         return False
-    if other_words <= words and (words - other_words) <= _MODIFIERS and other_words - _MODIFIERS:
-        return True
+    # The first has all words of the second, and besides them only modifiers.
     if (
-        "lung" in other_words
-        and other_words < words
-        and other_words & {"left", "right"}
-        and words - other_words <= _MODIFIERS
+        first.without_modifiers == second.without_modifiers
+        and second.words <= first.words
+        and (second.without_modifiers or (_is_side_of_lung(second.words) and second.words != first.words))
     ):
         return True
     if len(first.place.sides) == 2 and second.place.side:
-        return _strip_sides(words) == _strip_sides(other_words)
+        return _strip_sides(first.words) == _strip_sides(second.words)
     # Both are only names of findings, and name the same one.
     return len(first.names) == 1 and first.names == second.names and first.place == second.place
+
+
+def _is_side_of_lung(words: frozenset[str]) -> bool:
+    return "lung" in words and not words.isdisjoint(("left", "right"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +174,7 @@ class _OptionTerms:
     """What is compared of an option: its words, the negations among them, its place, its findings."""
 
     words: frozenset[str]
+    without_modifiers: frozenset[str]
     negations: frozenset[str]
     place: Place
     names: frozenset[str]
@@ -167,7 +184,11 @@ class _OptionTerms:
 def _read_option(text: str) -> _OptionTerms:
     words = _content_words(text)
     return _OptionTerms(
-        words=words, negations=words & _NEGATIONS, place=read_place(text), names=_exact_names(text)
+        words=words,
+        without_modifiers=words - _MODIFIERS,
+        negations=words & _NEGATIONS,
+        place=read_place(text),
+        names=_exact_names(text),
     )
 
 
@@ -201,8 +222,8 @@ def screen_not_in_report(question: Question, report: str) -> Problem | None:
     The question takes as present what its key states, what its stem presupposes ("Where is the effusion?"),
     and what its explanation states. A report that names a similar finding counts as naming it.
     """
-    for field, text in _assertions(question):
-        for name in _stated_findings(text):
+    for field, names in _assertions(question):
+        for name in names:
             if _is_mentioned(name, report):
                 continue
             verb = "negates" if _is_negated(name, report) else "does not mention"
@@ -211,22 +232,21 @@ def screen_not_in_report(question: Question, report: str) -> Problem | None:
     return None
 
 
-def _assertions(question: Question) -> Iterator[tuple[str, str]]:
-    """Yield (field, text) of what the question takes as present."""
+def _assertions(question: Question) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield (field, findings) of what the question takes as present."""
     if _asks_for_absence(question) or _answers(question, "no"):
         return
+    yield "stem", _names_of_stated(_read_stem(question.stem))
     if _answers(question, "yes"):
-        yield "stem", _as_statement(question.stem)
         return
-    yield "stem", _as_statement(question.stem)
     if question.task is Task.DIFFERENTIAL or _ASKS_FOR_CAUSE.search(question.stem):
         return
     if isinstance(question.answer, str):
-        yield "answer", question.answer
+        yield "answer", _stated_findings(question.answer)
     else:
         for index in question.answer:
-            yield "options", question.options[index]
-    yield "explanation", question.explanation
+            yield "options", _stated_findings(question.options[index])
+    yield "explanation", _stated_findings(question.explanation)
 
 
 @lru_cache(maxsize=1_000)
@@ -235,31 +255,48 @@ def _as_statement(stem: str) -> str:
     return _VERB_OF_QUESTION.sub("", stem.replace("?", ""))
 
 
+def _read_stem(stem: str) -> tuple[Mention, ...]:
+    """The mentions of findings in the stem as a statement."""
+    # A question mark within the stem may stand between letters, which are one word without it.
+    if not may_mention_finding(stem) and "?" not in stem[:-1]:
+        return ()
+    return read_mentions(_as_statement(stem))
+
+
 @lru_cache(maxsize=20_000)
 def _stated_findings(text: str) -> tuple[str, ...]:
     """The findings that a text states by their own names."""
-    names = {m.finding: None for m in read_mentions(text) if m.exact and m.polarity is Polarity.STATED}
+    return _names_of_stated(read_mentions(text))
+
+
+def _names_of_stated(mentions: Sequence[Mention]) -> tuple[str, ...]:
+    names = {m.finding: None for m in mentions if m.exact and m.polarity is Polarity.STATED}
     return tuple(names)
 
 
 def _is_mentioned(name: str, report: str) -> bool:
     """Whether the report states a finding, or leaves it open; a similar finding counts as well."""
-    return not _related_findings(name).isdisjoint(_divide_mentions(report)[0])
+    mentions = read_text(report).find(_related_terms(name))
+    return any(m.polarity is not Polarity.NEGATED for m in mentions)
 
 
 def _is_negated(name: str, report: str) -> bool:
-    return not _related_findings(name).isdisjoint(_divide_mentions(report)[1])
+    mentions = read_text(report).find(_related_terms(name))
+    return any(m.polarity is Polarity.NEGATED for m in mentions)
 
 
-@lru_cache(maxsize=1_000)
-def _divide_mentions(report: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the findings that a report states or leaves open, and those that it negates."""
-    mentions = read_mentions(report)
-    negated = frozenset(m.finding for m in mentions if m.polarity is Polarity.NEGATED)
-    return frozenset(m.finding for m in mentions if m.polarity is not Polarity.NEGATED), negated
+def _is_stated(name: str, report: str) -> bool:
+    """Whether the report states a finding by its own name."""
+    mentions = read_text(report).find(group_terms(frozenset({name})))
+    return any(m.exact and m.polarity is Polarity.STATED for m in mentions)
 
 
-@lru_cache(maxsize=1_000)
+@cache
+def _related_terms(name: str) -> TermGroup:
+    return group_terms(_related_findings(name))
+
+
+@cache
 def _related_findings(name: str) -> frozenset[str]:
     """The finding, those of its group, and those that its absence depends on, in either direction."""
     terms = load_findings()
@@ -271,20 +308,12 @@ def _related_findings(name: str) -> frozenset[str]:
     )
 
 
-@lru_cache(maxsize=1_000)
-def _findings_of_report(report: str) -> frozenset[str]:
-    """The findings that a report states by their own names."""
-    return frozenset(_stated_findings(report))
-
-
 def _agree(option: str, report: str) -> bool:
     """Whether the sentence of the report that states the option's finding has the side of the option."""
     sides = read_place(option).sides
-    names = _stated_findings(option)
+    mentions = read_text(report).find(group_terms(frozenset(_stated_findings(option))))
     return any(
-        sides <= read_place(m.sentence).sides
-        for m in read_mentions(report)
-        if m.finding in names and m.exact and m.polarity is Polarity.STATED
+        sides <= read_place(m.sentence).sides for m in mentions if m.exact and m.polarity is Polarity.STATED
     )
 
 
@@ -381,13 +410,14 @@ def _compare_with_report(
     field, side = ("answer", parts[0][2].side) if parts[0][2].side else ("stem", parts[1][2].side)
     if not side or len(parts[1][2].sides) == 2:
         return None
-    mentions = (*read_mentions(parts[0][1]), *read_mentions(_as_statement(question.stem)))
-    related = frozenset().union(*(_related_findings(m.finding) for m in mentions if m.exact))
+    mentions = (*read_mentions(parts[0][1]), *_read_stem(question.stem))
+    findings = {m.finding for m in mentions if m.exact}
     sides = frozenset().union(
         *(
             read_place(m.sentence).sides
-            for m in read_mentions(report)
-            if m.finding in related and m.polarity is not Polarity.NEGATED
+            for finding in findings
+            for m in read_text(report).find(_related_terms(finding), word_bits=SIDE_BITS)
+            if m.polarity is not Polarity.NEGATED
         )
     )
     if sides and side not in sides:

@@ -15,7 +15,7 @@ from functools import cache, lru_cache, reduce
 from operator import or_
 
 from terminology.findings import FindingTerm, load_findings
-from terminology.word_filter import FilteredPattern, compile_folded, fold, read_word_bits
+from terminology.word_filter import ALL_BITS, FilteredPattern, compile_folded, fold, read_word_bits
 
 
 class Polarity(StrEnum):
@@ -182,22 +182,84 @@ def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
     return Polarity.STATED
 
 
+@dataclass(frozen=True, slots=True)
+class TermGroup:
+    """Findings that are looked for together, each with the bits of its words, and the bits of all."""
+
+    terms: tuple[tuple[FindingTerm, int], ...]
+    bits: int
+
+
+@lru_cache(maxsize=10_000)
+def group_terms(findings: frozenset[str]) -> TermGroup:
+    """Return the group of these findings, by their ids, in the order of `findings.toml`."""
+    terms = tuple((term, bits) for term, bits in _list_terms() if term.id in findings)
+    return TermGroup(terms, reduce(or_, (bits for _, bits in terms), 0))
+
+
+class _Sentence:
+    """A sentence with the bits of its words. A finding is searched when it is asked for, and only once."""
+
+    __slots__ = ("_mentions", "bits", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text, self.bits = text, read_word_bits(text)
+        self._mentions: dict[str, tuple[Mention, ...]] = {}
+
+    def find(self, term: FindingTerm) -> tuple[Mention, ...]:
+        mentions = self._mentions.get(term.id)
+        if mentions is None:
+            mentions = self._mentions[term.id] = tuple(find_mentions(self.text, term))
+        return mentions
+
+
+class TextMentions:
+    """The mentions of findings in a text. Only what is asked for is read."""
+
+    def __init__(self, text: str) -> None:
+        _list_terms()  # before the words are read, because the first call registers triggers
+        self._sentences = tuple(map(_read_sentence, split_sentences(text)))
+
+    def find(self, group: TermGroup, *, word_bits: int = ALL_BITS) -> Iterator[Mention]:
+        """Yield the mentions of findings of a group, sentence by sentence.
+
+        Args:
+            group: the findings.
+            word_bits: only sentences with words of these bits are read.
+        """
+        for sentence in self._sentences:
+            if sentence.bits & group.bits and sentence.bits & word_bits:
+                for term, bits in group.terms:
+                    if sentence.bits & bits:
+                        yield from sentence.find(term)
+
+    def find_all(self) -> Iterator[Mention]:
+        """Yield the mentions of all findings, sentence by sentence."""
+        for sentence in self._sentences:
+            for term in _select_terms(sentence.bits & _read_all_bits()):
+                yield from sentence.find(term)
+
+
+@lru_cache(maxsize=20_000)
+def _read_sentence(sentence: str) -> _Sentence:
+    return _Sentence(sentence)
+
+
+@lru_cache(maxsize=1_000)
+def read_text(text: str) -> TextMentions:
+    """Return the mentions in a text, such as a report, which several questions refer to."""
+    return TextMentions(text)
+
+
 @lru_cache(maxsize=20_000)
 def read_mentions(text: str) -> tuple[Mention, ...]:
-    """Return all mentions of all findings in a text, sentence by sentence. Options and reports recur."""
-    mentions: list[Mention] = []
-    for sentence in split_sentences(text):
-        mentions += _read_sentence(sentence)
-    return tuple(mentions)
+    """Return all mentions of all findings in a text, sentence by sentence. Options recur."""
+    return tuple(TextMentions(text).find_all()) if may_mention_finding(text) else ()
 
 
-@lru_cache(maxsize=20_000)
-def _read_sentence(sentence: str) -> tuple[Mention, ...]:
-    _list_terms()  # before the words are read, because the first call registers triggers
-    mentions: list[Mention] = []
-    for term in _select_terms(read_word_bits(sentence) & _read_all_bits()):
-        mentions += find_mentions(sentence, term)
-    return tuple(mentions)
+def may_mention_finding(text: str) -> bool:
+    """Whether a text has a word of some finding; a fast test before the text is read."""
+    return bool(_read_all_bits() & read_word_bits(text))
 
 
 @lru_cache(maxsize=20_000)

@@ -14,7 +14,7 @@ from quality.content_screens import (
     screen_side,
 )
 from terminology.findings import load_findings
-from terminology.mentions import find_mentions, read_mentions, split_sentences
+from terminology.mentions import find_mentions, group_terms, read_mentions, read_text, split_sentences
 
 PRESENT = "Which of the following is present on this radiograph?"
 REPORT = (
@@ -270,3 +270,15 @@ def test_the_fast_reader_finds_what_each_pattern_finds():
     ]
     assert list(read_mentions(text)) == slow
     assert len({mention.finding for mention in slow}) == len(load_findings())
+
+
+def test_findings_read_one_by_one_have_the_mentions_of_the_whole_text():
+    text = (
+        "Small left pleural effusion. Bibasilar opacities may be atelectasis or pneumonia. No large "
+        "pneumothorax; heart size is normal. The mediastinum is not widened. Stable calcified granuloma."
+    )
+    together = read_mentions(text)
+    one_by_one = [m for name in load_findings() for m in read_text(text).find(group_terms(frozenset({name})))]
+    assert len(together) >= 8
+    assert sorted(one_by_one, key=repr) == sorted(together, key=repr)
+    assert list(read_text(text).find(group_terms(frozenset(load_findings())))) == list(together)
