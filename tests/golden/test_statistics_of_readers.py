@@ -174,6 +174,17 @@ def test_the_command_gives_the_published_comparison_of_van_dyke(tmp_path, measur
     assert random["p"] == pytest.approx(differences["p-value"], abs=tolerance)
     assert [random["low"], random["high"]] == pytest.approx(differences["CI"][0], abs=tolerance)
     assert [random["mean_a"], random["mean_b"]] == pytest.approx(means["Estimate"], abs=tolerance)
+    # MRMCaov's intervals of single treatments, "based only on data for the specified treatment"
+    by_arm = [
+        row for row in select(tables["reader_means"], measure=measure) if row["arm"] and row["random_readers"]
+    ]
+    for index, row in enumerate(by_arm):
+        assert row["estimate"] == pytest.approx(means["Estimate"][index], abs=tolerance)
+        assert row["se"] == pytest.approx(means["StdErr"][index], abs=tolerance)
+        assert row["df"] == pytest.approx(means["df"][index], abs=1e-4)
+        low, high = means["CI"][index]
+        assert [row["low"], row["high"]] == pytest.approx([max(0, low), min(1, high)], abs=tolerance)
+    assert len(by_arm) == 2
     # Fixed readers: 2 (Var - Cov1 + (r - 1)(Cov2 - Cov3)) / r, with the published components; fixed cases:
     # the mean square of treatment by reader.
     _, _, error, cov1, cov2, cov3 = expected[reference]["vcov"]["Estimate"]
