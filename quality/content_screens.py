@@ -24,6 +24,7 @@ from terminology.mentions import (
     may_mention_finding,
     read_mentions,
     read_text,
+    split_sentences,
 )
 from terminology.sides import PLACE_BITS, SIDE_BITS, Place, read_place
 from terminology.word_filter import FilteredPattern, read_word_bits
@@ -265,13 +266,19 @@ def _read_stem(stem: str) -> tuple[Mention, ...]:
 
 @lru_cache(maxsize=20_000)
 def _stated_findings(text: str) -> tuple[str, ...]:
-    """The findings that a text states by their own names."""
-    return _names_of_stated(read_mentions(text))
+    """The findings that a text states by their own names. "Edema shows indistinct vessels" states none."""
+    return _names_of_stated([m for m in read_mentions(text) if m.sentence not in _list_signs()])
 
 
 def _names_of_stated(mentions: Sequence[Mention]) -> tuple[str, ...]:
     names = {m.finding: None for m in mentions if m.exact and m.polarity is Polarity.STATED}
     return tuple(names)
+
+
+@cache
+def _list_signs() -> frozenset[str]:
+    """The sentences of `findings.toml` on how findings look, which explanations of templates contain."""
+    return frozenset(sentence for term in load_findings().values() for sentence in split_sentences(term.sign))
 
 
 def _is_mentioned(name: str, report: str) -> bool:

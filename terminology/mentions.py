@@ -43,7 +43,7 @@ _NUMBERING = re.compile(r"^\s*\d+\s*[.)]\s*")
 # Patterns begin with (?<!\w) where \b means the same, because it is searched faster.
 _NEGATION = FilteredPattern(
     r"(?<!\w)(?:no|neither|nor|without|negative\s+for|free\s+of|clear\s+of|absence\s+of|absent|"
-    r"not\s+(?:see|show|demonstrate|have)\w*)\b"
+    r"not\s+(?:see|show|demonstrate|have)\w*)\b|(?<!\w)not\s+$"  # "the lungs are not" hyperinflated
 )
 #: Words that end what a negation covers.
 _SCOPE_END = compile_folded(

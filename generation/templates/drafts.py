@@ -96,10 +96,14 @@ class DraftWriter:
         term = load_findings()[name]
         return term.absent if self.is_present(name) else term.present
 
-    def explain(self, *names: str) -> str:
-        """Explain known findings: for each how it looks, and whether it is there."""
+    def explain(self, *names: str, others: Sequence[str] = ()) -> str:
+        """Explain known findings: for each how it looks, and whether it is there.
+
+        Of ``others``, the explanation says only whether they are there.
+        """
         terms = load_findings()
-        return " ".join(f"{terms[name].sign} {self.state(name)}." for name in names)
+        sentences = [f"{terms[name].sign} {self.state(name)}." for name in names]
+        return " ".join([*sentences, *(f"{self.state(name)}." for name in others)])
 
     def write(
         self,

@@ -15,6 +15,18 @@ from terminology.findings import FindingTerm, load_findings
 from terminology.mentions import Mention, Polarity, find_mentions, split_sentences
 from terminology.sides import BOTH, LEFT, RIGHT
 
+#: GEMeX's regions of which a focal finding can be in one only, from above to below.
+LUNG_ZONES = tuple(
+    f"{side} {height} lung zone" for side in ("right", "left") for height in ("upper", "mid", "lower")
+)
+#: Findings of the lung that can be in one zone. Fluid and gas in the pleural space spread with gravity.
+_IN_ONE_ZONE = frozenset(
+    [
+        "consolidation", "airspace_opacity", "infiltrate", "opacity", "atelectasis", "pneumonia", "nodule",
+        "mass", "calcified_granuloma", "cavity", "scarring",
+    ]
+)  # fmt: skip
+
 _EXCEPTION = re.compile(r"\b(?:otherwise|except|apart|aside|other than)\b", re.IGNORECASE)
 _NO_ACUTE_DISEASE = re.compile(
     r"^(?:no|negative\s+for|no\s+(?:radiographic\s+)?evidence\s+(?:of|for))\s+(?:acute|active)"
@@ -29,7 +41,8 @@ _NO_ACUTE_DISEASE = re.compile(
 class PresentFinding:
     """A finding that is present. ``side`` is right, left, both or "" if it is not known for certain.
 
-    ``place`` is the lobe, base or apex if there is exactly one, such as "right lower lobe". ``evidence`` are
+    ``place`` is the lobe, base, apex or lung zone if there is exactly one, such as "right lower lobe".
+    ``evidence`` are
     the codes and the sentences that state it.
     """
 
@@ -235,21 +248,24 @@ def _describe_presence(
     # Where a similar finding is on another side, both answers could be defended.
     if side and _contradicts(side, [*(mention.sentence for mention in mentions), *similar]):
         side = ""
-    place = ""
-    if side in {"right", "left"} and len(codes) == 1 and codes[0].system is CodeSystem.MESH:
-        words = codes[0].code.casefold().split("/")
-        places = [
-            word for word in ("upper lobe", "middle lobe", "lower lobe", "base", "apex") if word in words
-        ]
-        if len(places) == 1 and codes[0].code.count("multiple") == 0:
-            place = f"{side} {places[0]}"
     return PresentFinding(
         term=term,
         side=side,
-        place=place,
+        place=_find_place(term, side, codes[0]) if side in {"right", "left"} and len(codes) == 1 else "",
         boxes=tuple(dict.fromkeys(box for code in codes for box in code.boxes)),
         evidence=_list_presence_evidence(term, codes, mentions),
     )
+
+
+def _find_place(term: FindingTerm, side: str, code: CodedFinding) -> str:
+    """Return the lobe, base, apex or lung zone that the only code of a finding names; "" if it names none."""
+    if code.system is CodeSystem.MESH:
+        words = code.code.casefold().split("/")
+        places = [
+            word for word in ("upper lobe", "middle lobe", "lower lobe", "base", "apex") if word in words
+        ]
+        return f"{side} {places[0]}" if len(places) == 1 and "multiple" not in code.code else ""
+    return code.region if code.region in LUNG_ZONES and term.id in _IN_ONE_ZONE else ""
 
 
 def _list_presence_evidence(

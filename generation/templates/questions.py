@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from domain.provenance import Evidence, EvidenceKind
 from domain.vocabulary import AnswerFormat, Task
 from generation.templates.drafts import OPTION_COUNT, Draft, DraftWriter
-from generation.templates.exam_facts import PresentFinding
+from generation.templates.exam_facts import LUNG_ZONES, PresentFinding
 from terminology.findings import FindingTerm, capitalise, load_findings
 
 CLOSED, OPEN = AnswerFormat.CLOSED, AnswerFormat.OPEN
@@ -124,6 +124,10 @@ def _draft_presence(writer: DraftWriter) -> Iterator[Draft | None]:
                 *(term.id for term in absent[: OPTION_COUNT - len(chosen)]),
             ],
             multiple=True,
+            explanation=writer.explain(
+                *(finding.term.id for finding in chosen),
+                others=[term.id for term in absent[: OPTION_COUNT - len(chosen)]],
+            ),
         )
     for count in (1, 2):
         absent = writer.list_absent(without=[finding.term.id for finding in present])
@@ -138,6 +142,10 @@ def _draft_presence(writer: DraftWriter) -> Iterator[Draft | None]:
                 findings=[term.id for term in chosen_absent]
                 + [finding.term.id for finding in present[:count]],
                 multiple=True,
+                explanation=writer.explain(
+                    *(finding.term.id for finding in present[:count]),
+                    others=[term.id for term in chosen_absent],
+                ),
             )
     if len(present) >= 3:
         for term in writer.list_absent(without=[finding.term.id for finding in present])[:1]:
@@ -177,6 +185,7 @@ def _draft_statements(writer: DraftWriter) -> Iterator[Draft | None]:
             [writer.state_wrongly(name) for name in wrong],
             findings=names[:OPTION_COUNT] or ["pneumothorax"],
             multiple=True,
+            explanation=_explain_statements(writer, right, wrong),
         )
     names = [name for name in _choose_known(writer) if Task.GEOMETRIC in load_findings()[name].tasks]
     yield _draft_statement(
@@ -192,7 +201,14 @@ def _draft_statement(writer: DraftWriter, stem: str, names: list[str], *, task: 
         [writer.state(name) for name in names[:1]],
         [writer.state_wrongly(name) for name in names[1:]],
         findings=names[:OPTION_COUNT] or ["cardiomegaly"],
+        explanation=_explain_statements(writer, names[:1], names[1:OPTION_COUNT]),
     )
+
+
+def _explain_statements(writer: DraftWriter, right: list[str], wrong: list[str]) -> str:
+    """Explain what the correct statements are about and what is there, and then correct the wrong ones."""
+    present = [name for name in wrong if name in writer.facts.present]
+    return writer.explain(*right, *present, others=[name for name in wrong if name not in present])
 
 
 def _choose_known(writer: DraftWriter) -> list[str]:
@@ -222,7 +238,9 @@ def _draft_location(writer: DraftWriter) -> Iterator[Draft | None]:
             writer.not_built["location: the side is not certain"] += 1
             continue
         yield from _draft_side(writer, finding, term)
-        if finding.place:
+        if finding.place in LUNG_ZONES:
+            yield from _draft_zone(writer, finding, term)
+        elif finding.place:
             yield _draft_place(writer, finding, term)
 
 
@@ -273,6 +291,37 @@ def _draft_place(writer: DraftWriter, finding: PresentFinding, term: FindingTerm
     )
 
 
+def _draft_zone(writer: DraftWriter, finding: PresentFinding, term: FindingTerm) -> Iterator[Draft | None]:
+    """Ask for the lung zone. Zones that border on that of the finding are no options."""
+    key = f"In the {finding.place}"
+    explanation = f"{term.sign} {_state_place(term, key)}."
+    height = LUNG_ZONES.index(finding.place) % 3
+    same_side = [zone for zone in LUNG_ZONES if zone.startswith(finding.side)]
+    opposite_side = [zone for zone in LUNG_ZONES if not zone.startswith(finding.side)]
+    others = [zone for number, zone in enumerate(same_side) if abs(number - height) > 1]
+    rest = [zone for number, zone in enumerate(opposite_side) if number != height]
+    writer.random.shuffle(rest)
+    others = [opposite_side[height], *others, *rest]
+    yield writer.write_choice(
+        "single zone",
+        Task.LOCATION,
+        f"Where {'are' if term.plural else 'is'} the {term.noun}?",
+        [key],
+        [f"In the {zone}" for zone in others],
+        findings=[term.id],
+        explanation=explanation,
+    )
+    yield writer.write(
+        "open zone",
+        Task.LOCATION,
+        OPEN,
+        f"In which lung zone {'are' if term.plural else 'is'} the {term.noun}?",
+        capitalise(finding.place),
+        findings=[term.id],
+        explanation=explanation,
+    )
+
+
 def _state_place(term: FindingTerm, place: str) -> str:
     """State where a finding is, such as "A pleural effusion is seen on the left"."""
     verb = "are" if term.plural else "is"
@@ -302,7 +351,7 @@ def _draft_diagnoses(writer: DraftWriter) -> Iterator[Draft | None]:
         acute = [term for term in writer.list_absent() if term.id in _ACUTE_CONDITIONS]
         conclusion = Evidence(kind=EvidenceKind.SENTENCE, text=writer.facts.no_acute_disease)
         explanation = (
-            f"{writer.explain(*(term.id for term in acute))} No acute cardiopulmonary disease is seen."
+            f"{writer.explain(others=[term.id for term in acute])} No acute cardiopulmonary disease is seen."
         )
         if acute:
             yield writer.write_choice(
@@ -343,6 +392,7 @@ def _draft_diagnoses(writer: DraftWriter) -> Iterator[Draft | None]:
             [supported[0].option],
             findings=[*(term.id for term in ruled_out[:3]), supported[0].id],
             multiple=True,
+            explanation=writer.explain(supported[0].id, others=[term.id for term in ruled_out[:3]]),
         )
 
 

@@ -3,8 +3,8 @@
 Less strict than :func:`generation.templates.exam_facts.collect_facts`, which confirms codes: here, a plain
 statement of a finding suffices. Use it for counts and for the selection of exams, not for answer keys.
 
-Of 583 reports of Open-i, it reads 192 of the 200 coded as normal as healthy, and 30 of the 383 others:
-most of them have a device or a foreign body only, or no codes.
+Of 583 reports of Open-i, it reads 192 of the 200 coded as normal as healthy, and 25 of the 383 others:
+most of them have surgical clips or a foreign body only, or no codes.
 """
 
 from __future__ import annotations

@@ -155,6 +155,8 @@ def test_all_of_the_above_is_no_second_answer():
         (ask("Is there a pleural effusion?", "yes"), None),
         (ask("What can cause a pleural effusion?", "Heart failure"), None),
         (ask("Which finding is absent?", "Emphysema"), None),
+        # How a finding looks, in an explanation of a template.
+        (choose(explanation="Emphysema shows lucent, enlarged lungs with sparse vessels."), None),
     ],
 )
 def test_findings_taken_as_present_are_in_the_report(question, reason):

@@ -50,6 +50,12 @@ def list_absent(text, *, mesh=()):
         ("XXXX atelectasis at the base.", "atelectasis", "uncertain"),
         ("Pneumothorax has resolved.", "pneumothorax", "uncertain"),
         ("Edema cannot be excluded.", "pulmonary_edema", "uncertain"),
+        ("The lungs are not hyperinflated.", "hyperinflation", "negated"),
+        ("ET tube tip is 4 cm above the carina.", "endotracheal_tube", "stated"),
+        ("Dual-lead pacemaker on the left.", "pacemaker", "stated"),
+        ("PICC line ends in the SVC.", "central_venous_catheter", "stated"),
+        ("No new central venous catheter.", "central_venous_catheter", "restricted"),
+        ("The Dobhoff tube has been removed.", "enteric_tube", "uncertain"),
     ],
 )
 def test_a_sentence_states_negates_or_leaves_open(sentence, finding, polarity):
