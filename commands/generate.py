@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -40,12 +40,11 @@ from generation.source_exams import SourceContent
 from generation.sources import SOURCES, load_source
 from generation.sources.scene_graphs import add_region_boxes
 from generation.templates.question_file import GenerationCounts, write_question_file
-from generation.templates.selection import PER_EXAM
+from generation.templates.selection import PER_EXAM, check_per_exam, describe_per_exam
 from language_models.service import describe_progress
 
 #: Maximum number of refused records shown.
 _MAX_SHOWN = 20
-_FULL_SET = " + ".join(f"{number} {format_.label}" for format_, number in PER_EXAM.items())
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -56,12 +55,21 @@ def add_to(subparsers: Subparsers) -> None:
         "template",
         help="write questions from coded findings, without a model",
         description="Write up to 3 open, 2 closed, 3 single and 3 multiple choice questions per exam to a "
-        "native file. With --dataset, the file is imported like any other. docs/generation.md has the rules.",
+        "native file, or as many as the options state. With --dataset, the file is imported like any other. "
+        "docs/generation.md has the rules.",
     )
     _add_source(template)
     template.add_argument(
         "--seed", type=int, default=1, metavar="N", help="seed of distractors and selection (default 1)"
     )
+    for format_, number in PER_EXAM.items():
+        template.add_argument(
+            f"--{format_}",
+            type=int,
+            default=number,
+            metavar="N",
+            help=f"{format_.label} questions per exam, at most (default {number})",
+        )
     _add_pilot(template)
     template.set_defaults(run=run_template)
     for name, purpose, description in (
@@ -217,6 +225,8 @@ def _read_region_settings(args: argparse.Namespace) -> RegionSettings:
 
 def run_template(args: argparse.Namespace) -> int:
     """Write the file and import it. Returns 0, or 1 after printing the invalid records."""
+    per_exam = {format_: getattr(args, format_) for format_ in PER_EXAM}
+    check_per_exam(per_exam)
     printer = ProgressPrinter()
     content = _load(args, printer)
     if content is None:
@@ -229,9 +239,10 @@ def run_template(args: argparse.Namespace) -> int:
         seed=args.seed,
         source=args.source,
         comparison=not args.without_comparison,
+        per_exam=per_exam,
         report_progress=lambda done: printer("Exams", done, len(exams)),
     )
-    _print_counts(counts, path, content)
+    _print_counts(counts, path, content, per_exam)
     if args.pilot or not args.dataset:
         return 0
     if not counts.questions:
@@ -299,7 +310,7 @@ def _print_recipe_counts(counts: RecipeCounts, path: Path, content: SourceConten
     )
     _print_skipped(content)
     if recipe == "gemex":
-        print(f"Exams with {_FULL_SET}: {_format_share(counts.complete, counts.exams)}")
+        print(f"Exams with {describe_per_exam(PER_EXAM)}: {_format_share(counts.complete, counts.exams)}")
     print("By format: " + _join_counts(counts.formats.most_common()))
     print("By task: " + _join_counts(counts.tasks.most_common()))
     if counts.left_out:
@@ -309,15 +320,17 @@ def _print_recipe_counts(counts: RecipeCounts, path: Path, content: SourceConten
     _print_reasons("Left out of the source", Counter(content.ignored))
 
 
-def _print_counts(counts: GenerationCounts, out: Path, content: SourceContent) -> None:
+def _print_counts(
+    counts: GenerationCounts, out: Path, content: SourceContent, per_exam: Mapping[AnswerFormat, int]
+) -> None:
     with_questions = counts.exams - counts.without_questions
     print(
         f"{count_text(counts.questions, 'question')} written to {out}: "
         f"{with_questions:,} of {count_text(counts.exams, 'exam')} allow questions."
     )
     _print_skipped(content)
-    print(f"Exams with {_FULL_SET}: {_format_share(counts.complete, counts.exams)}")
-    for format_, number in PER_EXAM.items():
+    print(f"Exams with {describe_per_exam(per_exam)}: {_format_share(counts.complete, counts.exams)}")
+    for format_, number in per_exam.items():
         share = _format_share(counts.full_formats[format_], counts.exams)
         print(f"  {format_.label}: {counts.formats[format_]:,}; {number} in {share} of the exams")
     print("By task: " + _join_counts(counts.tasks.most_common()))

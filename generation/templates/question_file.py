@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,10 +17,10 @@ from generation.source_exams import SourceExam
 from generation.templates.drafts import DraftWriter
 from generation.templates.exam_facts import collect_facts
 from generation.templates.questions import draft_questions
-from generation.templates.selection import PER_EXAM, select_drafts
+from generation.templates.selection import PER_EXAM, check_per_exam, select_drafts
 
 #: The source of each question: what wrote it, and the version of the templates.
-GENERATOR, VERSION = "template", "2"
+GENERATOR, VERSION = "template", "3"
 #: ReXVQA's names of the tasks (its Table 1).
 CONTENT_TYPES = {
     Task.PRESENCE: "Presence Assessment",
@@ -33,7 +33,7 @@ CONTENT_TYPES = {
 
 @dataclass(slots=True, kw_only=True)
 class GenerationCounts:
-    """The counts of a run: exams, exams with all 11 questions, questions, and what was not built."""
+    """The counts of a run: exams, exams with all requested questions, questions, and what was not built."""
 
     exams: int = 0
     complete: int = 0
@@ -51,7 +51,12 @@ class GenerationCounts:
 
 
 def generate_questions(
-    exam: SourceExam, *, seed: int, source: str | None = None, counts: GenerationCounts | None = None
+    exam: SourceExam,
+    *,
+    seed: int,
+    source: str | None = None,
+    per_exam: Mapping[AnswerFormat, int] = PER_EXAM,
+    counts: GenerationCounts | None = None,
 ) -> list[GeneratedQuestion]:
     """Write the questions of one exam. Ids are numbered within the exam.
 
@@ -59,6 +64,7 @@ def generate_questions(
         exam: the exam.
         seed: the seed; the same exam and seed give the same questions.
         source: the name of the source, for the origin of the questions.
+        per_exam: the maximum number of questions by format.
         counts: the counts to add to; None if they are not needed.
     """
     counts = counts or GenerationCounts()
@@ -68,14 +74,16 @@ def generate_questions(
         random=random.Random(f"{seed}/{exam.id}"),  # noqa: S311 - seeded on purpose, nothing secret
         not_built=counts.not_built,
     )
-    drafts = select_drafts(list(draft_questions(writer)), seed=f"{seed}/{exam.id}/selection")
+    drafts = select_drafts(
+        list(draft_questions(writer)), seed=f"{seed}/{exam.id}/selection", per_exam=per_exam
+    )
     by_format = Counter(draft.format for draft in drafts)
     counts.exams += 1
-    counts.complete += by_format == Counter(PER_EXAM)
+    counts.complete += by_format == Counter(per_exam)
     counts.without_questions += not drafts
     counts.formats.update(by_format)
     counts.tasks.update(draft.task for draft in drafts)
-    counts.full_formats.update(format_ for format_, count in PER_EXAM.items() if by_format[format_] == count)
+    counts.full_formats.update(format_ for format_, count in per_exam.items() if by_format[format_] == count)
     counts.unused.update(facts.unused)
     return [
         GeneratedQuestion(
@@ -108,6 +116,7 @@ def write_question_file(
     seed: int,
     source: str | None = None,
     comparison: bool = True,
+    per_exam: Mapping[AnswerFormat, int] = PER_EXAM,
     report_progress: Callable[[int], None] = lambda _: None,
 ) -> GenerationCounts:
     """Write the questions of all exams, one per line. The file appears when it is complete.
@@ -118,15 +127,18 @@ def write_question_file(
         seed: the seed of distractors, selection and order.
         source: the name of the source, for the origin of the questions.
         comparison: whether the reports keep their section on prior exams.
+        per_exam: the maximum number of questions by format.
         report_progress: called with the number of exams after each one.
 
     Raises:
         AlreadyThere: the file exists.
+        InvalidValue: ``per_exam`` requests no question, or too many.
     """
+    check_per_exam(per_exam)
     counts = GenerationCounts()
     with writing_files(path) as (file,):
         for number, exam in enumerate(exams, start=1):
-            questions = generate_questions(exam, seed=seed, source=source, counts=counts)
+            questions = generate_questions(exam, seed=seed, source=source, per_exam=per_exam, counts=counts)
             file.writelines(encode_questions(exam, questions, comparison=comparison))
             report_progress(number)
     return counts

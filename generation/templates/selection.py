@@ -1,33 +1,60 @@
-"""Selects 3 open, 2 closed, 3 single and 3 multiple choice questions of an exam, as GEMeX has them."""
+"""Selects the questions of an exam: by default 3 open, 2 closed, 3 single and 3 multiple choice, as GEMeX."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from domain.errors import InvalidValue
 from domain.vocabulary import AnswerFormat, Task
 from generation.templates.drafts import Draft
 
 #: Questions per exam (GEMeX, section 3.2).
-PER_EXAM = {
-    AnswerFormat.OPEN: 3,
-    AnswerFormat.CLOSED: 2,
-    AnswerFormat.SINGLE: 3,
-    AnswerFormat.MULTIPLE: 3,
-}
+PER_EXAM: Mapping[AnswerFormat, int] = MappingProxyType(
+    {
+        AnswerFormat.OPEN: 3,
+        AnswerFormat.CLOSED: 2,
+        AnswerFormat.SINGLE: 3,
+        AnswerFormat.MULTIPLE: 3,
+    }
+)
+#: The maximum number of questions of one format that can be requested for an exam.
+MAX_PER_FORMAT = 30
 
 
-def select_drafts(drafts: Sequence[Draft], *, seed: str) -> list[Draft]:
-    """Select up to ``PER_EXAM`` drafts of each format.
+def check_per_exam(per_exam: Mapping[AnswerFormat, int]) -> None:
+    """Check the number of questions of each format per exam.
+
+    Raises:
+        InvalidValue: a number is not between 0 and ``MAX_PER_FORMAT``, or all are 0.
+    """
+    for format_, count in per_exam.items():
+        if not 0 <= count <= MAX_PER_FORMAT:
+            raise InvalidValue(str(format_), f"must be a number from 0 to {MAX_PER_FORMAT}")
+    if not any(per_exam.values()):
+        raise InvalidValue("questions per exam", "must be at least 1")
+
+
+def describe_per_exam(per_exam: Mapping[AnswerFormat, int]) -> str:
+    """Describe the numbers, such as "3 open + 2 closed + 3 single + 3 multiple"."""
+    return " + ".join(f"{count} {format_.label}" for format_, count in per_exam.items() if count)
+
+
+def select_drafts(
+    drafts: Sequence[Draft], *, seed: str, per_exam: Mapping[AnswerFormat, int] = PER_EXAM
+) -> list[Draft]:
+    """Select up to ``per_exam`` drafts of each format.
 
     Each step takes the draft whose task was used least, then whose findings were used least; the rest is
-    random. No stem occurs twice, and no two questions of one format are about the same findings. The two
-    closed questions have different answers if possible.
+    random. No stem occurs twice, and no two questions of one format are about the same findings. As many
+    closed questions have the answer yes as no, if possible.
 
     Args:
         drafts: all drafts of one exam.
         seed: the seed; the same drafts and seed give the same selection.
+        per_exam: the maximum number of drafts by format.
     """
     rng = random.Random(seed)  # noqa: S311 - seeded on purpose, nothing secret
     shuffled = list(drafts)
@@ -38,7 +65,7 @@ def select_drafts(drafts: Sequence[Draft], *, seed: str) -> list[Draft]:
     asked: set[tuple[AnswerFormat, frozenset[str]]] = set()
     answers: Counter[str] = Counter()
     selected = []
-    for format_, count in PER_EXAM.items():
+    for format_, count in per_exam.items():
         for _ in range(count):
             candidates = [
                 draft

@@ -69,11 +69,21 @@ def test_a_pilot_shows_counts_and_a_question_with_its_report_and_origin(page, fo
     outcome = generation_job.decode_outcome(job)
     assert (outcome.exams, outcome.available, outcome.with_questions) == (PILOT_EXAMS, 25, PILOT_EXAMS)
     assert f"{outcome.questions} questions generated: 20 of 20 exams allow questions." in text
-    assert "Written by template 2 from record CXR1 of openi-csv" in text
+    assert "Written by template 3 from record CXR1 of openi-csv" in text
     assert "Pleural Effusion/left/small → pleural effusion present" in text
     assert ":blue-background[Small left pleural effusion" in text
     with read_only_session() as db:
         assert db.execute(select(func.count()).select_from(QuestionRow)).scalar_one() == 0
+
+
+def test_the_number_of_questions_per_exam_can_be_chosen(page, folder):
+    for label, count in (("Open", 0), ("Closed", 6), ("Single", 0), ("Multiple", 0)):
+        next(item for item in page.number_input if item.label == f"{label} per exam").set_value(count)
+    generate(page, folder / "openi", "Generate a pilot of 20")
+    (job,) = list_generations()
+    outcome = generation_job.decode_outcome(job)
+    assert outcome.formats.keys() == {"closed"}
+    assert "Exams with 6 closed:" in get_text(page)
 
 
 def test_all_exams_replace_the_pilot_and_can_be_imported(page, folder):

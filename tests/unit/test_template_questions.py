@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.errors import AlreadyThere
+from domain.errors import AlreadyThere, InvalidValue
 from domain.expectations import COMPLETE
 from domain.vocabulary import AnswerFormat, Task
 from generation.source_exams import CodedFinding, CodeSystem, SourceExam, SourceImage
@@ -21,7 +21,7 @@ from generation.templates.question_file import (
     write_question_file,
 )
 from generation.templates.questions import draft_questions
-from generation.templates.selection import PER_EXAM
+from generation.templates.selection import MAX_PER_FORMAT, PER_EXAM
 from quality.structural_checks import check_question
 from terminology.findings import load_findings
 from tests.unit.generation_sources import make_region, write_openi, write_scene_graph
@@ -226,6 +226,81 @@ def test_questions_on_a_region_have_its_boxes_on_the_grid_of_the_source(tmp_path
     }
     (box,) = next(question.boxes for question in questions if question.boxes)
     assert (box.label, box.box.as_tuple(), box.grid.width) == ("left lung", (120, 20, 200, 180), 224)
+
+
+def make_zone_exam(tmp_path, *zones):
+    write_scene_graph(
+        tmp_path,
+        *(make_region(zone, (120, 20, 200, 80), "anatomicalfinding|yes|lung nodule") for zone in zones),
+    )
+    (exam,) = load_source("scene-graphs", tmp_path).exams
+    return {draft.template: draft for draft in draft_questions(make_writer(collect_facts(exam)))}
+
+
+def make_writer(facts):
+    return DraftWriter(facts=facts, random=make_random())
+
+
+def test_a_nodule_in_one_zone_is_asked_for_without_the_zones_that_border_on_it(tmp_path):
+    drafts = make_zone_exam(tmp_path, "left upper lung zone")
+    single = drafts["single zone"]
+    assert single.stem == "Where is the pulmonary nodule?"
+    assert single.options[single.answer[0]] == "In the left upper lung zone"
+    assert "In the right upper lung zone" in single.options
+    assert "In the left mid lung zone" not in single.options
+    assert drafts["open zone"].answer == "Left upper lung zone"
+
+
+def test_nodules_in_two_zones_have_no_question_on_the_zone(tmp_path):
+    drafts = make_zone_exam(tmp_path, "left upper lung zone", "left lower lung zone")
+    assert not {"single zone", "open zone"} & drafts.keys()
+    assert drafts["open side"].answer == "On the left"
+
+
+def test_devices_of_a_scene_graph_are_asked_for(tmp_path):
+    write_scene_graph(
+        tmp_path, make_region("trachea", (90, 5, 110, 60), "tubesandlines|yes|endotracheal tube")
+    )
+    (exam,) = load_source("scene-graphs", tmp_path).exams
+    drafts = draft_questions(make_writer(collect_facts(exam)))
+    answers = {draft.stem: draft.answer for draft in drafts}
+    assert answers["Is there an endotracheal tube?"] == "yes"
+
+
+def test_the_explanation_of_statements_describes_the_correct_ones_and_corrects_the_others():
+    facts = collect_facts(
+        make_exam({"Effusion": True, "Cardiomegaly": False, "Mass": False, "Hernia": False})
+    )
+    terms = load_findings()
+    drafts = [draft for draft in draft_questions(make_writer(facts)) if draft.template == "single statement"]
+    assert drafts
+    for draft in drafts:
+        right, *wrong = draft.findings
+        assert draft.explanation.startswith(terms[right].sign)
+        for name in wrong:
+            assert (terms[name].sign in draft.explanation) == (name in facts.present)
+
+
+# --------------------------------------------------------------------------------------------------- number
+def test_more_questions_per_exam_are_written_on_request():
+    exam = make_exam(dict.fromkeys(LABELS, False))
+    per_exam = {AnswerFormat.CLOSED: 12, AnswerFormat.OPEN: 1}
+    questions = [generated.question for generated in generate_questions(exam, seed=1, per_exam=per_exam)]
+    assert Counter(question.format for question in questions) == Counter(per_exam)
+    assert Counter(
+        question.answer for question in questions if question.format is AnswerFormat.CLOSED
+    ) == Counter(yes=6, no=6)
+
+
+@pytest.mark.parametrize("count", [-1, MAX_PER_FORMAT + 1])
+def test_a_number_of_questions_out_of_range_is_refused(tmp_path, count):
+    with pytest.raises(InvalidValue, match=f"from 0 to {MAX_PER_FORMAT}"):
+        write_question_file(tmp_path / "q.jsonl", [], seed=1, per_exam={AnswerFormat.OPEN: count})
+
+
+def test_no_question_at_all_is_refused(tmp_path):
+    with pytest.raises(InvalidValue, match="at least 1"):
+        write_question_file(tmp_path / "q.jsonl", [], seed=1, per_exam=dict.fromkeys(AnswerFormat, 0))
 
 
 # --------------------------------------------------------------------------------------------------- file

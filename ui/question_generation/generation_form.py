@@ -12,7 +12,9 @@ from domain.people import Person
 from generation.recipes import RECIPES
 from generation.service import PILOT_EXAMS
 from generation.sources import SOURCES
+from generation.templates.selection import MAX_PER_FORMAT, PER_EXAM
 from language_models import service as models
+from terminology.findings import capitalise
 from ui import state
 from ui.context import read_only_session
 from ui.imports.deliveries import list_allowed_folders, resolve_server_path
@@ -50,7 +52,7 @@ def show_generation_form(person: Person) -> None:
         name: f"{form_key}-{name}"
         for name in (
             "recipe", "source", "path", "images", "seed", "comparison", "skip", "name", "endpoint", "prompts",
-            "short", "data_use", "max_cost",
+            "short", "data_use", "max_cost", *(f"per_exam-{format_}" for format_ in PER_EXAM),
         )
     }  # fmt: skip
     recipe = (
@@ -67,14 +69,22 @@ def show_generation_form(person: Person) -> None:
     _show_source(keys)
     if recipe != TEMPLATE and not _show_model_options(keys, recipe, person):
         return
-    options_column = st.container()
     if recipe == TEMPLATE:
-        seed_column, options_column = st.columns([1, 3])
+        seed_column, *number_columns = st.columns([1.4, 1, 1, 1, 1])
         seed_column.number_input(
             "Seed", min_value=0, value=1, key=keys["seed"], help="determines distractors, selection and order"
         )
-    options_column.checkbox("Leave comparisons with prior exams out of the reports", key=keys["comparison"])
-    options_column.checkbox("Skip invalid records", key=keys["skip"])
+        for column, (format_, count) in zip(number_columns, PER_EXAM.items(), strict=True):
+            column.number_input(
+                f"{capitalise(format_.label)} per exam",
+                min_value=0,
+                max_value=MAX_PER_FORMAT,
+                value=count,
+                key=keys[f"per_exam-{format_}"],
+                help="maximum number of questions of this format; an exam whose facts allow fewer has fewer",
+            )
+    st.checkbox("Leave comparisons with prior exams out of the reports", key=keys["comparison"])
+    st.checkbox("Skip invalid records", key=keys["skip"])
     pilot_column, all_column, _ = st.columns([1.5, 1.2, 1.3])
     for column, label, is_pilot in (
         (pilot_column, f"Generate a pilot of {PILOT_EXAMS} exams", True),
@@ -165,6 +175,9 @@ def _start(person: Person, keys: dict[str, str], is_pilot: bool) -> None:
         comparison=not values["comparison"],
         skip_bad=bool(values["skip"]),
         is_pilot=is_pilot,
+        per_exam={format_: int(str(values[f"per_exam-{format_}"] or 0)) for format_ in PER_EXAM}
+        if recipe == TEMPLATE
+        else dict(PER_EXAM),
     )
     if recipe != TEMPLATE:
         prompts = state.get_widget_value(f"{keys['prompts']}-{recipe}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from domain.count_texts import count_text
@@ -13,6 +13,7 @@ from domain.errors import InvalidValue
 from domain.jobs import Job, JobProgress
 from domain.language_models import DEFAULT_DATA_USE, Budget, DataUse
 from domain.people import Action, Person
+from domain.vocabulary import AnswerFormat
 from generation.recipes import RECIPES
 from generation.service import (
     GenerationPlan,
@@ -24,6 +25,7 @@ from generation.service import (
 from generation.source_exams import SourceContent, SourceExam
 from generation.sources import load_source
 from generation.templates.question_file import GenerationCounts, write_question_file
+from generation.templates.selection import PER_EXAM, check_per_exam
 from jobs.encoding import from_json
 from jobs.service import JobFailed, JobKind, JobRun
 from language_models.service import describe_progress
@@ -42,6 +44,7 @@ _FILE_NAME = "questions.jsonl"
 class GenerationRequest:
     """The parameters of a generation. ``images`` is None for questions without images.
 
+    ``per_exam`` is the maximum number of questions by format, for templates.
     ``recipe`` is :data:`TEMPLATE` or one of :data:`generation.recipes.RECIPES`. The fields from ``name`` on
     are for recipes: the beginning of the names of the runs, the endpoint, prompt versions other than the
     shipped ones, whether shipped ones are shortened, what the licence of the reports permits, and the most
@@ -56,6 +59,7 @@ class GenerationRequest:
     skip_bad: bool
     is_pilot: bool
     recipe: str = TEMPLATE
+    per_exam: dict[AnswerFormat, int] = field(default_factory=lambda: dict(PER_EXAM))
     name: str = ""
     endpoint: str = ""
     prompts: tuple[str, ...] = ()
@@ -98,7 +102,12 @@ class GenerationOutcome:
 
 
 def start_generation(request: GenerationRequest, person: Person) -> Job:
-    """Start a generation and return its job."""
+    """Start a generation and return its job.
+
+    Raises:
+        InvalidValue: the numbers of questions per exam are out of range.
+    """
+    check_per_exam(request.per_exam)
     return job_control.start_job(GENERATION, request, by=person)
 
 
@@ -168,6 +177,7 @@ def _write_from_templates(
         seed=request.seed,
         source=request.source,
         comparison=request.comparison,
+        per_exam=request.per_exam,
         report_progress=lambda done: job.report_progress(done, len(exams), "exams"),
     )
     with_questions = counts.exams - counts.without_questions

@@ -13,6 +13,7 @@ from domain.errors import Refused
 from domain.jobs import Job, JobStatus
 from domain.people import Person
 from generation.generated_questions import GeneratedQuestion, read_generated_questions
+from generation.templates.selection import describe_per_exam
 from ui import state
 from ui.background_jobs import job_control
 from ui.background_jobs.job_status import show_job_message
@@ -57,7 +58,7 @@ def show_generation_outcome(job: Job, person: Person) -> None:
             )
     show_notice("generated")
     if outcome is not None:
-        _show_counts(outcome)
+        _show_counts(outcome, request)
     if is_there:
         _show_questions(job, delivery)
 
@@ -116,11 +117,13 @@ def _show_again_button(job: Job) -> None:
     )
 
 
-def _show_counts(outcome: generation_job.GenerationOutcome) -> None:
+def _show_counts(
+    outcome: generation_job.GenerationOutcome, request: generation_job.GenerationRequest
+) -> None:
     if outcome.questions:
         share = 100 * outcome.complete / outcome.exams
         st.markdown(
-            f"Exams with 3 open, 2 closed, 3 single and 3 multiple choice questions: {outcome.complete:,} of "
+            f"Exams with {describe_per_exam(request.per_exam)}: {outcome.complete:,} of "
             f"{outcome.exams:,} ({share:.0f} %)."
         )
         left, right = st.columns(2)
