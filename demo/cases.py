@@ -126,7 +126,7 @@ CASES: tuple[Case, ...] = (
     Case(number=24, seed=26, sex="F", age=88, indication="Reduced general condition; reduced food intake.",
          findings=(_FEEDING, _effusion(_R, 0.75)), unreported=frozenset({FindingKind.NASOGASTRIC_TUBE})),
     Case(number=25, seed=3, sex="F", age=68, indication="Follow-up after one year; smoker.",
-         findings=(_nodule(_L, _UP, 0.9, 31),),
+         findings=(_nodule(_L, _UP, 0.9, 29),),
          comparison="Compared with the previous examination the nodule has grown."),
     Case(number=26, seed=28, sex="M", age=57, indication="Cough that does not settle; smoker.",
          findings=(_nodule(_L, _LOW, 0.65, 19), _nodule(_R, _UP, 0.7, 16))),

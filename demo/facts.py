@@ -1,4 +1,4 @@
-"""The facts about an exam from which questions are written: visible, hidden and absent findings."""
+"""What the radiographs of an exam show: the findings, those that its report omits, and measurements."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from demo.cases import Case, Projections
-from demo.phantom import CATALOGUE, LUNG_ZONES, FindingKind, PhantomExam, Side, View
+from demo.phantom import FindingKind, PhantomExam, Side, View
 from demo.phantom.exam import PhantomFinding
 from domain.boxes import Box, LabelledBox
 
 #: Distances in mm: from the tube's tip to the lower edge of its box, and from the carina to that of the
 #: trachea.
 _BELOW_TIP, _BELOW_CARINA = 2.0, 4.0
-#: Minimum distance of a lesion from a zone that counts as free, as a share of the zone's height.
-_MIN_ZONE_DISTANCE = 0.06
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +27,9 @@ class VisibleFinding:
     boxes: dict[str, Box]
 
     def to_labelled_boxes(self) -> tuple[LabelledBox, ...]:
-        """The finding's boxes, labelled by its kind."""
+        """The finding's boxes, labelled by its kind, to a tenth of a pixel."""
         return tuple(
-            LabelledBox(radiograph=radiograph, label=str(self.kind), box=box)
+            LabelledBox(radiograph=radiograph, label=str(self.kind), box=round_box(box))
             for radiograph, box in self.boxes.items()
         )
 
@@ -40,10 +38,10 @@ class VisibleFinding:
 class ExamFacts:
     """The facts about one exam.
 
-    Questions may ask about ``visible``. The findings in ``unreported`` are visible but missing from the
-    report, so no correct question mentions them. ``regions`` maps a GEMeX region name to its boxes by
-    radiograph id. ``tip_mm`` is the distance from the tip of an endotracheal tube to the carina; None without
-    a tube. ``spacing`` is in mm per pixel.
+    The report names the findings in ``visible``. Those in ``unreported`` are visible but missing from the
+    report, so no correct question mentions them. ``frontal`` is the id of the frontal radiograph, ``lateral``
+    whether there is a lateral one. ``thorax`` are the x pixels of the widest inner thoracic width.
+    ``tip_mm`` is the distance from the tip of an endotracheal tube to the carina; None without a tube.
     """
 
     case: Case
@@ -51,9 +49,7 @@ class ExamFacts:
     lateral: bool
     visible: tuple[VisibleFinding, ...]
     unreported: tuple[VisibleFinding, ...]
-    regions: dict[str, dict[str, Box]]
     ctr: float
-    spacing: float
     columns: int
     thorax: tuple[float, float]
     tip_mm: float | None
@@ -71,33 +67,6 @@ class ExamFacts:
     def visible_of_kind(self, kind: FindingKind) -> tuple[VisibleFinding, ...]:
         """Return the findings of a kind that questions may ask about."""
         return tuple(finding for finding in self.visible if finding.kind is kind)
-
-    def absent_kinds(self) -> tuple[FindingKind, ...]:
-        """Return the kinds of findings that the exam does not show."""
-        present_kinds = {finding.kind for finding in (*self.visible, *self.unreported)}
-        return tuple(kind for kind in FindingKind if kind not in present_kinds)
-
-    def region_boxes(self, names: Iterable[str]) -> tuple[LabelledBox, ...]:
-        """Return the boxes of the named regions on the frontal radiograph, labelled by name."""
-        return tuple(
-            LabelledBox(radiograph=self.frontal, label=name, box=self.regions[name][self.frontal])
-            for name in names
-            if self.frontal in self.regions.get(name, {})
-        )
-
-    def is_zone_free(self, region: str) -> bool:
-        """Return whether a lung zone is free of nodules, consolidation, fluid and free air."""
-        zone = self.regions[region][self.frontal]
-        margin = _MIN_ZONE_DISTANCE * zone.height
-        for finding in (*self.visible, *self.unreported):
-            if CATALOGUE[finding.kind].sides == (Side.MIDLINE,) or self.frontal not in finding.boxes:
-                continue
-            box = finding.boxes[self.frontal]
-            beside = box.x_max < zone.x_min or box.x_min > zone.x_max
-            above_or_below = box.y_max < zone.y_min - margin or box.y_min > zone.y_max + margin
-            if not (beside or above_or_below):
-                return False
-        return True
 
 
 def collect_facts(case: Case, exam: PhantomExam) -> ExamFacts:
@@ -117,9 +86,7 @@ def collect_facts(case: Case, exam: PhantomExam) -> ExamFacts:
         lateral=View.LATERAL in ids,
         visible=tuple(finding for finding in findings if finding.kind not in case.unreported),
         unreported=tuple(finding for finding in findings if finding.kind in case.unreported),
-        regions=regions,
         ctr=exam.ctr,
-        spacing=image.spacing,
         columns=image.pixels.shape[1],
         thorax=exam.thorax,
         tip_mm=_tip_to_carina_mm(findings, regions, frontal=ids[View.PA], spacing=image.spacing),
@@ -127,7 +94,7 @@ def collect_facts(case: Case, exam: PhantomExam) -> ExamFacts:
 
 
 def with_report_from(facts: ExamFacts, report_facts: ExamFacts) -> ExamFacts:
-    """Return the facts for questions that are generated from another exam's report with these images."""
+    """Return the facts as another exam's report states them, with these images."""
     findings = tuple(
         replace(
             finding,
@@ -140,9 +107,10 @@ def with_report_from(facts: ExamFacts, report_facts: ExamFacts) -> ExamFacts:
     return replace(facts, visible=findings, unreported=(), tip_mm=report_facts.tip_mm)
 
 
-def lung_zone_names() -> tuple[str, ...]:
-    """The GEMeX names of the six lung zones."""
-    return tuple(f"{side} {zone}" for side in (Side.RIGHT, Side.LEFT) for zone in LUNG_ZONES)
+def round_box(box: Box) -> Box:
+    """Return the box to a tenth of a pixel, as question files have it."""
+    x_min, y_min, x_max, y_max = (round(value, 1) for value in box.as_tuple())
+    return Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
 
 
 def _to_visible_finding(finding: PhantomFinding, ids: dict[View, str]) -> VisibleFinding:

@@ -10,12 +10,15 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from demo.facts import ExamFacts
+from demo.phantom import FindingKind
 from demo.planted_edits import EDITS
 from demo.planted_replacements import REPLACEMENTS
 from demo.questions import WrittenQuestion
+from demo.source_exams import FINDINGS
+from domain.provenance import Provenance
 from domain.questions import Question
 from domain.verdicts import ErrorKind
+from generation.generated_questions import GeneratedQuestion
 
 #: Number of questions with each kind of error, or fewer if the exams allow fewer.
 QUESTIONS_PER_ERROR = 8
@@ -36,9 +39,14 @@ class PlantedError:
 class QuestionSet:
     """All questions in order, the planted errors, and the structural faults, both by question id."""
 
-    questions: tuple[Question, ...]
+    generated: tuple[GeneratedQuestion, ...]
     planted: dict[str, PlantedError]
     faults: dict[str, str]
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The questions without their origins."""
+        return tuple(item.question for item in self.generated)
 
     def find_question(self, question_id: str) -> Question:
         """Return the question with an id, including its planted error.
@@ -76,7 +84,7 @@ def plant_errors(written_questions: list[WrittenQuestion], *, seed: int) -> Ques
         for written_question in order:
             if count == QUESTIONS_PER_ERROR:
                 break
-            faulty = plant_error(written_question.question, written_question.facts, rng)
+            faulty = plant_error(written_question, rng)
             if faulty is None or faulty == written_question.question:
                 continue
             exam_and_stem = (faulty.exam_id, faulty.stem)
@@ -88,15 +96,39 @@ def plant_errors(written_questions: list[WrittenQuestion], *, seed: int) -> Ques
             planted[faulty.id] = PlantedError(kind=kind, question=faulty, corrected=corrected)
             count += 1
     faults = _plant_structural_faults(written_questions, used_ids=set(planted), rng=rng)
-    questions = tuple(
-        planted[written_question.question.id].question
-        if written_question.question.id in planted
-        else faults.get(written_question.question.id, (written_question.question, ""))[0]
-        for written_question in written_questions
-    )
     return QuestionSet(
-        questions=questions, planted=planted, faults={name: fault for name, (_, fault) in faults.items()}
+        generated=tuple(
+            _apply_plan(written_question, planted, faults) for written_question in written_questions
+        ),
+        planted=planted,
+        faults={name: fault for name, (_, fault) in faults.items()},
     )
+
+
+def _apply_plan(
+    written_question: WrittenQuestion,
+    planted: dict[str, PlantedError],
+    faults: dict[str, tuple[Question, str]],
+) -> GeneratedQuestion:
+    """Return the question as planned: with its error, with its fault, or as it was written."""
+    question, provenance = written_question.question, written_question.provenance
+    if question.id in planted:
+        error = planted[question.id]
+        question = error.question
+        if error.kind in REPLACEMENTS:
+            provenance = _find_provenance(question, written_question)
+    elif question.id in faults:
+        question = faults[question.id][0]
+    return GeneratedQuestion(question=question, provenance=provenance)
+
+
+def _find_provenance(question: Question, written_question: WrittenQuestion) -> Provenance:
+    """Return the origin that a replaced question would have: what is known of the findings in its boxes."""
+    kinds = dict.fromkeys(FindingKind(labelled_box.label) for labelled_box in question.boxes)
+    evidence = tuple(
+        item for kind in kinds for item in written_question.known.list_evidence(FINDINGS[kind][0])
+    )
+    return replace(written_question.provenance, evidence=evidence or written_question.provenance.evidence)
 
 
 def _questions_with_wrong_report(written_questions: list[WrittenQuestion]) -> dict[str, PlantedError]:
@@ -122,7 +154,7 @@ def _plant_structural_faults(
         ]
         rng.shuffle(order)
         candidates = [
-            (written_question.question.id, apply_fault(written_question.question, written_question.facts))
+            (written_question.question.id, apply_fault(written_question.question))
             for written_question in order
         ]
         for question_id, question in [(key, changed) for key, changed in candidates if changed is not None][
@@ -133,35 +165,35 @@ def _plant_structural_faults(
     return faulty_questions
 
 
-def _shorten_explanation(question: Question, _facts: ExamFacts) -> Question:
+def _shorten_explanation(question: Question) -> Question:
     return replace(question, explanation="As seen.")
 
 
-def _remove_category(question: Question, _facts: ExamFacts) -> Question:
+def _remove_category(question: Question) -> Question:
     return replace(question, category=None)
 
 
-def _remove_explanation(question: Question, _facts: ExamFacts) -> Question:
+def _remove_explanation(question: Question) -> Question:
     return replace(question, explanation="")
 
 
-def _missing_value_explanation(question: Question, _facts: ExamFacts) -> Question:
+def _missing_value_explanation(question: Question) -> Question:
     return replace(question, explanation="nan")
 
 
-def _keep_three_options(question: Question, _facts: ExamFacts) -> Question | None:
-    if not question.options or question.answer != (0,):
+def _keep_three_options(question: Question) -> Question | None:
+    if not question.options or 3 in question.answer:
         return None
     return replace(question, options=question.options[:3])
 
 
-def _duplicate_option(question: Question, _facts: ExamFacts) -> Question | None:
-    if not question.options or question.answer != (0,):
+def _duplicate_option(question: Question) -> Question | None:
+    if not question.options or not {2, 3}.isdisjoint(question.answer):
         return None
     return replace(question, options=(*question.options[:3], question.options[2]))
 
 
-_STRUCTURAL_FAULTS: dict[str, Callable[[Question, ExamFacts], Question | None]] = {
+_STRUCTURAL_FAULTS: dict[str, Callable[[Question], Question | None]] = {
     "check: short explanation": _shorten_explanation,
     "check: no category": _remove_category,
     "check: no explanation": _remove_explanation,

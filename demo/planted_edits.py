@@ -6,58 +6,79 @@ import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 
-from demo.facts import ExamFacts, VisibleFinding, lung_zone_names
+from demo.descriptions import name_with_location
+from demo.facts import VisibleFinding, round_box
 from demo.phantom import CATALOGUE, Side
 from demo.planted_texts import IRRELEVANT_EXPLANATIONS
-from demo.questions_differential import list_alternative_diagnoses
-from demo.terms import NEVER_PRESENT, TERMS, name_with_location
+from demo.questions import WrittenQuestion
+from demo.source_exams import FINDINGS
 from domain.boxes import Box, LabelledBox
 from domain.questions import Question
 from domain.verdicts import ErrorKind
 from domain.vocabulary import AnswerFormat, Task
+from terminology.findings import load_findings
 
-PlantError = Callable[[Question, ExamFacts, random.Random], Question | None]
+PlantError = Callable[[WrittenQuestion, random.Random], Question | None]
 _SINGLE, _CLOSED, _OPEN = AnswerFormat.SINGLE, AnswerFormat.CLOSED, AnswerFormat.OPEN
+_PRESENT, _ABSENT = "Which of these findings is present?", "Which of these findings is absent?"
 
 
-def _plant_several_right(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+def _plant_several_right(written: WrittenQuestion, rng: random.Random) -> Question | None:
     """Replace a wrong option with a second correct one. The key is unchanged."""
-    if question.format is not _SINGLE:
-        return None
-    key = question.options[_key_index(question)]
-    right_options: list[str] = []
-    if question.task is Task.PRESENCE and key in {TERMS[finding.kind].option for finding in facts.visible}:
-        right_options = [TERMS[finding.kind].option for finding in facts.visible]
-    elif question.task is Task.LOCATION and key.lower() in lung_zone_names():
-        right_options = [f"{key.split(' ', 1)[0]} lung"]
-    elif question.task is Task.DIFFERENTIAL:
-        right_options = list(list_alternative_diagnoses(key)[0])
-    right_options = [option for option in right_options if option not in question.options]
+    right_options = _list_alternatives(written, right=True)
     if not right_options:
         return None
+    question = written.question
     return _with_option(question, rng.choice(_wrong_indices(question)), rng.choice(right_options))
 
 
-def _plant_none_right(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+def _plant_none_right(written: WrittenQuestion, rng: random.Random) -> Question | None:
     """Replace the correct option with a wrong one. The key still points to it."""
-    if question.format is not _SINGLE:
-        return None
-    key = question.options[_key_index(question)]
-    wrong_options: list[str] = []
-    if question.task is Task.PRESENCE and key in {TERMS[finding.kind].option for finding in facts.visible}:
-        wrong_options = [*NEVER_PRESENT, *(TERMS[kind].option for kind in facts.absent_kinds())]
-    elif question.task is Task.LOCATION and key.lower() in lung_zone_names():
-        wrong_options = [zone.capitalize() for zone in lung_zone_names()]
-    elif question.task is Task.DIFFERENTIAL:
-        wrong_options = list(list_alternative_diagnoses(key)[1])
-    wrong_options = [option for option in wrong_options if option not in question.options]
+    wrong_options = _list_alternatives(written, right=False)
     if not wrong_options:
         return None
-    return _with_option(question, _key_index(question), rng.choice(wrong_options))
+    return _with_option(written.question, _key_index(written.question), rng.choice(wrong_options))
 
 
-def _plant_wrong_key(question: Question, _facts: ExamFacts, rng: random.Random) -> Question | None:
+def _list_alternatives(written: WrittenQuestion, *, right: bool) -> list[str]:
+    """List options on other findings that are right (or wrong) answers to a single-choice question.
+
+    The list is empty for questions whose options do not name findings.
+    """
+    question, known, terms = written.question, written.known, load_findings()
+    by_option = {option: _read_option(option) for option in question.options}
+    if question.format is not _SINGLE or None in by_option.values():
+        return []
+    groups = {terms[name].group for name in by_option.values() if name}
+    names = [name for name in (*known.present, *known.absent) if terms[name].group not in groups]
+    if question.stem in {_PRESENT, _ABSENT}:
+        asks_for = known.present if (question.stem == _PRESENT) == right else known.absent
+        return [terms[name].option for name in names if name in asks_for]
+    if any(option == terms[name].option for option, name in by_option.items() if name):
+        return []  # diagnoses: the exam supports at most one that is known
+    if question.stem.startswith("Which statement on size"):
+        names = [name for name in names if Task.GEOMETRIC in terms[name].tasks]
+    return [terms[name].present if (name in known.present) == right else terms[name].absent for name in names]
+
+
+def _read_option(option: str) -> str | None:
+    """Return the finding that an option names or makes a statement on; None if it does neither."""
+    return _findings_by_option().get(option)
+
+
+@cache
+def _findings_by_option() -> dict[str, str]:
+    return {
+        text: name
+        for name, term in load_findings().items()
+        for text in (term.option, term.present, term.absent)
+    }
+
+
+def _plant_wrong_key(written: WrittenQuestion, rng: random.Random) -> Question | None:
+    question = written.question
     if question.format is _CLOSED:
         return replace(question, answer="no" if question.answer == "yes" else "yes")
     if question.format is _SINGLE:
@@ -65,12 +86,13 @@ def _plant_wrong_key(question: Question, _facts: ExamFacts, rng: random.Random) 
     return None
 
 
-def _plant_explanation(question: Question, _facts: ExamFacts, rng: random.Random) -> Question:
-    return replace(question, explanation=rng.choice(IRRELEVANT_EXPLANATIONS))
+def _plant_explanation(written: WrittenQuestion, rng: random.Random) -> Question:
+    return replace(written.question, explanation=rng.choice(IRRELEVANT_EXPLANATIONS))
 
 
-def _plant_wrong_side(question: Question, _facts: ExamFacts, _rng: random.Random) -> Question | None:
+def _plant_wrong_side(written: WrittenQuestion, _rng: random.Random) -> Question | None:
     """Swap the side in both key and explanation, so that they still agree."""
+    question = written.question
     explanation = _swap_sides(question.explanation)
     if question.task is not Task.LOCATION or explanation == question.explanation:
         return None
@@ -87,8 +109,9 @@ def _plant_wrong_side(question: Question, _facts: ExamFacts, _rng: random.Random
     return None
 
 
-def _plant_wrong_box(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+def _plant_wrong_box(written: WrittenQuestion, rng: random.Random) -> Question | None:
     """Move the frontal box to the other side, or too far down."""
+    question, facts = written.question, written.facts
     one_sided = {
         str(finding.kind) for finding in facts.visible if CATALOGUE[finding.kind].sides != (Side.MIDLINE,)
     }
@@ -105,47 +128,47 @@ def _plant_wrong_box(question: Question, facts: ExamFacts, rng: random.Random) -
     if box.height < facts.columns / 8 and rng.random() < 0.5:
         shift = 2.5 * box.height
         moved = Box(x_min=box.x_min, y_min=box.y_min + shift, x_max=box.x_max, y_max=box.y_max + shift)
-    moved = moved.clip_to_matrix(rows=facts.columns, columns=facts.columns)
+    moved = round_box(moved.clip_to_matrix(rows=facts.columns, columns=facts.columns))
     return replace(
         question, boxes=(LabelledBox(radiograph=facts.frontal, label=frontal_boxes[0].label, box=moved),)
     )
 
 
-def _plant_given_away(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+def _plant_given_away(written: WrittenQuestion, rng: random.Random) -> Question | None:
     """State the answer in the stem."""
+    question = written.question
     if question.format not in (_SINGLE, _OPEN) or question.task not in (Task.PRESENCE, Task.LOCATION):
         return None
     answer = question.answer if isinstance(question.answer, str) else question.options[_key_index(question)]
-    for finding in facts.visible:
-        if _is_answered_by(finding, answer):
+    for finding in written.facts.visible:
+        if _is_answered_by(finding, answer, question):
             hint = rng.choice(("There is {it}.", "The radiograph shows {it}."))
             return replace(question, stem=f"{hint.format(it=name_with_location(finding))} {question.stem}")
     return None
 
 
-def _plant_bad_wording(question: Question, _facts: ExamFacts, rng: random.Random) -> Question | None:
+def _plant_bad_wording(written: WrittenQuestion, rng: random.Random) -> Question | None:
     """Drop articles, and duplicate or reorder words, so that the stem is hard to read or ambiguous."""
+    question = written.question
     stem = question.stem
-    match = re.fullmatch(
-        r"(?:Is there|Can|Does this examination show) (an? .*?)(?: on this examination| be seen)?\?", stem
-    )
+    match = re.fullmatch(r"Is there (an? .*?)\?", stem)
     if match and question.format is _CLOSED:
         return replace(question, stem=f"Is there not no {match[1].split(' ', 1)[1]} to be seen or not?")
     if question.format is not _SINGLE and question.format is not AnswerFormat.MULTIPLE:
         return None
-    changed = re.sub(r"\b[Tt]he following\b", "following the", stem)
+    changed = re.sub(r"\b[Oo]f these\b", "these of", stem)
     changed = re.sub(r"\b(the|a|an) ", "", changed)
-    changed = re.sub(r"\b(are|is|do|does|can|lie)\b", rng.choice((r"\1 \1", r"is \1 it")), changed, count=1)
+    changed = re.sub(r"\b(are|is|does|fits?)\b", rng.choice((r"\1 \1", r"is \1 it")), changed, count=1)
     return None if changed == stem else replace(question, stem=changed)
 
 
 EDITS: Mapping[ErrorKind, PlantError] = {
     # Errors that fit few questions come first.
     ErrorKind.WRONG_LOCATION: _plant_wrong_side,
-    ErrorKind.SEVERAL_CORRECT: _plant_several_right,
-    ErrorKind.NONE_CORRECT: _plant_none_right,
     ErrorKind.ANSWER_REVEALED: _plant_given_away,
     ErrorKind.BOX_WRONG: _plant_wrong_box,
+    ErrorKind.SEVERAL_CORRECT: _plant_several_right,
+    ErrorKind.NONE_CORRECT: _plant_none_right,
     ErrorKind.WORDING: _plant_bad_wording,
     ErrorKind.WRONG_KEY: _plant_wrong_key,
     ErrorKind.EXPLANATION: _plant_explanation,
@@ -174,10 +197,11 @@ def _swap_sides(text: str) -> str:
     return re.sub(r"\b([Rr]ight|[Ll]eft)\b", lambda match: opposite[match[1]], text)
 
 
-def _is_answered_by(finding: VisibleFinding, answer: str) -> bool:
-    answer_text = answer.lower()
-    return (
-        answer_text in name_with_location(finding)
-        or answer_text in (TERMS[finding.kind].option.lower(), str(finding.side))
-        or name_with_location(finding) == answer_text
-    )
+def _is_answered_by(finding: VisibleFinding, answer: str, question: Question) -> bool:
+    """Whether naming a finding with its location gives the answer to the question away."""
+    term = load_findings()[FINDINGS[finding.kind][0]]
+    if question.task is Task.PRESENCE:
+        return answer in {term.option, term.present}
+    # The place of a finding is asked for: its kind is the label of the boxes.
+    is_asked = str(finding.kind) in {labelled_box.label for labelled_box in question.boxes}
+    return is_asked and str(finding.side) in answer.casefold()

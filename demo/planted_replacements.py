@@ -6,63 +6,67 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from demo.facts import ExamFacts, VisibleFinding
-from demo.phantom import FindingKind
+from demo.descriptions import describe_finding, name_with_location, short_name
+from demo.facts import VisibleFinding
+from demo.phantom import DEVICES, FindingKind
 from demo.planted_texts import INCIDENTAL_FINDINGS, NOT_ANSWERABLE, NOT_VALID, WITHOUT_LATERAL, QuestionText
-from demo.questions import CONTENT_TYPES
-from demo.terms import NEVER_PRESENT, TERMS, describe_finding, name_with_location, short_name
+from demo.questions import WrittenQuestion
+from demo.source_exams import FINDINGS
 from domain.questions import Question
 from domain.verdicts import ErrorKind
 from domain.vocabulary import AnswerFormat, Task
+from generation.templates.question_file import CONTENT_TYPES
+from terminology.findings import FindingTerm, load_findings
 
-PlantError = Callable[[Question, ExamFacts, random.Random], Question | None]
+PlantError = Callable[[WrittenQuestion, random.Random], Question | None]
 
 
-def _ask_for_comparison(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+def _ask_for_comparison(written: WrittenQuestion, rng: random.Random) -> Question | None:
+    question, facts = written.question, written.facts
     if not facts.visible:
         stem, answer = "Have the lungs changed since the previous examination?", "no"
         explanation = "The lungs are as clear as on the previous examination."
         return _with_subject(_make_closed(question, stem, answer, explanation), Task.PRESENCE, None)
     finding = rng.choice(facts.visible)
     noun = short_name(finding)
-    stem, explanation = rng.choice(
-        (
-            (f"Has the {noun} increased since the previous examination?",
-             f"{describe_finding(finding, facts)} On the previous examination this was less marked."),
-            (f"Is the {noun} new compared with the previous examination?",
-             f"{describe_finding(finding, facts)} It was not there on the previous examination."),
-        )
-    )  # fmt: skip
+    stem = f"Is the {noun} new compared with the previous examination?"
+    explanation = f"{describe_finding(finding, facts)} It was not there on the previous examination."
+    if finding.kind not in DEVICES and rng.random() < 0.5:
+        stem = f"Has the {noun} increased since the previous examination?"
+        explanation = f"{describe_finding(finding, facts)} On the previous examination it was smaller."
     return _with_subject(_make_closed(question, stem, "yes", explanation), Task.PRESENCE, finding)
 
 
-def _ask_invalid(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
-    return _replace_from_texts(NOT_VALID, question, facts, rng)
+def _ask_invalid(written: WrittenQuestion, rng: random.Random) -> Question | None:
+    return _replace_from_texts(NOT_VALID, written, rng)
 
 
-def _ask_unanswerable(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
-    if not facts.lateral and rng.random() < 0.5:
-        return _with_subject(_make_closed(question, *WITHOUT_LATERAL), Task.NEGATION, None)
-    return _replace_from_texts(NOT_ANSWERABLE, question, facts, rng)
+def _ask_unanswerable(written: WrittenQuestion, rng: random.Random) -> Question | None:
+    if not written.facts.lateral and rng.random() < 0.5:
+        return _with_subject(_make_closed(written.question, *WITHOUT_LATERAL), Task.NEGATION, None)
+    return _replace_from_texts(NOT_ANSWERABLE, written, rng)
 
 
-def _ask_unreported(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
+def _ask_unreported(written: WrittenQuestion, rng: random.Random) -> Question | None:
+    question, facts, known = written.question, written.facts, written.known
     if not facts.unreported:
         return None
     (finding,) = facts.unreported
-    term, explanation = TERMS[finding.kind], describe_finding(finding, facts)
+    term, explanation = _find_term(finding), describe_finding(finding, facts)
+    absent = [load_findings()[name].option for name in sorted(known.absent)]
     candidates = (
         _make_closed(question, f"Do the images show {term.with_article}?", "yes", explanation),
+        _make_closed(question, f"Can you see {term.with_article}?", "yes", explanation),
         _make_closed(
             question, f"Would you add {name_with_location(finding)} to the findings?", "yes", explanation
         ),
         _make_closed(
-            question, f"Is it right to call this examination free of any {term.after_no}?", "no", explanation
+            question, f"Is it right to call this examination free of any {term.noun}?", "no", explanation
         ),
         _make_single(
             question,
             "Which one of these four findings do you see?",
-            (term.option, *rng.sample(NEVER_PRESENT, 3)),
+            (term.option, *rng.sample(absent, 3)),
             explanation,
             rng,
         ),
@@ -70,8 +74,8 @@ def _ask_unreported(question: Question, facts: ExamFacts, rng: random.Random) ->
     return _with_subject(rng.choice(candidates), Task.PRESENCE, finding)
 
 
-def _ask_not_in_image(question: Question, facts: ExamFacts, rng: random.Random) -> Question | None:
-    finding = facts.case.only_reported
+def _ask_not_in_image(written: WrittenQuestion, rng: random.Random) -> Question | None:
+    question, finding = written.question, written.facts.case.only_reported
     if not finding:
         return None
     explanation = f"The images show {finding}, which is incidental."
@@ -106,10 +110,10 @@ REPLACEMENTS: Mapping[ErrorKind, PlantError] = {
 
 def _replace_from_texts(
     texts: Mapping[FindingKind | None, tuple[QuestionText, ...]],
-    question: Question,
-    facts: ExamFacts,
+    written: WrittenQuestion,
     rng: random.Random,
 ) -> Question | None:
+    question, facts = written.question, written.facts
     candidates: list[tuple[VisibleFinding | None, QuestionText]] = [
         (finding, text) for finding in facts.visible for text in texts.get(finding.kind, ())
     ]
@@ -127,7 +131,7 @@ def _replace_from_texts(
 
 def _with_subject(question: Question, task: Task, finding: VisibleFinding | None) -> Question:
     """Return the question with the task, category and subcategory of its new text."""
-    term = TERMS[finding.kind] if finding else None
+    term = _find_term(finding) if finding else None
     return replace(
         question,
         task=task,
@@ -136,6 +140,10 @@ def _with_subject(question: Question, task: Task, finding: VisibleFinding | None
         subcategory=term.subcategory if term else "Absence of Disease",
         boxes=finding.to_labelled_boxes() if finding else (),
     )
+
+
+def _find_term(finding: VisibleFinding) -> FindingTerm:
+    return load_findings()[FINDINGS[finding.kind][0]]
 
 
 def _make_closed(question: Question, stem: str, answer: str, explanation: str) -> Question:

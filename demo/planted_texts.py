@@ -102,8 +102,8 @@ WITHOUT_LATERAL = (
 #: True of nearly every chest radiograph, and irrelevant to any key.
 IRRELEVANT_EXPLANATIONS = (
     "The scapulae are projected clear of the lungs, and the clavicles are symmetrical.",
-    "The gas bubble of the stomach lies below the left hemidiaphragm, as it should.",
-    "The examination was taken in inspiration and shows the upper abdomen too.",
+    "The arms are outside the image, and the chin does not cover the lung apices.",
+    "The side marker is in an upper corner and can be read.",
     "The soft tissues of the chest wall are symmetrical and show no swelling.",
 )
 

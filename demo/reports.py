@@ -9,15 +9,20 @@ from __future__ import annotations
 import random
 
 from demo.cases import Projections
+from demo.descriptions import describe_finding, name_with_location
 from demo.facts import ExamFacts, VisibleFinding
 from demo.phantom import DEVICES, FindingKind
-from demo.terms import describe_finding, name_with_location
+from generation.source_exams import ReportSections
 
 K = FindingKind
-_CLEAR = ("The lungs are clear.", "No focal opacity is seen in the lungs.", "Both lungs are clear.")
+_CLEAR = (
+    "The lungs are clear.",
+    "The lungs are clear, without nodule or consolidation.",
+    "Both lungs are clear.",
+)
 _PLEURA = (
     "No pleural effusion or pneumothorax.",
-    "The costophrenic angles are sharp. No pneumothorax.",
+    "The pleural spaces are clear. No pneumothorax.",
     "There is neither pleural effusion nor pneumothorax.",
 )
 _HEART = (
@@ -37,8 +42,8 @@ _TECHNIQUE = {
 }
 
 
-def write_report(facts: ExamFacts, *, seed: int) -> str:
-    """Return the text of a report. The same facts and seed give the same text."""
+def write_report(facts: ExamFacts, *, seed: int) -> ReportSections:
+    """Write a report. The same facts and seed give the same report."""
     rng = random.Random(f"{seed}/{facts.exam_id}/report")
     case = facts.case
     findings = [
@@ -63,7 +68,9 @@ def write_report(facts: ExamFacts, *, seed: int) -> str:
     numbered = impressions
     if len(impressions) > 1:
         numbered = [f"{number}. {line}" for number, line in enumerate(impressions, start=1)]
-    return "\n".join(["FINDINGS:", " ".join(findings), "", "IMPRESSION:", *numbered])
+    return ReportSections(
+        indication=case.indication, findings=" ".join(findings), impression="\n".join(numbered)
+    )
 
 
 def _lung_sentences(facts: ExamFacts, rng: random.Random) -> list[str]:

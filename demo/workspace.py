@@ -19,12 +19,12 @@ from accounts.service import command_line_person, list_people
 from demo.cases import CASES, Case
 from demo.existing import database_file, workspace_exists
 from demo.facts import with_report_from
-from demo.native_file import write_native
 from demo.planted import QuestionSet, plant_errors
 from demo.questions import write_questions
 from demo.radiographs import COLUMNS, ROWS, ExamFiles, render_cases
-from demo.reports import write_report
+from demo.source_exams import make_source_exam
 from domain.errors import AlreadyThere, Refused
+from generation.question_files import encode_questions, writing_files
 from sampling.service import list_drawable_datasets
 from storage.engine import make_engine
 from storage.images.files import image_path
@@ -154,16 +154,15 @@ def _write_source_files(
         else rendered_exam.facts
         for rendered_exam in rendered_exams
     ]
-    question_set = plant_errors(write_questions(reported_facts, seed=SEED), seed=SEED)
-    write_native(
-        folder / "questions.jsonl",
-        question_set.questions,
-        exams={
-            rendered_exam.facts.exam_id: (rendered_exam.facts.case, rendered_exam.files)
-            for rendered_exam in rendered_exams
-        },
-        reports={facts.exam_id: write_report(facts, seed=SEED) for facts in reported_facts},
-    )
+    exams = [
+        (facts, make_source_exam(facts, rendered_exam.files, seed=SEED))
+        for facts, rendered_exam in zip(reported_facts, rendered_exams, strict=True)
+    ]
+    question_set = plant_errors(write_questions(exams, seed=SEED), seed=SEED)
+    with writing_files(folder / "questions.jsonl") as (file,):
+        for _, exam in exams:
+            questions = [item for item in question_set.generated if item.question.exam_id == exam.id]
+            file.writelines(encode_questions(exam, questions, comparison=True))
     key = json.dumps(question_set.build_answer_key(), indent=1, ensure_ascii=False)
     (folder / "planted.json").write_text(key + "\n", encoding="utf-8")
     counts = DemoCounts(
