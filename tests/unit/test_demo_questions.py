@@ -19,8 +19,8 @@ from domain.corrections import apply_correction
 from domain.expectations import COMPLETE
 from domain.verdicts import Decision, ErrorKind, check_decision
 from domain.vocabulary import AnswerFormat, Difficulty, Task
-from quality.question_checks import CheckedQuestion, apply_check
 from generation.source_exams import SourceExam
+from quality.question_checks import CheckedQuestion, apply_check
 from quality.structural_checks import check_question
 from terminology.findings import load_findings
 from terminology.mentions import Polarity, read_mentions
