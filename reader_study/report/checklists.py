@@ -102,7 +102,8 @@ def _write_content(report: StudyReport) -> dict[str, str]:
         "flow": "figures/flow.svg, tables/participation.csv, tables/exclusions.csv",
         "characteristics": "tables/raters.csv (level, years, subspecialty). Patients: authors.",
         "estimates": "tables/agreement.csv, tables/group_agreement.csv, tables/repeats.csv, with intervals.",
-        "performance": "tables/accuracy.csv, tables/mrmc.csv, tables/paired.csv, "
+        "performance": "tables/accuracy.csv, tables/reader_means.csv, tables/mrmc.csv, tables/paired.csv, "
+        f"{'tables/leave_one_out.csv, ' if tables.leave_one_out else ''}"
         f"{'tables/diagnostic.csv, ' if tables.diagnostic else ''}with intervals.",
         "errors": "tables/confusion.csv, tables/agreement.csv (both wrong), tables/failed.csv",
         "crosstab": "tables/confusion.csv (key and answer of each rater)" if tables.confusion else "",

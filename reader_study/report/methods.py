@@ -189,6 +189,11 @@ def _write_analysis(report: StudyReport, protocol: Protocol) -> list[str]:
             f"Accuracies have {level} Wilson intervals and paired differences Tango's, at the effective "
             f"sample size if several cases belong to one {unit}; pairs are tested by McNemar's exact test."
         ),
+        "On yes/no questions, sensitivity, specificity and predictive values of the answer yes have Wilson "
+        "intervals, and the area under the ROC curve of the stated confidence has DeLong's; means of the "
+        "readers are analysed like the primary comparison."
+        if report.tables.diagnostic
+        else "",
         describe_agreement(protocol),
         f"p values are adjusted by {protocol.used_adjustment.label}. {facts.family}".rstrip(),
         f"Comparisons on fewer than {facts.needed_cases} cases are not reported.",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from domain.protocols import HelperRule
-from measures.results import AUC, AccuracyResult, ArmComparison, MrmcComparison
+from measures.results import AUC, AccuracyResult, ArmComparison, MrmcComparison, ReaderMean
 from reader_study.report.figures import make_figure_name
 from reader_study.report.minimum_cases import is_withheld
 from reader_study.report.rows import build_difference_rows
@@ -71,7 +71,7 @@ def _show_reader_means(view: ReportView) -> None:
         [
             {
                 "Measure": _name_measure(row.measure),
-                "Arm": row.arm or "mean of the arms",
+                **_describe_arm(row.arm, rows),
                 "Mean": _format_measure(row.measure, row.estimate, row.low, row.high),
                 "Readers": f"{row.readers} (with those of the key)"
                 if row.includes_helpers
@@ -85,6 +85,11 @@ def _show_reader_means(view: ReportView) -> None:
         ]
     )
     view.show_table_links("reader_means")
+
+
+def _describe_arm(arm: str, rows: Sequence[MrmcComparison | ReaderMean]) -> dict[str, str]:
+    """Return the cell of the arm; empty in a study with a single arm."""
+    return {"Arm": arm or "mean of the arms"} if any(row.arm for row in rows) else {}
 
 
 def _name_measure(measure: str) -> str:
@@ -241,12 +246,13 @@ def _show_differences_from_models(view: ReportView) -> None:
         ]
     )
     st.markdown("**Mean of the readers minus each model**")
+    comparisons = [row for row in view.report.tables.mrmc if row.task == view.task]
     show_table(
         [
             {
                 "Model": row.model,
                 "Measure": _name_measure(row.measure),
-                "Arm": row.arm or "mean of the arms",
+                **_describe_arm(row.arm, comparisons),
                 "Difference (percentage points)": "–"
                 if is_withheld(row.note)
                 else _format_share(row.difference, row.low, row.high),
@@ -258,8 +264,7 @@ def _show_differences_from_models(view: ReportView) -> None:
                 "Method": row.method,
                 "Note": row.note,
             }
-            for row in view.report.tables.mrmc
-            if row.task == view.task
+            for row in comparisons
         ],
         empty="No comparison: it needs readers and a model.",
     )
