@@ -35,7 +35,8 @@ def describe_event(event: QuestionEvent, question: Question) -> tuple[str, list[
 
 def describe_origin(provenance: Provenance, source: Source) -> str:
     """Describe in one line what wrote a question from which record."""
-    generator = " ".join(part for part in (source.generator, source.version) if part)
+    version = f"version {source.version}" if (source.version or "").isdigit() else source.version
+    generator = " ".join(part for part in (source.generator, version) if part)
     record = f"from record {provenance.record}" + (f" of {provenance.source}" if provenance.source else "")
     return f"written by {generator} {record}" if generator else f"written {record}"
 

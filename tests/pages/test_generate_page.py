@@ -69,7 +69,7 @@ def test_a_pilot_shows_counts_and_a_question_with_its_report_and_origin(page, fo
     outcome = generation_job.decode_outcome(job)
     assert (outcome.exams, outcome.available, outcome.with_questions) == (PILOT_EXAMS, 25, PILOT_EXAMS)
     assert f"{outcome.questions} questions generated: 20 of 20 exams allow questions." in text
-    assert "Written by template 3 from record CXR1 of openi-csv" in text
+    assert "Written by template version 3 from record CXR1 of openi-csv" in text
     assert "Pleural Effusion/left/small → pleural effusion present" in text
     assert ":blue-background[Small left pleural effusion" in text
     with read_only_session() as db:
