@@ -1,4 +1,4 @@
-"""Tests an image store that stops responding, with two app processes behind nginx: no save waits for it.
+"""Measures saves while the image store does not respond, with two app processes behind nginx.
 
 The setup is PostgreSQL, two app processes, nginx with the configuration of docs/deploy, and a scripted S3
 server. Each reviewer saves up to two verdicts per second, and a person signs in every second. Uncached

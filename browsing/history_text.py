@@ -73,7 +73,7 @@ def _describe_draw(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
 
 def _describe_assignment(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     state = AssignmentState(event.details["state"])
-    return f"assigned to {event.details['to']} in batch {event.container}", [f"now {state.value}"]
+    return f"assigned to {event.details['to']} in batch {event.container}", [f"current status: {state.value}"]
 
 
 def _describe_own_answer(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:

@@ -45,15 +45,14 @@ def add_to(verbs: Subparsers) -> None:
         "--columns",
         type=Path,
         metavar="FILE",
-        help="CSV with question_id, evaluation, name, version, score: scores from outside such as BERTScore, "
+        help="CSV with question_id, evaluation, name, version, score: external scores such as BERTScore, "
         "that are stored for the release; the other scores are in percent (87, not 0.87)",
     )
     scores.add_argument(
         "--pairs",
         type=Path,
         metavar="FILE",
-        help="write the texts of keys and models as JSON Lines, for scores from outside; not of a private "
-        "split",
+        help="write the texts of keys and models as JSON Lines, for external scores; not of a private split",
     )
     scores.set_defaults(run=run)
 

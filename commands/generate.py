@@ -125,12 +125,12 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
         "--missing-part",
         choices=list(MissingPart),
         default=MissingPart.OMIT,
-        help="composed regions of which a part has no box (default omit)",
+        help="if a part of a composed region has no box: omit the region (default), or use the other boxes",
     )
     parser.add_argument(
         "--keep-merged-box",
         action="store_true",
-        help="merged regions keep the box of the region with their name; by default they contain all sources",
+        help="do not enlarge merged regions; by default their box encloses the boxes of all their sources",
     )
 
 
@@ -167,7 +167,7 @@ def _add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--short-replies",
         action="store_true",
         help="request fewer questions, shorter texts and shorter lists with the shipped prompts: for small "
-        "models on servers that decode by the schema, such as llama.cpp",
+        "models on servers that constrain decoding to a schema, such as llama.cpp",
     )
     _add_pilot(parser)
     parser.add_argument(
@@ -188,7 +188,7 @@ def _add_model_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _load(args: argparse.Namespace, printer: ProgressPrinter) -> SourceContent | None:
-    """Load the source; None after printing the invalid records, unless they are skipped."""
+    """Load the source. Print invalid records and return None, unless they are skipped."""
     if args.dataset and not (args.images or args.without_images):
         raise InvalidValue("images", "give --images DIR or --without-images with --dataset")
     if not args.dataset and (args.images or args.without_images):
@@ -246,12 +246,12 @@ def run_template(args: argparse.Namespace) -> int:
     if args.pilot or not args.dataset:
         return 0
     if not counts.questions:
-        raise InvalidValue("source", "the records allow no question, so there is nothing to import")
+        raise InvalidValue("source", "no question can be made from the records; nothing was imported")
     return import_file(args.out, dataset=args.dataset, images=args.images, file_format="native")
 
 
 def run_with_model(args: argparse.Namespace) -> int:
-    """Run the stages, write the file and import it. Returns 0, or 1 if something is left to do."""
+    """Run the stages, write the file and import it. Return 1 if records are invalid or work is left."""
     printer = ProgressPrinter()
     content = _load(args, printer)
     if content is None:
@@ -326,7 +326,7 @@ def _print_counts(
     with_questions = counts.exams - counts.without_questions
     print(
         f"{count_text(counts.questions, 'question')} written to {out}: "
-        f"{with_questions:,} of {count_text(counts.exams, 'exam')} allow questions."
+        f"questions for {with_questions:,} of {count_text(counts.exams, 'exam')}."
     )
     _print_skipped(content)
     print(f"Exams with {describe_per_exam(per_exam)}: {_format_share(counts.complete, counts.exams)}")

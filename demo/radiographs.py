@@ -15,8 +15,8 @@ from demo.cases import Case, Projections
 from demo.facts import ExamFacts, collect_facts
 from demo.phantom import View
 
-#: Size of the images, with a sixth of the pixels of a clinical image and the same aspect ratio. Rendering
-#: takes longer below 900 rows, because the working grid of the anatomy is then as fine as the image.
+#: Size of the images: a sixth of the pixels of a clinical image and the same aspect ratio. Below 900 rows
+#: rendering is slower, because the anatomy is then modelled on the full grid instead of a coarser one.
 ROWS, COLUMNS = 1050, 860
 _MAX_PROCESSES = 4
 # Settings that the GNU C library reads when a process starts; other C libraries ignore them. Freed arrays

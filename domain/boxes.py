@@ -109,8 +109,8 @@ class BoxGrid:
 class LabelledBox:
     """A box with its label; ``radiograph`` is the id of its radiograph within the exam.
 
-    ``grid`` is the grid of the box if the radiograph has no image by which it could be converted; None for
-    pixels of the stored matrix.
+    ``grid`` is None if the box is in pixels of the stored matrix. Otherwise the image that is needed for the
+    conversion to pixels is missing.
     """
 
     radiograph: str
@@ -131,10 +131,10 @@ class LabelledBox:
 def unify_grids(boxes: Sequence[LabelledBox]) -> tuple[LabelledBox, ...]:
     """Return the boxes of a question on the grid of the first, because files state one grid for all.
 
-    Boxes on stretched grids are scaled. Other grids depend on the size of an image that is missing.
+    Boxes on stretched grids are scaled. Letterboxed boxes cannot be scaled without the size of the image.
 
     Raises:
-        InvalidValue: some boxes are on a letterboxed grid or in pixels, and others are not.
+        InvalidValue: boxes are on different grids, and at least one is letterboxed or in pixels.
 
     >>> small, large = (BoxGrid(width=size, height=size, fit=BoxFit.STRETCH) for size in (100, 1000))
     >>> box = Box(x_min=1, y_min=2, x_max=30, y_max=40)

@@ -24,7 +24,7 @@ class Check(Choice):
     REPORT_REFERENCE = ("reference to the report", "Reference to the report")
     SEVERAL_RIGHT = ("several right answers", "Several right answers")
     NOT_IN_REPORT = ("not in the report", "Not in the report")
-    SIDE = ("side or height", "Side or height")
+    SIDE = ("side or height", "Side or level")
     ANSWER_REVEALED = ("answer revealed", "Answer revealed")
     DOMAIN_SPECIFICITY = ("domain specificity", "Domain specificity")
     COGNITIVE_DEPTH = ("cognitive depth", "Cognitive depth")
@@ -172,7 +172,7 @@ def _compliance(
 CHECKS: Mapping[Check, CheckDeclaration] = {
     declaration.check: declaration
     for declaration in (
-        _structural(Check.SCHEMA, "Choice questions have the number of options of their format."),
+        _structural(Check.SCHEMA, "Choice questions must have as many options as their format requires."),
         _structural(Check.TYPES, "Text fields contain text, not a converted list, object or missing value."),
         _structural(
             Check.FORMAT,

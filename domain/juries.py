@@ -11,14 +11,14 @@ from datetime import datetime
 from domain.checks import Check
 from domain.vocabulary import Choice
 
-#: The smallest number of model families whose usable replies decide.
+#: A jury decides only if judges of at least this many model families gave a usable reply.
 MIN_FAMILIES = 2
 #: Why a judge was not asked about a question: a model of its family wrote it.
 SAME_FAMILY = "same family as the author"
 
 
 class ItemAnswer(Choice):
-    """The answer of a judge to an item. The tiers are answers to the item of the difficulty."""
+    """The answer of a judge to an item. Easy, medium and hard answer the item on difficulty."""
 
     YES = "yes"
     NO = "no"
@@ -88,7 +88,7 @@ class Jury:
         id: the id in the database, which people use as its name.
         dataset: the name of the dataset.
         questions: the number of questions with at least one request or excluded judge.
-        unknown_authors: the number of these that state no author, neither in their origin nor as a generator.
+        unknown_authors: the number of these with neither a recorded origin nor a generator.
         written_by: the family that a person stated for questions without a known author; None if nobody did.
         override_reason: why judges may belong to the family of the author; "" if they may not.
         judges: the judges of each check.
@@ -105,7 +105,7 @@ class Jury:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what was chosen beside the rules."""
+        """Sentences on exceptions: unknown authors, and judges of the author's family."""
         notes = []
         if self.unknown_authors:
             stated = f"stated as {self.written_by}" if self.written_by else "any family may judge them"

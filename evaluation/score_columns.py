@@ -1,4 +1,4 @@
-"""Scores from outside: pairs of texts for tools that need model weights, and columns of their scores.
+"""External scores: pairs of texts for tools that need model weights, and columns of their scores.
 
 A file of pairs has one JSON object per line with ``question_id``, ``evaluation``, ``reference`` and
 ``candidate``. A file of columns is CSV with ``question_id``, ``evaluation``, ``name``, ``version`` and

@@ -53,7 +53,7 @@ _SYNTAX_ATTRIBUTE = "TransferSyntaxUID (0002,0010)"
 
 
 def check_modality(dataset: Dataset, *, name: str) -> None:
-    """Check that a file is a CR or DX radiograph, or a secondary capture of one.
+    """Check that a file is a CR, DX or RG radiograph, or a secondary capture of one.
 
     Args:
         dataset: a dataset that :func:`imaging.dicom_file.parse` returned.

@@ -64,8 +64,8 @@ def make_full_range_window(decoded: DecodedRadiograph) -> Window:
         decoded: the radiograph.
 
     Returns:
-        A window with the function LINEAR_EXACT. It depends on the file's bits and modality transform. It
-        depends on the pixels only if they exceed the stated bits.
+        A window with the function LINEAR_EXACT. It depends on the file's bits and modality transform, and on
+        the pixels only if they exceed Bits Stored.
     """
     count = 1 << encoded_bits(decoded)
     signed = decoded.lowest < 0

@@ -1,10 +1,10 @@
-"""Limits the calls at a time: more after successes, fewer after refusals or slow replies."""
+"""Limits the number of concurrent calls: raised after successes, lowered after refusals or slow replies."""
 
 from __future__ import annotations
 
 from statistics import median
 
-#: Successes after which one more call is made at a time.
+#: Successes after which the limit is raised by one.
 _SUCCESSES_PER_STEP = 25
 _AFTER_RATE_LIMIT, _AFTER_SLOW_REPLIES = 0.75, 0.9
 #: A window of replies is slow if its median is this many times that of the fastest window so far.
@@ -19,7 +19,7 @@ class ConcurrencyLimit:
     Latency is a second signal, because a vLLM server queues calls instead of refusing them.
 
     Args:
-        maximum: the largest number of calls at a time.
+        maximum: the highest limit.
     """
 
     def __init__(self, maximum: int) -> None:

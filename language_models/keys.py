@@ -23,7 +23,7 @@ def check_key_name(name: str) -> str:
     """Check the name of a key.
 
     Raises:
-        InvalidValue: it has other characters than a-z, 0-9 and _.
+        InvalidValue: it is not 1 to 41 characters a-z, 0-9 and _ that begin with a letter or digit.
     """
     if not _NAME.fullmatch(name):
         raise InvalidValue(

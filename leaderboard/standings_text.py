@@ -62,7 +62,7 @@ def describe_leaderboard(board: Leaderboard) -> str:
     """Return what the leaderboard is over, in one sentence."""
     version = f", version {board.version} of the leaderboard" if board.version > 1 else ""
     return (
-        f"Private split of {board.dataset} {board.release}: {count_text(board.questions, 'closed question')} "
+        f"Private split of {board.dataset} {board.release}: {count_text(board.questions, 'scored question')} "
         f"of {count_text(board.clusters, 'patient')}{version}."
     )
 
@@ -85,10 +85,10 @@ def describe_limits(board: Leaderboard) -> str:
 def describe_method(standings: Standings) -> str:
     """Return how rank intervals, groups and p values are computed."""
     return (
-        "Open questions are not scored. Intervals of accuracies are clustered by patient. Ranks: paired "
-        f"bootstrap of patients, {RESAMPLES:,} resamples, seed {standings.leaderboard.seed}; "
-        f"{100 * CONFIDENCE:.0f} % intervals. "
-        f"Teams of a group are not significantly worse than its first team (Holm, {ALPHA:g})."
+        "Open questions are not scored. Intervals of accuracies are clustered by patient. Rank intervals "
+        f"({100 * CONFIDENCE:.0f} %): paired bootstrap of patients, {RESAMPLES:,} resamples, seed "
+        f"{standings.leaderboard.seed}. "
+        f"No team of a group is significantly worse than the first team of the group (Holm, {ALPHA:g})."
     )
 
 

@@ -64,7 +64,7 @@ def _show_verification(person: Person) -> None:
     if not isinstance(audit_check, AuditCheck):
         right.caption(
             "Each entry contains the hash of the previous one. Verification finds entries that were changed "
-            "or removed, and rows that differ from what was recorded."
+            "or removed, and records in the database that no longer match their entry."
         )
     elif audit_check.fault is None:
         unanchored = describe_unanchored(audit_check)

@@ -23,7 +23,7 @@ _NOTICE = "compliance"
 
 @screen
 def main() -> None:
-    """Show the page in one fragment: a click cannot interrupt what it starts."""
+    """Show the page in one fragment, so that a second click cannot interrupt the first."""
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Compliance")
     with read_only_session() as db:
@@ -44,19 +44,20 @@ def _show_dataset(person: Person, dataset: str) -> None:
     report = read_report(job)
     if report is None:
         st.caption(
-            "Three stages look for patient data in the texts, breaches of the terms of data use, and answer "
-            "keys that follow from the text alone. A report of biases follows. No question is changed."
+            "A run looks for patient data in the texts, breaches of the terms of data use, and questions "
+            "that the text alone answers, and ends with a bias report. No question is changed."
         )
     if not show_job_progress(job):
         left, right = st.columns([1, 2], vertical_alignment="bottom")
         threshold = left.number_input(
-            "Threshold of the text-only stage",
+            "Text-only probability threshold",
             min_value=0.05,
             max_value=1.0,
             value=DEFAULT_THRESHOLD,
             step=0.05,
             key=f"threshold-{dataset}",
-            help="A key that a classifier without the image gives at least this probability is a problem.",
+            help="Questions whose key a classifier without the image gives at least this probability are "
+            "reported.",
         )
         right.button(
             "Run compliance stages",

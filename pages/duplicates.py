@@ -28,7 +28,7 @@ _NOTICE, _MARK_NOTICE = "duplicates", "mark-duplicates"
 
 @screen
 def main() -> None:
-    """Show the page in one fragment: a click cannot interrupt what it starts."""
+    """Show the page in one fragment, so that a second click cannot interrupt the first."""
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Near-duplicates")
     with read_only_session() as db:
@@ -52,7 +52,7 @@ def main() -> None:
 def _show_search(person: Person, dataset: str) -> None:
     st.markdown(
         "Questions of one exam are near-duplicates if they are similar and agree in side, negation, region, "
-        "size, finding, format, options and answer key. The one with the longer explanation stays."
+        "size, finding, format, options and answer key. The one with the shorter explanation is marked."
     )
     job = load_latest_search(person, dataset)
     is_active = show_job_progress(job)
@@ -60,7 +60,7 @@ def _show_search(person: Person, dataset: str) -> None:
     if not is_active:
         left, right = st.columns([1, 2], vertical_alignment="bottom")
         threshold = left.number_input(
-            "Similarity from",
+            "Minimum similarity",
             min_value=0.05,
             max_value=1.0,
             value=SearchSettings().threshold,

@@ -17,7 +17,7 @@ from ui.widgets import escape_markdown, screen, show_empty_state
 
 @screen
 def main() -> None:
-    """Show the page in one fragment: a click cannot interrupt what it starts."""
+    """Show the page in one fragment, so that a second click cannot interrupt the first."""
     person = require_page(Action.RUN_MODELS)
     st.title("Evaluations")
     with read_only_session() as db:
@@ -63,7 +63,7 @@ def _evaluation_row(progress: evaluations.EvaluationProgress) -> dict[str, objec
         "Model": evaluations.describe_model(evaluation),
         "Conditions": len(progress.conditions),
         "Answers": progress.answers,
-        "Questions": progress.cases,
+        "Requests": progress.cases,
         "Cost": format_cost(progress.cost_nanos),
         "Planned": f"{evaluation.created_at:%Y-%m-%d %H:%M} UTC",
     }

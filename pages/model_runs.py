@@ -16,7 +16,7 @@ from ui.widgets import screen, show_empty_state
 
 @screen
 def main() -> None:
-    """Show the page in one fragment: a click cannot interrupt what it starts."""
+    """Show the page in one fragment, so that a second click cannot interrupt the first."""
     person = require_page(Action.RUN_MODELS)
     st.title("Model runs")
     with read_only_session() as db:
@@ -24,8 +24,8 @@ def main() -> None:
     if not runs:
         show_empty_state(
             "No run yet",
-            "A run is a set of requests to a language model. Create one with cli.py run create; an admin "
-            "adds the endpoint first, on the page Language models.",
+            "A run is a set of requests to a language model. Ask an admin to add an endpoint. Then generate "
+            "questions, plan an evaluation, or use cli.py run create.",
         )
         return
     show_run_list(runs)

@@ -18,7 +18,7 @@ from ui.widgets import screen, show_empty_state
 
 @screen
 def main() -> None:
-    """Show the page in one fragment: a click cannot interrupt what it starts."""
+    """Show the page in one fragment, so that a second click cannot interrupt the first."""
     person = require_page(Action.PROTECT_PATIENTS)
     st.title("Patient data")
     with read_only_session() as db:

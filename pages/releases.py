@@ -30,7 +30,7 @@ def main() -> None:
         )
         return
     show_release_form(person, batches)
-    st.subheader("Releases")
+    st.subheader("Existing releases")
     show_notice("made")
     if not known_releases:
         st.caption("No releases yet.")

@@ -19,7 +19,7 @@ CHECK_PARAMETER = "check"
 
 @screen
 def main() -> None:
-    """Show one report of the chosen bench or check, in one fragment: a key cannot interrupt a save."""
+    """Show one report of the chosen bench or check. In a fragment, keys cannot interrupt a save."""
     person = require_page(Action.SCORE_OUTPUTS)
     st.title("Score outputs")
     with read_only_session() as db:

@@ -1,8 +1,8 @@
 """Searches texts for the names, numbers and dates of image headers.
 
-A number or a full name is a hit in all texts of the dataset. A part of a name is a hit only in the texts of
-its own exam, if it begins with a capital letter and is not a common word. A date is a hit only in the texts
-of its own exam, because the patterns detect all dates anyway.
+A number or a full name is a hit in all texts of the dataset, except a name that consists of common words. A
+part of a name is a hit only in the texts of its own exam, if it begins with a capital letter and is not a
+common word. A date is a hit only in the texts of its own exam, because `privacy.patterns` finds all dates.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def check_schema(question: Question, *, expected: Expectations) -> Problem | Non
     if question.format.has_options and len(question.options) != (
         expected.option_count or len(question.options)
     ):
-        reason = f"there are {len(question.options)}; the format has {expected.option_count}"
+        reason = f"{len(question.options)} instead of {expected.option_count}"
         return Problem(check=Check.SCHEMA, field="options", reason=reason)
     return None
 

@@ -13,7 +13,7 @@ from domain.studies import Case
 
 
 class OpenAnswerScore(StrEnum):
-    """The score of an open answer. An answer that is not marked is neither right nor wrong."""
+    """The score of an open answer. If answers are marked, one without a mark is neither right nor wrong."""
 
     EQUAL_TO_KEY = "equal to key"
     RIGHT = "right"
@@ -66,8 +66,7 @@ class AnswerScoring:
 
 
 def build_scoring(protocol: Protocol, marks: Iterable[MarkRevision]) -> AnswerScoring:
-    """Return the scoring by a protocol and by the latest revision of each mark.
-
+    """Return the scoring by a protocol and by ``marks``, the latest revision of each mark.
     Marks of the second marker and undone marks are ignored.
     """
     return AnswerScoring(protocol=protocol, marks=select_marks(marks, MarkerRole.FIRST))

@@ -215,7 +215,7 @@ def _build_same_key_aspect(
         return None if value is None else max(-1.0, (value - chance) / (1 - chance))
 
     return Aspect(
-        name="key: the same after correction",
+        name="key after correction",
         group="key",
         weighted=False,
         percent=percent,

@@ -76,7 +76,7 @@ SCALES: tuple[Scale, ...] = (
         for rating in RATINGS
     ),
     Scale(
-        name="expert tier",
+        name="reviewer's difficulty",
         group="rating",
         k=len(Difficulty),
         field="opinion.difficulty",

@@ -25,7 +25,7 @@ class Technique:
 
     Attributes:
         dose: relative number of quanta; noise is proportional to its inverse square root.
-        latitude: contrast of the presentation, 1 average.
+        contrast: of the presentation, 1 average.
         middle: line integral that is shown as mid-grey.
         span: range of line integrals on either side of ``middle`` that retains contrast.
         scatter: scattered quanta relative to the mean of the primary image nearby.
@@ -33,7 +33,7 @@ class Technique:
     """
 
     dose: float
-    latitude: float
+    contrast: float
     middle: float = 2.6
     span: float = 1.15
     scatter: float = 0.30
@@ -59,6 +59,6 @@ def expose(attenuation: Field, spacing: float, technique: Technique, random: np.
 def apply_presentation(line: Field, spacing: float, technique: Technique) -> Field:
     """Presentation values 0..4095 (float): broad densities compressed, detail kept, both ends rolled off."""
     broad = gaussian_blur(np.clip(line, technique.middle - 1.7, technique.middle + 1.9), 14 / spacing)
-    value = (0.8 * (broad - technique.middle) + technique.detail * (line - broad)) * technique.latitude
+    value = (0.8 * (broad - technique.middle) + technique.detail * (line - broad)) * technique.contrast
     curve = 1 / (1 + np.exp(-2.0 * value / technique.span))
     return (curve * MAX_VALUE).astype(np.float32)

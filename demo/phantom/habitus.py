@@ -32,8 +32,7 @@ class Habitus:
         aorta: half width of the aortic arch.
         dense_bone: contrast of bone, about 1.08 at 40 years and lower in older people.
         exposure: dose factor; low is grainy.
-        latitude: factor of the contrast, 1 on average. In radiography, a wide latitude means low contrast;
-            here a higher value means more contrast.
+        contrast: factor of the contrast, 1 on average.
         shift: horizontal offset of the patient on the detector.
     """
 
@@ -52,7 +51,7 @@ class Habitus:
     aorta: float
     dense_bone: float
     exposure: float
-    latitude: float
+    contrast: float
     shift: float
 
     @property
@@ -99,6 +98,6 @@ def draw_habitus(seed: int, *, sex: str, age: int, ctr: float | None = None) -> 
         aorta=float(11.5 + 0.045 * max(age - 30, 0)),
         dense_bone=float(np.clip(1.08 - 0.0045 * (age - 40), 0.78, 1.12)),
         exposure=float(random.uniform(0.55, 1.5)),
-        latitude=float(random.uniform(0.88, 1.12)),
+        contrast=float(random.uniform(0.88, 1.12)),
         shift=float(random.normal(0, 3)),
     )

@@ -45,8 +45,8 @@ def _technique(scene: Scene, frame: Frame) -> Technique:
     """The lateral view penetrates more tissue, so it has more dose and a wider range of densities."""
     habitus = scene.habitus
     if frame.view is View.PA:
-        return Technique(dose=habitus.exposure, latitude=habitus.latitude)
-    return Technique(dose=2 * habitus.exposure, latitude=habitus.latitude, middle=3.2, span=1.45)
+        return Technique(dose=habitus.exposure, contrast=habitus.contrast)
+    return Technique(dose=2 * habitus.exposure, contrast=habitus.contrast, middle=3.2, span=1.45)
 
 
 def _soft_tissue_attenuation(

@@ -31,7 +31,7 @@ from storage.language_models import runs
 from storage.language_models.requests import count_by_status
 from storage.reader_study import predictions as stored_predictions
 
-#: What the replies are for; part of the key of each call.
+#: The purpose of the calls; part of the key of each call in the ledger.
 EXTRACTION_STAGE = "extract-answer"
 
 

@@ -35,7 +35,7 @@ from storage.evaluation.exams import load_release_questions, load_reports
 from storage.language_models import runs
 from storage.reader_study import predictions as stored_predictions
 
-#: What the replies are for; part of the key of each call.
+#: The purpose of the calls; part of the key of each call in the ledger.
 JUDGE_STAGE = "answer-reason"
 
 

@@ -38,11 +38,11 @@ from storage.reader_study import predictions as stored_predictions
 from storage.release import releases
 from storage.release.releases import ReleaseRecord
 
-#: What the replies are for; part of the key of each call.
+#: The purpose of the calls; part of the key of each call in the ledger.
 STAGE = "evaluation"
 #: Longest name, so that the names of its runs have at most 100 characters.
 MAX_NAME_LENGTH = 80
-#: Headings of columns of tables whose other columns are evaluations.
+#: Names of columns in tables that also have a column per evaluation.
 RESERVED_NAMES = frozenset({"Category", "Group", "Questions"})
 
 
@@ -57,7 +57,7 @@ class PlanSettings:
         split: the split of the release.
         conditions: the conditions; order and repeats do not matter.
         image_size: the size of the radiographs.
-        seed: determines the other patients and the orders of options, 0 to 2**31 - 1.
+        seed: determines the patients of the condition "other image" and the shuffled options, 0 to 2**31 - 1.
     """
 
     name: str
@@ -251,8 +251,9 @@ def load_evaluated_questions(
         only: ids in the database of the questions to return; None for all.
 
     Raises:
-        InvalidValue: the folder of the release was changed.
-        Refused: the keys of the private split are missing.
+        NotFound: the folder of the release is missing.
+        Refused: the manifest was changed, or the keys are missing.
+        InvalidValue: a file of the release was changed.
     """
     release = releases.load_release(db, release_id=evaluation.release_id)
     return load_split_questions(db, release, Split(evaluation.split), only=only)
@@ -264,8 +265,9 @@ def load_question_formats(db: Session, evaluation: Evaluation) -> dict[str, Ques
     This takes a fifth of the time of :func:`load_evaluated_questions`.
 
     Raises:
-        InvalidValue: the folder of the release was changed.
-        Refused: the keys of the private split are missing.
+        NotFound: the folder of the release is missing.
+        Refused: the manifest was changed, or the keys are missing.
+        InvalidValue: a file of the release was changed.
     """
     release = releases.load_release(db, release_id=evaluation.release_id)
     _check_manifest(release)

@@ -1,6 +1,6 @@
 """Services for the scores of all models on one split of a release. They are computed once and kept as files.
 
-On a private split each opening is recorded in the audit trail.
+On a private split, pages record the first opening of a session in the audit trail.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class EvaluationScores:
     """An evaluation with its run in the condition "as given". ``digest`` names the file of its scores.
 
     ``extraction`` is the signature of the judge that extracted answers; "" without one that has finished.
-    ``columns`` are the scores from outside and, once a judge has finished, the AR-score.
+    ``columns`` are the external scores and, once a judge has finished, the AR-score.
     """
 
     evaluation: Evaluation
@@ -113,7 +113,7 @@ class ScoreSet:
 
     @property
     def key(self) -> str:
-        """What keys of widgets and the subject of the job begin with."""
+        """The prefix of the keys of widgets and of the subject of the job."""
         return f"scores {self.release_id} {self.split}"
 
     @property
@@ -123,7 +123,7 @@ class ScoreSet:
 
     @property
     def is_private(self) -> bool:
-        """Whether each opening is recorded, and single questions are not exported."""
+        """Whether openings are recorded, and single questions are not exported."""
         return self.split == Split.PRIVATE
 
 
@@ -190,7 +190,7 @@ def find_score_set(db: Session, *, by: Person, release_id: int, split: str) -> S
 
 
 def load_scored_set(*, by: Person, scores: ScoreSet) -> ScoredSet:
-    """Load the computed scores of a set. Callers record the first opening of a private split.
+    """Load the computed scores of a set. Nothing is recorded: see :func:`open_scores`.
 
     Raises:
         NotFound: no score is computed yet.
@@ -229,7 +229,7 @@ def import_score_columns(
     file_name: str,
     now: datetime,
 ) -> list[str]:
-    """Store the scores from outside of a CSV file, and return their names with versions.
+    """Store the external scores of a CSV file, and return their names with versions.
 
     A column replaces the former one of the same name and evaluation.
 
@@ -288,7 +288,7 @@ def import_score_columns(
 
 
 def _check_versions(scores: ScoreSet, columns: list[OutsideColumn]) -> None:
-    """Refuse a column whose version differs from that of another evaluation that it does not replace."""
+    """Refuse columns that would leave two versions of a score. Columns that they replace do not count."""
     replaced = {(column.evaluation, column.name) for column in columns}
     versions = {column.name: column.version for column in columns}
     for item in scores.evaluations:
@@ -305,7 +305,7 @@ def _check_versions(scores: ScoreSet, columns: list[OutsideColumn]) -> None:
 
 
 def load_text_pairs(db: Session, *, by: Person, scores: ScoreSet) -> list[TextPair]:
-    """Load the texts of keys and models, for scores from outside.
+    """Load the texts of keys and models, for external scores.
 
     Raises:
         Refused: the split is private.
@@ -344,7 +344,7 @@ def compute_scores(
         by: the acting person.
         release_id: the id of the release in the database.
         split: the split.
-        report: called with the numbers of scored questions and of all questions to be scored.
+        report: called with the numbers of scored answers and of all answers to be scored.
         should_stop: whether to stop after the present model.
         engine: the database; None for that of the environment.
 

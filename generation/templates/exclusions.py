@@ -1,4 +1,4 @@
-"""What rules a finding out, and which codes state one: `exclusions.toml` and the codes of `findings.toml`."""
+"""Rules that exclude findings (`exclusions.toml`), and the codes that state a finding (`findings.toml`)."""
 
 from __future__ import annotations
 

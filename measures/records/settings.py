@@ -19,18 +19,18 @@ class Settings:
     ``reference`` is the rater whose answers are the truth; None for the rater of kind "reference".
     ``bootstrap`` is the number of resamples and posterior draws: 0 for none, otherwise 100 or more.
     ``family`` is the set of comparisons within which p values are adjusted by ``adjustment``: entries of
-    :mod:`measures.families`, separated by commas, such as "a:b,c:d". ``missing_answers`` states how a
-    question counts that a model did not answer. ``positive`` is the answer for
-    which sensitivity, specificity and AUC are computed; ``threshold`` is the score from which a line without
-    an answer has this answer; with ``jackknife`` the covariance of AUCs is the jackknife's, not DeLong's.
+    :mod:`measures.families`, separated by commas, such as "a:b,c:d". ``missing_answers`` states how
+    questions without an answer of a model count. ``positive`` is the answer for which sensitivity,
+    specificity and AUC are computed. If a line has a score and no answer, a score of at least ``threshold``
+    counts as ``positive``. With ``jackknife`` the covariance of AUCs is the jackknife's, not DeLong's.
     ``agreement_basis`` states the categories of agreement, and ``missing_in_agreement`` is an answer that
-    counts as missing there, such as that of a reply without a recognised answer. With ``leave_one_out``,
-    readers who helped to set the reference are also compared by a reference made without them
-    (:mod:`measures.records.leave_one_out`).
+    agreement treats as missing, such as the placeholder for a reply without a recognised answer. With
+    ``leave_one_out``, readers who helped to set the reference are also compared by a reference made without
+    them (:mod:`measures.records.leave_one_out`).
 
     Raises:
         InvalidValue: the confidence is below 0.5 or not below 1, the seed is negative, there are too few
-            resamples, or weights are set for the agreement of correctness.
+            resamples, weights are set for agreement of correctness, or ``threshold`` without ``positive``.
     """
 
     reference: str | None = None

@@ -33,7 +33,7 @@ from storage.language_models.endpoints import load_declared_families
 from storage.quality import juries as stored
 from storage.quality import question_blocks
 
-#: What the replies are for; part of the key of each call.
+#: The purpose of the calls; part of the key of each call in the ledger.
 STAGE = "jury"
 #: Questions of a jury that are asked first, to see answers and costs.
 PILOT_QUESTIONS = 20

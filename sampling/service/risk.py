@@ -25,7 +25,7 @@ from storage.quality import check_states
 from storage.sampling import draws, frames, risk_signals
 from storage.types import AnySelect
 
-#: Added to the seed for the order of review, which must not depend on the numbers of the draw.
+#: Combined with the seed by XOR, so that the order of review does not depend on which questions were drawn.
 _REVIEW_SEED = 0x5DEECE66D
 
 
@@ -217,8 +217,8 @@ def _load_signals(
 ) -> dict[RiskSource, NDArray[np.float64]]:
     """Return how strongly each source indicates an error in each question, 0 to 1.
 
-    Checks: 1 - 1/2^k if k checks reported a problem. Models: the share of answers that differ from the key,
-    the share of pairs of models that differ, and the share of right answers without the radiographs.
+    Checks: 1 - 1/2^k if k checks reported a problem. Models, by source: the share of answers that differ from
+    the key, the share of pairs of models that differ, the share of right answers without the radiographs.
     """
     order = np.argsort(numbers)
     ordered = numbers[order]

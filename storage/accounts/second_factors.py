@@ -23,7 +23,7 @@ class SecondFactor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingSignIn:
-    """A browser in which the correct password was entered and a code is still required.
+    """A browser that passed the first sign-in step and still needs a code.
 
     ``way`` is the method of the first step, such as "password".
     """
@@ -47,7 +47,7 @@ def list_confirmed_people(db: Session) -> frozenset[int]:
 
 
 def insert_second_factor(db: Session, *, person_id: int, secret: str, now: datetime) -> None:
-    """Store a secret that is not confirmed yet. It replaces the person's previous secret."""
+    """Store a secret that is not confirmed yet, and delete the previous one with its recovery codes."""
     delete_second_factor(db, person_id=person_id)
     db.add(SecondFactorRow(person_id=person_id, secret=secret, made_at=now))
     db.flush()

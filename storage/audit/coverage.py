@@ -286,7 +286,7 @@ COVERED: Mapping[str, CoveredTable] = {
         accounted_by={"plan condition of evaluation": ANY},
     ),
     "score_column": CoveredTable(
-        reason="scores from outside of a model's answers", accounted_by={"import scores from outside": ANY}
+        reason="external scores of a model's answers", accounted_by={"import scores from outside": ANY}
     ),
     "jury": CoveredTable(
         reason="which questions a jury judged, and why models judged their own family",

@@ -1,4 +1,4 @@
-"""Storage of scores from outside, which are append-only. The newest column of a name applies."""
+"""Storage of external scores, which are append-only. The newest column of a name applies."""
 
 from __future__ import annotations
 

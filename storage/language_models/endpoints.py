@@ -1,4 +1,4 @@
-"""Storage of endpoints, and of the endpoints to which each dataset may be sent."""
+"""Storage of endpoints, and of each dataset's data-use policy."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def list_endpoints(db: Session) -> list[Endpoint]:
 
 
 def load_declared_families(db: Session) -> dict[str, str]:
-    """Return the declared families by the names of models, of endpoints that are or were in use."""
+    """Return the declared family of each model by its name, also of endpoints that are no longer in use."""
     statement = (
         select(ModelEndpointRow.model, ModelEndpointRow.reported_model, ModelEndpointRow.family)
         .where(ModelEndpointRow.family.is_not(None))

@@ -67,7 +67,7 @@ def load_study(
 ) -> ReaderStudy:
     """Return the study with that name or id.
 
-    With ``lock`` no other transaction can change the study or add its first reading until this one ends.
+    With ``lock`` no other transaction can change the study, or save readings or marks, until this one ends.
 
     Raises:
         NotFound: there is none. For a name, the message lists the existing studies.
@@ -92,7 +92,7 @@ def load_study(
 
 
 def lock_study_shared(db: Session, *, study_id: int) -> None:
-    """Keep the study open and its orders unchanged until the transaction ends.
+    """Keep the study open and its reading sequences unchanged until the transaction ends.
 
     Other transactions may hold the same lock, so several readers can save readings at the same time.
     """

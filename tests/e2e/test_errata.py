@@ -107,7 +107,7 @@ def test_a_problem_is_reported_settled_released_compared_and_scored_again(app, w
     page.goto("/leaderboards")
     expect(page.get_by_text("Private split of demo v1:")).to_be_visible(timeout=30_000)
     wait_for_script(page)
-    page.get_by_text("New release", exact=True).click()
+    page.get_by_text("Move to a corrected release", exact=True).click()
     page.get_by_role("button", name="Score all submissions again").click()
     expect(page.get_by_text("Version 2: all submissions were scored again on v1.1.")).to_be_visible(
         timeout=30_000

@@ -54,7 +54,7 @@ def test_each_cell_has_its_n(workspace, open_agreement_page):
     save_verdict(world, make_acceptance(world, question=4, person="remo"), "remo")
     (decision,) = open_agreement_page().dataframe[0].value.to_dict("records")
     assert decision["Agreement"].startswith("75 % (")
-    assert all("n = 4" in decision[column] for column in ("Agreement", "Kappa", "AC1 or alternative"))
+    assert all("n = 4" in decision[column] for column in ("Agreement", "Kappa", "AC1, AC2 or other"))
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,9 @@ def read_table(page):
 
 def test_each_check_has_its_counts(page):
     assert [(metric.label, metric.value) for metric in page.metric] == [
-        ("No problem found", "1"),
+        ("No known problem", "1"),
         ("With a problem", "3"),
-        ("Some checks not run", "4"),  # an import runs the structural checks only
+        ("Waiting for a check", "4"),  # an import runs the structural checks only
     ]
     assert get_text(page).count("n = 4") == 3
     counts = {check: (row["With a problem"], row["Passed"]) for check, row in read_table(page).items()}
@@ -54,7 +54,7 @@ def test_each_check_has_its_counts(page):
 def test_example_opens_its_question(page):
     chooser = next(selectbox for selectbox in page.selectbox if selectbox.label == "View question")
     page = chooser.select_index(0).run()
-    assert "options there are 3; the format has 4" in get_text(page)
+    assert "options 3 instead of 4" in get_text(page)
     assert "Which finding is present on this radiograph?" in get_text(page)
     assert "Schema: problem · Types: passed" in get_text(page)
 
@@ -66,13 +66,13 @@ def test_a_run_uses_the_new_setting(page):
     page = click(page, "Run checks").run()
     assert "Checked 4 questions. Problems:" in get_text(page)
     assert read_table(page)["Format"]["With a problem"] == 4
-    assert {metric.label: metric.value for metric in page.metric}["Some checks not run"] == "0"
+    assert {metric.label: metric.value for metric in page.metric}["Waiting for a check"] == "0"
 
 
 def test_a_check_that_is_switched_off_does_not_count(page):
     box = next(checkbox for checkbox in page.checkbox if checkbox.label == "Completeness")
     page = click(box.uncheck().run(), "Save settings")
-    assert {metric.label: metric.value for metric in page.metric}["No problem found"] == "3"
+    assert {metric.label: metric.value for metric in page.metric}["No known problem"] == "3"
     assert read_table(page)["Completeness"]["On"] == "off"
     page = page.run()
     assert not next(checkbox for checkbox in page.checkbox if checkbox.label == "Completeness").value

@@ -56,7 +56,7 @@ def test_scores_are_computed_and_shown_by_sections(coordinator, run_page, worksp
     assert "Group" in find_table(page, "Group").columns
     page = choose(page, "Differences")
     assert find_table(page, "p (Holm)")["n"][0] == 12
-    page = choose(page, "Tables of the papers")
+    page = choose(page, "ReXVQA and GEMeX tables")
     assert "Random" in list(find_table(page, "Model")["Model"])
     assert "/files/model-scores/gemex-table-5.csv?release=1" in get_text(page)
     page = choose(page, "Cases")

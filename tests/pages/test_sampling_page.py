@@ -81,9 +81,9 @@ def test_draw_creates_the_previewed_batch_with_its_settings(coordinator, workspa
     insert_questions(workspace, make_questions(1000))
     page = open_page(PAGE)
     find_by_label(page.text_input, "Batch name").set_value("pilot")
-    find_by_label(page.selectbox, "Answer key shown").set_value(Mode.ANSWER_FIRST)
+    find_by_label(page.selectbox, "Show answer key").set_value(Mode.ANSWER_FIRST)
     find_by_label(page.selectbox, "Fields requested").set_value(FormScope.KEY)
-    find_by_label(page.checkbox, "One key accepts with top ratings").check()
+    find_by_label(page.checkbox, "One keystroke accepts with top ratings").check()
     page.run()
     page = click(page, "Draw 100")
     assert "Batch pilot: 100 questions drawn from demo." in get_text(page).replace("\\", "")
@@ -177,7 +177,7 @@ def report_every_tenth(workspace):
 def test_a_draw_by_risk_previews_both_arms_and_stores_its_plan(coordinator, workspace, open_page):
     report_every_tenth(workspace)
     page = open_page(PAGE)
-    find_by_label(page.checkbox, "Draw by risk of an error").check().run()
+    find_by_label(page.checkbox, "Risk-based sampling").check().run()
     text = get_text(page)
     assert "100 on average" in text
     assert "of the uniform arm" in text
@@ -191,7 +191,7 @@ def test_a_draw_by_risk_previews_both_arms_and_stores_its_plan(coordinator, work
 def test_without_any_risk_the_page_states_what_to_do(coordinator, workspace, open_page):
     insert_questions(workspace, make_questions(30))
     page = open_page(PAGE)
-    find_by_label(page.checkbox, "Draw by risk of an error").check().run()
+    find_by_label(page.checkbox, "Risk-based sampling").check().run()
     assert "No source of risk has a result for this dataset." in page.error[0].value
     assert not [button for button in page.button if button.label.startswith("Draw ")]
 
@@ -206,5 +206,5 @@ def test_the_comparison_recommends_a_strategy_for_each_purpose(coordinator, work
     assert "by all sources of risk" in text
     find_by_label(page.number_input, "Odds of an error at the highest risk").set_value(1.0).run()
     assert "to find errors, draw uniform" in get_text(page)
-    find_by_label(page.checkbox, "Draw by risk of an error").check().run()
+    find_by_label(page.checkbox, "Risk-based sampling").check().run()
     assert "by the chosen sources of risk" in get_text(page)

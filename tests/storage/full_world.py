@@ -618,7 +618,7 @@ def _score_outputs(db: Session, study_world: StudyWorld, call: Call) -> None:
 
 
 def _plan_evaluation(study_world: StudyWorld, release_id: int) -> None:
-    """Store an evaluation with one run and scores from outside, as the services do."""
+    """Store an evaluation with one run and external scores, as the services do."""
     with unit_of_work(study_world.engine) as db:
         evaluation_id = add_evaluation(
             db, name="größer", release_id=release_id, split="public", answered_by=AnsweredBy.FILE, model="m",

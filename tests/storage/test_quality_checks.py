@@ -82,7 +82,7 @@ def test_a_run_finds_the_same_problems_as_the_import(dataset_importer):
     before = load_problems(dataset_importer)
     assert before == [
         "question,exam,check,severity,field,reason\n",
-        "q-1,e-1,schema,error,options,there are 3; the format has 4\n",
+        "q-1,e-1,schema,error,options,3 instead of 4\n",
         "q-2,e-1,format,error,explanation,has 6 characters; the minimum is 20\n",
         "q-3,e-1,completeness,error,category,is empty\n",
     ]

@@ -87,7 +87,7 @@ def test_the_data_card_has_the_measured_checks_once_they_have_run(sqlite_world, 
     before, after = ((tmp_path / name / "datacard.md").read_text() for name in ("before", "after"))
     assert "How accurate" not in before
     section = after.split("## How accurate the automatic checks are")[1].split("## ")[0]
-    assert "| Side or height | 1 | all its kinds of error |" in section
+    assert "| Side or level | 1 | all its kinds of error |" in section
 
 
 def test_folder_with_other_files_is_not_overwritten(sqlite_world, tmp_path):

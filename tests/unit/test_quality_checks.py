@@ -58,10 +58,7 @@ def test_a_complete_question_passes_all_four_checks():
 
 
 def test_v1_requires_four_options_of_a_choice_question():
-    assert (
-        check_schema(make_question(options=("a", "b", "c")), expected=COMPLETE).reason
-        == "there are 3; the format has 4"
-    )
+    assert check_schema(make_question(options=("a", "b", "c")), expected=COMPLETE).reason == "3 instead of 4"
     assert (
         check_schema(make_question(format=AnswerFormat.OPEN, options=(), answer="fluid"), expected=COMPLETE)
         is None
@@ -133,7 +130,7 @@ def test_number_of_options_is_checked_only_where_the_format_promises_one():
     question = make_question(options=("a", "b", "c", "d", "e"))
     assert check_schema(question, expected=BARE) is None
     assert check_schema(question, expected=Expectations(fields=frozenset(), option_count=5)) is None
-    assert check_schema(question, expected=COMPLETE).reason == "there are 5; the format has 4"
+    assert check_schema(question, expected=COMPLETE).reason == "5 instead of 4"
 
 
 def test_format_that_promises_an_unknown_field_is_refused():

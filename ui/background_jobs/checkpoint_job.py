@@ -1,4 +1,4 @@
-"""The background job that takes a checkpoint of the audit trail after the work of a page."""
+"""The background job that takes a checkpoint of the audit trail after an action on a page."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _GROUP_LABELS = {
     "flag": "Yes or no",
     "error": "Kinds of error",
 }
-_COLUMNS = ("Agreement", "Kappa", "AC1 or alternative")
+_COLUMNS = ("Agreement", "Kappa", "AC1, AC2 or other")
 _METHODS_NOTE = (
     "95 % intervals are clustered by exam. Agreement: the share of questions with the same value, with "
     "Wilson's interval (Gwet's for all reviewers together). Kappa: Cohen's for two reviewers, Conger's for "
@@ -85,7 +85,7 @@ def show_aspect_table(first_column: str, rows: Sequence[tuple[str, Aspect]]) -> 
                 first_column: name,
                 "Agreement": _format_estimate(aspect.percent, percent=True),
                 "Kappa": _format_estimate(aspect.kappa),
-                "AC1 or alternative": _format_estimate(aspect.alternative, prefix=coefficient_prefix),
+                "AC1, AC2 or other": _format_estimate(aspect.alternative, prefix=coefficient_prefix),
                 "Intervals": _format_interval_methods((aspect.kappa, aspect.alternative)),
             }
         )

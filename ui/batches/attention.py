@@ -63,11 +63,11 @@ def _show_overview(batch_attention: BatchAttention) -> None:
     _show_table(rows, styles)
     st.caption(
         "95 % intervals: for shares Wilson's, clustered by exam; for kappa see the column “Intervals” below. "
-        "Only first verdicts count. "
-        f"Grey: fewer than {SMALL_SAMPLE} questions. Faults found: the reviewer reported the kind of error "
-        "or corrected the field with the fault. Not accepted: revised, rejected or reported with any "
-        "error. Verdicts in "
-        "between: the median number of the reviewer's verdicts between first showing and repeat."
+        "Later changes of a verdict do not count. "
+        f"Grey in this table: fewer than {SMALL_SAMPLE} questions. Faults found: the reviewer reported the "
+        "kind of error or corrected the field with the fault. Not accepted: revised, rejected or reported "
+        "with any error. Verdicts in between: the median number of the reviewer's verdicts between first "
+        "showing and repeat."
     )
 
 

@@ -145,7 +145,7 @@ def _show_new_batch_inputs(form_key: str, taken_names: set[str]) -> tuple[str, B
         "Batch name", value=proposed_name, placeholder=free_name, key=f"{form_key}-name"
     )
     mode = mode_column.selectbox(
-        "Answer key shown", list(_MODE_LABELS), key=f"{form_key}-mode", format_func=_MODE_LABELS.__getitem__
+        "Show answer key", list(_MODE_LABELS), key=f"{form_key}-mode", format_func=_MODE_LABELS.__getitem__
     )
     scope = scope_column.selectbox(
         "Fields requested",
@@ -160,7 +160,7 @@ def _show_new_batch_inputs(form_key: str, taken_names: set[str]) -> tuple[str, B
         help="Reviewers can open the report after they have rated image alignment.",
     )
     one_key_accept = one_key_column.checkbox(
-        "One key accepts with top ratings", key=f"{form_key}-one-key", help=ONE_KEY_HELP
+        "One keystroke accepts with top ratings", key=f"{form_key}-one-key", help=ONE_KEY_HELP
     )
     report_allowed = show_report and scope is not FormScope.KEY
     settings = BatchSettings(

@@ -95,12 +95,12 @@ def choose_sampling_plan(person: Person, form_key: str, dataset: str) -> Samplin
         placeholder="None",
     )
     not_drawn = st.checkbox(
-        "Leave out drawn questions",
+        "Exclude drawn questions",
         key=f"{form_key}-not-drawn",
         help="Questions in any other batch of the dataset cannot be drawn.",
     )
     checks = st.multiselect(
-        "Leave out questions with problems of",
+        "Exclude questions with a problem found by",
         list(Check),
         key=f"{form_key}-checks",
         format_func=lambda check: check.label,
@@ -153,7 +153,7 @@ def _choose_risk(person: Person, form_key: str, dataset: str) -> tuple[bool, Ris
         Whether the inputs are complete, and the design; None for a draw with equal chances.
     """
     by_risk = st.checkbox(
-        "Draw by risk of an error",
+        "Risk-based sampling",
         key=f"{form_key}-by-risk",
         help="More errors are found per reviewed question. Dataset estimates correct for the chances.",
     )

@@ -48,9 +48,9 @@ def show_drift_panel(agreement: BatchAgreement) -> None:
     st.caption(
         escape_markdown(
             f"Blocks of {agreement.drift_block:,} verdicts in the order in which each reviewer first gave "
-            f"them; the last block may be shorter. Blocks of fewer than {SMALL_SAMPLE} verdicts are "
-            "imprecise: look for trends, not at single points. 95 % intervals are clustered by exam "
-            "(Wilson's for shares, Student's for means). Viewing time is measured until the first verdict. "
+            f"them; the last block may be shorter. Figures of fewer than {SMALL_SAMPLE} verdicts are "
+            "imprecise: look for trends, not at single points. 95 % intervals account for clustering by exam "
+            "(Wilson for shares, Student's t for means). Viewing time is measured until the first verdict. "
             "Reviewers cannot see this page."
         )
     )

@@ -88,7 +88,7 @@ def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
             disabled=frozen,
         )
         st.toggle(
-            "One key accepts with top ratings",
+            "One keystroke accepts with top ratings",
             value=settings.one_key_accept,
             key=f"{form_key}-one-key",
             disabled=frozen,

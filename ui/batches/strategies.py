@@ -30,7 +30,7 @@ def show_strategies(person: Person, form_key: str, dataset: str, *, design: Risk
     ``design`` is None for a draw with equal chances, which is compared with all sources of risk.
     """
     sources = tuple((design or RiskDesign()).weights.items())
-    with st.expander("Compare drawing by risk with equal chances"):
+    with st.expander("Compare risk-based with equal-probability sampling"):
         if not st.toggle("Show the comparison", key=f"{form_key}-compare-{dataset}"):
             st.caption(
                 "Simulates how many errors each strategy finds, and how precisely the share of faulty "

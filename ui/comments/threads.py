@@ -81,7 +81,7 @@ def show_question_threads(person: Person, question_row_id: int) -> None:
                 f"  \n{escape_markdown(comment.text)}"
             )
     if not threads:
-        st.caption("No comments. A reviewer can write one on the form of the question.")
+        st.caption("No comments. Reviewers can write comments in the review form.")
     if not reviewers:
         return
     targets = {f"{reviewer.display_name} (batch {reviewer.batch})": reviewer for reviewer in reviewers}

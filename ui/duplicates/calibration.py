@@ -25,8 +25,8 @@ def show_calibration(person: Person, dataset: str) -> None:
     with read_only_session() as db:
         calibration = load_calibration(db, by=person, dataset=dataset)
     st.markdown(
-        "Judge whether the two questions ask the same. The table estimates how many merges would be wrong "
-        "from each similarity on. Exam and image do not matter here."
+        "Judge whether the two questions ask the same; exam and image do not matter here. After the first "
+        "judgement, a table estimates the share of wrongly marked pairs for each minimum similarity."
     )
     pair = calibration.next_pair
     if calibration.pairs:
@@ -91,7 +91,7 @@ def _build_row(calibration: Calibration, index: int) -> dict[str, object]:
     if estimate.rate is not None and estimate.low is not None and estimate.high is not None:
         rate = f"{estimate.rate:.1%} ({estimate.low:.1%} to {estimate.high:.1%})"
     return {
-        "Similarity from": f"{estimate.threshold:.2f}",
+        "Minimum similarity": f"{estimate.threshold:.2f}",
         "Pairs in the dataset": estimate.pairs,
         "Judged": estimate.judged,
         "Wrong merges (95 % interval)": rate,

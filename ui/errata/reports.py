@@ -17,9 +17,9 @@ from ui.widgets import show_statistic
 def show_reports(person: Person, entries: list[release.ErratumEntry]) -> None:
     """Draw the counts of the reports by outcome, and a table of the reports, the latest first."""
     sees_all = person.may(Action.MAKE_RELEASE)
-    st.subheader("Reports" if sees_all else "Own reports")
+    st.subheader("Reported problems" if sees_all else "Problems you reported")
     if not entries:
-        st.caption("No reports yet.")
+        st.caption("No problems reported yet.")
         return
     open_count = sum(entry.settled_at is None for entry in entries)
     left, right = st.columns(2)

@@ -47,7 +47,8 @@ def _draw(progress: EvaluationProgress, *, is_active: bool) -> None:
         for reason, count in item.run.excluded.items():
             st.caption(
                 escape_markdown(
-                    f"{item.run.condition.value}: {count_text(count, 'question')} not asked: {reason}."
+                    f"{item.run.condition.value.capitalize()}: {count_text(count, 'question')} not asked "
+                    f"({reason})."
                 )
             )
     if progress.evaluation.answered_by is AnsweredBy.ENDPOINT:
@@ -76,7 +77,7 @@ def _condition_row(item: ConditionProgress) -> dict[str, object]:
     return {
         "Condition": item.run.condition.value,
         "State": _describe_state(item),
-        "Ended": requests.ended if requests else item.run.predictions,
+        "Completed": requests.ended if requests else item.run.predictions,
         "Questions": item.run.cases,
         "Answers": item.run.predictions,
         "Failed": sum(requests.failures.values()) if requests else 0,

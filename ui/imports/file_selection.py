@@ -46,8 +46,8 @@ def show_file_selection(person: Person) -> None:
         left.file_uploader("Question file, up to 200 MB", key=keys[0])
         right.file_uploader("Images as one zip, up to 200 MB (optional)", key=keys[1])
         st.caption(
-            "For larger files, and for mappings of folders or second files, copy them to the server or use "
-            "the command line."
+            "Copy larger files, folders, and mappings that join several files to the server, or use the "
+            "command line."
         )
     _show_templates()
     _show_kept_attributes(person)

@@ -74,7 +74,7 @@ def _judge_row(item: JudgeProgress) -> dict[str, object]:
         "Family": item.judge.family,
         "Model": item.judge.model,
         "State": requests.state if requests else "no question to judge",
-        "Ended": requests.ended if requests else 0,
+        "Completed": requests.ended if requests else 0,
         "Requests": requests.run.requests if requests else 0,
         "Cost": format_cost(requests.run.cost_nanos) if requests else "",
         "Model run": item.judge.model_run or "",

@@ -55,10 +55,10 @@ def show_management(person: Person, name: str) -> None:
             kwargs={"notice_key": f"teams-{name}"},
         )
         show_notice(f"teams-{name}")
-    with st.expander("New release"):
+    with st.expander("Move to a corrected release"):
         _show_release_choice(person, name)
     show_notice(f"version-{name}")  # a new version closes the expander
-    with st.expander("Permanent rows"):
+    with st.expander("Reference rows"):
         _show_reference_choice(
             name,
             "Evaluation for text only",

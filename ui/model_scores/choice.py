@@ -78,9 +78,9 @@ def show_computation(person: Person, scores: ScoreSet) -> None:
 
 
 def show_column_import(scores: ScoreSet) -> None:
-    """Draw the form that stores scores from outside."""
+    """Draw the form that stores external scores."""
     form_key = state.form_key(f"columns-{scores.key}")
-    with st.expander("Scores from outside", expanded=False):
+    with st.expander("External scores", expanded=False):
         with st.form(form_key, border=False):
             st.file_uploader(
                 "CSV file",
@@ -138,7 +138,7 @@ def choose_slice(scored: ScoredSet) -> Slice:
                 DIMENSIONS[name], dimension.values, key=f"{prefix}-{name}", placeholder="All"
             )
     rows = find_rows(scored.questions, chosen)
-    st.caption(f"{count_text(int(rows.sum()), 'question')} in the slice, of {len(rows):,}.")
+    st.caption(f"{int(rows.sum()):,} of {count_text(len(rows), 'question')} selected.")
     models = tuple(model for model in scored.models if not chosen_names or model.name in chosen_names)
     return Slice(scored=scored, models=models, rows=rows)
 

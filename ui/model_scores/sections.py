@@ -47,7 +47,7 @@ def show_scores(chosen: Slice) -> None:
     show_table(list_overall_rows(compute_task_accuracies(table, chosen.models, chosen.rows)))
     st.markdown("**Answers**")
     show_table(list_answer_rows(summaries))
-    with st.expander("Signatures of the scores"):
+    with st.expander("Versions and settings of the scores"):
         for signature in list_signatures(chosen.models):
             st.code(signature, language=None)
 
@@ -182,6 +182,6 @@ SECTIONS: dict[str, Callable[[Slice], None]] = {
     "Scores": show_scores,
     "By group": show_groups,
     "Differences": show_differences,
-    "Tables of the papers": show_paper_tables,
+    "ReXVQA and GEMeX tables": show_paper_tables,
     "Cases": show_cases,
 }

@@ -29,9 +29,7 @@ def show_input_preferences(person: Person) -> None:
     with read_only_session() as db:
         preferences = accounts.load_input_preferences(db, person=person)
     st.subheader("Keys and mouse")
-    st.caption(
-        "For the forms on which you review, read and adjudicate. Reload an open form to apply a change."
-    )
+    st.caption("For the pages Review, Read and Adjudicate. Reload an open page to apply a change.")
     left, right = responsive_columns(3, 2, name="own-keys")
     form_key = state.form_key(_FORM)
     with left:
@@ -46,8 +44,8 @@ def _show_keys(preferences: InputPreferences, form_key: str) -> None:
         "Actions", _GROUPS, default=_GROUPS[0], required=True, key=f"{form_key}-group", wrap=True
     )
     st.caption(
-        "A letter, a digit, a symbol, or Enter, Backspace, Delete, Insert, Home, End, PageUp, PageDown; with "
-        "Shift in front (Shift+A), and digits also with Alt (Alt+1). An empty field turns a key off."
+        "A letter, a digit, a symbol, or Enter, Backspace, Delete, Insert, Home, End, PageUp, PageDown; each "
+        "also with Shift (Shift+A), digits also with Alt (Alt+1). An empty field turns the shortcut off."
     )
     for shortcut in SHORTCUTS.values():
         if shortcut.group == group:

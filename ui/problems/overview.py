@@ -10,16 +10,19 @@ from ui.widgets import show_statistic
 
 
 def show_overview(check_report: CheckReport) -> None:
-    """Draw the numbers of questions without and with a problem, and of those that were not checked."""
+    """Draw the numbers of questions without and with a problem, and on which checks have not run."""
     columns = st.columns(4)
     with columns[0]:
-        show_statistic("No problem found", f"{check_report.valid:,}", n=check_report.questions)
+        show_statistic("No known problem", f"{check_report.valid:,}", n=check_report.questions)
     with columns[1]:
         show_statistic("With a problem", f"{check_report.with_problems:,}", n=check_report.questions)
     with columns[2]:
         not_run = max((line.not_run for line in check_report.lines if line.state.is_on), default=0)
-        show_statistic("Some checks not run", f"{not_run:,}", n=check_report.questions)
-    st.caption("Of the checks that are on and have run.")
+        show_statistic("Waiting for a check", f"{not_run:,}", n=check_report.questions)
+    st.caption(
+        "Problems of the checks that are on, as far as they have run. Waiting: questions on which the check "
+        "that is furthest behind has not run."
+    )
 
 
 def show_check_table(check_report: CheckReport) -> None:
@@ -36,8 +39,8 @@ def _build_row(line: CheckLine) -> dict[str, object]:
         "On": "on" if line.state.is_on else "off",
         "With a problem": line.with_problem,
         "Passed": line.passed,
-        "Not checked": reasons or "0",
-        "Not run yet": line.not_run,
+        "Not applicable": reasons or "0",
+        "Pending": line.not_run,
         "Severity": declaration.severity.label,
         "Version": declaration.version,
     }

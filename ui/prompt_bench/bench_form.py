@@ -24,7 +24,10 @@ def show_bench_form(person: Person) -> None:
         datasets = list_browsable_datasets(db, by=person)
     if len(prompts) < 2:
         show_empty_state(
-            "Two versions are needed", "Save at least two versions.", page="pages/prompts.py", label="Prompts"
+            "Two versions are needed",
+            "Save at least two versions of a prompt.",
+            page="pages/prompts.py",
+            label="Prompts",
         )
         return
     if not endpoints:

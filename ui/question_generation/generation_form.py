@@ -36,7 +36,10 @@ _SOURCE_LABELS = {
 
 #: What each recipe does.
 _RECIPE_LABELS = {
-    TEMPLATE: ("Templates", "Questions follow from coded findings and reports, without a language model."),
+    TEMPLATE: (
+        "Templates",
+        "Templates write questions from coded findings and reports, without a language model.",
+    ),
     "gemex": (
         "GEMeX",
         "A model splits each report into sentences with regions, then writes 11 questions.",
@@ -135,17 +138,17 @@ def _show_model_options(keys: dict[str, str], recipe: str, person: Person) -> bo
         "Name of the runs",
         value=recipe,
         key=f"{keys['name']}-{recipe}",
-        help="begins the names of the model runs, one per stage",
+        help="The names of the model runs begin with it, one run per stage.",
     )
     licence_column.selectbox(
-        "The licence of the reports permits",
+        "Permitted data use",
         [use.value for use in DataUse],
         key=keys["data_use"],
-        help="to which endpoints the reports may be sent",
+        help="Endpoints to which the licence of the reports allows them to be sent.",
     )
     cost_column.number_input(
-        "Most dollars", min_value=0.0, value=None, key=keys["max_cost"], placeholder="no limit",
-        help="pauses the runs before this is exceeded; for a pilot and for all exams alike",
+        "Maximum cost (US$)", min_value=0.0, value=None, key=keys["max_cost"], placeholder="no limit",
+        help="The runs pause before they exceed it. It applies to a pilot and to all exams.",
     )  # fmt: skip
     stages = {stage.name for stage in RECIPES[recipe].stages}
     st.multiselect(
@@ -156,10 +159,10 @@ def _show_model_options(keys: dict[str, str], recipe: str, person: Person) -> bo
         help="at most one for each stage; a stage without one uses the shipped prompt",
     )
     st.checkbox(
-        "Short replies, for a small model",
+        "Short replies (for small models)",
         key=keys["short"],
-        help="the shipped prompts request fewer questions, shorter texts and shorter lists; for servers that "
-        "decode by the schema, such as llama.cpp",
+        help="The shipped prompts request fewer questions, shorter texts and shorter lists. For servers that "
+        "constrain decoding to a schema, such as llama.cpp.",
     )
     return True
 

@@ -70,8 +70,8 @@ def _describe_split(split: Split) -> str:
             "The split train, with all views of each exam. The splits valid, test and private are excluded."
         )
     return (
-        "This release has no split train, so all its public questions are written. They are then no test set "
-        "any more. Private questions are excluded."
+        "This release has no split train, so all its public questions are written and can no longer serve as "
+        "a test set. Private questions are excluded."
     )
 
 
@@ -99,7 +99,7 @@ def _draw_form(known_release: release.ReleaseRecord) -> None:
             list(_FORM_NAMES),
             key=f"{key}-form",
             format_func=lambda form: _FORM_NAMES[form],
-            help="The form that the model was trained on. ms-swift converts boxes itself.",
+            help="The box format that the model expects. ms-swift ignores it and converts boxes itself.",
         )
         button.form_submit_button(
             "Write training data",

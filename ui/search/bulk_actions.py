@@ -38,7 +38,7 @@ def show_bulk_actions(person: Person, search: Search) -> None:
     """
     if not person.may(Action.DRAW_BATCH):
         return
-    with st.expander("Apply to all results"):
+    with st.expander("Change all results"):
         _show_bulk_form(person, search)
         show_notice("apply")
         _show_applied_rules(person, search.dataset)

@@ -77,4 +77,4 @@ def _show_question(question: SearchResult) -> None:
 
 
 def _describe_decisions(question: SearchResult) -> list[str]:
-    return [f"judged: {', '.join(sorted(question.decisions))}"] if question.decisions else []
+    return [f"verdicts: {', '.join(sorted(question.decisions))}"] if question.decisions else []

@@ -1,7 +1,7 @@
 // Saving: one request at a time. A failure stays on the form until a save succeeds.
 //
-// Nothing on the form changes until the server has answered with what it keeps. What it did not keep, or not answer,
-// stays on the form with the reason, and can be sent again.
+// The input stays on the form until the server has confirmed the save. If it fails, the form shows the reason, and the
+// person can try again.
 
 import type { Route, Routes } from "./api";
 import { button, h, flattenChildren, type Child } from "./dom";
@@ -24,7 +24,7 @@ export interface SaveView {
 
 export interface Submission<R extends Route> {
   route: R;
-  /** Called when nothing else can be saved any more; may wait for a drag and for drafts under way. */
+  /** Builds the request once other saves are blocked. May wait until a drag or a draft's request ends. */
   body: () => Promise<Routes[R]["request"]>;
   /** Called when the request has been sent. */
   onSent?: () => void;
@@ -102,7 +102,7 @@ export class SaveFlow {
     const primary = { class: "primary" };
     const tryAgain = button("Try again ", capOf("retry"), () => this.tryAgain(), primary);
     let resolution: Child = tryAgain;
-    if (problem.kind === "StaleRevision") resolution = button(staleRevisionAction.label, null, staleRevisionAction.run, primary); // this version stays until then
+    if (problem.kind === "StaleRevision") resolution = button(staleRevisionAction.label, null, staleRevisionAction.run, primary); // the input stays until the person reloads
     if (problem.kind === "NotSignedIn") resolution = [h("a", { href: "/sign-in", target: "_blank", rel: "noopener" }, "Sign in in a new tab"), ", then: ", tryAgain];
     if (problem.kind === "unreachable" || problem.kind === "unreadable") resolution = ["Your input is kept in this window. ", tryAgain];
     this.setMessage([h("b", {}, "Not saved. "), problem.message, " ", resolution], true);
@@ -129,7 +129,7 @@ export class SaveFlow {
     this.clearProblem();
   }
 
-  /** Nothing is left that could be tried again. */
+  /** Forget the failed request. */
   clearProblem(): void {
     this.isUnsaved = false;
     this.retry = null;
