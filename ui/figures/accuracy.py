@@ -66,6 +66,7 @@ def _show_reader_means(view: ReportView) -> None:
     rows = [row for row in view.report.tables.reader_means if row.task == view.task]
     if not rows:
         return
+    has_helpers = any(row.includes_helpers for row in rows)
     st.markdown("**Means of the readers**")
     show_table(
         [
@@ -73,9 +74,12 @@ def _show_reader_means(view: ReportView) -> None:
                 "Measure": _name_measure(row.measure),
                 **_describe_arm(row.arm, rows),
                 "Mean": _format_measure(row.measure, row.estimate, row.low, row.high),
-                "Readers": f"{row.readers} (with those of the key)"
-                if row.includes_helpers
-                else str(row.readers),
+                "Readers": row.readers,
+                **(
+                    {"Those of the key": "included" if row.includes_helpers else "excluded"}
+                    if has_helpers
+                    else {}
+                ),
                 "Cases": row.cases,
                 "Applies to": "similar readers" if row.random_readers else "these readers only",
                 "Method": row.method,
