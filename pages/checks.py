@@ -47,7 +47,10 @@ def main() -> None:
     show_measurements(dataset, person)
     lines_with_problems = [line for line in check_report.lines if line.with_problem]
     if not lines_with_problems:
-        st.success("No problems found." if check_report.is_complete else "No problems so far.")
+        if check_report.is_complete:
+            st.success("No problems found.")
+        else:
+            st.info("No problems so far. Run the checks to include all questions and checks that are on.")
         return
     address = urlencode({"dataset": dataset.name})
     st.markdown(f"[All problems as CSV](/files/problems.csv?{address})")
