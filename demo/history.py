@@ -304,7 +304,10 @@ def _judge_one(
     rng: random.Random,
     clock: datetime,
 ) -> datetime:
-    """Judge or skip the current question. Returns the time at which the reviewer finishes it."""
+    """Judge or skip the current question. Returns the time at which the reviewer finishes it.
+
+    Questions of a practice set are never skipped.
+    """
     question_reference: dict[str, Any] = {
         "person": person,
         "batch_id": sheet.batch.id,
@@ -335,7 +338,7 @@ def _judge_one(
         seconds_away=simulated.seconds_away,
         now=done_at,
     )
-    if simulated.skip_reason:
+    if simulated.skip_reason and PRACTICE_MARK not in sheet.stem_only.id:
         skip_question(db, **question_reference, reason=simulated.skip_reason, now=done_at)
         return done_at
     save_verdict(
