@@ -143,7 +143,7 @@ def start_sign_in(
         by=current,
         what="sign in",
         subject=f"person {current.id} {current.name}",
-        new=[method, browser],
+        new={"method": method, "browser": browser},
         now=now,
     )
 
