@@ -68,7 +68,7 @@ def test_a_pilot_shows_counts_and_a_question_with_its_report_and_origin(page, fo
     (job,) = list_generations()
     outcome = generation_job.decode_outcome(job)
     assert (outcome.exams, outcome.available, outcome.with_questions) == (PILOT_EXAMS, 25, PILOT_EXAMS)
-    assert f"{outcome.questions} questions generated: 20 of 20 exams allow questions." in text
+    assert f"{outcome.questions} questions generated for 20 of 20 exams." in text
     assert "Written by template version 3 from record CXR1 of openi-csv" in text
     assert "Pleural Effusion/left/small → pleural effusion present" in text
     assert ":blue-background[Small left pleural effusion" in text
@@ -125,7 +125,7 @@ def test_an_invalid_record_is_named_and_can_be_left_out(page, folder):
     click(page, "Generate without invalid records")
     wait_for_jobs()
     page.run()
-    assert "1 of 1 exam allow questions." in get_text(page)
+    assert "for 1 of 1 exam." in get_text(page)
 
 
 def test_a_path_outside_the_allowed_folders_is_refused_beside_the_form(page, tmp_path):

@@ -182,8 +182,8 @@ def _write_from_templates(
     )
     with_questions = counts.exams - counts.without_questions
     message = (
-        f"{count_text(counts.questions, 'question')} generated: {with_questions:,} of "
-        f"{count_text(counts.exams, 'exam')} allow questions."
+        f"{count_text(counts.questions, 'question')} generated for {with_questions:,} of "
+        f"{count_text(counts.exams, 'exam')}."
     )
     return message, _summarise(content, counts)
 
