@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+
+from storage.metrics import load_workspace_figures
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Replaces the program age, which may not be installed. It takes the same arguments and applies ROT13.
@@ -61,6 +64,15 @@ def test_an_encrypted_backup_replaces_the_readable_one_of_its_day_and_month(back
     assert back_up("2026-12-01") == ["Tue.backup", "month-12.backup"]
     names = back_up("2026-12-01", OVERREAD_BACKUP_RECIPIENT="age1test")
     assert names == ["Tue.backup.age", "month-12.backup.age"]
+
+
+def test_without_a_working_encryption_no_backup_is_recorded(back_up, tmp_path, workspace_engine):
+    (tmp_path / "bin" / "age").write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(subprocess.CalledProcessError):
+        back_up("2026-11-23", OVERREAD_BACKUP_RECIPIENT="age1test")
+    assert list((tmp_path / "backups").iterdir()) == []
+    figures = load_workspace_figures(workspace_engine, used_since=datetime(2026, 11, 1, tzinfo=UTC))
+    assert figures.last_backup_at is None
 
 
 def test_failed_copy_ends_the_script_with_an_error_and_keeps_the_backup(back_up, tmp_path):
