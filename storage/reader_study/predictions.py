@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, select
 from sqlmodel import Session
 
 from domain.questions import Answer
 from domain.readings import Prediction
 from records.values import answer_from_json, boxes_from_json, boxes_to_plain, to_json_lines, to_plain
+from storage.intake.bulk import insert_rows
 from storage.rows.datasets import DatasetRow
 from storage.rows.studies import ModelRow, PredictionRow, PredictionRunRow
 from storage.types import AnyRow
@@ -129,22 +130,21 @@ def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Predictio
     """Append predictions. The model must not have predictions on these questions yet."""
     answers = to_json_lines(to_plain(prediction.answer) for prediction in predictions)
     boxes = to_json_lines(boxes_to_plain(prediction.boxes) for prediction in predictions)
-    values = [
-        {
-            "model_id": prediction.model_id,
-            "question_id": prediction.question_row_id,
-            "run_id": run_id,
-            "answer": None if prediction.answer is None else answer_json,
-            "raw": prediction.raw,
-            "rule": prediction.rule,
-            "explanation": prediction.explanation,
-            "boxes": boxes_json,
-            "seconds": prediction.seconds,
-        }
-        for prediction, answer_json, boxes_json in zip(predictions, answers, boxes, strict=True)
-    ]
-    if values:
-        db.connection().execute(insert(PredictionRow.__table__), values)
+    insert_rows(
+        db,
+        table="prediction",
+        columns=(
+            "model_id", "question_id", "run_id", "answer", "raw", "rule", "explanation", "boxes", "seconds",
+        ),
+        rows=(
+            (
+                prediction.model_id, prediction.question_row_id, run_id,
+                None if prediction.answer is None else answer_json, prediction.raw, prediction.rule,
+                prediction.explanation, boxes_json, prediction.seconds,
+            )
+            for prediction, answer_json, boxes_json in zip(predictions, answers, boxes, strict=True)
+        ),
+    )  # fmt: skip
 
 
 def load_predicted_questions(db: Session, *, model_id: int) -> frozenset[int]:
