@@ -80,8 +80,9 @@ test: $(VENV)/dev.stamp test-frontend browser
 	$(PYTEST) tests -m "not browser and not full and not soak" $(TWO)
 	$(PYTEST) tests/e2e -m "browser and not full and not soak"
 
+# In the order of the folders: by default, files with few tests come last, and theirs are the longest here.
 test-full: browser
-	$(PYTEST) tests -m "full and not browser and not soak" $(TWO)
+	$(PYTEST) tests -m "full and not browser and not soak" $(TWO) --no-loadscope-reorder
 	$(PYTEST) tests/e2e -m "full and browser and not soak$(if $(NGINX),, and not nginx)"
 	$(if $(NGINX),,@echo "nginx is not installed here: two processes were tested directly, not behind it.")
 
