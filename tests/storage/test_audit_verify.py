@@ -62,7 +62,7 @@ def verified(engine: Engine, head: str | None = None) -> AuditCheck:
 
 
 def verified_after(engine: Engine, statement: str) -> AuditCheck:
-    """The result of verification after :func:`behind_the_back`; all changes are rolled back."""
+    """The result of verification after a change without the triggers, which is rolled back."""
     with engine.connect() as connection:
         allow_change(connection, APPEND_ONLY)
         connection.exec_driver_sql(statement)

@@ -109,12 +109,12 @@ def test_hashes_above_the_quick_limit_are_drawn():
 
 
 def select_highest_hashes():
-    """Hashes that map, with seed 7, to the upper half: the highest hundred of ten thousand."""
+    """The 100 hashes whose mixed values with seed 7 are the highest of the 10,000."""
     return HASHES[np.argsort(mix_hashes(HASHES, seed=7))[-100:]]
 
 
 def test_mixed_hashes_are_uniform_for_every_seed():
-    # 10,000 sequential ids into 100 bins; over 50 seeds the p-values themselves must look uniform
+    # 10,000 sequential ids into 128 bins; over 50 seeds the p-values themselves must look uniform
     p_values = []
     for seed in range(50):
         bins = np.bincount((mix_hashes(HASHES, seed=seed) >> np.uint64(57)).astype(int), minlength=128)
