@@ -93,7 +93,9 @@ def test_all_five_conditions_are_planned_run_and_read(app, vision, signed_in: Ca
         for images in sent
     )
     shown = page.get_by_test_id("stMain")
-    expect(shown).to_contain_text("paraphrased: 4 questions not asked: the paraphrase differs in laterality.")
+    expect(shown).to_contain_text(
+        "Paraphrased: 4 questions not asked (the paraphrase differs in laterality)."
+    )
     expect(page.get_by_text(WARNING)).to_have_count(0)
     with unit_of_work(app.engine) as db:
         _, results = evaluations.open_results(db, by=BY, name="five", now=datetime.now(UTC))
