@@ -42,9 +42,9 @@ def decode(raw: bytes, decoder: msgspec.json.Decoder[T], *, has_all_fields: bool
     Args:
         raw: one JSON value.
         decoder: of the record's type.
-        has_all_fields: whether the type has all fields that a record may have, with ``UNSET`` for missing
-            fields. A plain record is then not parsed a second time: duplicate keys are detected by comparing
-            the number of colons with that of the record encoded again.
+        has_all_fields: whether the type has all fields that a record may have, and its encoder omits missing
+            ones (``UNSET``, or ``omit_defaults``). A plain record is then not parsed a second time: duplicate
+            keys are detected by comparing the number of colons with that of the record encoded again.
 
     Raises:
         InvalidValue: the record is not valid.

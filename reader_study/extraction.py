@@ -158,6 +158,8 @@ def _find_marked_answers(
 ) -> Iterator[tuple[Answer | None, str]]:
     for tag_match in _TAG.finditer(text):
         yield _parse_value(tag_match[1], format_, options), TAG
+    if "{" not in text:
+        return
     for value in _json_answers(text):
         if isinstance(value, str):
             yield _parse_value(value, format_, options), JSON

@@ -35,7 +35,7 @@ MAX_REPLY_LENGTH = 200_000
 MAX_REFUSALS = 1_000
 
 
-class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     question_id: str
     model: str | None = None
     answer: str | list[int | str] | None = None
@@ -142,7 +142,7 @@ def _read_lines(path: Path) -> Iterator[tuple[int, _Line | InvalidValue, int]]:
             parsed = (
                 _Line(question_id=str(name), raw=decode(raw, _rexrank_decoder).model_prediction)
                 if container is Container.OBJECT
-                else decode(raw, _decoder)
+                else decode(raw, _decoder, has_all_fields=True)
             )
             yield line, parsed, file.bytes_read
         except InvalidValue as error:

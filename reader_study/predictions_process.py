@@ -45,8 +45,10 @@ def _to_record(plain: tuple[Any, ...]) -> PredictionRecord:
         raw=raw,
         explanation=explanation,
         boxes=tuple(
-            LabelledBox(radiograph=radiograph, label=label, box=Box(x_min=a, y_min=b, x_max=c, y_max=d))
-            for radiograph, label, a, b, c, d in boxes
+            [
+                LabelledBox(radiograph=radiograph, label=label, box=Box(x_min=a, y_min=b, x_max=c, y_max=d))
+                for radiograph, label, a, b, c, d in boxes
+            ]
         ),
         seconds=seconds,
     )

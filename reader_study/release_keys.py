@@ -83,17 +83,14 @@ def _load(
     questions: dict[str, tuple[_Item, str]] = {}
     if split is not Split.PRIVATE:
         loaded = _load_questions(release / GOLD, sha256=sha256_by_path.get(GOLD), decode=decode)
-        questions = {question_id: (item, Split.PUBLIC.value) for question_id, item in loaded.items()}
-    if questions and SPLIT_TABLE in sha256_by_path:
-        split_by_id = _load_splits(release / SPLIT_TABLE, sha256=sha256_by_path[SPLIT_TABLE])
-        questions = {
-            question_id: (item, split_by_id[question_id]) for question_id, (item, _) in questions.items()
-        }
-    if split is not None:
+        split_by_id = dict.fromkeys(loaded, Split.PUBLIC.value)
+        if loaded and SPLIT_TABLE in sha256_by_path:
+            split_by_id = _load_splits(release / SPLIT_TABLE, sha256=sha256_by_path[SPLIT_TABLE])
+        wanted = {side.value for side in Split} if split is None else {split.value}
         questions = {
             question_id: (item, side)
-            for question_id, (item, side) in questions.items()
-            if side == split.value
+            for question_id, item in loaded.items()
+            if (side := split_by_id[question_id]) in wanted
         }
     private = (manifest.get("splits") or {}).get("private") or {}
     if split not in (None, Split.PRIVATE) or not private.get("questions"):

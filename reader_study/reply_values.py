@@ -86,6 +86,8 @@ def parse_answer_list(
 
 def _parse_letters(text: str, count: int) -> list[int] | None:
     """Return the sorted indices of the letters; None if the text has other content or a letter twice."""
+    if len(text) == 1 and text.isascii():  # the most frequent reply, in a tenth of the time
+        return [_letter_index(text)] if text.isalpha() else None
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     if len(text) > 40 * max(1, count):

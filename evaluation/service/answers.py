@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
 from pathlib import Path
 
 from sqlmodel import Session
@@ -28,6 +28,8 @@ from storage.evaluation import evaluations as stored
 from storage.reader_study import predictions as stored_predictions
 
 _CHUNK = 5_000
+#: A record or a refusal, and the number of bytes read so far.
+_Read = tuple[PredictionRecord | Refusal, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,16 +158,30 @@ def import_answers(
     file = file_name or path.name
     with path.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
-    with closing(read_predictions_in_process(path, model=None, file=file)) as reading:
-        # The process starts with the first record, and parses further ones while the questions are loaded.
-        first = next(reading, None)
-        if first is None:
-            refusal = Refusal(file=file, record="1", field="", reason="contains no predictions")
-            return StoredAnswers(added=0, failed=0, refusals=(refusal,), refused=1)
-        return store_records(
-            db, by=by, name=name, condition=condition, records=(item for item, _ in chain([first], reading)),
+    with (
+        closing(read_predictions_in_process(path, model=None, file=file)) as reading,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        # The process starts with the first record, and parses while this thread loads the questions.
+        first = pool.submit(next, reading, None)
+        outcome = store_records(
+            db, by=by, name=name, condition=condition, records=_iterate_items(first, reading),
             source=f"{file} {digest}", now=now, file=file,
         )  # fmt: skip
+    if outcome.added or outcome.refused:
+        return outcome
+    refusal = Refusal(file=file, record="1", field="", reason="contains no predictions")
+    return StoredAnswers(added=0, failed=0, refusals=(refusal,), refused=1)
+
+
+def _iterate_items(
+    first: Future[_Read | None], reading: Iterable[_Read]
+) -> Iterator[PredictionRecord | Refusal]:
+    """Yield the first record, as soon as it is read, and the others."""
+    read = first.result()
+    if read is not None:
+        yield read[0]
+    yield from (item for item, _ in reading)
 
 
 def load_condition(db: Session, *, name: str, condition: Condition) -> tuple[Evaluation, EvaluationRun]:

@@ -164,11 +164,12 @@ def _case_values(run_id: int, case: EvaluationCase) -> dict[str, object]:
 
 
 def _case_from_row(row: AnyRow) -> EvaluationCase:
+    question_id, permutation, other_exam_id, stem = row  # faster than names, for 41,007 cases per run
     return EvaluationCase(
-        question_row_id=row.question_id,
-        permutation=None if row.permutation is None else tuple(json.loads(row.permutation)),
-        other_exam=row.other_exam_id,
-        stem=row.stem,
+        question_row_id=question_id,
+        permutation=None if permutation is None else tuple(json.loads(permutation)),
+        other_exam=other_exam_id,
+        stem=stem,
     )
 
 

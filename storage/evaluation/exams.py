@@ -30,7 +30,7 @@ def load_release_questions(db: Session, *, release_id: int, split: str) -> dict[
         .where(ReleaseItemRow.release_id == release_id, ReleaseItemRow.side == split)
         .order_by(QuestionRow.id)
     )
-    return {row.key: (row.id, row.exam_id) for row in db.execute(statement)}
+    return {key: (row_id, exam_id) for key, row_id, exam_id in db.execute(statement)}
 
 
 def load_evaluated_exams(db: Session, *, numbers: Collection[int]) -> dict[int, EvaluatedExam]:

@@ -12,7 +12,14 @@ from sqlmodel import Session
 
 from domain.questions import Answer
 from domain.readings import Prediction
-from records.values import answer_from_json, boxes_from_json, boxes_to_plain, to_json_lines, to_plain
+from records.values import (
+    answer_from_json,
+    boxes_from_json,
+    boxes_to_plain,
+    to_json,
+    to_json_lines,
+    to_plain,
+)
 from storage.intake.bulk import insert_rows
 from storage.rows.datasets import DatasetRow
 from storage.rows.studies import ModelRow, PredictionRow, PredictionRunRow
@@ -128,7 +135,7 @@ def add_run(
 
 def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Prediction]) -> None:
     """Append predictions. The model must not have predictions on these questions yet."""
-    answers = to_json_lines(to_plain(prediction.answer) for prediction in predictions)
+    answer_json = {answer: to_json(to_plain(answer)) for answer in {item.answer for item in predictions}}
     boxes = to_json_lines(boxes_to_plain(prediction.boxes) for prediction in predictions)
     insert_rows(
         db,
@@ -139,10 +146,10 @@ def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Predictio
         rows=(
             (
                 prediction.model_id, prediction.question_row_id, run_id,
-                None if prediction.answer is None else answer_json, prediction.raw, prediction.rule,
-                prediction.explanation, boxes_json, prediction.seconds,
+                None if prediction.answer is None else answer_json[prediction.answer], prediction.raw,
+                prediction.rule, prediction.explanation, boxes_json, prediction.seconds,
             )
-            for prediction, answer_json, boxes_json in zip(predictions, answers, boxes, strict=True)
+            for prediction, boxes_json in zip(predictions, boxes, strict=True)
         ),
     )  # fmt: skip
 
