@@ -31,7 +31,7 @@ def _run_on_engine() -> None:
                 if sqlite and (loose := connection.exec_driver_sql("PRAGMA foreign_key_check").first()):
                     raise ValueError(f"a migration left a loose reference in table {loose[0]}")
         finally:
-            if sqlite:
+            if sqlite and not connection.invalidated:  # Ctrl-C closes the connection
                 driver.execute("PRAGMA foreign_keys = ON")
 
 

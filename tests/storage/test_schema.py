@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Boolean, Column, Engine, Float, Integer, Table, inspect
+from sqlalchemy import Boolean, Column, Engine, Float, Integer, Table, event, inspect
 
 from storage.append_only import APPEND_ONLY
 from storage.rows import all_tables
@@ -72,6 +72,22 @@ def test_migrations_run_down_to_base_and_up_again(engine: Engine) -> None:
     downgrade(engine, "base")
     assert set(inspect(engine).get_table_names()) <= {"alembic_version"}
     assert not is_current(engine)
+    upgrade(engine)
+    assert is_current(engine)
+
+
+def test_ctrl_c_during_a_migration_is_reported_as_such_and_undone(engine: Engine) -> None:
+    downgrade(engine, "base")
+
+    @event.listens_for(engine, "do_execute")
+    def interrupt(_cursor: object, statement: str, _parameters: object, _context: object) -> None:
+        if "CREATE TABLE dataset" in statement:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        upgrade(engine)
+    event.remove(engine, "do_execute", interrupt)
+    assert set(inspect(engine).get_table_names()) <= {"alembic_version"}
     upgrade(engine)
     assert is_current(engine)
 
