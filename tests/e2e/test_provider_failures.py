@@ -6,6 +6,7 @@ import shutil
 import socket
 import warnings
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -100,7 +101,8 @@ def test_after_a_sign_in_by_the_provider_the_sign_in_page_offers_to_sign_out_the
     metadata = httpx.get(f"{provider}/.well-known/openid-configuration").json()
     if "end_session_endpoint" in metadata:
         assert response.headers["location"].startswith(metadata["end_session_endpoint"])
-        assert "post_logout_redirect_uri=" in response.headers["location"]
+        address = quote(f"{app.url}/oauth2callback", safe="")
+        assert f"post_logout_redirect_uri={address}" in response.headers["location"]
         assert client.get("/oauth2callback").headers["location"] == "/sign-in"
     else:
         assert response.headers["location"] == "/sign-in?provider=no-sign-out"

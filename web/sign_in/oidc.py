@@ -17,7 +17,12 @@ from datetime import UTC, datetime, timedelta
 import httpx
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
-from streamlit.auth_util import build_logout_url, get_cookie_with_chunks, get_secrets_auth_section
+from streamlit.auth_util import (
+    build_logout_url,
+    get_cookie_with_chunks,
+    get_redirect_uri,
+    get_secrets_auth_section,
+)
 from streamlit.errors import StreamlitAuthError
 from streamlit.user_info import generate_login_redirect_url
 from streamlit.web.server.server_util import get_cookie_secret
@@ -83,7 +88,7 @@ async def redirect_to_provider_sign_out(request: Request) -> Response:
     location = build_logout_url(
         end_session_endpoint=address,
         client_id=str(section["client_id"]),
-        post_logout_redirect_uri=str(auth["redirect_uri"]),
+        post_logout_redirect_uri=str(get_redirect_uri(auth)),
         id_token=None,
     )
     return RedirectResponse(location, status_code=303)
