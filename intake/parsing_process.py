@@ -20,7 +20,7 @@ from intake.recognition import RecognisedFile
 LARGE_FILE_BYTES = 16 << 20
 #: A mapped file gets more processor time per byte: applying a mapping is slower, and a workbook is
 #: compressed.
-_MAPPED_SECONDS_FACTOR = 40
+_MAPPED_SECONDS_FACTOR = 5
 
 
 def parse_batches_in_process(

@@ -14,6 +14,7 @@ from intake import containers
 from intake.containers import Container, QuestionFile
 from intake.formats.gemex_common import parse_exam, parse_option_indices
 from intake.formats.views import parse_view
+from intake.guarded_process import compute_time_limit
 from intake.image_folder import ImageFolder
 from intake.seen_hashes import SeenHashes
 from intake.strict_json import decode, decode_plain_lines
@@ -218,3 +219,8 @@ def test_a_pipe_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InvalidValue, match="a folder or a pipe"):
         QuestionFile(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize(("size", "measured_seconds"), [(8 << 20, 2.9), (63 << 20, 23), (500 << 20, 180)])
+def test_the_time_limit_is_several_times_what_files_of_short_records_take(size, measured_seconds):
+    assert compute_time_limit(size) >= 3 * measured_seconds
