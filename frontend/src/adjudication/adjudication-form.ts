@@ -6,7 +6,7 @@ import type { Material } from "../shared/displayed-material";
 import { button, formatCount, formatTime, growingTextArea, h, keycap } from "../shared/dom";
 import { mountOnce, type StreamlitComponent } from "../shared/mount";
 import { keyHelpDialog, patientLine } from "../shared/components";
-import { capOf, findAction, isRepeatable, keyHint, matchAction, type ActionId } from "../shared/shortcuts";
+import { shortcutLabel, findAction, isRepeatable, keyHint, matchAction, type ActionId } from "../shared/shortcuts";
 import { Picks } from "./picks";
 
 /** What must have been displayed before a dispute is decided. */
@@ -60,7 +60,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
       if (event.key === "Escape" || action === "help") this.closeOverlay();
       return true;
     }
-    if (this.imageCheck.handleKey(event) || this.viewer.handleKey?.(event)) return true;
+    if (this.imageCheck.handleKey(event) || this.imageView.handleKey?.(event)) return true;
     if (event.repeat && !(action && isRepeatable(action))) return false;
     if (event.composedPath()[0] instanceof HTMLButtonElement && [" ", "Enter"].includes(event.key)) return false;
     if (!action) return false;
@@ -94,8 +94,8 @@ class AdjudicationForm extends CaseForm<DisputeData> {
   private buildLayout(picks: Picks): void {
     const { data } = this;
     const navigationButton = (text: string, key: string, to: number | null): HTMLElement => button(text, key, () => this.goTo(to), { class: "quiet", disabled: to === null });
-    const reason = h("label", { class: "reason" }, h("span", { class: "label" }, "Reason", keycap(capOf("comment"))), this.reason);
-    const lowerBar = h("div", { class: "lower" }, navigationButton("Previous", capOf("previous"), data.previous), navigationButton("Next", capOf("next"), data.next), h("span", { class: "spring" }), button("Adjudicate", capOf("save"), () => this.adjudicate(), { class: "primary" }));
+    const reason = h("label", { class: "reason" }, h("span", { class: "label" }, "Reason", keycap(shortcutLabel("comment"))), this.reason);
+    const lowerBar = h("div", { class: "lower" }, navigationButton("Previous", shortcutLabel("previous"), data.previous), navigationButton("Next", shortcutLabel("next"), data.next), h("span", { class: "spring" }), button("Adjudicate", shortcutLabel("save"), () => this.adjudicate(), { class: "primary" }));
     this.frame.show({
       top: h(
         "header",
@@ -105,10 +105,10 @@ class AdjudicationForm extends CaseForm<DisputeData> {
         h("span", { class: "about" }, `subject: ${data.disputedAspects.join(", ") || "no longer disputed"}`),
         h("span", { class: "spring" }),
         this.savedLine,
-        button("Keys", capOf("help"), () => this.showKeys(), { class: "quiet" }),
+        button("Keys", shortcutLabel("help"), () => this.showKeys(), { class: "quiet" }),
       ),
       patient: h("div", { class: "above" }, patientLine(data)),
-      picture: [this.viewer.root],
+      picture: [this.imageView.root],
       column: h("div", { class: "scroll" }, this.buildReports(), this.buildQuestion(), this.buildVerdicts(picks), picks.root),
       footer: [reason, this.message, this.imageCheck.root, lowerBar],
     });
@@ -144,7 +144,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
         errors.length > 0 && h("p", {}, errors.join(", ")),
         texts.map((text) => h("p", { class: "reviewer-text" }, text)),
         h("p", { class: "ratings" }, Object.entries(ratings).map(([name, value]) => `${name} ${value}`).join(" · ")),
-        button(decision === "reject" ? "Reject" : "Use this version", index < 9 ? capOf(`version-${index + 1}` as ActionId) : null, () => picks.pickAll(index)),
+        button(decision === "reject" ? "Reject" : "Use this version", index < 9 ? shortcutLabel(`version-${index + 1}` as ActionId) : null, () => picks.pickAll(index)),
       );
     return h("div", { class: "sides" }, this.data.reviewers.map(buildReviewer));
   }
@@ -153,7 +153,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
   private showBoxes(source: ValueSource | null): void {
     const isOwn = source !== null;
     const radiographs = this.data.radiographs.map((radiograph) => (radiograph.rows ? { ...radiograph, boxes: isOwn ? radiograph.sides?.[String(source)] : radiograph.overlay, boxesMayDiffer: isOwn } : radiograph));
-    this.viewer.show({ ...this.data, radiographs, requested: { boxes: isOwn }, labels: this.data.choices.labels });
+    this.imageView.show({ ...this.data, radiographs, requested: { boxes: isOwn }, labels: this.data.choices.labels });
     this.fit();
   }
 
@@ -165,12 +165,12 @@ class AdjudicationForm extends CaseForm<DisputeData> {
       this.showNote(missing);
       return;
     }
-    if (this.imageCheck.blocksSave(() => this.adjudicate()) || this.blocksUndisplayed()) return;
+    if (this.imageCheck.blocksSave(() => this.adjudicate()) || this.revealUnreadMaterial()) return;
     await this.saveFlow.submit({
       route: "/settling/adjudication",
       body: async () => {
-        await this.viewer.waitForDrawing();
-        const drawings = picks.hasOwnBoxes ? this.viewer.getDrawings() : null;
+        await this.imageView.waitForDrawing();
+        const drawings = picks.hasOwnBoxes ? this.imageView.getDrawings() : null;
         return { batch: data.batch, question: data.question, revision: data.revision, ...picks.buildRequest(), drawings, reason: this.reason.value, reports: data.reports.map(({ id }) => id), image: this.imageCheck.imageDisplay };
       },
       onSaved: ({ at }) => {
@@ -198,7 +198,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
   }
 
   private showKeys(): void {
-    this.openOverlay(keyHelpDialog("adjudicate", this.viewer, () => this.closeOverlay()));
+    this.openOverlay(keyHelpDialog("adjudicate", this.imageView, () => this.closeOverlay()));
   }
 }
 

@@ -3,7 +3,7 @@
 import { AnswerInput } from "../shared/answer-input";
 import type { ReadingData, ReadingEntry } from "../shared/api";
 import { button, growingTextArea, h, type Child } from "../shared/dom";
-import { capOf, keyHint, type ActionId } from "../shared/shortcuts";
+import { shortcutLabel, keyHint, type ActionId } from "../shared/shortcuts";
 
 export class CaseAnswer extends AnswerInput {
   readonly root: HTMLElement;
@@ -65,7 +65,7 @@ export class CaseAnswer extends AnswerInput {
     });
     const hint = h("span", { class: "hint" }, "You can report with or without an answer. Clear the text to withdraw the report.");
     const container = h("label", { class: "faulty" }, h("span", { class: "label" }, "Reason for the report"), area, hint);
-    this.report = { button: button("Report question", capOf("report-question"), () => this.openReport(), { class: "quiet" }), container, area };
+    this.report = { button: button("Report question", shortcutLabel("report-question"), () => this.openReport(), { class: "quiet" }), container, area };
     return h("div", { class: "report-place" }, this.report.button, container);
   }
 

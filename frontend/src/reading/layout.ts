@@ -3,7 +3,7 @@
 import type { ReadingData } from "../shared/api";
 import { button, formatCount, h, type Child } from "../shared/dom";
 import { patientLine, progressBar, dialogOverlay } from "../shared/components";
-import { capOf } from "../shared/shortcuts";
+import { shortcutLabel } from "../shared/shortcuts";
 import type { ImageViewer } from "../shared/viewer";
 
 export interface ReadingActions {
@@ -27,8 +27,8 @@ export function topLine(data: ReadingData, actions: ReadingActions, ...status: H
     progressBar(text, progress.total, { done: progress.done }),
     h("span", { class: "spring" }),
     status,
-    button("Break", capOf("break"), actions.pause, { class: "quiet" }),
-    button("Keys", capOf("help"), actions.showKeys, { class: "quiet" }),
+    button("Break", shortcutLabel("break"), actions.pause, { class: "quiet" }),
+    button("Keys", shortcutLabel("help"), actions.showKeys, { class: "quiet" }),
   );
 }
 
@@ -53,15 +53,15 @@ export function feedbackSection({ feedback }: ReadingData): Child {
 export function lowerBar(data: ReadingData, actions: ReadingActions): HTMLElement {
   const { feedback, answeredAt } = data;
   const mainButton = feedback
-    ? button("Next case", capOf("save"), actions.next, { class: "decide primary", "data-act": "next" })
-    : button(answeredAt ? "Change answer" : "Save and continue", capOf("save"), actions.save, { class: "decide primary", "data-act": "save" });
+    ? button("Next case", shortcutLabel("save"), actions.next, { class: "decide primary", "data-act": "next" })
+    : button(answeredAt ? "Change answer" : "Save and continue", shortcutLabel("save"), actions.save, { class: "decide primary", "data-act": "save" });
   return h(
     "div",
     { class: "bar" },
     mainButton,
     h("span", { class: "spring" }),
-    data.goingBack && button("Previous case", capOf("previous"), actions.previous, { class: "quiet", disabled: data.previous === null }),
-    answeredAt !== null && !feedback && button("Continue unchanged", capOf("next"), actions.next, { class: "quiet" }),
+    data.goingBack && button("Previous case", shortcutLabel("previous"), actions.previous, { class: "quiet", disabled: data.previous === null }),
+    answeredAt !== null && !feedback && button("Continue unchanged", shortcutLabel("next"), actions.next, { class: "quiet" }),
   );
 }
 

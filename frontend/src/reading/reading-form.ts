@@ -42,7 +42,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
     this.answer = new CaseAnswer(data, () => this.answerChanged());
     const column = this.buildLayout(this.answer);
     this.showExam(data);
-    this.viewer.setLabel("evidence");
+    this.imageView.setLabel("evidence");
     this.paintBoxes();
     this.fit();
     this.showNote(this.describeOpening());
@@ -63,7 +63,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
     if (!this.data.open) return;
     this.markTouched();
     this.paintBoxes();
-    this.drafts?.change("entry", () => this.getDraft(), this.viewer.draftDelay);
+    this.drafts?.change("entry", () => this.getDraft(), this.imageView.draftDelay);
   }
 
   protected override reportTime(times: ViewingTimes): void {
@@ -72,7 +72,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
   }
 
   protected override handleKey(event: KeyboardEvent): boolean {
-    const { answer, viewer } = this;
+    const { answer, imageView } = this;
     if (!answer) return false;
     const action = findAction(event, "read");
     if (this.overlay) {
@@ -85,7 +85,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
     const isOnButton = target instanceof HTMLButtonElement && !answer.root.contains(target);
     if (this.imageCheck.handleKey(event)) return true;
     // A selected box takes no Enter: boxes have no labels here.
-    if (event.key !== "Enter" && viewer.handleKey?.(event)) return true;
+    if (event.key !== "Enter" && imageView.handleKey?.(event)) return true;
     if (event.repeat && !(action && isRepeatable(action))) return true;
     if ((isOnButton && event.key === "Enter") || (target instanceof HTMLButtonElement && event.key === " ")) return false;
     if (!action) return this.handleArrow(event.key);
@@ -114,7 +114,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
     this.frame.show({
       top: topLine(data, actions, this.savedLine, this.clockLine),
       patient: h("div", { class: "above" }, informationLine(data)),
-      picture: [this.buildTools(), this.viewer.root, this.boxContainer],
+      picture: [this.buildTools(), this.imageView.root, this.boxContainer],
       column,
       footer: [this.message, this.imageCheck.root, lowerBar(data, actions)],
     });
@@ -131,14 +131,14 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
   }
 
   private paintBoxes(): void {
-    this.boxContainer.replaceChildren(boxList(this.data, this.viewer));
+    this.boxContainer.replaceChildren(boxList(this.data, this.imageView));
   }
 
   // --------------------------------------------------------------- drafts and saving
 
   private getDraft(): ReadingDraft {
     const entry = this.answer?.getEntry() ?? { answer: null, cannot: false, confidence: null, faulty: "" };
-    return { ...entry, drawings: this.data.requested.boxes ? this.viewer.getDrawings() : null };
+    return { ...entry, drawings: this.data.requested.boxes ? this.imageView.getDrawings() : null };
   }
 
   private answerChanged(): void {
@@ -148,7 +148,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
   }
 
   private showDraftResult(problem: RequestError | null): void {
-    if (this.saveFlow.isBusy || this.saveFlow.isUnsaved) return;
+    if (this.saveFlow.isBusy || this.saveFlow.hasFailed) return;
     if (problem) this.showNote(`Draft not saved: ${problem.message}`, true);
     else if (this.hasDraftProblem) this.showNote("");
     this.hasDraftProblem = problem !== null;
@@ -162,11 +162,11 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
       this.showNote(missing);
       return;
     }
-    if (this.imageCheck.blocksSave(() => this.save()) || this.blocksUndisplayed()) return;
+    if (this.imageCheck.blocksSave(() => this.save()) || this.revealUnreadMaterial()) return;
     await this.saveFlow.submit({
       route: "/reading/answer",
       body: async () => {
-        await this.viewer.waitForDrawing();
+        await this.imageView.waitForDrawing();
         await drafts?.stopSending();
         return { study: data.study, position: data.position, revision: data.revision, ...this.getDraft(), image: this.imageCheck.imageDisplay, ...this.clock.getTotals() };
       },
@@ -213,7 +213,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
   }
 
   private showKeys(): void {
-    this.openOverlay(keyHelpDialog("read", this.viewer, () => this.closeOverlay()));
+    this.openOverlay(keyHelpDialog("read", this.imageView, () => this.closeOverlay()));
   }
 
   private pause(): void {

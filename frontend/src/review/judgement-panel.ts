@@ -2,7 +2,7 @@
 
 import type { Choice as NamedChoice, Question, RatingQuestion, ReviewData, YesNoField } from "../shared/api";
 import { growingTextArea, h, keycap, letterIndex } from "../shared/dom";
-import { capOf, keyHint, keyOf, matchAction, type ActionId } from "../shared/shortcuts";
+import { shortcutLabel, keyHint, keyOf, matchAction, type ActionId } from "../shared/shortcuts";
 import { listSteps, type OpinionState, type Step } from "./opinion";
 
 type ChoiceValue = number | boolean | string;
@@ -15,8 +15,8 @@ interface ChoiceOption {
 }
 
 const buildYesNoChoices = (hasKeys: boolean): ChoiceOption[] => [
-  { value: true, text: "yes", key: hasKeys ? capOf("yes") : undefined },
-  { value: false, text: "no", key: hasKeys ? capOf("no") : undefined },
+  { value: true, text: "yes", key: hasKeys ? shortcutLabel("yes") : undefined },
+  { value: false, text: "no", key: hasKeys ? shortcutLabel("no") : undefined },
 ];
 
 /** The value after a further press of a flag's own key: yes, no, not judged. */
@@ -91,7 +91,7 @@ export class JudgementPanel {
 
   private buildFlagRows(question: Question): HTMLElement {
     const { flags, tiers } = this.data.scales;
-    const choices = tiers.map(({ id, label }) => ({ value: id, text: label, key: capOf(`difficulty-${id}` as ActionId) }));
+    const choices = tiers.map(({ id, label }) => ({ value: id, text: label, key: shortcutLabel(`difficulty-${id}` as ActionId) }));
     const rows = (isRequired: boolean): HTMLElement[] => flags.filter(({ required }) => required === isRequired).map((flag) => this.buildFlagRow(flag));
     return h(
       "div",
@@ -103,7 +103,7 @@ export class JudgementPanel {
   }
 
   private buildFlagRow({ id, label, required }: YesNoField): HTMLElement {
-    const ownKey = required ? "" : capOf(`flag-${id}` as ActionId);
+    const ownKey = required ? "" : shortcutLabel(`flag-${id}` as ActionId);
     return this.buildChoiceRow(id, label, buildYesNoChoices(required), required ? "" : "optional", ownKey);
   }
 
@@ -121,7 +121,7 @@ export class JudgementPanel {
   private buildErrorFields(): HTMLElement {
     const buildErrorChip = ({ id, label }: NamedChoice, index: number): HTMLElement =>
       h("button", { type: "button", class: "choice chip", "data-error": id, onclick: () => this.toggleError(id) }, h("kbd", { "aria-hidden": "true" }, String.fromCharCode(97 + index)), label);
-    return h("fieldset", { class: "errors", "data-step": "errors" }, h("legend", {}, "Kinds of error ", keycap(capOf("errors"))), this.data.scales.errors.map(buildErrorChip));
+    return h("fieldset", { class: "errors", "data-step": "errors" }, h("legend", {}, "Kinds of error ", keycap(shortcutLabel("errors"))), this.data.scales.errors.map(buildErrorChip));
   }
 
   private buildTextFields(): HTMLElement {
@@ -133,7 +133,7 @@ export class JudgementPanel {
       { class: "texts" },
       this.data.last && buildField(why, null, this.buildTextArea("why", why)),
       this.data.requested.flags && buildField(reasoning, null, this.buildTextArea("clinical_reasoning", reasoning)),
-      buildField("Comment", capOf("comment"), this.commentArea),
+      buildField("Comment", shortcutLabel("comment"), this.commentArea),
     );
   }
 
@@ -182,7 +182,7 @@ export class JudgementPanel {
 
   private fillNext(kind: Step["kind"], value: ChoiceValue): true {
     const step = this.steps.find((step) => step.kind === kind && step.get() === null);
-    const undoHint = keyOf("undo-judgement") ? ` ${capOf("undo-judgement")} undoes the last one.` : "";
+    const undoHint = keyOf("undo-judgement") ? ` ${shortcutLabel("undo-judgement")} undoes the last one.` : "";
     if (step) {
       this.setValue(step.name, value);
       this.rows.get(this.findCurrentStep()?.name ?? step.name)?.scrollIntoView({ block: "nearest" }); // the target of the next key

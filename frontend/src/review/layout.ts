@@ -3,7 +3,7 @@
 import type { Decision, ReviewData } from "../shared/api";
 import { button, formatCount, h, type Child } from "../shared/dom";
 import { progressBar } from "../shared/components";
-import { capOf, keyHint } from "../shared/shortcuts";
+import { shortcutLabel, keyHint } from "../shared/shortcuts";
 import type { ImageViewer, ListedBox } from "../shared/viewer";
 import { describeComments } from "./comments";
 
@@ -37,14 +37,14 @@ export function topLine(data: ReviewData, actions: ReviewActions, ...status: HTM
     { class: "top" },
     batchChoice(data, actions),
     progressBar(text, progress.total, { done: progress.done, skipped: progress.skipped }, details),
-    button("←", capOf("previous"), actions.previous, { class: "quiet", disabled: data.previous === null, "aria-label": `previous question${keyHint("previous")}` }),
+    button("←", shortcutLabel("previous"), actions.previous, { class: "quiet", disabled: data.previous === null, "aria-label": `previous question${keyHint("previous")}` }),
     h("span", { class: "position" }, h("span", { class: "progress-details" }, "question "), formatCount(progress.position)),
-    button("→", capOf("next"), actions.next, { class: "quiet", disabled: data.next === null, "aria-label": `next question${keyHint("next")}` }),
+    button("→", shortcutLabel("next"), actions.next, { class: "quiet", disabled: data.next === null, "aria-label": `next question${keyHint("next")}` }),
     h("span", { class: "spring" }),
     status,
-    button(describeComments(data.comments), capOf("comments"), actions.toggleComments, { class: `quiet comment-count${data.comments.unread > 0 ? " unread" : ""}` }),
-    data.guideline && button("Guideline", capOf("guideline"), actions.showGuideline, { class: "quiet" }),
-    button("Keys", capOf("help"), actions.toggleKeys, { class: "quiet" }),
+    button(describeComments(data.comments), shortcutLabel("comments"), actions.toggleComments, { class: `quiet comment-count${data.comments.unread > 0 ? " unread" : ""}` }),
+    data.guideline && button("Guideline", shortcutLabel("guideline"), actions.showGuideline, { class: "quiet" }),
+    button("Keys", shortcutLabel("help"), actions.toggleKeys, { class: "quiet" }),
   );
 }
 
@@ -114,9 +114,9 @@ export function decisionBar(data: ReviewData, actions: ReviewActions): HTMLEleme
   return h(
     "div",
     { class: "bar" },
-    data.blind ? decisionButton("commit", "Submit answer", capOf("save"), actions.submitOwnAnswer, "accept") : DECISIONS.map(({ decision, text }) => decisionButton(decision, text, capOf(decision), () => actions.decide(decision))),
+    data.blind ? decisionButton("commit", "Submit answer", shortcutLabel("save"), actions.submitOwnAnswer, "accept") : DECISIONS.map(({ decision, text }) => decisionButton(decision, text, shortcutLabel(decision), () => actions.decide(decision))),
     h("span", { class: "spring" }),
-    button("Skip", capOf("skip"), actions.openSkipPanel, { class: "quiet", disabled: !data.open || data.last !== null }),
+    button("Skip", shortcutLabel("skip"), actions.openSkipPanel, { class: "quiet", disabled: !data.open || data.last !== null }),
   );
 }
 

@@ -3,7 +3,7 @@
 
 import type { Decision, ReviewData } from "../shared/api";
 import { button, formatTime, h } from "../shared/dom";
-import { capOf, keyHint, readKey } from "../shared/shortcuts";
+import { shortcutLabel, keyHint, readKey } from "../shared/shortcuts";
 
 const MARKS: Record<Decision, { letter: string; text: string }> = {
   accept: { letter: "A", text: "accepted" },
@@ -29,7 +29,7 @@ export class RecentVerdicts {
       return h("li", {}, button(letter, null, () => goTo(verdict.question), attributes));
     });
     const list = h("ol", { "aria-label": "Your last verdicts, newest first", title: `your last verdicts${keyHint("recent")}` }, marks);
-    this.root = recent.length === 0 ? null : h("div", { class: "recent" }, button("Reopen last", capOf("reopen-last"), reopenLast, { class: "quiet" }), list);
+    this.root = recent.length === 0 ? null : h("div", { class: "recent" }, button("Reopen last", shortcutLabel("reopen-last"), reopenLast, { class: "quiet" }), list);
   }
 
   get isChoosing(): boolean {

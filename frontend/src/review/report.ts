@@ -1,7 +1,7 @@
 // The report, where the batch allows it: offered once image alignment has been rated, which opening it fixes.
 
 import { button, h } from "../shared/dom";
-import { capOf } from "../shared/shortcuts";
+import { shortcutLabel } from "../shared/shortcuts";
 
 export class Report {
   readonly root = h("section", { class: "report", "aria-label": "Report" });
@@ -15,7 +15,7 @@ export class Report {
     private readonly getRating: () => number | null,
     private readonly onOpen: (rating: number) => unknown,
   ) {
-    this.button = button("Open the report ", capOf("open-report"), () => this.open(), { class: "quiet" });
+    this.button = button("Open the report ", shortcutLabel("open-report"), () => this.open(), { class: "quiet" });
     if (text === null) this.root.append(this.button, this.hint);
     else this.root.append(h("span", { class: "label" }, "Report"), h("p", {}, text));
     this.paint();

@@ -138,7 +138,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.frame.show({
       top: topLine(data, actions, this.savedLine, this.clockLine),
       patient: above,
-      picture: [this.buildTools(), this.viewer.root, this.boxContainer],
+      picture: [this.buildTools(), this.imageView.root, this.boxContainer],
       column,
       footer: [this.changesContainer, this.message, this.imageCheck.root, this.panelContainer, this.recentVerdicts.root, decisionBar(data, actions)],
     });
@@ -170,15 +170,15 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   }
 
   private paintBoxes(): void {
-    this.boxContainer.replaceChildren(boxList(this.data, this.viewer, this.labels));
+    this.boxContainer.replaceChildren(boxList(this.data, this.imageView, this.labels));
   }
 
   private paintChanges(): void {
     this.changesContainer.replaceChildren();
     if (!this.judgedQuestion) return;
     const { question, state } = this.judgedQuestion;
-    const boxes = this.data.requested.boxes ? this.viewer.findBoxChanges() : { added: [], removed: [] };
-    const fields = correctedFields(question, state, boxes, () => this.viewer.resetBoxes());
+    const boxes = this.data.requested.boxes ? this.imageView.findBoxChanges() : { added: [], removed: [] };
+    const fields = correctedFields(question, state, boxes, () => this.imageView.resetBoxes());
     this.areBoxesChanged = fields.some(({ name }) => name === "boxes");
     const list = correctionsList(fields, (field) => this.resetField(field));
     if (list) this.changesContainer.append(list);
@@ -220,11 +220,11 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.paintBoxes();
     this.paintChanges();
     this.showNote("");
-    if (this.data.open) this.drafts?.change("boxes", (): BoxesDraft => ({ drawings: this.viewer.getDrawings() ?? {} }), this.viewer.draftDelay);
+    if (this.data.open) this.drafts?.change("boxes", (): BoxesDraft => ({ drawings: this.imageView.getDrawings() ?? {} }), this.imageView.draftDelay);
   }
 
   protected override selectionChanged(): void {
-    markSelectedBox(this.boxContainer, this.viewer);
+    markSelectedBox(this.boxContainer, this.imageView);
   }
 
   // ---------------------------------------------------------------- drafts
@@ -252,7 +252,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   }
 
   private showDraftResult(problem: RequestError | null): void {
-    if (this.saveFlow.isBusy || this.saveFlow.isUnsaved) return; // that the save failed stays until it is done
+    if (this.saveFlow.isBusy || this.saveFlow.hasFailed) return; // that the save failed stays until it is done
     this.savedLine.textContent = problem ? "Draft not saved" : "Draft saved";
     if (problem) this.saveFlow.showProblem(problem, () => void this.flushDrafts());
     else if (this.hasDraftProblem) this.showNote("");
@@ -274,8 +274,8 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   private async decide(decision: Decision): Promise<void> {
     const { data, judgedQuestion, drafts } = this;
     if (this.saveFlow.isBusy || this.isTooSoon || !data.open || !judgedQuestion) return;
-    await this.viewer.waitForDrawing();
-    const drawings = this.viewer.getDrawings();
+    await this.imageView.waitForDrawing();
+    const drawings = this.imageView.getDrawings();
     this.paintChanges();
     const { question, state } = judgedQuestion;
     const filled = fillOpenFields(decision, data, state);
@@ -285,7 +285,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       this.highlightPart(missing.part);
       return;
     }
-    if (this.imageCheck.blocksSave(() => this.decide(decision)) || this.blocksUndisplayed()) return;
+    if (this.imageCheck.blocksSave(() => this.decide(decision)) || this.revealUnreadMaterial()) return;
     const { why, ...opinion } = buildOpinion(filled, question);
     const body = { batch: data.batch, question: data.question, revision: data.revision, decision, opinion, drawings, why, image: this.imageCheck.imageDisplay, ...this.clock.getTotals() };
     await this.save({
@@ -312,7 +312,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       this.showNote(missing);
       return;
     }
-    if (this.imageCheck.blocksSave(() => this.submitOwnAnswer()) || this.blocksUndisplayed()) return;
+    if (this.imageCheck.blocksSave(() => this.submitOwnAnswer()) || this.revealUnreadMaterial()) return;
     const { batch, question } = data;
     await this.save({
       route: "/judging/own-answer",
@@ -381,7 +381,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     return this.saveFlow.submit<R>({
       ...submission,
       onSent: () => {
-        if ("to" in target && target.to === "next") this.viewer.prefetchNext?.();
+        if ("to" in target && target.to === "next") this.imageView.prefetchNext?.();
       },
       onNext: (answer) => {
         this.clock.stop();
@@ -403,7 +403,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.isWithdrawn = true;
     this.data = { ...this.data, open: false };
     this.imageCheck.reset();
-    this.viewer.withdraw();
+    this.imageView.withdraw();
     this.boxContainer.replaceChildren();
   }
 
@@ -434,7 +434,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   // ------------------------------------------------------------------ keys
 
   protected override handleKey(event: KeyboardEvent): boolean {
-    const { viewer, ownAnswer, judgedQuestion } = this;
+    const { imageView, ownAnswer, judgedQuestion } = this;
     if (!ownAnswer && !judgedQuestion) return false;
     const action = findAction(event, this.keyContext);
     if (this.overlay) {
@@ -451,7 +451,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       if (editor.isChoosingKey) return editor.chooseKey(event.key);
     }
     // Work on the image shows that the person has seen the question: a decision is then no accidental key press.
-    if (viewer.handleKey?.(event)) return this.confirmTouched();
+    if (imageView.handleKey?.(event)) return this.confirmTouched();
     if (event.repeat && !(action && (isRepeatable(action) || action === "undo-judgement"))) return true;
     if (event.key === "Escape" && this.isSkipping) {
       this.closeSkipPanel();
@@ -528,7 +528,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
 
   private toggleKeys(): void {
     if (this.overlay) this.closeOverlay();
-    else this.openOverlay(keyHelpDialog(this.keyContext, this.viewer, () => this.closeOverlay()));
+    else this.openOverlay(keyHelpDialog(this.keyContext, this.imageView, () => this.closeOverlay()));
   }
 
   private showGuideline(): void {

@@ -4,7 +4,7 @@
 import type { AnswerFormat, OwnAnswerDraft } from "./api";
 import type { Material } from "./displayed-material";
 import { growingTextArea, h, keycap, optionLetter, type Child } from "./dom";
-import { capOf, matchAction, type ActionId } from "./shortcuts";
+import { shortcutLabel, matchAction, type ActionId } from "./shortcuts";
 
 const YES_NO = ["yes", "no"];
 
@@ -41,7 +41,7 @@ export abstract class AnswerInput {
   }
 
   protected get confidenceRequest(): string {
-    return `Give your confidence: press ${capOf("confidence-1")} to ${capOf(`confidence-${this.question.confidences.length}` as ActionId)}.`;
+    return `Give your confidence: press ${shortcutLabel("confidence-1")} to ${shortcutLabel(`confidence-${this.question.confidences.length}` as ActionId)}.`;
   }
 
   /** The choices in display order. */
@@ -83,7 +83,7 @@ export abstract class AnswerInput {
   /** The fields for the answer. `cannotLabel` is the text for "no answer"; `maxLength` limits a text. */
   protected buildAnswerFields({ cannotLabel, maxLength }: { cannotLabel: string; maxLength?: number }): HTMLElement {
     const { format, isOpen } = this;
-    const buildChoice = (value: number | string, text: string, id: string): HTMLElement => h("button", { type: "button", class: "choice answer", "data-answer": value, disabled: !isOpen, onclick: () => this.choose(value) }, id !== "" && keycap(capOf(id as ActionId)), text);
+    const buildChoice = (value: number | string, text: string, id: string): HTMLElement => h("button", { type: "button", class: "choice answer", "data-answer": value, disabled: !isOpen, onclick: () => this.choose(value) }, id !== "" && keycap(shortcutLabel(id as ActionId)), text);
     const buildFieldset = (legend: Child, ...rows: HTMLElement[]): HTMLElement => h("fieldset", { class: "own-answers", "data-step": "answer" }, h("legend", {}, legend), rows, buildChoice("cannot", cannotLabel, "cannot-determine"));
     if (format === "open") {
       this.textArea = growingTextArea({ "aria-label": "Your answer", value: this.text, placeholder: "your answer", readonly: !isOpen, maxlength: maxLength }, (text) => {
@@ -91,7 +91,7 @@ export abstract class AnswerInput {
         this.cannotDetermine = false;
         this.showChange();
       });
-      return buildFieldset(["Your answer ", keycap(capOf("write-answer"))], this.textArea);
+      return buildFieldset(["Your answer ", keycap(shortcutLabel("write-answer"))], this.textArea);
     }
     if (format === "closed") return buildFieldset("Your answer", ...YES_NO.map((text) => buildChoice(text, text, text)));
     return buildFieldset(format === "multiple" ? "Your answer (all that apply)" : "Your answer", ...this.choices.map((text, index) => buildChoice(index, `${optionLetter(index)}. ${text}`, index < 9 ? `option-${index + 1}` : "")));
@@ -99,7 +99,7 @@ export abstract class AnswerInput {
 
   protected buildConfidenceField(legend: string): HTMLElement {
     const choices = this.question.confidences.map((text, index) =>
-      h("button", { type: "button", class: "choice", "data-confidence": index + 1, title: text, disabled: !this.isOpen, onclick: () => this.setConfidence(index + 1) }, h("b", {}, String(index + 1)), ` ${text}`, keycap(capOf(`confidence-${index + 1}` as ActionId))),
+      h("button", { type: "button", class: "choice", "data-confidence": index + 1, title: text, disabled: !this.isOpen, onclick: () => this.setConfidence(index + 1) }, h("b", {}, String(index + 1)), ` ${text}`, keycap(shortcutLabel(`confidence-${index + 1}` as ActionId))),
     );
     return h("fieldset", { class: "row", "data-step": "confidence" }, h("legend", {}, legend), choices);
   }

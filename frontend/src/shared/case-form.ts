@@ -22,24 +22,25 @@ export interface CaseFormData extends ExamData {
   preferences?: InputPreferences;
 }
 
-/** One instance per mount. It loads each next question with its own request. */
+/** One instance per mount. It fetches every further question itself, without a script run. */
 export abstract class CaseForm<Data extends CaseFormData> implements MountedForm<Data>, SaveView {
   readonly root: HTMLElement;
   readonly savedLine = h("span", { class: "saved", role: "status" });
   readonly message = h("div", { class: "message", role: "alert" });
-  readonly viewer: ImageViewer;
+  /** The radiograph viewer, or the plain editor. */
+  readonly imageView: ImageViewer;
   readonly imageCheck: ImageCheck;
   readonly saveFlow: SaveFlow = new SaveFlow(this);
   protected readonly frame: Frame;
   protected readonly displayed: DisplayedMaterial;
-  /** The plain editor's tools; null with the viewer, which has its own. */
-  readonly pictureTools: PlainEditorTools | null;
+  /** The plain editor's tools; null if the radiograph viewer is used, which has its own. */
+  readonly plainEditorTools: PlainEditorTools | null;
   readonly staleRevisionAction = { label: "Reload the page", run: () => location.reload() };
   data: Data;
   protected notifyScript: Trigger;
   protected isEnded = false;
   protected readonly cleanups: (() => void)[];
-  /** The overlay with the key list or the break. */
+  /** The open overlay: the list of shortcuts, or the pause screen. */
   protected overlay: HTMLElement | null = null;
 
   constructor({ parentElement, data, setTriggerValue }: StreamlitComponent<Data>, name: string, texts: ImageCheckTexts) {
@@ -48,9 +49,9 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
     this.root = h("div", { class: `judging ${name}`, tabindex: "-1" });
     parentElement.querySelector(".judging-root")?.replaceChildren(this.root);
     setOwnKeys(data.preferences?.keys ?? {});
-    this.viewer = createViewer({ boxesChanged: () => this.boxesChanged(), imageDrawn: () => this.imageDrawn(), selectionChanged: () => this.selectionChanged(), imageStateChanged: () => this.imageCheck.update() }, data.preferences);
-    this.imageCheck = new ImageCheck(this.viewer, texts);
-    this.pictureTools = this.viewer instanceof PlainEditor ? new PlainEditorTools(this.viewer) : null;
+    this.imageView = createViewer({ boxesChanged: () => this.boxesChanged(), imageDrawn: () => this.imageDrawn(), selectionChanged: () => this.selectionChanged(), imageStateChanged: () => this.imageCheck.update() }, data.preferences);
+    this.imageCheck = new ImageCheck(this.imageView, texts);
+    this.plainEditorTools = this.imageView instanceof PlainEditor ? new PlainEditorTools(this.imageView) : null;
     this.frame = new Frame(this.root, () => this.fit());
     this.displayed = new DisplayedMaterial(this.root);
     this.cleanups = [() => this.frame.end(), () => this.displayed.end(), listenForKeys((event) => this.root.isConnected && this.handleKey(event)), fillWindow(this.root, () => this.fit())];
@@ -78,13 +79,13 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
 
   fit(): void {
     fitTextAreas(this.root);
-    this.viewer.fit();
+    this.imageView.fit();
     this.displayed.measureSoon();
   }
 
   end(): void {
     this.isEnded = true;
-    this.viewer.end();
+    this.imageView.end();
     for (const end of this.cleanups) end();
   }
 
@@ -102,12 +103,12 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
 
   /** Show the exam of another question. */
   protected showExam(data: ExamData): void {
-    this.viewer.show(data);
+    this.imageView.show(data);
     this.imageCheck.reset();
   }
 
-  /** Show a material that was not displayed before a save, and say so. Returns whether the save must wait. */
-  protected blocksUndisplayed(): boolean {
+  /** Before a save: scroll to the first text that was not displayed in full, and show a message. Returns whether there was one; the save must then wait. */
+  protected revealUnreadMaterial(): boolean {
     const [first, ...others] = this.displayed.findUndisplayed();
     if (!first) return false;
     const names = [first, ...others].map(({ name }) => name).join(", ").replace(/, ([^,]+)$/, " and $1");
@@ -129,12 +130,12 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
   /** The row of the plain editor's tools. */
   protected buildTools(): HTMLElement | null {
     const { blind, open, requested } = this.data;
-    return this.pictureTools?.build(blind || !open || !requested.boxes) ?? null;
+    return this.plainEditorTools?.build(blind || !open || !requested.boxes) ?? null;
   }
 
   /** Returns whether the action belongs to the viewer and had an effect. */
   protected runViewerAction(id: ActionId, event: KeyboardEvent): boolean {
-    return this.viewer.runAction(id, event) || (this.pictureTools?.runAction(id) ?? false);
+    return this.imageView.runAction(id, event) || (this.plainEditorTools?.runAction(id) ?? false);
   }
 
   /** Focus the form unless one of its elements has the focus. */
@@ -163,7 +164,7 @@ export abstract class TimedForm<Data extends CaseFormData, Part extends string> 
   protected abstract drafts: DraftStore<Part> | null;
   protected readonly clock = new ViewingClock((times) => this.reportTime(times));
   protected readonly clockLine: HTMLElement;
-  private untouchedSince = 0;
+  private clicksIgnoredUntil = 0;
 
   constructor(component: StreamlitComponent<Data>, name: string, clockTitle: string, texts: ImageCheckTexts) {
     super(component, name, texts);
@@ -181,7 +182,7 @@ export abstract class TimedForm<Data extends CaseFormData, Part extends string> 
     this.drafts?.sendOnLeave();
     this.drafts?.close();
     super.show(data);
-    this.untouchedSince = performance.now();
+    this.clicksIgnoredUntil = performance.now() + DOUBLE_CLICK_GUARD;
   }
 
   override end(): void {
@@ -192,23 +193,23 @@ export abstract class TimedForm<Data extends CaseFormData, Part extends string> 
 
   /** Whether a click may be the second half of a double click that saved the previous question. */
   get isTooSoon(): boolean {
-    return performance.now() - this.untouchedSince < DOUBLE_CLICK_GUARD;
+    return performance.now() < this.clicksIgnoredUntil;
   }
 
   protected override handleReveal(): void {
-    this.untouchedSince = performance.now();
+    this.clicksIgnoredUntil = performance.now() + DOUBLE_CLICK_GUARD;
   }
 
   /** Input on this question shows that the person has seen it. */
   protected markTouched(): void {
-    this.untouchedSince = -Infinity;
+    this.clicksIgnoredUntil = 0;
   }
 
   protected abstract reportTime(times: ViewingTimes): void;
 
   protected override imageDrawn(): void {
     this.clock.imageDrawn();
-    if (this.pictureTools) for (const url of this.data.prefetch ?? []) new Image().src = url; // the viewer fetches ahead itself
+    if (this.plainEditorTools) for (const url of this.data.prefetch ?? []) new Image().src = url; // the viewer fetches ahead itself
   }
 
   private sendPending(): void {

@@ -1,7 +1,7 @@
 // The frame of a form: question and radiograph side by side; in full screen a question panel beside or over the radiograph.
 
 import { button, h, listen } from "./dom";
-import { capOf, type ActionId } from "./shortcuts";
+import { shortcutLabel, type ActionId } from "./shortcuts";
 
 /** The parts of a form. */
 export interface FrameParts {
@@ -27,8 +27,8 @@ export class Frame {
   private readonly picture = h("section", { class: "left", "aria-label": "Radiographs" });
   private readonly question = h("section", { class: "right" });
   private readonly columns = h("div", { class: "columns" }, this.picture, this.question);
-  private readonly hideButton = button("Hide", capOf("hide-question"), () => this.setHidden(!this.isHidden), { class: "quiet", "data-act": "hide-question" });
-  private readonly sideButton = button("Side", capOf("move-question"), () => this.changeSide(), { class: "quiet", "data-act": "change-side", title: "Move the question to the other side" });
+  private readonly hideButton = button("Hide", shortcutLabel("hide-question"), () => this.setHidden(!this.isHidden), { class: "quiet", "data-act": "hide-question" });
+  private readonly sideButton = button("Side", shortcutLabel("move-question"), () => this.changeSide(), { class: "quiet", "data-act": "change-side", title: "Move the question to the other side" });
   private readonly head = h("div", { class: "panel-head", title: "Drag to move" }, h("b", {}, "Question"), h("span", { class: "spring" }), this.sideButton, this.hideButton);
   private readonly cleanups: (() => void)[];
   private isHidden = false;

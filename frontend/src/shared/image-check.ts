@@ -2,7 +2,7 @@
 
 import type { ImageDisplay } from "./api";
 import { button, h, type Child } from "./dom";
-import { capOf } from "./shortcuts";
+import { shortcutLabel } from "./shortcuts";
 import type { ImageState, ImageViewer } from "./viewer";
 
 /** The texts of the confirmation. */
@@ -93,7 +93,7 @@ export class ImageCheck {
     const confirmationText = `I ${completedAction} without seeing ${hasSeveral ? "all radiographs" : "the radiograph"}: save `;
     this.show([
       h("p", {}, h("b", {}, "Not saved: "), state === "failed" ? failedText : loadingText),
-      state === "failed" && button("Retry ", capOf("retry"), () => this.reload(), { class: "primary", "data-act": "load-again" }),
+      state === "failed" && button("Retry ", shortcutLabel("retry"), () => this.reload(), { class: "primary", "data-act": "load-again" }),
       button(confirmationText, "Shift Enter", () => this.confirm(), { "data-act": "confirm-unseen" }),
       h("span", { class: "hint" }, alternative),
     ]);

@@ -2,7 +2,7 @@
 
 import { button, h } from "./dom";
 import type { PlainEditor } from "./plain-editor";
-import { capOf, type ActionId } from "./shortcuts";
+import { shortcutLabel, type ActionId } from "./shortcuts";
 
 export class PlainEditorTools {
   private readonly adjustments = { brightness: 1, contrast: 1 };
@@ -20,14 +20,14 @@ export class PlainEditorTools {
     this.element = h(
       "div",
       { class: "tools-row" },
-      !isLocked && [button("Draw", null, () => this.setEditing(false), draw), button("Move, resize", capOf("toggle-tool"), () => this.setEditing(true), move), button("Undo", capOf("undo"), () => editor.undo(), quiet)],
+      !isLocked && [button("Draw", null, () => this.setEditing(false), draw), button("Move, resize", shortcutLabel("toggle-tool"), () => this.setEditing(true), move), button("Undo", shortcutLabel("undo"), () => editor.undo(), quiet)],
       h("span", { class: "spring" }),
       this.createSlider("brightness", "☀", "Brightness"),
       this.createSlider("contrast", "◐", "Contrast"),
-      button("Invert", capOf("invert"), () => this.invert(), quiet),
+      button("Invert", shortcutLabel("invert"), () => this.invert(), quiet),
       button("−", null, () => this.changeZoom(-1), { ...quiet, "aria-label": "zoom out" }),
       button("+", null, () => this.changeZoom(1), { ...quiet, "aria-label": "zoom in" }),
-      button("Fit", capOf("fit"), () => this.changeZoom(0), quiet),
+      button("Fit", shortcutLabel("fit"), () => this.changeZoom(0), quiet),
     );
     return this.element;
   }

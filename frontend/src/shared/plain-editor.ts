@@ -7,7 +7,7 @@ import mountCanvas, { type CanvasComponent } from "drawable-canvas";
 import type { CanvasData, CanvasObject, Drawings, ExamData, Radiograph } from "./api";
 import { h, keycap, listen, sleep } from "./dom";
 import { openLabelField } from "./label-field";
-import { capOf, type ActionId } from "./shortcuts";
+import { shortcutLabel, type ActionId } from "./shortcuts";
 import type { BoxChanges, ImageState, ImageViewer, ListedBox, ViewerEvents } from "./viewer";
 
 const SEND_BUTTON = '[aria-label="Update the app with this drawing"]';
@@ -402,7 +402,7 @@ export class PlainEditor implements ImageViewer {
       "button",
       { type: "button", class: "thumbnail", "aria-pressed": String(isFront), onclick: () => this.bringToFront(view) },
       url !== undefined && h("img", { src: url.replace(/longest=\d+/, "longest=300"), alt: "", loading: "lazy" }),
-      h("span", {}, `${index + 1}. ${name}`, !isFront && keycap(capOf("next-radiograph"))),
+      h("span", {}, `${index + 1}. ${name}`, !isFront && keycap(shortcutLabel("next-radiograph"))),
     );
   }
 }

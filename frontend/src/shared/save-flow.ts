@@ -6,7 +6,7 @@
 import type { Route, Routes } from "./api";
 import { button, h, flattenChildren, type Child } from "./dom";
 import { post, RequestError } from "./http";
-import { capOf } from "./shortcuts";
+import { shortcutLabel } from "./shortcuts";
 
 /** The form that a flow saves for. */
 export interface SaveView {
@@ -38,8 +38,8 @@ export interface Submission<R extends Route> {
 }
 
 export class SaveFlow {
-  /** The last save failed and has not been tried again. */
-  isUnsaved = false;
+  /** The last request failed and was not tried again. */
+  hasFailed = false;
   /** The next question was requested and has not arrived. */
   isWaiting = false;
   /** The status text of the last save. */
@@ -74,8 +74,8 @@ export class SaveFlow {
       } catch (problem) {
         if (!isNavigation) view.savedLine.textContent = "Not saved";
         if (view.shownKey() === shownKey) {
-          this.isUnsaved = true;
-          this.showProblem(RequestError.from(problem), submission.retry);
+          this.hasFailed = true;
+          this.showProblem(RequestError.from(problem), submission.retry, isNavigation ? "The question could not be loaded. " : undefined);
         }
         submission.onFailed?.();
       }
@@ -95,17 +95,17 @@ export class SaveFlow {
     }
   }
 
-  /** Show why the save failed, and what to do. */
-  showProblem(problem: RequestError, retry: () => void): void {
+  /** Show why the request failed, and what to do. */
+  showProblem(problem: RequestError, retry: () => void, heading = "Not saved. "): void {
     this.retry = retry;
     const { staleRevisionAction } = this.view;
     const primary = { class: "primary" };
-    const tryAgain = button("Try again ", capOf("retry"), () => this.tryAgain(), primary);
+    const tryAgain = button("Try again ", shortcutLabel("retry"), () => this.tryAgain(), primary);
     let resolution: Child = tryAgain;
     if (problem.kind === "StaleRevision") resolution = button(staleRevisionAction.label, null, staleRevisionAction.run, primary); // the input stays until the person reloads
     if (problem.kind === "NotSignedIn") resolution = [h("a", { href: "/sign-in", target: "_blank", rel: "noopener" }, "Sign in in a new tab"), ", then: ", tryAgain];
     if (problem.kind === "unreachable" || problem.kind === "unreadable") resolution = ["Your input is kept in this window. ", tryAgain];
-    this.setMessage([h("b", {}, "Not saved. "), problem.message, " ", resolution], true);
+    this.setMessage([h("b", {}, heading), problem.message, " ", resolution], true);
     this.view.onProblem?.(problem);
   }
 
@@ -118,7 +118,7 @@ export class SaveFlow {
 
   /** Show a message. An empty message does not replace a failed save. */
   showNote(text: Child, isProblem = false): void {
-    if (this.isUnsaved && text === "") return;
+    if (this.hasFailed && text === "") return;
     this.setMessage(text, isProblem);
   }
 
@@ -131,7 +131,7 @@ export class SaveFlow {
 
   /** Forget the failed request. */
   clearProblem(): void {
-    this.isUnsaved = false;
+    this.hasFailed = false;
     this.retry = null;
   }
 

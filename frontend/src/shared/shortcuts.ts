@@ -39,10 +39,10 @@ export function setOwnKeys(keys: Readonly<Record<string, string>>): void {
 export const keyOf = (id: ActionId): string => ownKeys[id] ?? (SHORTCUTS as Partial<typeof SHORTCUTS>)[id]?.key ?? ""; // fields of the sheet need not have a key
 
 /** The key of an action as shown on buttons: "Shift 1", "←". */
-export const capOf = (id: ActionId): string => formatKey(keyOf(id));
+export const shortcutLabel = (id: ActionId): string => formatKey(keyOf(id));
 
 /** The key in brackets for a sentence, with a blank before it; empty if the action has none. */
-export const keyHint = (id: ActionId): string => (keyOf(id) ? ` (${capOf(id)})` : "");
+export const keyHint = (id: ActionId): string => (keyOf(id) ? ` (${shortcutLabel(id)})` : "");
 
 function formatKey(key: string): string {
   const parts = key.split(/\+(?=.)/);
@@ -84,7 +84,7 @@ export function listShortcuts(context: KeyContext, isShown: (id: ActionId) => bo
     if (!contexts.includes(context) || !keyOf(id) || !isShown(id)) continue;
     const rows = groups.get(group) ?? new Map<string, { caps: string[]; isOwn: boolean }>();
     const row = rows.get(family ?? label) ?? { caps: [], isOwn: false };
-    row.caps.push(capOf(id));
+    row.caps.push(shortcutLabel(id));
     row.isOwn ||= id in ownKeys;
     groups.set(group, rows.set(family ?? label, row));
   }

@@ -1,7 +1,7 @@
 // The viewer's row of controls: each a button with a name, its key in the title.
 
 import { h, icon } from "../shared/dom";
-import { capOf, keyHint, type ActionId } from "../shared/shortcuts";
+import { shortcutLabel, keyHint, type ActionId } from "../shared/shortcuts";
 import { isTable, type Voi } from "./types";
 
 export interface Control {
@@ -66,7 +66,7 @@ const SEVERAL_VIEW_CONTROLS: Control[] = [
 ];
 const FULL_SCREEN_CONTROLS: Control[] = [{ id: "full-screen", name: "Full screen", label: "Full screen", symbol: "", toggle: true }];
 
-const windowTitle = (): string => `Window (${capOf("window-1")} to ${capOf("window-9")})`;
+const windowTitle = (): string => `Window (${shortcutLabel("window-1")} to ${shortcutLabel("window-9")})`;
 
 export interface ToolbarState {
   pressed: ReadonlySet<string>;

@@ -1,7 +1,7 @@
 // Shortcuts: which action a key has, own keys, the list of keys.
 
 import { afterEach, describe, expect, it } from "vitest";
-import { ACTIONS, capOf, findAction, keyHint, keyOf, listShortcuts, readKey, setOwnKeys, type KeyContext } from "../../src/shared/shortcuts";
+import { ACTIONS, shortcutLabel, findAction, keyHint, keyOf, listShortcuts, readKey, setOwnKeys, type KeyContext } from "../../src/shared/shortcuts";
 
 const press = (key: string, modifiers: Partial<KeyboardEvent> = {}): KeyboardEvent => ({ key, code: "", shiftKey: false, altKey: false, ...modifiers }) as KeyboardEvent;
 const CONTEXTS: KeyContext[] = ["answer", "judge", "read", "adjudicate"];
@@ -63,7 +63,7 @@ describe("own keys", () => {
     expect(findAction(press(" "), "judge")).toBe("accept");
     expect(findAction(press("a"), "judge")).toBeNull();
     expect(findAction(press("x"), "judge")).toBeNull();
-    expect([capOf("accept"), keyHint("accept"), keyHint("reject")]).toEqual(["Space", " (Space)", ""]);
+    expect([shortcutLabel("accept"), keyHint("accept"), keyHint("reject")]).toEqual(["Space", " (Space)", ""]);
     const rows = listShortcuts("judge").flatMap((group) => group.rows);
     expect(rows).toContainEqual(["Space", "accept and continue"]);
     expect(rows.map(([, help]) => help)).not.toContain("reject the question");
