@@ -39,6 +39,11 @@ class ImageSize(StrEnum):
     FULL = "full"
     QUARTER = "quarter"
 
+    @property
+    def label(self) -> str:
+        """The size on screen."""
+        return "full size" if self is ImageSize.FULL else "1/4 of width and height"
+
 
 class AnsweredBy(StrEnum):
     """How the answers of an evaluation are obtained."""
@@ -186,7 +191,7 @@ class EvaluationRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreColumnVersion:
-    """A score from outside with the version of the tool that computed it; ``id`` is in the database."""
+    """An external score with the version of the tool that computed it; ``id`` is in the database."""
 
     id: int
     name: str

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from domain.errors import InvalidValue
 from domain.vocabulary import Sex, View
+
+_AGE_PATTERN = re.compile(r"(\d{1,3})([YMWD]?)")
+_AGE_UNITS = {"Y": "years", "M": "months", "W": "weeks", "D": "days"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,3 +85,11 @@ class Exam:
         raise InvalidValue(
             "radiograph", f"{radiograph_id!r} does not belong to this exam (it has {known_ids})"
         )
+
+
+def format_age(age: str) -> str:
+    """Format an age: "061Y" (DICOM age string, PS3.5 6.2) and "61" become "61 years"."""
+    match = _AGE_PATTERN.fullmatch(age.strip())
+    if match is None:
+        return age
+    return f"{int(match[1])} {_AGE_UNITS[match[2] or 'Y']}"

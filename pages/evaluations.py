@@ -39,7 +39,7 @@ def main() -> None:
             escape_markdown(
                 f"{evaluations.describe_model(evaluation)} · dataset {evaluation.dataset}, release "
                 f"{evaluation.release}, {evaluation.split} split · prompt {evaluation.prompt or 'none'} · "
-                f"PNG, {evaluation.image_size.value} size · seed {evaluation.seed}"
+                f"PNG, {evaluation.image_size.label} · seed {evaluation.seed}"
             )
         )
         show_progress(name)

@@ -52,7 +52,7 @@ def _show_datasets(person: Person) -> None:
                 "Questions": dataset.questions,
                 "Exams": dataset.exams,
                 "Images": dataset.images,
-                "Problems": dataset.problems,
+                "Check problems": dataset.problems,
             }
             for dataset in datasets
         ]

@@ -12,7 +12,13 @@ from evaluation.scoreboard import list_judged_by_test_model
 from ui.address import parse_id
 from ui.context import read_only_session, require_page
 from ui.model_scores.case import show_case
-from ui.model_scores.choice import choose_set, choose_slice, open_set, show_column_import, show_computation
+from ui.model_scores.choice import (
+    choose_slice,
+    choose_split,
+    open_split,
+    show_column_import,
+    show_computation,
+)
 from ui.model_scores.sections import SECTIONS
 from ui.widgets import escape_markdown, screen, show_empty_state
 
@@ -31,7 +37,7 @@ def main() -> None:
             st.error(escape_markdown(str(error)))
         return
     with read_only_session() as db:
-        sets = evaluations.list_score_sets(db, by=person)
+        sets = evaluations.list_evaluated_splits(db, by=person)
     if not sets:
         show_empty_state(
             "No answers yet",
@@ -40,10 +46,10 @@ def main() -> None:
             label="Open Evaluations",
         )
         return
-    scores = choose_set(sets)
-    show_computation(person, scores)
-    show_column_import(scores)
-    scored = open_set(person, scores)
+    evaluated_split = choose_split(sets)
+    show_computation(person, evaluated_split)
+    show_column_import(evaluated_split)
+    scored = open_split(person, evaluated_split)
     if scored is None:
         return
     test_models = [model.name for model in scored.models if model.is_test_model]
@@ -59,7 +65,7 @@ def main() -> None:
         st.info("No question is in this slice.")
         return
     section = st.segmented_control(
-        "Section", list(SECTIONS), default=next(iter(SECTIONS)), key=f"{scores.key} section",
+        "Section", list(SECTIONS), default=next(iter(SECTIONS)), key=f"{evaluated_split.key} section",
         label_visibility="collapsed",
     )  # fmt: skip
     SECTIONS[section or next(iter(SECTIONS))](chosen)

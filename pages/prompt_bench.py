@@ -24,7 +24,7 @@ def _show_benches(person: Person) -> None:
         show_empty_state(
             "No prompt bench yet",
             "A bench sends the same reports to several versions of a prompt. Experts score the outputs "
-            "without knowing the version, and the report compares the versions.",
+            "without knowing the version, and the results compare the versions.",
         )
         show_bench_form(person)
         return
@@ -47,7 +47,7 @@ def _show_benches(person: Person) -> None:
     show_report(overview)
 
 
-_PARTS = {"Scores of outputs": _show_benches, "Regions of sentences": show_region_checks}
+_PARTS = {"Output scores": _show_benches, "Region checks": show_region_checks}
 
 
 @screen

@@ -29,6 +29,7 @@ def main() -> None:
             label="Draw a batch",
         )
         return
+    st.subheader("New release")
     show_release_form(person, batches)
     st.subheader("Existing releases")
     show_notice("made")

@@ -1,4 +1,4 @@
-"""Score outputs: those of a prompt bench without their versions, and the sentences of a region check."""
+"""Score outputs: experts score the blinded outputs of a prompt bench, or the sentences of a region check."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ CHECK_PARAMETER = "check"
 
 @screen
 def main() -> None:
-    """Show one report of the chosen bench or check. In a fragment, keys cannot interrupt a save."""
+    """Show one report of the chosen bench or check. In a fragment, a shortcut key cannot interrupt a save."""
     person = require_page(Action.SCORE_OUTPUTS)
     st.title("Score outputs")
     with read_only_session() as db:
         benches = models.list_bench_tasks(db, person=person)
         checks = generation.list_region_tasks(db, person=person)
-    names = {(BENCH_PARAMETER, task.bench_id): f"Prompt bench {task.name}" for task in benches} | {
+    labels_by_task = {(BENCH_PARAMETER, task.bench_id): f"Prompt bench {task.name}" for task in benches} | {
         (CHECK_PARAMETER, task.check_id): f"Region check {task.name}" for task in checks
     }
-    if not names:
+    if not labels_by_task:
         show_empty_state(
             "No outputs to score",
             "A prompt bench or a region check appears here when a coordinator asks you to score its outputs.",
@@ -37,14 +37,14 @@ def main() -> None:
     unfinished = [(BENCH_PARAMETER, task.bench_id) for task in benches if task.done < task.total]
     unfinished += [(CHECK_PARAMETER, task.check_id) for task in checks if task.done < task.total]
     requested = [(name, parse_id(st.query_params.get(name))) for name in (CHECK_PARAMETER, BENCH_PARAMETER)]
-    chosen = next(choice for choice in (*requested, *unfinished, *names) if choice in names)
-    if len(names) > 1:
+    chosen = next(choice for choice in (*requested, *unfinished, *labels_by_task) if choice in labels_by_task)
+    if len(labels_by_task) > 1:
         chosen = st.selectbox(
             "Bench or check",
-            list(names),
-            index=list(names).index(chosen),
-            key=f"score-outputs-{len(names)}",
-            format_func=names.__getitem__,
+            list(labels_by_task),
+            index=list(labels_by_task).index(chosen),
+            key=f"score-outputs-{len(labels_by_task)}",
+            format_func=labels_by_task.__getitem__,
             width=420,
         )
     parameter, number = chosen

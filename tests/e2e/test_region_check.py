@@ -36,7 +36,7 @@ def test_an_expert_marks_sentences_by_keyboard_and_the_report_has_the_share(
 ):
     page = signed_in("cora")
     page.goto("/prompt_bench")
-    page.get_by_text("Regions of sentences").click()
+    page.get_by_text("Region checks", exact=True).click()
     page.get_by_role("textbox", name="Name").fill("May")
     page.get_by_role("spinbutton", name="Reports").fill("2")
     page.get_by_role("combobox", name="Images and boxes").click()
@@ -86,7 +86,7 @@ def test_an_expert_marks_sentences_by_keyboard_and_the_report_has_the_share(
     page = signed_in("cora")
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto("/prompt_bench")
-    page.get_by_text("Regions of sentences").click()
+    page.get_by_text("Region checks", exact=True).click()
     page.get_by_text("4 of 6 marked sentences right: 66.7 % (95 % interval").wait_for(timeout=30_000)
     take_screenshot(page, "region-check-report")
     files = {}

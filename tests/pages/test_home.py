@@ -108,7 +108,7 @@ def test_tiles_show_the_numbers_of_each_stage(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
     page = open_page(HOME)
     assert get_metrics(page)["readers finished"] == "1 of 2"
-    assert "first (1 of 2)" in get_text(page)
+    assert "first: 1 of 2" in get_text(page)
 
 
 def test_review_tile_counts_judgements(workspace, sign_in_as, open_page):

@@ -20,7 +20,7 @@ _SUBJECT = "any"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointRequest:
-    """The parameters of the job: what the checkpoint follows, for the log."""
+    """The parameters of the job. ``after`` names the action before the checkpoint, for the log."""
 
     after: str
 
@@ -29,11 +29,11 @@ def start_checkpoint(person: Person, *, after: str) -> None:
     """Start taking a checkpoint. Does nothing if one is being taken. A failure is logged."""
     try:
         job_control.start_job(CHECKPOINT, CheckpointRequest(after=after), by=person, subject=_SUBJECT)
-    except DomainError as error:  # what the checkpoint follows is saved
+    except DomainError as error:  # the action itself is saved
         _LOG.warning("no checkpoint of the audit trail after %s: %s", after, error)
 
 
-def take_checkpoint_afterwards(job: JobRun[Any], *, after: str) -> None:
+def take_checkpoint_after_job(job: JobRun[Any], *, after: str) -> None:
     """Take a checkpoint. A failure is logged; the nightly checkpoint reports it again."""
     workspace = current_workspace()
     try:
@@ -45,7 +45,7 @@ def take_checkpoint_afterwards(job: JobRun[Any], *, after: str) -> None:
 
 
 def _run(job: JobRun[CheckpointRequest]) -> None:
-    take_checkpoint_afterwards(job, after=job.parameters.after)
+    take_checkpoint_after_job(job, after=job.parameters.after)
 
 
 CHECKPOINT = JobKind(

@@ -114,7 +114,7 @@ def _build_studies_tile(workspace: WorkspaceState) -> StageTile:
                 count_text(len(workspace.studies), "study", "studies"),
                 _join_names(
                     [
-                        f"{study.name} ({study.finished} of {study.readers})"
+                        f"{study.name}: {study.finished} of {study.readers}"
                         for study in reversed(workspace.studies)
                     ]
                 ),

@@ -26,7 +26,7 @@ def show_marking(person: Person, study_id: int) -> None:
     """Draw the chosen answer, or the first one that is not marked."""
     requested = state.get_selection(_selection(study_id))
     with read_only_session() as db:
-        sheet = studies.open_answer(
+        sheet = studies.load_marking_sheet(
             db,
             person=person,
             study_id=study_id,

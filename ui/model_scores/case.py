@@ -25,7 +25,7 @@ def show_case(person: Person, *, release_id: int, split: str, question_row_id: i
     back = urlencode({"release": release_id, "split": split})
     st.markdown(f"[← Model scores](/model_scores?{back})")
     st.subheader(f"Question {escape_markdown(question.id)}")
-    if case.scores.is_private:
+    if case.evaluated_split.is_private:
         st.caption("This is the private split. Opening this question is recorded in the audit trail.")
     with_boxes = [answer for answer in case.answers if answer.prediction and answer.prediction.boxes]
     shown = [answer.evaluation for answer in with_boxes]

@@ -15,7 +15,7 @@ from domain.people import Person
 from evaluation import service as evaluations
 from evaluation.score_table import DIMENSIONS
 from evaluation.scoreboard import ScoredModel, find_rows
-from evaluation.service import ScoredSet, ScoreSet
+from evaluation.service import EvaluatedSplit, SplitScores
 from ui import state
 from ui.background_jobs import job_control
 from ui.background_jobs.job_status import show_job_outcome, show_job_progress
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
 class Slice:
     """The chosen models, and whether each question is in the chosen slice."""
 
-    scored: ScoredSet
+    scored: SplitScores
     models: tuple[ScoredModel, ...]
     rows: NDArray[np.bool_]
 
     @property
     def key(self) -> str:
         """What keys of widgets begin with."""
-        return self.scored.scores.key
+        return self.scored.evaluated_split.key
 
 
-def choose_set(sets: list[ScoreSet]) -> ScoreSet:
+def choose_split(sets: list[EvaluatedSplit]) -> EvaluatedSplit:
     """Draw the choice of the split."""
-    by_title = {scores.title: scores for scores in sets}
+    by_title = {evaluated_split.title: evaluated_split for evaluated_split in sets}
     titles = list(by_title)
     wanted = (st.query_params.get("release"), st.query_params.get("split"))
     index = next(
         (
             position
-            for position, scores in enumerate(sets)
-            if (str(scores.release_id), scores.split) == wanted
+            for position, evaluated_split in enumerate(sets)
+            if (str(evaluated_split.release_id), evaluated_split.split) == wanted
         ),
         0,
     )
@@ -58,28 +58,28 @@ def choose_set(sets: list[ScoreSet]) -> ScoreSet:
     return by_title[title]
 
 
-def show_computation(person: Person, scores: ScoreSet) -> None:
+def show_computation(person: Person, evaluated_split: EvaluatedSplit) -> None:
     """Draw the progress of the computation, or the button that starts it if scores are missing."""
-    subject = scores.key
+    subject = evaluated_split.key
     job = job_control.load_latest_job(evaluations.MODEL_SCORES, by=person, subject=subject)
-    if not show_job_progress(job) and scores.waiting:
-        names = ", ".join(item.evaluation.name for item in scores.waiting)
+    if not show_job_progress(job) and evaluated_split.waiting:
+        names = ", ".join(item.evaluation.name for item in evaluated_split.waiting)
         st.info(escape_markdown(f"The scores of {names} are not computed yet, or have new answers."))
         st.button(
             "Compute scores",
             key=f"compute-{subject}",
             type="primary",
             on_click=run_action,
-            args=(_start, scores.release_id, scores.split, subject),
+            args=(_start, evaluated_split.release_id, evaluated_split.split, subject),
             kwargs={"notice_key": "model-scores"},
         )
     show_job_outcome(job)
     show_notice("model-scores")
 
 
-def show_column_import(scores: ScoreSet) -> None:
+def show_column_import(evaluated_split: EvaluatedSplit) -> None:
     """Draw the form that stores external scores."""
-    form_key = state.form_key(f"columns-{scores.key}")
+    form_key = state.form_key(f"columns-{evaluated_split.key}")
     with st.expander("External scores", expanded=False):
         with st.form(form_key, border=False):
             st.file_uploader(
@@ -92,34 +92,34 @@ def show_column_import(scores: ScoreSet) -> None:
             st.form_submit_button(
                 "Import scores",
                 on_click=run_action,
-                args=(_import_columns, scores, form_key),
+                args=(_import_columns, evaluated_split, form_key),
                 kwargs={"notice_key": "score-columns"},
             )
         show_notice("score-columns")
 
 
-def open_set(person: Person, scores: ScoreSet) -> ScoredSet | None:
+def open_split(person: Person, evaluated_split: EvaluatedSplit) -> SplitScores | None:
     """Return the scores of a set; None, with a button, if it is private and was not opened yet."""
-    if not any(item.is_computed for item in scores.evaluations):
+    if not any(item.is_computed for item in evaluated_split.evaluations):
         return None
-    key = f"opened {scores.key}"
-    if scores.is_private and state.get_selection(key) is None:
+    key = f"opened {evaluated_split.key}"
+    if evaluated_split.is_private and state.get_selection(key) is None:
         st.caption("This is the private split. Opening the scores is recorded in the audit trail.")
         st.button(
             "Open scores",
             key=f"open-{key}",
             on_click=run_action,
-            args=(_open_private, scores.release_id, scores.split, key),
+            args=(_open_private, evaluated_split.release_id, evaluated_split.split, key),
             kwargs={"notice_key": "open-scores"},
         )
         show_notice("open-scores")
         return None
-    return evaluations.load_scored_set(by=person, scores=scores)
+    return evaluations.load_split_scores(by=person, evaluated_split=evaluated_split)
 
 
-def choose_slice(scored: ScoredSet) -> Slice:
+def choose_slice(scored: SplitScores) -> Slice:
     """Draw the choice of models and of the slice."""
-    prefix = f"{scored.scores.key} slice"
+    prefix = f"{scored.evaluated_split.key} slice"
     names = [model.name for model in scored.models]
     chosen_names = st.multiselect(
         "Models", names, default=names, key=f"{prefix}-models-{len(names)}", placeholder="All models"
@@ -130,7 +130,7 @@ def choose_slice(scored: ScoredSet) -> Slice:
         if len(dimension.values) > 1
     }
     chosen: dict[str, list[str]] = {}
-    with st.expander("Slice", expanded=False):
+    with st.expander("Filter", expanded=False):
         for column, (name, dimension) in zip(
             grid_columns(max(1, len(dimensions)), name="slice"), dimensions.items(), strict=False
         ):
@@ -143,7 +143,7 @@ def choose_slice(scored: ScoredSet) -> Slice:
     return Slice(scored=scored, models=models, rows=rows)
 
 
-def _import_columns(scores: ScoreSet, form_key: str) -> str:
+def _import_columns(evaluated_split: EvaluatedSplit, form_key: str) -> str:
     file = cast("UploadedFile | None", state.get_widget_value(f"{form_key}-file"))
     if file is None:
         raise Refused("Choose a CSV file.")
@@ -151,14 +151,14 @@ def _import_columns(scores: ScoreSet, form_key: str) -> str:
         names = evaluations.import_score_columns(
             db,
             by=current_person(),
-            release_id=scores.release_id,
-            split=scores.split,
+            release_id=evaluated_split.release_id,
+            split=evaluated_split.split,
             content=file.getvalue(),
             file_name=file.name,
             now=clock(),
         )
-    state.clear_form(f"columns-{scores.key}")
-    _start(scores.release_id, scores.split, scores.key)
+    state.clear_form(f"columns-{evaluated_split.key}")
+    _start(evaluated_split.release_id, evaluated_split.split, evaluated_split.key)
     return f"Stored {', '.join(names)}."
 
 

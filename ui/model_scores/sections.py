@@ -39,9 +39,11 @@ def show_scores(chosen: Slice) -> None:
     summaries = summarise_models(table, chosen.models, chosen.rows)
     show_table(list_score_rows(summaries, chosen.models))
     st.caption(
-        "Percent, with 95 % intervals clustered by patient. A-score: accuracy, several options as the exact "
-        "set, questions without an answer as wrong. V-score: overlap of boxes over the larger number of "
-        "boxes; a dash if no answer has a box."
+        "Percent, with 95 % intervals clustered by patient. A-score: accuracy of the n questions that are "
+        "not open. An answer with several options must match exactly, and a missing answer counts as wrong. "
+        "V-score: the sum of the IoU of matched boxes, divided by the larger number of boxes (of the key or "
+        "of the answer); a dash if no answer has a box. Mean IoU: the same sum, divided by the number of key "
+        "boxes or of matched boxes."
     )
     st.markdown("**Average over questions (micro) and over tasks (macro)**")
     show_table(list_overall_rows(compute_task_accuracies(table, chosen.models, chosen.rows)))
@@ -111,11 +113,11 @@ def show_paper_tables(chosen: Slice) -> None:
         _show_figure2(table)
     show_table(table.rows)
     st.caption(escape_markdown(table.note))
-    scores = chosen.scored.scores
+    evaluated_split = chosen.scored.evaluated_split
     query = urlencode(
         [
-            ("release", scores.release_id),
-            ("split", scores.split),
+            ("release", evaluated_split.release_id),
+            ("split", evaluated_split.split),
             *(("model", model.name) for model in chosen.models),
             *([("published", "1")] if with_published else []),
         ]
@@ -125,13 +127,13 @@ def show_paper_tables(chosen: Slice) -> None:
             f"[CSV](/files/model-scores/{name}.csv?{query}) · [LaTeX](/files/model-scores/{name}.tex?{query})"
         )
     else:
-        st.caption("Downloads contain all questions. Remove the slice to download them.")
+        st.caption("Downloads contain all questions. Remove the filter to download them.")
 
 
 def show_cases(chosen: Slice) -> None:
     """Draw the list of questions that the models answer differently."""
-    scores = chosen.scored.scores
-    if scores.is_private:
+    evaluated_split = chosen.scored.evaluated_split
+    if evaluated_split.is_private:
         st.caption("Cases of the private split are not exported, and each one that is opened is recorded.")
     cases, total = list_disputed_cases(
         chosen.scored.questions, chosen.models, chosen.rows, limit=_SHOWN_CASES
@@ -141,7 +143,8 @@ def show_cases(chosen: Slice) -> None:
         return
     shown = f", the most balanced {len(cases):,} below" if total > len(cases) else ""
     st.markdown(f"The models disagree on {count_text(total, 'question')}{shown}.")
-    address = f"/model_scores?{urlencode({'release': scores.release_id, 'split': scores.split})}&question="
+    query = urlencode({"release": evaluated_split.release_id, "split": evaluated_split.split})
+    address = f"/model_scores?{query}&question="
     if cases:
         # A dataframe has a button that downloads it, and cases of a private split are not exported.
         st.table(

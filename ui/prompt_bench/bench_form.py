@@ -24,8 +24,8 @@ def show_bench_form(person: Person) -> None:
         datasets = list_browsable_datasets(db, by=person)
     if len(prompts) < 2:
         show_empty_state(
-            "Two versions are needed",
-            "Save at least two versions of a prompt.",
+            "No second prompt version yet",
+            "Save at least two versions of a prompt. A bench compares them.",
             page="pages/prompts.py",
             label="Prompts",
         )

@@ -35,9 +35,9 @@ def show_region_checks(person: Person) -> None:
         names = [check.name for check in generation.list_region_checks(db, by=person)]
     if not names:
         st.caption(
-            "Stage I of the recipe GEMeX splits reports into sentences with regions. Experts mark each "
-            "sentence of a random sample of reports: is its region right, and was a sentence missed? They do "
-            "not see each other's marks."
+            "Stage I of the GEMeX recipe splits reports into sentences and names the region of each. Experts "
+            "check a random sample of reports: whether each region is right, and whether a sentence is "
+            "missing. They do not see each other's marks."
         )
         _show_form(person)
         return

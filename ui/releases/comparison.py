@@ -22,7 +22,7 @@ _MAX_ROWS = 500
 
 
 def show_comparison(person: Person, known_releases: list[release.ReleaseRecord]) -> None:
-    """Draw the choice of two releases and their differences. Draws nothing without two of one dataset."""
+    """Show a choice of two releases and their differences. Shows nothing if no dataset has two releases."""
     by_dataset: dict[str, list[release.ReleaseRecord]] = {}
     for record in known_releases:
         by_dataset.setdefault(record.dataset, []).append(record)
@@ -47,7 +47,7 @@ def show_comparison(person: Person, known_releases: list[release.ReleaseRecord])
     try:
         with st.spinner("Comparing …"):
             comparison = _compare(
-                person, old.id, new.id, old.manifest_sha256, new.manifest_sha256, *_find_keys(old, new)
+                person, old.id, new.id, old.manifest_sha256, new.manifest_sha256, *_has_private_keys(old, new)
             )
     except DomainError as error:
         st.error(escape_markdown(str(error)))
@@ -67,7 +67,7 @@ def show_comparison(person: Person, known_releases: list[release.ReleaseRecord])
     for word, ids in (
         ("added", comparison.added),
         ("removed", comparison.removed),
-        ("moved", comparison.moved),
+        ("moved to or from the private split", comparison.moved),
     ):
         rows += [_build_row(question_id, word, None, None, reasons) for question_id in ids]
     if rows:
@@ -78,7 +78,7 @@ def show_comparison(person: Person, known_releases: list[release.ReleaseRecord])
         )
 
 
-def _find_keys(*records: release.ReleaseRecord) -> list[bool]:
+def _has_private_keys(*records: release.ReleaseRecord) -> list[bool]:
     """Return whether the private keys of each release are in their folder."""
     return [(keys_folder_of(record.folder) / KEYS).is_file() for record in records]
 
@@ -95,8 +95,8 @@ def _explains_changes(
 
 
 @lru_cache(maxsize=4)
-def _compare(person: Person, old_id: int, new_id: int, *_files: str | bool) -> release.Comparison:
-    """Compare two releases. The result is cached: files of a release never change."""
+def _compare(person: Person, old_id: int, new_id: int, *_cache_key: str | bool) -> release.Comparison:
+    """Compare two releases. The result is cached by manifest hash and by the presence of the private keys."""
     with read_only_session() as db:
         return release.compare_recorded_releases(db, by=person, old_id=old_id, new_id=new_id)
 

@@ -142,18 +142,21 @@ def _choose_request(
     return request, _choose_split(form_key)
 
 
+_SPLIT_LABELS = {"private": "Private", "valid": "Validation", "test": "Test"}
+
+
 def _choose_split(form_key: str) -> _SplitChoice:
     """Draw the shares of the splits in one row, and the seed."""
     help_by_split = {
         "private": "The keys of this share of exams are withheld for scoring models. Patients and images are "
         "never in two splits. All images are decoded for this, which takes time.",
-        "valid": "With valid or test, the rest is train.",
-        "test": "With valid or test, the rest is train.",
+        "valid": "The rest of the public questions becomes the training split.",
+        "test": "The rest of the public questions becomes the training split.",
     }
     percent = {}
     for column, (split, help_text) in zip(st.columns(3), help_by_split.items(), strict=True):
         percent[split] = column.number_input(
-            f"{split.capitalize()} (%)",
+            f"{_SPLIT_LABELS[split]} (%)",
             min_value=0,
             max_value=90,
             value=0,

@@ -11,7 +11,7 @@ from domain.people import Action, Person
 from jobs.service import JobKind, JobRun
 from release import service as release
 from ui.background_jobs import job_control
-from ui.background_jobs.checkpoint_job import take_checkpoint_afterwards
+from ui.background_jobs.checkpoint_job import take_checkpoint_after_job
 from ui.context import current_workspace
 
 #: All releases share it, so that only one runs at a time: two of the same name would write the same files.
@@ -86,7 +86,7 @@ def _run(job: JobRun[ReleaseRequest]) -> None:
     with job.transaction() as db:
         release.record_release(db, by=job.owner, release=written_release, now=job.now())
         job.finish(db, _describe_release(request, written_release))
-    take_checkpoint_afterwards(job, after=f"release {request.name}")
+    take_checkpoint_after_job(job, after=f"release {request.name}")
 
 
 def _describe_release(request: ReleaseRequest, written_release: release.WrittenRelease) -> str:

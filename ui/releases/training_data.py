@@ -12,7 +12,7 @@ from domain.people import Action, Person
 from jobs.service import JobKind, JobRun
 from release import service as release
 from release.splits import Split
-from release.training.box_forms import BoxForm
+from release.training.box_formats import BoxFormat
 from release.training.conversations import TrainingLibrary
 from ui import state
 from ui.background_jobs import job_control
@@ -25,28 +25,31 @@ _LIBRARY_NAMES = {
     TrainingLibrary.LLAMA_FACTORY: "LLaMA-Factory",
     TrainingLibrary.MS_SWIFT: "ms-swift",
 }
-_FORM_NAMES = {
-    BoxForm.GEMEX: "GEMeX: grid of 224 x 224",
-    BoxForm.PIXELS: "Pixels of the image",
-    BoxForm.QWEN2_VL: "Qwen2-VL",
-    BoxForm.QWEN25_VL: "Qwen2.5-VL",
-    BoxForm.QWEN3_VL: "Qwen3-VL",
+_BOX_FORMAT_NAMES = {
+    BoxFormat.GEMEX: "GEMeX: grid of 224 x 224",
+    BoxFormat.PIXELS: "Pixels of the image",
+    BoxFormat.QWEN2_VL: "Qwen2-VL",
+    BoxFormat.QWEN25_VL: "Qwen2.5-VL",
+    BoxFormat.QWEN3_VL: "Qwen3-VL",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingRequest:
-    """The parameters of the job. ``items`` is the number of questions, from which progress is computed."""
+    """The parameters of the job, stored by field name.
+
+    ``form`` is the box format, and ``items`` the number of questions, from which progress is computed.
+    """
 
     release_id: int
     library: TrainingLibrary
-    form: BoxForm
+    form: BoxFormat
     items: int
 
 
-def show_training_data(person: Person, known_release: release.ReleaseRecord) -> None:
+def show_training_data(person: Person, record: release.ReleaseRecord) -> None:
     """Draw the links to the training data of a release, and the form that writes others."""
-    release_id = known_release.id
+    release_id = record.id
     job = job_control.load_latest_job(TRAINING_DATA, by=person, subject=str(release_id))
     is_active = job is not None and job.is_active
     with st.expander("Training data", expanded=job is not None):
@@ -56,9 +59,9 @@ def show_training_data(person: Person, known_release: release.ReleaseRecord) -> 
             )
         if written:
             st.markdown("\n".join(_describe_link(release_id, item) for item in written))
-        st.caption(_describe_split(release.choose_training_split(known_release.folder)))
+        st.caption(_describe_split(release.choose_training_split(record.folder)))
         if not is_active:
-            _draw_form(known_release)
+            _draw_form(record)
         show_job_progress(job)
         show_job_outcome(job)
         show_notice(f"training-{release_id}")
@@ -84,8 +87,8 @@ def _describe_link(release_id: int, item: release.TrainingData) -> str:
     )
 
 
-def _draw_form(known_release: release.ReleaseRecord) -> None:
-    key = f"training-{known_release.id}"
+def _draw_form(record: release.ReleaseRecord) -> None:
+    key = f"training-{record.id}"
     with st.form(key, border=False):
         left, right, button = st.columns([2, 2, 2], vertical_alignment="bottom")
         left.selectbox(
@@ -96,15 +99,15 @@ def _draw_form(known_release: release.ReleaseRecord) -> None:
         )
         right.selectbox(
             "Boxes",
-            list(_FORM_NAMES),
+            list(_BOX_FORMAT_NAMES),
             key=f"{key}-form",
-            format_func=lambda form: _FORM_NAMES[form],
+            format_func=lambda box_format: _BOX_FORMAT_NAMES[box_format],
             help="The box format that the model expects. ms-swift ignores it and converts boxes itself.",
         )
         button.form_submit_button(
             "Write training data",
             on_click=run_action,
-            args=(_start, known_release.id, known_release.items),
+            args=(_start, record.id, record.items),
             kwargs={"notice_key": key},
             width="stretch",
             help="Conversations, images and the settings of a full fine-tune, as a folder for the library.",
@@ -113,10 +116,12 @@ def _draw_form(known_release: release.ReleaseRecord) -> None:
 
 def _start(release_id: int, items: int) -> None:
     library = state.get_widget_value(f"training-{release_id}-library")
-    form = state.get_widget_value(f"training-{release_id}-form")
-    if not isinstance(library, TrainingLibrary) or not isinstance(form, BoxForm):
+    box_format = state.get_widget_value(f"training-{release_id}-form")
+    if not isinstance(library, TrainingLibrary):
         raise InvalidValue("Library", "choose one")
-    request = TrainingRequest(release_id=release_id, library=library, form=form, items=items)
+    if not isinstance(box_format, BoxFormat):
+        raise InvalidValue("Boxes", "choose one")
+    request = TrainingRequest(release_id=release_id, library=library, form=box_format, items=items)
     job = job_control.start_job(TRAINING_DATA, request, by=current_person(), subject=str(release_id))
     if TRAINING_DATA.decode(job.parameters) != request:
         raise Refused("Other training data of this release are being written. Wait until they are finished.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from browsing.service import History, describe_event, load_history
+from domain.exams import format_age
 from domain.people import Person
 from ui.comments.threads import show_question_threads
 from ui.context import read_only_session
@@ -51,7 +52,7 @@ def _show_question(question_history: History) -> None:
     st.subheader(escape_markdown(question.id))
     exam_facts = [
         exam.indication,
-        f"age {exam.age}" if exam.age else None,
+        f"age {format_age(exam.age)}" if exam.age else None,
         f"sex {exam.sex}" if exam.sex else None,
     ]
     st.caption(escape_markdown(" · ".join([f"exam {exam.id}", *(fact for fact in exam_facts if fact)])))

@@ -64,9 +64,9 @@ def _show_question(question: SearchResult) -> None:
             image_column.markdown(f"![]({address})")
         properties = [
             question.format,
-            question.task,
             question.difficulty,
-            question.category,
+            question.task and f"task: {question.task}",
+            question.category and f"category: {question.category}",
             *_describe_decisions(question),
         ]
         text_column.markdown(
@@ -77,4 +77,5 @@ def _show_question(question: SearchResult) -> None:
 
 
 def _describe_decisions(question: SearchResult) -> list[str]:
-    return [f"verdicts: {', '.join(sorted(question.decisions))}"] if question.decisions else []
+    decisions = sorted(question.decisions)
+    return [f"{count_text(len(decisions), 'verdict')}: {', '.join(decisions)}"] if decisions else []

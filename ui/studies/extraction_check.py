@@ -11,7 +11,7 @@ from domain.questions import format_answer, option_letter
 from reader_study import service as studies
 from reader_study.extraction import FAILED
 from reader_study.report.tables import ExtractionRate
-from reader_study.service import SAMPLE_SIZE, SampledReply, StudySummary
+from reader_study.service import EXTRACTION_SAMPLE_SIZE, SampledReply, StudySummary
 from ui import state
 from ui.context import clock, read_only_session, unit_of_work
 from ui.marking.mark_buttons import show_mark_buttons, show_neighbour_buttons
@@ -38,7 +38,7 @@ def show_extraction_check(person: Person, summary: StudySummary) -> None:
     left, right = st.columns(2)
     rule = left.selectbox("Rule", rules, key=f"extraction-rule-{study.id}-{len(rules)}")
     size = right.number_input(
-        "Sample size (replies)", 1, 10_000, SAMPLE_SIZE, key=f"extraction-size-{study.id}"
+        "Sample size (replies)", 1, 10_000, EXTRACTION_SAMPLE_SIZE, key=f"extraction-size-{study.id}"
     )
     with read_only_session() as db:
         check = studies.load_extraction_check(db, by=person, study=study.name, rule=rule, size=int(size))

@@ -146,7 +146,7 @@ def show_protocol_fields(
     partly_right = right.selectbox(
         "“Partly right” counts as",
         partly_rules,
-        index=partly_rules.index(current.used_partly_right),
+        index=partly_rules.index(current.effective_partly_right_rule),
         key=f"{form_key}-partly",
         format_func=lambda rule: "Half a point" if rule is PartlyRightRule.HALF else rule.capitalize(),
         disabled=open_answers is OpenAnswerRule.EXACT_MATCH,
@@ -235,7 +235,9 @@ def show_protocol_fields(
                 current.missing_answers, missing_answers, current.used_missing_answers
             ),
             open_answers=_keep_if_default(current.open_answers, open_answers, current.used_open_answers),
-            partly_right=_keep_if_default(current.partly_right, partly_right, current.used_partly_right),
+            partly_right=_keep_if_default(
+                current.partly_right, partly_right, current.effective_partly_right_rule
+            ),
             agreement_basis=_keep_if_default(
                 current.agreement_basis, agreement_basis, current.used_agreement_basis
             ),

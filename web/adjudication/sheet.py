@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from domain.boxes import LabelledBox
-from domain.exams import Radiograph
+from domain.exams import Radiograph, format_age
 from domain.questions import format_answer, option_letter
 from domain.ratings import RATINGS
 from domain.verdicts import ErrorKind, Verdict
@@ -18,7 +18,7 @@ from web.drawing.canvas import canvas_to_json
 from web.drawing.plain_editor import create_surface
 from web.drawing.radiograph_viewer import boxes_to_json, facts_url, pixels_url
 from web.forms.labels import BOX_LABELS, SEX_LABELS, VIEW_LABELS
-from web.review.sheet import format_age, radiograph_url
+from web.review.sheet import radiograph_url
 
 
 def dispute_to_json(

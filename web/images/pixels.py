@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from imaging.cache import facts_cache_name, matrix_cache_name
+from imaging.cache import matrix_cache_name, viewer_facts_cache_name
 from imaging.guarded_decoder import EncodedPixels
 from web.images.radiographs import (
     find_permitted_image,
@@ -42,7 +42,7 @@ async def serve_pixels(request: Request) -> Response:
     exam_row_id = request.path_params["exam_number"]
     key, wants_facts = _parse_path(request)
     stored = await PIXEL_LOOKUPS.run(find_permitted_image, person, exam_row_id, key)
-    name = facts_cache_name(stored.sha256) if wants_facts else matrix_cache_name(stored.sha256)
+    name = viewer_facts_cache_name(stored.sha256) if wants_facts else matrix_cache_name(stored.sha256)
     headers = {**_CACHE_HEADERS, "ETag": f'"{name}"'}
     if matches_etag(request, headers["ETag"]):
         return Response(status_code=304, headers=headers)
@@ -72,12 +72,12 @@ def _parse_path(request: Request) -> tuple[str, bool]:
 
 def _encode_pixels(sha256: str, *, name: str) -> EncodedPixels:
     cache = shared_cache()
-    facts, matrix = cache.find(facts_cache_name(sha256)), cache.find(matrix_cache_name(sha256))
+    facts, matrix = cache.find(viewer_facts_cache_name(sha256)), cache.find(matrix_cache_name(sha256))
     if facts is not None and matrix is not None:  # cached after this request's lookup
         return EncodedPixels(facts=facts, matrix=matrix)
     with open_original(sha256, name=name) as original:
         encoded = shared_decoder().encode_pixels(original, name=name)
-    cache.store(facts_cache_name(sha256), encoded.facts)
+    cache.store(viewer_facts_cache_name(sha256), encoded.facts)
     cache.store(matrix_cache_name(sha256), encoded.matrix)
     return encoded
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from domain.boxes import LabelledBox
-from domain.exams import Radiograph
+from domain.exams import Radiograph, format_age
 from domain.questions import Answer, option_letter
 from domain.vocabulary import CONFIDENCE_LABELS
 from reader_study.sheet import ReadingSheet, TrainingResult
@@ -14,7 +14,7 @@ from web.drawing.canvas import canvas_to_json
 from web.drawing.plain_editor import create_surface
 from web.drawing.radiograph_viewer import boxes_to_json, facts_url, pixels_url
 from web.forms.labels import SEX_LABELS, VIEW_LABELS
-from web.review.sheet import format_age, radiograph_url
+from web.review.sheet import radiograph_url
 
 
 def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from domain.batches import BatchState, FormScope
 from domain.boxes import LabelledBox
-from domain.exams import Radiograph
+from domain.exams import Radiograph, format_age
 from domain.questions import Question, format_answer
 from domain.ratings import RATING_IDS, RATING_VALUES, RATINGS
 from domain.verdicts import FLAGS, ErrorKind, Opinion
@@ -28,8 +28,6 @@ from web.review.schemas import CorrectionBody
 #: Matches an underscore and the next letter, to convert field names to camel case.
 _SNAKE_CASE = re.compile("_([a-z])")
 _SCALES_BY_ID = {scale.id: scale for scale in RATINGS}
-_AGE_PATTERN = re.compile(r"(\d{1,3})([YMWD]?)")
-_AGE_UNITS = {"Y": "years", "M": "months", "W": "weeks", "D": "days"}
 
 
 def review_sheet_to_json(
@@ -142,14 +140,6 @@ def _offered_labels(question: Question | None) -> list[str]:
 def radiograph_url(exam_row_id: int, radiograph_id: str) -> str:
     """Return the URL of the image. The route checks access again."""
     return f"/radiographs/{exam_row_id}/{quote(radiograph_id, safe='/')}?longest={MAX_SIDE}"
-
-
-def format_age(age: str) -> str:
-    """Format an age: "061Y" (DICOM age string, PS3.5 6.2) and "61" become "61 years"."""
-    match = _AGE_PATTERN.fullmatch(age.strip())
-    if match is None:
-        return age
-    return f"{int(match[1])} {_AGE_UNITS[match[2] or 'Y']}"
 
 
 def _patient_to_json(sheet: ReviewSheet) -> dict[str, str | None]:
