@@ -223,9 +223,9 @@ def compute() -> None:
     evaluations.compute_scores(by=command_line_person(), release_id=1, split="public")
 
 
-def find_set() -> evaluations.ScoreSet:
+def find_set() -> evaluations.EvaluatedSplit:
     with read_only_session() as db:
-        return evaluations.find_score_set(
+        return evaluations.find_evaluated_split(
             db, by=command_line_person(), release_id=1, split=Split.PUBLIC.value
         )
 
@@ -255,15 +255,15 @@ def measure_page() -> None:
 
     def look() -> None:
         with read_only_session() as db:
-            [scores] = evaluations.list_score_sets(db, by=by)
-        scored = evaluations.load_scored_set(by=by, scores=scores)
+            [scores] = evaluations.list_evaluated_splits(db, by=by)
+        scored = evaluations.load_split_scores(by=by, evaluated_split=scores)
         everything = find_rows(scored.questions, {})
         summarise_models(scored.questions, scored.models, everything)
         compute_task_accuracies(scored.questions, scored.models, everything)
 
     measure("first look, all measures of all models", look)
     measure("second look", look)
-    scored = evaluations.load_scored_set(by=by, scores=find_set())
+    scored = evaluations.load_split_scores(by=by, evaluated_split=find_set())
     table, models = scored.questions, scored.models
     print(f"{len(models)} models, {len(table.numbers):,} questions")
     for name in DIMENSIONS:

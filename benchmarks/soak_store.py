@@ -52,11 +52,11 @@ from tests.e2e.app_processes import HOST, run_nginx
 from tests.storage.scripted_bucket import Behaviour, ScriptedBucket, scripted_bucket
 
 TARGET_DELAY = 1.0  # seconds by which a save may take longer while the store fails
-ANSWERING = "store answers"
+STORE_RESPONDS = "store answers"
 _CONCURRENT_REQUESTS = 41  # one more than the threads of Starlette's default limit
-_RETRY_SECONDS = 5.0  # seconds between two requests of one person; equals the answer's Retry-After
+_RETRY_SECONDS = 5.0  # seconds between two requests of one person; equals the response's Retry-After
 _SAVE_INTERVAL = 0.5
-_TIMEOUT_SECONDS = 60.0  # seconds: longer than any valid answer takes; a longer wait is a hang
+_TIMEOUT_SECONDS = 60.0  # seconds: longer than any valid response takes; a longer wait is a hang
 _FORM_TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
 
 
@@ -66,8 +66,8 @@ class Phase:
 
     name: str
     times: dict[str, list[float]] = field(default_factory=dict)
-    pixels: Counter[int] = field(default_factory=Counter)
-    readiness: Counter[int] = field(default_factory=Counter)
+    image_statuses: Counter[int] = field(default_factory=Counter)
+    readiness_statuses: Counter[int] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)
 
     async def time_request(self, kind: str, request: Awaitable[httpx.Response]) -> httpx.Response | None:
@@ -105,9 +105,9 @@ class StoreSoak:
         )
 
     async def sign_in(self, client: httpx.AsyncClient, name: str) -> None:
-        answer = await self.send_sign_in(client, await client.get("/sign-in"), name)
-        if answer.status_code != 303:
-            raise RuntimeError(f"{name} could not sign in: {answer.status_code} {answer.text[:200]}")
+        response = await self.send_sign_in(client, await client.get("/sign-in"), name)
+        if response.status_code != 303:
+            raise RuntimeError(f"{name} could not sign in: {response.status_code} {response.text[:200]}")
 
     async def send_sign_in(
         self, client: httpx.AsyncClient, sign_in_page: httpx.Response, name: str
@@ -150,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _longest_save(phases: list[Phase], *, answering: bool) -> float:
-    matching_phases = [phase for phase in phases if (phase.name == ANSWERING) is answering]
+    matching_phases = [phase for phase in phases if (phase.name == STORE_RESPONDS) is answering]
     return max(duration for phase in matching_phases for duration in phase.times.get("save", []))
 
 
@@ -188,11 +188,11 @@ async def _run_phases(
     ]
     phases = []
     for name, behaviour in [
-        (ANSWERING, Behaviour.ANSWER),
+        (STORE_RESPONDS, Behaviour.ANSWER),
         ("store accepts and never answers", Behaviour.HANG),
-        (ANSWERING, Behaviour.ANSWER),
+        (STORE_RESPONDS, Behaviour.ANSWER),
         ("store sends a byte each 0.5 s", Behaviour.DRIP),
-        (ANSWERING, Behaviour.ANSWER),
+        (STORE_RESPONDS, Behaviour.ANSWER),
     ]:
         _empty_cache(workspace)
         store.behaviour = behaviour
@@ -217,11 +217,11 @@ async def _post_verdicts(
             return
         phase, comment = soak.phase, f"{person} on {question}"
         post = client.post("/judging/verdict", json=verdict_request(question, comment), headers=headers)
-        answer = await phase.time_request("save", post)
-        if answer is not None and answer.status_code == 200:
+        response = await phase.time_request("save", post)
+        if response is not None and response.status_code == 200:
             soak.acknowledged[person, question] = comment
-        elif answer is not None:
-            phase.problems[f"save: {answer.status_code} {answer.text[:80]}"] += 1
+        elif response is not None:
+            phase.problems[f"save: {response.status_code} {response.text[:80]}"] += 1
         await asyncio.sleep(_SAVE_INTERVAL)
 
 
@@ -242,8 +242,8 @@ async def _poll_health(soak: StoreSoak) -> None:
             for address in soak.processes:
                 phase = soak.phase
                 await phase.time_request("/health", client.get(f"{address}/health"))
-                answer = await phase.time_request("/health/ready", client.get(f"{address}/health/ready"))
-                phase.readiness[answer.status_code if answer else 0] += 1
+                response = await phase.time_request("/health/ready", client.get(f"{address}/health/ready"))
+                phase.readiness_statuses[response.status_code if response else 0] += 1
             await asyncio.sleep(0.5)
 
 
@@ -254,8 +254,8 @@ async def _request_images(soak: StoreSoak, client: httpx.AsyncClient, exams: lis
             if soak.is_ended:
                 return  # type: ignore[unreachable]  # another task sets it meanwhile
             phase = soak.phase
-            answer = await phase.time_request("radiograph", client.get(f"/pixels/{exam}/pa"))
-            phase.pixels[answer.status_code if answer else 0] += 1
+            response = await phase.time_request("radiograph", client.get(f"/pixels/{exam}/pa"))
+            phase.image_statuses[response.status_code if response else 0] += 1
             await asyncio.sleep(_RETRY_SECONDS)
 
 
@@ -306,7 +306,8 @@ def _print_results(
             median, p95 = statistics.median(times), percentile(times, 95)
             print(f"  {kind:32} {len(times):7,} {median:8.3f} {p95:8.3f} {max(times):8.3f}")
         print(
-            f"  radiographs by status {dict(phase.pixels)} · /health/ready by status {dict(phase.readiness)}"
+            f"  radiographs by status {dict(phase.image_statuses)} · "
+            f"/health/ready by status {dict(phase.readiness_statuses)}"
         )
         for problem, count in phase.problems.most_common(5):
             print(f"  {count} x {problem}")

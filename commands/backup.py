@@ -9,7 +9,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person, record_backup
 from commands.arguments import Subparsers
-from commands.checkpoints import take_checkpoint_afterwards
+from commands.checkpoints import take_checkpoint_after_job
 from commands.output import ProgressPrinter, format_size
 from domain.errors import DomainError
 from storage.backup import make_backup
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
                     images=manifest.images.count,
                     now=now,
                 )
-            take_checkpoint_afterwards()
+            take_checkpoint_after_job()
         except DomainError as error:  # the backup itself is complete
             print(f"The backup could not be recorded in the audit trail: {error}", file=sys.stderr)
     print(

@@ -11,7 +11,7 @@ from domain.errors import DomainError
 from storage.workspace import current_workspace
 
 
-def take_checkpoint_afterwards() -> None:
+def take_checkpoint_after_job() -> None:
     """Take a checkpoint. A failure is printed; the result of the command stays valid."""
     try:
         workspace = current_workspace()

@@ -19,7 +19,7 @@ from release.splits import Split
 from storage.unit_of_work import read_only_session, unit_of_work
 
 if TYPE_CHECKING:
-    from evaluation.service import ScoredSet, ScoreSet
+    from evaluation.service import EvaluatedSplit, SplitScores
 
 _TABLES = (
     "gemex-table-5", "gemex-table-6", "rexvqa-table-2", "rexvqa-table-3", "rexvqa-table-6",
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     """Compute the missing scores, and print or write all."""
     by, printer = command_line_person(), ProgressPrinter()
     with read_only_session() as db:
-        sets = evaluations.list_score_sets(db, by=by)
+        sets = evaluations.list_evaluated_splits(db, by=by)
     wanted = (args.dataset, args.release, args.split)
     matches = [item for item in sets if (item.dataset, item.release, item.split) == wanted]
     if not matches:
@@ -93,24 +93,24 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write_pairs(scores: ScoreSet, path: Path) -> int:
+def _write_pairs(evaluated_split: EvaluatedSplit, path: Path) -> int:
     with read_only_session() as db:
-        pairs = evaluations.load_text_pairs(db, by=command_line_person(), scores=scores)
+        pairs = evaluations.load_text_pairs(db, by=command_line_person(), evaluated_split=evaluated_split)
     lines = (json.dumps(asdict(pair), ensure_ascii=False) + "\n" for pair in pairs)
     path.write_text("".join(lines), encoding="utf-8")
     print(f"Wrote {count_text(len(pairs), 'pair')} of texts to {path}.")
     return 0
 
 
-def _import_columns(scores: ScoreSet, path: Path) -> None:
+def _import_columns(evaluated_split: EvaluatedSplit, path: Path) -> None:
     if not path.is_file():
         raise InvalidValue("--columns", f"{path} is not a file")
     with unit_of_work() as db:
         names = evaluations.import_score_columns(
             db,
             by=command_line_person(),
-            release_id=scores.release_id,
-            split=scores.split,
+            release_id=evaluated_split.release_id,
+            split=evaluated_split.split,
             content=path.read_bytes(),
             file_name=path.name,
             now=datetime.now(UTC),
@@ -118,7 +118,7 @@ def _import_columns(scores: ScoreSet, path: Path) -> None:
     print(f"Stored {', '.join(names)}.")
 
 
-def _print_scores(scored: ScoredSet) -> None:
+def _print_scores(scored: SplitScores) -> None:
     from evaluation.results_text import format_table  # noqa: PLC0415 - imports scipy, which takes a second
     from evaluation.scoreboard import (  # noqa: PLC0415 - as above
         compute_task_accuracies,
@@ -133,7 +133,7 @@ def _print_scores(scored: ScoredSet) -> None:
 
     rows = scored.questions.numbers >= 0
     summaries = summarise_models(scored.questions, scored.models, rows)
-    print(f"{scored.scores.title}: {count_text(len(rows), 'question')}, percent with 95 % intervals")
+    print(f"{scored.evaluated_split.title}: {count_text(len(rows), 'question')}, percent with 95 % intervals")
     for title, lines in (
         ("Scores", list_score_rows(summaries, scored.models)),
         (
@@ -148,7 +148,7 @@ def _print_scores(scored: ScoredSet) -> None:
     print("\n".join(list_signatures(scored.models)))
 
 
-def _write_tables(scored: ScoredSet, folder: Path, *, with_published: bool) -> None:
+def _write_tables(scored: SplitScores, folder: Path, *, with_published: bool) -> None:
     from evaluation.paper_tables import (  # noqa: PLC0415 - as above
         build_paper_tables,
         table_to_csv,

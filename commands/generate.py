@@ -75,7 +75,7 @@ def add_to(subparsers: Subparsers) -> None:
     for name, purpose, description in (
         (
             "gemex",
-            "write questions with a language model, as GEMeX",
+            "write questions with a language model, using GEMeX's method",
             (
                 "Stage I splits each report into sentences with one region each; stage II writes 3 open, 2 "
                 "closed, 3 single and 3 multiple choice questions with answer, reason and region."
@@ -83,7 +83,7 @@ def add_to(subparsers: Subparsers) -> None:
         ),
         (
             "rexvqa",
-            "write questions with a language model, as ReXVQA",
+            "write questions with a language model, using ReXVQA's method",
             (
                 "Each report becomes bullets, and the bullets become single choice questions with "
                 "explanation, task, difficulty and categories."
@@ -242,7 +242,7 @@ def run_template(args: argparse.Namespace) -> int:
         per_exam=per_exam,
         report_progress=lambda done: printer("Exams", done, len(exams)),
     )
-    _print_counts(counts, path, content, per_exam)
+    _print_template_counts(counts, path, content, per_exam)
     if args.pilot or not args.dataset:
         return 0
     if not counts.questions:
@@ -291,7 +291,7 @@ def run_with_model(args: argparse.Namespace) -> int:
     if result.counts is None:
         print("Not finished. The same command continues.", file=sys.stderr)
         return 1
-    _print_recipe_counts(result.counts, path, content, recipe=args.recipe)
+    _print_model_counts(result.counts, path, content, recipe=args.recipe)
     if args.pilot:
         print(describe_forecast(result, exams=len(exams)))
         return 0
@@ -303,7 +303,7 @@ def run_with_model(args: argparse.Namespace) -> int:
     return import_file(path, dataset=args.dataset, images=args.images, file_format="native", skip_known=True)
 
 
-def _print_recipe_counts(counts: RecipeCounts, path: Path, content: SourceContent, *, recipe: str) -> None:
+def _print_model_counts(counts: RecipeCounts, path: Path, content: SourceContent, *, recipe: str) -> None:
     print(
         f"{count_text(counts.questions, 'question')} written to {path}, for {counts.with_questions:,} of "
         f"{count_text(counts.exams, 'exam')}."
@@ -320,7 +320,7 @@ def _print_recipe_counts(counts: RecipeCounts, path: Path, content: SourceConten
     _print_reasons("Left out of the source", Counter(content.ignored))
 
 
-def _print_counts(
+def _print_template_counts(
     counts: GenerationCounts, out: Path, content: SourceContent, per_exam: Mapping[AnswerFormat, int]
 ) -> None:
     with_questions = counts.exams - counts.without_questions

@@ -12,7 +12,7 @@ import msgspec
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from commands.checkpoints import take_checkpoint_afterwards
+from commands.checkpoints import take_checkpoint_after_job
 from domain.count_texts import count_text
 from domain.file_errors import add_filename_to_errors
 from release.service import (
@@ -28,7 +28,7 @@ from release.service import (
     write_release,
 )
 from release.splits import Split
-from release.training.box_forms import BoxForm
+from release.training.box_formats import BoxFormat
 from release.training.conversations import TrainingLibrary
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
@@ -139,8 +139,8 @@ def add_to(subparsers: Subparsers) -> None:
     )
     training.add_argument(
         "--boxes",
-        choices=[form.value for form in BoxForm],
-        default=BoxForm.GEMEX.value,
+        choices=[form.value for form in BoxFormat],
+        default=BoxFormat.GEMEX.value,
         help="form of the boxes (default gemex: the grid of 224 x 224); ms-swift converts them itself",
     )
     training.add_argument(
@@ -191,7 +191,7 @@ def _create(args: argparse.Namespace) -> int:
         )
     with unit_of_work() as db:
         record_release(db, by=by, release=result, now=datetime.now(UTC))
-    take_checkpoint_afterwards()
+    take_checkpoint_after_job()
     _print_tally(result.tally)
     if result.condition_note is not None:
         print(result.condition_note)
@@ -262,7 +262,7 @@ def _export_training_data(args: argparse.Namespace) -> int:
         args.release,
         args.out,
         library=TrainingLibrary(args.library),
-        form=BoxForm(args.boxes),
+        form=BoxFormat(args.boxes),
         split=Split(args.split),
         progress=_print_question_progress,
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
-from commands.checkpoints import take_checkpoint_afterwards
+from commands.checkpoints import take_checkpoint_after_job
 from domain.batches import SamplingPlan
 from domain.count_texts import count_text
 from domain.errors import InvalidValue
@@ -178,7 +178,7 @@ def run_create(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
         summary = studies.load_study_summary(db, by=command_line_person(), study=study.name)
-    take_checkpoint_afterwards()
+    take_checkpoint_after_job()
     scored, training = (summary.cases[kind] for kind in (CaseKind.SCORED, CaseKind.TRAINING))
     print(
         f"Created study {study.name}: {count_text(scored, 'case')} and "

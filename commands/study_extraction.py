@@ -13,7 +13,7 @@ from domain.errors import InvalidValue
 from domain.marks import AnswerMark
 from domain.table_cells import escape_formula
 from reader_study import service as studies
-from reader_study.service import SAMPLE_SIZE
+from reader_study.service import EXTRACTION_SAMPLE_SIZE
 from storage.unit_of_work import read_only_session, unit_of_work
 
 
@@ -27,7 +27,9 @@ def add_subcommands(subcommands: Subparsers) -> None:
     )
     extraction.add_argument("study", metavar="NAME")
     extraction.add_argument("--rule", metavar="RULE", help="list the sample of this rule")
-    extraction.add_argument("--sample", type=int, default=SAMPLE_SIZE, metavar="N", help="size of the sample")
+    extraction.add_argument(
+        "--sample", type=int, default=EXTRACTION_SAMPLE_SIZE, metavar="N", help="size of the sample"
+    )
     extraction.add_argument(
         "--mark",
         nargs=2,

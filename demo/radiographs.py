@@ -40,11 +40,12 @@ def render_cases(
     rows: int = ROWS,
     columns: int = COLUMNS,
     on_done: Callable[[int], None] = lambda _number: None,
-    meanwhile: Callable[[], None] = lambda: None,
+    while_rendering: Callable[[], None] = lambda: None,
 ) -> list[ExamFiles]:
     """Render every case and write its files to ``folder``.
 
-    ``on_done`` is called with the number of finished cases, ``meanwhile`` once after the start.
+    ``on_done`` is called with the number of finished cases, and ``while_rendering`` once in this process
+    after the others have started.
     """
     render = partial(render_case, folder=folder, rows=rows, columns=columns)
     workers = min(_MAX_PROCESSES, os.cpu_count() or 1, len(cases))
@@ -54,7 +55,7 @@ def render_cases(
     spawn_context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=spawn_context, initializer=_prepare_process) as pool:
         rendered_exams = pool.map(render, cases)
-        meanwhile()
+        while_rendering()
         for number, exam in enumerate(rendered_exams, start=1):
             exams.append(exam)
             on_done(number)
@@ -70,7 +71,7 @@ def _prepare_process() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only for processes that render
 
-    from demo.phantom import dicom, render  # noqa: F401, PLC0415 - only what is loaded is limited
+    from demo.phantom import dicom, render  # noqa: F401, PLC0415 - the limit applies to loaded libraries
 
     threadpool_limits(1)
 

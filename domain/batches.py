@@ -49,7 +49,7 @@ class RiskSource(Choice):
     """What indicates that a question may have an error."""
 
     CHECKS = ("checks", "Problems of checks")
-    TWINS = ("twins", "Contradicting questions")
+    CONTRADICTIONS = ("twins", "Contradicting questions")
     KEY = ("key", "Models against the key")
     MODELS = ("models", "Models against each other")
     TEXT_ONLY = ("text-only", "Model right without the image")

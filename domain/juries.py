@@ -1,6 +1,6 @@
-"""Juries of language models: judges of several model families answer fixed items on a question.
+"""Juries of language models: judges of several model families answer fixed criteria about a question.
 
-The items and their criteria are part of a prompt version (``quality.juries.criteria``). The votes are kept.
+The criteria are part of a prompt version (``quality.juries.criteria``). The votes are kept.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ MIN_FAMILIES = 2
 SAME_FAMILY = "same family as the author"
 
 
-class ItemAnswer(Choice):
-    """The answer of a judge to an item. Easy, medium and hard answer the item on difficulty."""
+class CriterionAnswer(Choice):
+    """The answer of a judge to a criterion. Easy, medium and hard answer the criterion on difficulty."""
 
     YES = "yes"
     NO = "no"
@@ -29,8 +29,8 @@ class ItemAnswer(Choice):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JuryItem:
-    """A fixed item of a check: its id in the replies, and its criterion as a sentence."""
+class JuryCriterion:
+    """A fixed criterion of a check: its id in the replies, and the criterion as a sentence."""
 
     id: str
     criterion: str
@@ -39,7 +39,7 @@ class JuryItem:
     def name(self) -> str:
         """The id in words.
 
-        >>> JuryItem(id="needs_image", criterion="").name
+        >>> JuryCriterion(id="needs_image", criterion="").name
         'needs image'
         """
         return self.id.replace("_", " ")
@@ -47,13 +47,13 @@ class JuryItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vote:
-    """The answers of one judge on a question, in the order of the items.
+    """The answers of one judge on a question, in the order of the criteria.
 
     There are no answers without a usable reply, and ``failure`` states why.
     """
 
     family: str
-    answers: tuple[ItemAnswer, ...]
+    answers: tuple[CriterionAnswer, ...]
     failure: str = ""
 
 
@@ -89,7 +89,7 @@ class Jury:
         dataset: the name of the dataset.
         questions: the number of questions with at least one request or excluded judge.
         unknown_authors: the number of these with neither a recorded origin nor a generator.
-        written_by: the family that a person stated for questions without a known author; None if nobody did.
+        written_by: the family that a person assumed for questions without a known author, or None.
         override_reason: why judges may belong to the family of the author; "" if they may not.
         judges: the judges of each check.
     """

@@ -257,7 +257,7 @@ class Protocol:
         return self.used_open_answers is OpenAnswerRule.MARKED
 
     @property
-    def used_partly_right(self) -> PartlyRightRule:
+    def effective_partly_right_rule(self) -> PartlyRightRule:
         """What a partly right answer counts."""
         return self.partly_right or PartlyRightRule.WRONG
 

@@ -1,8 +1,8 @@
-"""External scores: pairs of texts for tools that need model weights, and columns of their scores.
+"""External scores: exports pairs of texts for another tool, and reads the scores that it computes.
 
-A file of pairs has one JSON object per line with ``question_id``, ``evaluation``, ``reference`` and
-``candidate``. A file of columns is CSV with ``question_id``, ``evaluation``, ``name``, ``version`` and
-``score``, such as BERTScore, RadGraph F1, RaTEScore, GREEN or CRIMSON.
+The tool is one that needs model weights, such as BERTScore, RadGraph F1, RaTEScore, GREEN or CRIMSON. A file
+of pairs has one JSON object per line with ``question_id``, ``evaluation``, ``reference`` and ``candidate``. A
+file of scores is CSV with ``question_id``, ``evaluation``, ``name``, ``version`` and ``score``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from domain.errors import InvalidValue
 from evaluation.answer_reason import AR_SCORE
 
-_COLUMNS = ("question_id", "evaluation", "name", "version", "score")
+_CSV_HEADER = ("question_id", "evaluation", "name", "version", "score")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,8 @@ class TextPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutsideColumn:
-    """A column of a file for one evaluation; ``scores`` has the ids of the questions in the database."""
+class ExternalScores:
+    """The scores of one name and evaluation; ``scores`` maps question row ids to scores."""
 
     evaluation: str
     name: str
@@ -38,16 +38,16 @@ class OutsideColumn:
     scores: Mapping[int, float]
 
 
-def read_columns(
-    lines: Iterable[str], *, file_name: str, evaluations: Collection[str], numbers: Mapping[str, int]
-) -> list[OutsideColumn]:
-    """Read the columns of a file.
+def read_external_scores(
+    lines: Iterable[str], *, file_name: str, evaluations: Collection[str], row_ids_by_key: Mapping[str, int]
+) -> list[ExternalScores]:
+    """Read the scores of a file.
 
     Args:
         lines: the lines of a CSV file.
         file_name: its name, for messages.
         evaluations: the names of the evaluations of the split.
-        numbers: the ids of the questions of the split in the database, by their id in the file.
+        row_ids_by_key: the question row ids of the split, by the id of the question in the release.
 
     Raises:
         InvalidValue: the file or a line of it is not valid.
@@ -55,12 +55,12 @@ def read_columns(
     values: dict[tuple[str, str], dict[int, float]] = {}
     versions: dict[str, str] = {}
     reader = csv.DictReader(lines)
-    if not set(_COLUMNS) <= set(reader.fieldnames or ()):
-        raise InvalidValue(file_name, f"must have the columns {', '.join(_COLUMNS)}")
+    if not set(_CSV_HEADER) <= set(reader.fieldnames or ()):
+        raise InvalidValue(file_name, f"must have the columns {', '.join(_CSV_HEADER)}")
     for line, record in enumerate(reader, start=2):
         where = f"{file_name}, line {line}"
-        number = numbers.get(record["question_id"])
-        if number is None:
+        question_row_id = row_ids_by_key.get(record["question_id"])
+        if question_row_id is None:
             raise InvalidValue(
                 f"{where}: question_id", f"{record['question_id']!r} is not a question of the split"
             )
@@ -73,20 +73,20 @@ def read_columns(
         if not name or not version:
             raise InvalidValue(f"{where}: name and version", "must not be empty")
         if name == AR_SCORE:
-            raise InvalidValue(f"{where}: name", f"{AR_SCORE} is the score of a judge of Overread")
+            raise InvalidValue(f"{where}: name", f"{AR_SCORE} is computed by Overread; choose another name")
         if versions.setdefault(name, version) != version:
             raise InvalidValue(
                 f"{where}: version",
                 f"{version!r} is not {versions[name]!r}; scores would not be comparable",
             )
         column = values.setdefault((record["evaluation"], name), {})
-        if number in column:
+        if question_row_id in column:
             raise InvalidValue(f"{where}: question_id", f"{record['question_id']!r} has a score already")
-        column[number] = _parse_score(record["score"] or "", where)
+        column[question_row_id] = _parse_score(record["score"] or "", where)
     if not values:
         raise InvalidValue(file_name, "has no scores")
     return [
-        OutsideColumn(evaluation=evaluation, name=name, version=versions[name], scores=scores)
+        ExternalScores(evaluation=evaluation, name=name, version=versions[name], scores=scores)
         for (evaluation, name), scores in values.items()
     ]
 

@@ -39,8 +39,8 @@ def matrix_cache_name(sha256: str) -> str:
     return f"{sha256}-w{MATRIX_VERSION}.gz"
 
 
-def facts_cache_name(sha256: str) -> str:
-    """Return the cache name of the viewer's facts (:func:`imaging.viewer_facts.build_viewer_facts`).
+def viewer_facts_cache_name(sha256: str) -> str:
+    """Return the cache name of the viewer's metadata (:func:`imaging.viewer_facts.build_viewer_facts`).
 
     Args:
         sha256: the SHA-256 of the image file, in lower-case hex.

@@ -67,14 +67,16 @@ def check_modality(dataset: Dataset, *, name: str) -> None:
     if sop_class in _RADIOGRAPHS:
         if modality and modality not in _MODALITIES:
             _raise_unreadable(
-                name, "Modality", f"is {_describe_code(modality)}; the modality of a radiograph is CR or DX."
+                name,
+                "Modality",
+                f"is {_describe_code(modality)}; the modality of a radiograph is CR, DX or RG.",
             )
         return
     if sop_class in _SECONDARY_CAPTURES or not sop_class:
         if modality in _MODALITIES:
             return
         _raise_unreadable(
-            name, "Modality", f"is {_describe_code(modality)}; the modality of a radiograph is CR or DX."
+            name, "Modality", f"is {_describe_code(modality)}; the modality of a radiograph is CR, DX or RG."
         )
     _raise_unreadable(
         name, "SOPClassUID", f"is {_describe_uid(UID(sop_class))}; only CR and DX images are supported."

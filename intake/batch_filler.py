@@ -1,4 +1,4 @@
-"""Fills a batch with records: simple records many at once, others one by one with reasons for refusals."""
+"""Fills a chunk of an import with records: ordinary records many at once, others one by one with reasons."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from records.questions import (
 )
 from records.values import BoxRecord, to_json
 
-# The size of the groups into which a larger group is split if one of its records is not simple.
+# The size of the groups into which a larger group is split if one of its records is not ordinary.
 _SMALL_GROUP = 20
 # The values that need no conversion.
 _SEXES = {*(sex.value for sex in Sex), None, UNSET}
@@ -77,7 +77,7 @@ def extract_exam_facts(record: ExamRecord, report: str | None) -> ExamFacts:
 
 
 class BatchFiller:
-    """A batch that is being filled, and the exams that it contains so far."""
+    """Fills a chunk of an import (:class:`ParsedBatch`), and keeps the exams that it contains so far."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class BatchFiller:
         with_images: bool,
     ) -> None:
         self._container, self._reader, self._expectations = container, reader, expectations
-        self._can_add_together = expectations.option_count in (None, QUICK_OPTION_COUNT)
+        self._can_use_fast_path = expectations.option_count in (None, QUICK_OPTION_COUNT)
         self._minimum_explanation, self._with_images = minimum_explanation, with_images
         self.batch = ParsedBatch()
         self._last_exams: dict[str, _IndexedExam] = {}
@@ -105,7 +105,7 @@ class BatchFiller:
     def _add_lines(self, records: list[RawRecord], reader: NativeReader) -> None:
         raw_records = [b"" if isinstance(raw, InvalidValue) else raw for _, raw in records]
         decoded = reader.read_lines(raw_records)
-        if decoded and self._add_together(records, raw_records, decoded):
+        if decoded and self._add_fast(records, raw_records, decoded):
             return
         if len(records) > _SMALL_GROUP:
             for start in range(0, len(records), _SMALL_GROUP):
@@ -113,10 +113,10 @@ class BatchFiller:
         else:
             self._add_one_by_one(records, decoded or repeat(None, len(records)))
 
-    def _add_together(
+    def _add_fast(
         self, records: list[RawRecord], raw_records: list[bytes], decoded: list[QuestionRecord]
     ) -> bool:
-        """Add the records if all of them are simple; otherwise add none and return False."""
+        """Add the records if all of them are ordinary; otherwise add none and return False."""
         batch = self.batch
         exams: list[_IndexedExam] = []
         try:
@@ -129,9 +129,9 @@ class BatchFiller:
         except InvalidValue:
             return False
         exam_indices = [exam_index for _, _, exam_index in exams]
-        if not all(map(self._are_boxes_valid, exam_indices, [record.boxes for record in decoded])):
+        if not all(map(self._can_skip_box_checks, exam_indices, [record.boxes for record in decoded])):
             return False
-        columns = self._build_ordinary_columns(decoded)
+        columns = self._build_columns_fast(decoded)
         if columns is None:
             return False
         self._add_provenance(decoded)
@@ -140,11 +140,11 @@ class BatchFiller:
         self._add_columns(columns, raw_records)
         return True
 
-    def _are_boxes_valid(self, exam: int, boxes: Sequence[BoxRecord] | UnsetType | None) -> bool:
-        """Return whether all boxes are on radiographs of the exam and none is empty or reversed.
+    def _can_skip_box_checks(self, exam: int, boxes: Sequence[BoxRecord] | UnsetType | None) -> bool:
+        """Return whether no box needs to be checked one by one.
 
-        In an import with images, return False if there is a box, because boxes are compared with their
-        images.
+        That is so if all boxes are on radiographs of the exam and none is empty or reversed. In an import
+        with images every box is compared with its image, so the result is False if there is a box.
         """
         radiographs = self._radiograph_ids[exam]
         for box in boxes or ():
@@ -183,15 +183,15 @@ class BatchFiller:
         """Add the rows of a few records; return the refused records with the reasons."""
         batch, refused = self.batch, []
         columns = None
-        if all(self._are_boxes_valid(exam, record.boxes) for *_, record, exam in records):
-            columns = self._build_ordinary_columns([record for *_, record, _ in records])
+        if all(self._can_skip_box_checks(exam, record.boxes) for *_, record, exam in records):
+            columns = self._build_columns_fast([record for *_, record, _ in records])
         if columns is None:
             valid = list[_DecodedRecord]()
             for item in records:
                 position, name, _, record, exam = item
                 question_index = len(batch.record_names) + len(valid)
                 try:
-                    self._check_question(record, question_index, self._radiograph_ids[exam])
+                    self._check_and_add_problems(record, question_index, self._radiograph_ids[exam])
                 except InvalidValue as error:
                     refused.append((position, name, error))
                     batch.boxes.pop(question_index, None)
@@ -207,8 +207,8 @@ class BatchFiller:
         self._add_columns(columns, [raw for _, _, raw, *_ in records])
         return refused
 
-    def _build_ordinary_columns(self, records: Sequence[QuestionRecord]) -> dict[str, Sequence[Any]] | None:
-        if not self._can_add_together:
+    def _build_columns_fast(self, records: Sequence[QuestionRecord]) -> dict[str, Sequence[Any]] | None:
+        if not self._can_use_fast_path:
             return None
         return build_ordinary_columns(records, minimum_explanation=self._minimum_explanation)
 
@@ -241,8 +241,10 @@ class BatchFiller:
         self._last_exams[exam.id] = last_exam = (exam, report, exam_index)
         return last_exam
 
-    def _check_question(self, record: QuestionRecord, question_index: int, radiographs: set[str]) -> None:
-        """Add the problems of the question, and its boxes if they must be compared with an image.
+    def _check_and_add_problems(
+        self, record: QuestionRecord, question_index: int, radiographs: set[str]
+    ) -> None:
+        """Check a question. Add its problems, and its boxes if they must be compared with an image.
 
         Raises:
             InvalidValue: the question is not valid.

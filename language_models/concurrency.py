@@ -15,8 +15,8 @@ _INITIAL_LIMIT = 8
 class ConcurrencyLimit:
     """Additive increase, multiplicative decrease.
 
-    A rate limit (429) multiplies the limit by 0.75, at most once per window of calls that started before it.
-    Latency is a second signal, because a vLLM server queues calls instead of refusing them.
+    A rate limit (429) multiplies the limit by 0.75. Refusals of calls that were already running do not lower
+    it again. Latency is a second signal, because a vLLM server queues calls instead of refusing them.
 
     Args:
         maximum: the highest limit.
@@ -28,7 +28,7 @@ class ConcurrencyLimit:
         self._successes = 0
         self._seconds: list[float] = []
         self._fastest: float | None = None
-        self._ignored = 0
+        self._refusals_to_ignore = 0
 
     @property
     def value(self) -> int:
@@ -39,7 +39,7 @@ class ConcurrencyLimit:
         """Count a call that was answered after ``seconds``."""
         self._successes += 1
         self._seconds.append(seconds)
-        self._ignored = max(0, self._ignored - 1)
+        self._refusals_to_ignore = max(0, self._refusals_to_ignore - 1)
         if self._successes % _SUCCESSES_PER_STEP:
             return
         typical, self._seconds = median(self._seconds), []
@@ -51,8 +51,10 @@ class ConcurrencyLimit:
 
     def record_rate_limit(self) -> None:
         """Count a refusal because of too many calls."""
-        if self._ignored:  # a refusal of a call that was already on its way when the limit was lowered
-            self._ignored -= 1
+        if (
+            self._refusals_to_ignore
+        ):  # a refusal of a call that was already on its way when the limit was lowered
+            self._refusals_to_ignore -= 1
             return
-        self._ignored = self.value
+        self._refusals_to_ignore = self.value
         self._value = max(1.0, self._value * _AFTER_RATE_LIMIT)

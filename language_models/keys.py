@@ -1,4 +1,4 @@
-"""Keys of endpoints: read when they are needed, never stored, never shown."""
+"""API keys of model endpoints: read when they are needed, never stored, never shown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def check_key_name(name: str) -> str:
     """
     if not _NAME.fullmatch(name):
         raise InvalidValue(
-            "key", "must be the name of a key (a-z, 0-9 and _), not the key itself: the key is never stored"
+            "key",
+            "must be the name of a key (up to 41 characters a-z, 0-9 and _, the first not _), not the key "
+            "itself: the key is never stored",
         )
     return name
 

@@ -1,8 +1,9 @@
 """Searches texts for the names, numbers and dates of image headers.
 
 A number or a full name is a hit in all texts of the dataset, except a name that consists of common words. A
-part of a name is a hit only in the texts of its own exam, if it begins with a capital letter and is not a
-common word. A date is a hit only in the texts of its own exam, because `privacy.patterns` finds all dates.
+part of a name is a hit only in the texts of its own exam, if it has more than three letters, begins with a
+capital letter and is not a common word. A date is a hit only in the texts of its own exam, because
+`privacy.patterns` finds all dates.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from imaging.identity import IdentityKind, IdentityValue
 
 _WORD_PATTERN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _TOKEN_PATTERN = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
-_TITLES = frozenset(
+_IGNORED_NAME_PARTS = frozenset(
     {"mr", "mrs", "ms", "dr", "prof", "md", "phd", "jr", "sr", "von", "van", "de", "der", "la"}
 )
 # Names that are also common words in reports. A single one of them is not a hit.
@@ -203,7 +204,7 @@ class HeaderValues:
             parts = tuple(
                 part.casefold()
                 for part in _WORD_PATTERN.findall(value.value)
-                if part.casefold() not in _TITLES
+                if part.casefold() not in _IGNORED_NAME_PARTS
             )
             parts = tuple(part for part in parts if len(part) > 1)
             if len(parts) > 1:

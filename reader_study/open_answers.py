@@ -51,7 +51,7 @@ class AnswerScoring:
         if score is OpenAnswerScore.NOT_MARKED:
             return None
         if score is OpenAnswerScore.PARTLY:
-            return self.protocol.used_partly_right.points
+            return self.protocol.effective_partly_right_rule.points
         return 0.0 if score is OpenAnswerScore.WRONG else 1.0
 
     def is_correct(self, case: Case, answer: Answer | None) -> bool | None:
@@ -66,8 +66,9 @@ class AnswerScoring:
 
 
 def build_scoring(protocol: Protocol, marks: Iterable[MarkRevision]) -> AnswerScoring:
-    """Return the scoring by a protocol and by ``marks``, the latest revision of each mark.
-    Marks of the second marker and undone marks are ignored.
+    """Return the scoring by a protocol and by the first marker's marks. Undone marks are ignored.
+
+    ``marks`` has the latest revision of each mark.
     """
     return AnswerScoring(protocol=protocol, marks=select_marks(marks, MarkerRole.FIRST))
 

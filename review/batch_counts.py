@@ -26,7 +26,7 @@ from records.columns import (
 )
 from review.pace import WINDOW, ExpectedFinish, estimate_finish
 from review.progress import Progress, ProgressLine, Rate, TierTable
-from review.rating_statistics import summarize_flags, summarize_ratings
+from review.rating_statistics import summarize_ratings, summarize_yes_no_fields
 
 NO_TIER, NO_TASK, REVIEWERS_DIFFER = "no tier", "no task", "reviewers differ"
 
@@ -66,7 +66,7 @@ def count_batch(batch: Batch, data: BatchData, *, now: datetime) -> Progress:
         decisions=rates.estimate_decision_rates(),
         errors=rates.estimate_error_rates(),
         ratings=summarize_ratings(data.verdicts.ratings, exams),
-        flags=summarize_flags(data.verdicts.flags, exams),
+        flags=summarize_yes_no_fields(data.verdicts.flags, exams),
         tier_table=_build_tier_table(index),
         notes=_write_notes(index),
     )

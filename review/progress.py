@@ -10,7 +10,7 @@ from domain.vocabulary import Difficulty
 from measures.estimate import Estimate
 from measures.proportions import Proportion
 from review.pace import ExpectedFinish
-from review.rating_statistics import FlagLine, RatingLine
+from review.rating_statistics import RatingSummary, YesNoSummary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +82,8 @@ class Progress:
     skipped: Proportion
     decisions: tuple[Rate, ...]
     errors: tuple[Rate, ...]
-    ratings: tuple[RatingLine, ...]
-    flags: tuple[FlagLine, ...]
+    ratings: tuple[RatingSummary, ...]
+    flags: tuple[YesNoSummary, ...]
     tier_table: TierTable
     notes: tuple[str, ...]
 

@@ -18,7 +18,7 @@ from measures.proportions import Proportion, wilson_by_cluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatingLine:
+class RatingSummary:
     """The counts of one rating by :data:`RATING_VALUES`, the number not judged, and the mean."""
 
     name: str
@@ -28,7 +28,7 @@ class RatingLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlagLine:
+class YesNoSummary:
     """One yes-or-no field: the share of "yes" among the judged, and the number not judged."""
 
     name: str
@@ -36,7 +36,7 @@ class FlagLine:
     not_judged: int
 
 
-def summarize_ratings(ratings: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[RatingLine, ...]:
+def summarize_ratings(ratings: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[RatingSummary, ...]:
     """Return one line per rating.
 
     Args:
@@ -44,7 +44,7 @@ def summarize_ratings(ratings: NDArray[np.int8], exams: NDArray[np.int64]) -> tu
         exams: the exam id of each judgement.
     """
     return tuple(
-        RatingLine(
+        RatingSummary(
             name=rating.name,
             counts=tuple(int((values == value).sum()) for value in RATING_VALUES),
             not_judged=int((values == 0).sum()),
@@ -56,7 +56,7 @@ def summarize_ratings(ratings: NDArray[np.int8], exams: NDArray[np.int64]) -> tu
     )
 
 
-def summarize_flags(flags: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[FlagLine, ...]:
+def summarize_yes_no_fields(flags: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[YesNoSummary, ...]:
     """Return one line per yes-or-no field.
 
     Args:
@@ -64,7 +64,7 @@ def summarize_flags(flags: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[
         exams: the exam id of each judgement.
     """
     return tuple(
-        FlagLine(
+        YesNoSummary(
             name=flag.name,
             yes=wilson_by_cluster(values[values >= 0] == 1, exams[values >= 0]),
             not_judged=int((values < 0).sum()),

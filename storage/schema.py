@@ -19,7 +19,7 @@ from domain.file_errors import describe_file_error
 from storage.database_errors import DatabaseDamaged, find_cause, is_damaged
 from storage.engine import current_engine
 from storage.schema_check import check_schema
-from storage.workspace import close_to_others, current_workspace
+from storage.workspace import current_workspace, restrict_permissions
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -85,7 +85,7 @@ def prepare_workspace(
     home = current_workspace().home
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        close_to_others(home)
+        restrict_permissions(home)
     except OSError as error:
         raise NotNow(
             f"The workspace folder {home} could not be created. {describe_file_error(error)} Check that "

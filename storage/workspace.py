@@ -91,7 +91,7 @@ def current_workspace() -> Workspace:
     return Workspace(home=home, database_url=driver_url(url), bucket=bucket)
 
 
-def close_to_others(home: Path) -> None:
+def restrict_permissions(home: Path) -> None:
     """Remove the permissions of group and others from a workspace's folder and its SQLite database.
 
     The process that made them may have had a wider umask. Only a folder that contains the database and

@@ -1,4 +1,6 @@
-"""Takes checkpoints: digests of the covered tables as an entry of the audit trail, and a deposit of its head.
+"""Takes checkpoints: digests of the covered tables as an entry of the audit trail.
+
+The hash of the last entry (the head) can be deposited outside the workspace.
 
 Checkpoints do not slow down the saving of verdicts: a checkpoint reads the tables in a session that blocks no
 writer, and writes one entry. Checkpoints are taken by the nightly timer, a release, a new reader study, a
@@ -27,11 +29,11 @@ from storage.workspace import Workspace
 
 __all__ = [
     "CheckpointResult",
-    "MeasuredTables",
+    "VerifiedDigests",
     "current_deposits",
-    "measure_tables",
     "record_checkpoint",
     "take_checkpoint",
+    "verify_and_write_digests",
 ]
 
 _MAX_RECORDED = 100  # the maximum number of accepted faults that are recorded
@@ -52,34 +54,34 @@ class CheckpointResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredTables:
+class VerifiedDigests:
     """Digests of the tables and the verification of the same snapshot, before they are recorded."""
 
     check: AuditCheck
     digests: DigestFile
 
 
-def measure_tables(  # allow writes-without-record: record_checkpoint records what it measured
+def verify_and_write_digests(  # allow writes-without-record: record_checkpoint records what it measured
     db: Session, *, by: Person, workspace: Workspace, deposits: Deposits | None = None
-) -> MeasuredTables:
+) -> VerifiedDigests:
     """Verify the trail and write the digests of the tables to a file.
 
     Args:
         db: a read-only session; verification and digests use its snapshot.
         by: the person who acts.
         workspace: the workspace to which the file is written.
-        deposits: the heads that were deposited outside the workspace.
+        deposits: the place outside the workspace at which heads are deposited; its heads are compared.
     """
     require(by, Action.SEE_AUDIT)
     check = verify_audit(db, by=by, deposits=deposits, workspace=workspace)
-    return MeasuredTables(check=check, digests=write_digests(db.connection(), workspace))
+    return VerifiedDigests(check=check, digests=write_digests(db.connection(), workspace))
 
 
 def record_checkpoint(
     db: Session,
     *,
     by: Person,
-    measured: MeasuredTables,
+    measured: VerifiedDigests,
     workspace: Workspace,
     accept_because: str = "",
     now: datetime,
@@ -89,7 +91,7 @@ def record_checkpoint(
     Args:
         db: a session for writing.
         by: the person who takes the checkpoint.
-        measured: the result of :func:`measure_tables`.
+        measured: the result of :func:`verify_and_write_digests`.
         workspace: the workspace with the digests; files of older checkpoints are deleted.
         accept_because: the reason for accepting the faults that verification found; the faults are recorded.
         now: the current time.
@@ -100,7 +102,9 @@ def record_checkpoint(
     """
     faults = measured.check.faults
     require(by, Action.MANAGE_PEOPLE if faults else Action.SEE_AUDIT)  # only admins accept faults
-    reason = accept_because.strip() if measured.check.checked_through or not measured.check.entries else ""
+    # A chain that is broken at its first entry cannot be accepted.
+    can_accept = measured.check.checked_through or not measured.check.entries
+    reason = accept_because.strip() if can_accept else ""
     if faults and not reason:
         raise Refused(
             f"No checkpoint was taken, because the audit trail is not intact: {faults[0].rstrip('.')}. "
@@ -139,7 +143,7 @@ def take_checkpoint(
     Args:
         by: the person who takes the checkpoint.
         workspace: the workspace to which the digests are written.
-        deposits: the location for the head; None if it is not deposited.
+        deposits: the place outside the workspace for the head; None if it is not deposited.
         accept_because: as in :func:`record_checkpoint`.
         clock: a function that returns the current time.
 
@@ -148,7 +152,7 @@ def take_checkpoint(
         NotNow: the head cannot be deposited, but the checkpoint was taken.
     """
     with read_only_session() as db:
-        measured = measure_tables(db, by=by, workspace=workspace, deposits=deposits)
+        measured = verify_and_write_digests(db, by=by, workspace=workspace, deposits=deposits)
     with unit_of_work() as db:
         record_checkpoint(
             db, by=by, measured=measured, workspace=workspace, accept_because=accept_because, now=clock()

@@ -79,7 +79,7 @@ def begin_second_factor(
         update_password_hash(db, person=person, password=password)
     second_factors.delete_pending_sign_ins_before(db, moment=now - PENDING_LIFETIME)
     second_factors.insert_pending_sign_in(
-        db, token_sha256=token_sha256(token), person_id=person.id, way=method, now=now
+        db, token_sha256=token_sha256(token), person_id=person.id, method=method, now=now
     )
     return True
 
@@ -226,7 +226,7 @@ def confirm_setup(
     if secret is None:
         raise Refused(_SETUP_EXPIRED)
     step = find_step(secret, code, now=now)
-    if step is None or not second_factors.use_step(db, person_id=person.id, step=step):
+    if step is None or not second_factors.accept_time_step(db, person_id=person.id, step=step):
         raise Refused(_WRONG_CODE)
     if not second_factors.confirm_second_factor(db, person_id=person.id, secret=secret, now=now):
         raise Refused(_SETUP_EXPIRED)
@@ -307,7 +307,7 @@ def _check_code(db: Session, *, person: Person, code: str, now: datetime) -> str
     """
     second_factor = second_factors.find_second_factor(db, person_id=person.id)
     step = find_step(second_factor.secret, code, now=now) if second_factor is not None else None
-    if step is not None and second_factors.use_step(db, person_id=person.id, step=step):
+    if step is not None and second_factors.accept_time_step(db, person_id=person.id, step=step):
         return TOTP_SIGN_IN
     recovery_code_sha256 = token_sha256(normalise_recovery_code(code))
     if second_factors.use_recovery_code(db, person_id=person.id, code_sha256=recovery_code_sha256, now=now):

@@ -1,7 +1,7 @@
 """From path lengths to the values of a presentation image: Beer-Lambert, scatter, noise, processing.
 
-The coefficients are those of water, lung and cortical bone near 65 keV, the mean energy of an exposure at
-120 kV.
+The coefficients are those of water, lung, metal, and cortical bone minus soft tissue, per mm near 65 keV, the
+mean energy of an exposure at 120 kV.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from demo.phantom.frame import Field
 
 SOFT = 0.0195  # per mm
 LUNG = 0.0050
-BONE = 0.0330  # cortical bone in excess of the soft tissue that it displaces
+BONE_EXCESS = 0.0330  # cortical bone in excess of the soft tissue that it displaces
 METAL = 0.45
 BITS = 12
 MAX_VALUE = (1 << BITS) - 1
@@ -41,7 +41,7 @@ class Technique:
 
 
 def expose(attenuation: Field, spacing: float, technique: Technique, random: np.random.Generator) -> Field:
-    """Noisy line integral that the detector would report (0 air, about 3.5 abdomen), same shape."""
+    """Return the noisy line integrals behind the object: 0 for air, about 3.5 for the abdomen."""
     primary = np.exp(-np.clip(attenuation, 0, 9))
     # air outside the body would dominate the scatter; a real detector has collimation and a grid
     scattered = technique.scatter * gaussian_blur(np.minimum(primary, 0.22), 28 / spacing) + np.float32(
@@ -56,9 +56,13 @@ def expose(attenuation: Field, spacing: float, technique: Technique, random: np.
     return -np.log(np.clip(detected, 1e-4, None)).astype(np.float32)
 
 
-def apply_presentation(line: Field, spacing: float, technique: Technique) -> Field:
-    """Presentation values 0..4095 (float): broad densities compressed, detail kept, both ends rolled off."""
-    broad = gaussian_blur(np.clip(line, technique.middle - 1.7, technique.middle + 1.9), 14 / spacing)
-    value = (0.8 * (broad - technique.middle) + technique.detail * (line - broad)) * technique.contrast
+def apply_presentation(line_integral: Field, spacing: float, technique: Technique) -> Field:
+    """Return values 0 to 4095 (float): compress large-scale contrast, keep detail, apply a sigmoid."""
+    broad = gaussian_blur(
+        np.clip(line_integral, technique.middle - 1.7, technique.middle + 1.9), 14 / spacing
+    )
+    value = (
+        0.8 * (broad - technique.middle) + technique.detail * (line_integral - broad)
+    ) * technique.contrast
     curve = 1 / (1 + np.exp(-2.0 * value / technique.span))
     return (curve * MAX_VALUE).astype(np.float32)

@@ -7,7 +7,7 @@ from demo.phantom.airways import AIRWAY_CLASSES, draw_airways, draw_bubbles
 from demo.phantom.catalogue import Side
 from demo.phantom.chords import fractal_noise, soft_clip
 from demo.phantom.devices import DEVICE_CLASSES
-from demo.phantom.exposure import BONE, LUNG, MAX_VALUE, SOFT, Technique, apply_presentation, expose
+from demo.phantom.exposure import BONE_EXCESS, LUNG, MAX_VALUE, SOFT, Technique, apply_presentation, expose
 from demo.phantom.frame import Field, Frame, View
 from demo.phantom.girdle import GIRDLE_CLASSES, draw_clavicles, draw_raised_arms, draw_scapulae
 from demo.phantom.habitus import part_rng
@@ -105,7 +105,7 @@ def _bone_attenuation(scene: Scene, frame: Frame, step: int) -> Field:
         layers.append(TubeLayer(tubes=[cartilage], classes=(0.9,), blur=0.7))
     path = project_layers(layers, frame, step)
     path += vertebral_path(habitus, cage, frame, step)
-    return (BONE * path).astype(np.float32)
+    return (BONE_EXCESS * path).astype(np.float32)
 
 
 def _vessel_attenuation(scene: Scene, frame: Frame, step: int) -> Field:

@@ -14,7 +14,7 @@ from domain.readings import Prediction
 from evaluation.cases import EvaluatedQuestion
 from evaluation.service.answer_extraction import iterate_read_predictions
 from evaluation.service.plans import describe_model, load_evaluated_questions
-from evaluation.service.scores import ScoreSet, find_score_set
+from evaluation.service.scores import EvaluatedSplit, find_evaluated_split
 from storage.evaluation import evaluations as stored
 
 
@@ -36,7 +36,7 @@ class CaseAnswer:
 class ModelCase:
     """A question with its key, its exam, and the answers of all models of the set."""
 
-    scores: ScoreSet
+    evaluated_split: EvaluatedSplit
     item: EvaluatedQuestion
     answers: tuple[CaseAnswer, ...]
 
@@ -60,22 +60,26 @@ def open_case(
         Refused: the keys of the private split are missing.
     """
     require(by, Action.RUN_MODELS)
-    scores = find_score_set(db, by=by, release_id=release_id, split=split)
-    questions = load_evaluated_questions(db, scores.evaluations[0].evaluation, only={question_row_id})
+    evaluated_split = find_evaluated_split(db, by=by, release_id=release_id, split=split)
+    questions = load_evaluated_questions(
+        db, evaluated_split.evaluations[0].evaluation, only={question_row_id}
+    )
     if not questions:
-        raise NotFound(f"Question {question_row_id} is not in the {split} split of {scores.release}.")
-    if scores.is_private:
+        raise NotFound(
+            f"Question {question_row_id} is not in the {split} split of {evaluated_split.release}."
+        )
+    if evaluated_split.is_private:
         record(
             db,
             by=by,
             what="open case of private split",
             subject=f"question {question_row_id}",
-            new={"release": scores.release, "models": len(scores.evaluations)},
+            new={"release": evaluated_split.release, "models": len(evaluated_split.evaluations)},
             now=now,
         )
     item = questions[0]
     answers = []
-    for member in scores.evaluations:
+    for member in evaluated_split.evaluations:
         number = [question_row_id]
         predictions = iterate_read_predictions(db, member.evaluation, member.run, by=by, question_ids=number)
         prediction = next(iter(predictions), None)
@@ -92,4 +96,4 @@ def open_case(
                 else None,
             )
         )
-    return ModelCase(scores=scores, item=item, answers=tuple(answers))
+    return ModelCase(evaluated_split=evaluated_split, item=item, answers=tuple(answers))

@@ -271,16 +271,16 @@ def load_question_formats(db: Session, evaluation: Evaluation) -> dict[str, Ques
     """
     release = releases.load_release(db, release_id=evaluation.release_id)
     _check_manifest(release)
-    numbers = stored_exams.load_release_questions(db, release_id=release.id, split=evaluation.split)
+    row_ids_by_key = stored_exams.load_release_questions(db, release_id=release.id, split=evaluation.split)
     options = load_options(release.folder, split=Split(evaluation.split))
     return {
-        key: QuestionFormat(number=number, format=options[key].format, options=options[key].options)
-        for key, (number, _) in numbers.items()
+        key: QuestionFormat(number=question_row_id, format=options[key].format, options=options[key].options)
+        for key, (question_row_id, _) in row_ids_by_key.items()
     }
 
 
 def describe_model(evaluation: Evaluation) -> str:
-    """Return the name of the model; of the small model of the tests, with what its results are worth."""
+    """Return the name of the model, with a warning if it is the test model."""
     return f"{evaluation.model} ({TEST_MODEL_NOTE})" if evaluation.is_test_model else evaluation.model
 
 
@@ -298,10 +298,10 @@ def name_paraphrase_run(evaluation: str) -> str:
     return f"{evaluation}/paraphrases"
 
 
-def name_model(evaluation: str, condition: Condition) -> str:
+def name_prediction_set(evaluation: str, condition: Condition) -> str:
     """Return the name under which the answers of a condition are stored.
 
-    >>> name_model("qwen", Condition.AS_GIVEN), name_model("qwen", Condition.NO_IMAGE)
+    >>> name_prediction_set("qwen", Condition.AS_GIVEN), name_prediction_set("qwen", Condition.NO_IMAGE)
     ('qwen', 'qwen (no image)')
     """
     return evaluation if condition is Condition.AS_GIVEN else f"{evaluation} ({condition.value})"
@@ -340,10 +340,10 @@ def _find_same(
     dataset_id = load_dataset(db, name=settings.dataset).id
     known = {known_model.name for known_model in stored_predictions.list_models(db, dataset_id=dataset_id)}
     for condition in settings.conditions:
-        if name_model(settings.name, condition) in known:
+        if name_prediction_set(settings.name, condition) in known:
             raise AlreadyThere(
-                f"There is already a model {name_model(settings.name, condition)!r} with predictions. Choose "
-                "another name."
+                f"There is already a model {name_prediction_set(settings.name, condition)!r} with "
+                "predictions. Choose another name."
             )
     return None
 
@@ -373,14 +373,14 @@ def load_split_questions(
         InvalidValue: a file of the release was changed.
     """
     _check_manifest(release)
-    numbers = stored_exams.load_release_questions(db, release_id=release.id, split=split.value)
+    row_ids_by_key = stored_exams.load_release_questions(db, release_id=release.id, split=split.value)
     if only is not None:
-        numbers = {key: (number, exam) for key, (number, exam) in numbers.items() if number in only}
+        row_ids_by_key = {key: row_ids for key, row_ids in row_ids_by_key.items() if row_ids[0] in only}
     keyed = load_keys(release.folder, split=split)
-    exams = stored_exams.load_evaluated_exams(db, numbers={exam for _, exam in numbers.values()})
+    exams = stored_exams.load_evaluated_exams(db, numbers={exam for _, exam in row_ids_by_key.values()})
     return [
-        EvaluatedQuestion(number=number, question=keyed[key].question, exam=exams[exam])
-        for key, (number, exam) in numbers.items()
+        EvaluatedQuestion(number=question_row_id, question=keyed[key].question, exam=exams[exam_row_id])
+        for key, (question_row_id, exam_row_id) in row_ids_by_key.items()
     ]
 
 
@@ -389,8 +389,7 @@ def _check_manifest(release: ReleaseRecord) -> None:
     if not manifest.is_file():
         raise NotFound(
             f"The release {release.name!r} is no longer in {release.folder}. Move it back, or create it "
-            f"there "
-            "again."
+            "there again."
         )
     if hash_file(manifest)[0] != release.manifest_sha256:
         raise Refused(
@@ -518,10 +517,10 @@ def add_run(
     model_run_id: int | None,
     now: datetime,
 ) -> None:
-    """Store the cases of a condition, with the entry of the table of models that gets its answers."""
+    """Store the cases of a condition, and add the set of predictions that gets its answers."""
     dataset_id = load_dataset(db, name=settings.dataset).id
     model_id = stored_predictions.get_or_add_model(
-        db, dataset_id=dataset_id, name=name_model(settings.name, condition), now=now
+        db, dataset_id=dataset_id, name=name_prediction_set(settings.name, condition), now=now
     )
     stored.add_run(
         db,

@@ -26,7 +26,7 @@ from evaluation.answer_reason import AR_SCORE, compute_answer_reason
 from evaluation.answer_texts import TEXT_SIGNATURE, build_candidate, build_reference
 from evaluation.cases import EvaluatedQuestion
 from evaluation.results import number_clusters
-from evaluation.score_columns import OutsideColumn, TextPair, read_columns
+from evaluation.score_columns import ExternalScores, TextPair, read_external_scores
 from evaluation.score_table import (
     TABLE_VERSION,
     ModelScores,
@@ -64,11 +64,11 @@ from storage.workspace import Workspace, current_workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnFile:
-    """A column of scores, in a file named by ``digest``. ``outside`` is None for the AR-score."""
+    """A column of scores, in a file named by ``digest``. ``external`` is None for the AR-score."""
 
     digest: str
     is_computed: bool
-    outside: ScoreColumnVersion | None
+    external: ScoreColumnVersion | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class EvaluationScores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreSet:
+class EvaluatedSplit:
     """The evaluations of one split of a release, in the order of their names.
 
     ``digest`` names the file of the questions. Evaluations without an answer are left out.
@@ -108,7 +108,7 @@ class ScoreSet:
 
     @property
     def title(self) -> str:
-        """The set on screen."""
+        """The split as shown on screen."""
         return f"{self.dataset} {self.release}, {self.split} split"
 
     @property
@@ -128,16 +128,19 @@ class ScoreSet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredSet:
-    """A set with the scores that are computed. On a private split it must not leave the server."""
+class SplitScores:
+    """The computed scores of a split. Those of a private split must not leave the server."""
 
-    scores: ScoreSet
+    evaluated_split: EvaluatedSplit
     questions: QuestionTable
     models: tuple[ScoredModel, ...]
 
 
-def list_score_sets(db: Session, *, by: Person) -> list[ScoreSet]:
-    """Return the splits of releases with answers of a model as given, the newest first, private ones last."""
+def list_evaluated_splits(db: Session, *, by: Person) -> list[EvaluatedSplit]:
+    """Return the splits whose unmodified questions ("as given") a model answered.
+
+    The newest come first, private splits last.
+    """
     require(by, Action.RUN_MODELS)
     workspace = current_workspace()
     groups: dict[tuple[int, str], list[tuple[Evaluation, EvaluationRun]]] = {}
@@ -146,11 +149,11 @@ def list_score_sets(db: Session, *, by: Person) -> list[ScoreSet]:
         run = runs.get(evaluation.id)
         if run is not None and run.predictions:
             groups.setdefault((evaluation.release_id, evaluation.split), []).append((evaluation, run))
-    sets = [_build_set(db, workspace, members) for members in groups.values()]
-    return sorted(sets, key=lambda scores: scores.is_private)
+    evaluated_splits = [_build_evaluated_split(db, workspace, members) for members in groups.values()]
+    return sorted(evaluated_splits, key=lambda evaluated_split: evaluated_split.is_private)
 
 
-def open_scores(db: Session, *, by: Person, release_id: int, split: str, now: datetime) -> ScoredSet:
+def open_scores(db: Session, *, by: Person, release_id: int, split: str, now: datetime) -> SplitScores:
     """Load the computed scores of a split, with an audit entry if it is private.
 
     Args:
@@ -164,45 +167,45 @@ def open_scores(db: Session, *, by: Person, release_id: int, split: str, now: da
         NotFound: no model has answers to the split, or no score is computed yet.
     """
     require(by, Action.RUN_MODELS)
-    scores = find_score_set(db, by=by, release_id=release_id, split=split)
-    if scores.is_private:
+    evaluated_split = find_evaluated_split(db, by=by, release_id=release_id, split=split)
+    if evaluated_split.is_private:
         record(
             db,
             by=by,
             what="open results of private split",
             subject=f"release {release_id}",
-            new={"evaluations": [item.evaluation.name for item in scores.evaluations]},
+            new={"evaluations": [item.evaluation.name for item in evaluated_split.evaluations]},
             now=now,
         )
-    return load_scored_set(by=by, scores=scores)
+    return load_split_scores(by=by, evaluated_split=evaluated_split)
 
 
-def find_score_set(db: Session, *, by: Person, release_id: int, split: str) -> ScoreSet:
+def find_evaluated_split(db: Session, *, by: Person, release_id: int, split: str) -> EvaluatedSplit:
     """Return the evaluations of a split.
 
     Raises:
         NotFound: no model has answers to it.
     """
-    for scores in list_score_sets(db, by=by):
-        if (scores.release_id, scores.split) == (release_id, split):
-            return scores
+    for evaluated_split in list_evaluated_splits(db, by=by):
+        if (evaluated_split.release_id, evaluated_split.split) == (release_id, split):
+            return evaluated_split
     raise NotFound("No model has answered the questions of this split yet.")
 
 
-def load_scored_set(*, by: Person, scores: ScoreSet) -> ScoredSet:
-    """Load the computed scores of a set. Nothing is recorded: see :func:`open_scores`.
+def load_split_scores(*, by: Person, evaluated_split: EvaluatedSplit) -> SplitScores:
+    """Load the computed scores of a split. Adds no audit entry: see :func:`open_scores`.
 
     Raises:
         NotFound: no score is computed yet.
     """
     require(by, Action.RUN_MODELS)
     workspace = current_workspace()
-    computed = [item for item in scores.evaluations if item.is_computed]
-    if not computed or not score_files.has_scores(workspace, digest=scores.digest):
+    computed = [item for item in evaluated_split.evaluations if item.is_computed]
+    if not computed or not score_files.has_scores(workspace, digest=evaluated_split.digest):
         raise NotFound("The scores are not computed yet. Compute them on the page Model scores.")
-    return ScoredSet(
-        scores=scores,
-        questions=_load_questions(workspace, scores.digest),
+    return SplitScores(
+        evaluated_split=evaluated_split,
+        questions=_load_questions(workspace, evaluated_split.digest),
         models=tuple(
             ScoredModel(
                 name=item.evaluation.name,
@@ -246,20 +249,20 @@ def import_score_columns(
         NotFound: no model has answers to the split.
         InvalidValue: the file is not valid, or another evaluation has the score in another version.
     """
-    scores = find_score_set(db, by=by, release_id=release_id, split=split)
+    evaluated_split = find_evaluated_split(db, by=by, release_id=release_id, split=split)
     try:
         lines = content.decode("utf-8-sig").splitlines(keepends=True)
     except UnicodeDecodeError as error:
         raise InvalidValue(file_name, "is not UTF-8 text") from error
-    known = {item.evaluation.name: item.evaluation.id for item in scores.evaluations}
+    known = {item.evaluation.name: item.evaluation.id for item in evaluated_split.evaluations}
     loaded = stored_exams.load_release_questions(db, release_id=release_id, split=split)
-    columns = read_columns(
+    columns = read_external_scores(
         lines,
         file_name=file_name,
         evaluations=known,
-        numbers={key: number for key, (number, _) in loaded.items()},
+        row_ids_by_key={key: question_row_id for key, (question_row_id, _) in loaded.items()},
     )
-    _check_versions(scores, columns)
+    _check_versions(evaluated_split, columns)
     for column in columns:
         stored_columns.add_column(
             db,
@@ -287,33 +290,33 @@ def import_score_columns(
     return names
 
 
-def _check_versions(scores: ScoreSet, columns: list[OutsideColumn]) -> None:
+def _check_versions(evaluated_split: EvaluatedSplit, columns: list[ExternalScores]) -> None:
     """Refuse columns that would leave two versions of a score. Columns that they replace do not count."""
     replaced = {(column.evaluation, column.name) for column in columns}
     versions = {column.name: column.version for column in columns}
-    for item in scores.evaluations:
+    for item in evaluated_split.evaluations:
         for file in item.columns:
-            if file.outside is None or (item.evaluation.name, file.outside.name) in replaced:
+            if file.external is None or (item.evaluation.name, file.external.name) in replaced:
                 continue
-            version = versions.get(file.outside.name, file.outside.version)
-            if version != file.outside.version:
+            version = versions.get(file.external.name, file.external.version)
+            if version != file.external.version:
                 raise InvalidValue(
                     "version",
-                    f"{file.outside.name} of {item.evaluation.name} has version {file.outside.version!r}, "
+                    f"{file.external.name} of {item.evaluation.name} has version {file.external.version!r}, "
                     f"not {version!r}; import the scores of all evaluations of the split in one file",
                 )
 
 
-def load_text_pairs(db: Session, *, by: Person, scores: ScoreSet) -> list[TextPair]:
+def load_text_pairs(db: Session, *, by: Person, evaluated_split: EvaluatedSplit) -> list[TextPair]:
     """Load the texts of keys and models, for external scores.
 
     Raises:
         Refused: the split is private.
     """
     require(by, Action.RUN_MODELS)
-    if scores.is_private:
+    if evaluated_split.is_private:
         raise Refused("The split is private. Its keys and answers to single questions are not exported.")
-    questions = load_evaluated_questions(db, scores.evaluations[0].evaluation)
+    questions = load_evaluated_questions(db, evaluated_split.evaluations[0].evaluation)
     by_row_id = {item.number: item.question for item in questions}
     return [
         TextPair(
@@ -322,7 +325,7 @@ def load_text_pairs(db: Session, *, by: Person, scores: ScoreSet) -> list[TextPa
             reference=build_reference(by_row_id[prediction.question_row_id]),
             candidate=build_candidate(prediction, by_row_id[prediction.question_row_id]),
         )
-        for item in scores.evaluations
+        for item in evaluated_split.evaluations
         for prediction in stored_predictions.iterate_predictions(db, model_id=item.run.model_id)
     ]
 
@@ -356,17 +359,17 @@ def compute_scores(
     require(by, Action.RUN_MODELS)
     workspace = current_workspace()
     with read_only_session(engine) as db:
-        scores = find_score_set(db, by=by, release_id=release_id, split=split)
-        waiting = scores.waiting
-        has_table = score_files.has_scores(workspace, digest=scores.digest)
+        evaluated_split = find_evaluated_split(db, by=by, release_id=release_id, split=split)
+        waiting = evaluated_split.waiting
+        has_table = score_files.has_scores(workspace, digest=evaluated_split.digest)
         if not waiting and has_table:
             return 0
-        questions = load_evaluated_questions(db, scores.evaluations[0].evaluation)
+        questions = load_evaluated_questions(db, evaluated_split.evaluations[0].evaluation)
         if not has_table:
             exams = {item.exam.number for item in questions}
             table = build_question_table(questions, stored_exams.load_demographics(db, numbers=exams))
             content = encode_question_table(table)
-            score_files.save_scores(workspace, digest=scores.digest, content=content)
+            score_files.save_scores(workspace, digest=evaluated_split.digest, content=content)
     total = len(questions) * len(waiting)
     computed = 0
     for item in waiting:
@@ -410,9 +413,9 @@ def _build_column(
     column: ColumnFile,
     questions: list[EvaluatedQuestion],
 ) -> ScoreColumn:
-    if column.outside is not None:
-        name, version = column.outside.name, column.outside.version
-        values = stored_columns.load_scores(db, column_id=column.outside.id)
+    if column.external is not None:
+        name, version = column.external.name, column.external.version
+        values = stored_columns.load_scores(db, column_id=column.external.id)
     else:
         run = models.load_run(db, by=by, name=name_judge_run(item.evaluation.name))
         replies = ((custom_id, reply) for custom_id, reply, _ in models.replay_run(db, by=by, name=run.name))
@@ -438,15 +441,15 @@ def _find_judge_digest(db: Session, *, item: Evaluation, digest: str) -> str | N
     )
 
 
-def _build_set(
+def _build_evaluated_split(
     db: Session, workspace: Workspace, members: list[tuple[Evaluation, EvaluationRun]]
-) -> ScoreSet:
+) -> EvaluatedSplit:
     first = members[0][0]
     release = releases.load_release(db, release_id=first.release_id)
     # An import may change patient, age, sex and views of exams, which no file of the release contains.
     imports = load_import_state(db, dataset_id=load_dataset(db, name=first.dataset).id)
     digest = _hash(TABLE_VERSION, release.manifest_sha256, first.split, *imports)
-    outside = stored_columns.list_columns(db, release_id=first.release_id, split=first.split)
+    external = stored_columns.list_columns(db, release_id=first.release_id, split=first.split)
     items = []
     for evaluation, run in sorted(members, key=lambda member: member[0].name):
         extraction = describe_extraction(db, evaluation)
@@ -456,7 +459,7 @@ def _build_set(
         )  # fmt: skip
         files: list[tuple[str, ScoreColumnVersion | None]] = [
             (_hash(digest, "column from outside", column.id, column.name, column.version), column)
-            for column in outside.get(evaluation.id, [])
+            for column in external.get(evaluation.id, [])
         ]
         judge_digest = _find_judge_digest(db, item=evaluation, digest=model_digest)
         if judge_digest is not None:
@@ -472,13 +475,13 @@ def _build_set(
                     ColumnFile(
                         digest=name,
                         is_computed=score_files.has_scores(workspace, digest=name),
-                        outside=column,
+                        external=column,
                     )
                     for name, column in files
                 ),
             )
         )
-    return ScoreSet(
+    return EvaluatedSplit(
         dataset=first.dataset,
         release=first.release,
         release_id=first.release_id,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from domain.boxes import LabelledBox
 from domain.provenance import Evidence, EvidenceKind
 from generation.source_exams import CodedFinding, CodeSystem, SourceExam
-from generation.templates.exclusions import Exclusion, is_coded_by, load_exclusions
+from generation.templates.exclusions import FindingExclusionRule, is_coded_by, load_exclusions
 from terminology.findings import FindingTerm, load_findings
 from terminology.mentions import Mention, Polarity, find_mentions, split_sentences
 from terminology.sides import BOTH, LEFT, RIGHT
@@ -198,7 +198,9 @@ def _find_excluded(
     return excluded
 
 
-def _exclude(excluded: dict[str, tuple[Evidence, ...]], row: Exclusion, evidence: Sequence[Evidence]) -> None:
+def _exclude(
+    excluded: dict[str, tuple[Evidence, ...]], row: FindingExclusionRule, evidence: Sequence[Evidence]
+) -> None:
     """Add the findings that a row excludes, with the evidence for the row and the rule itself."""
     for name in row.excludes:
         rule = Evidence(kind=EvidenceKind.RULE, text=row.reason, finding=name, present=False)
@@ -224,7 +226,7 @@ def _find_negation(
     return Evidence(kind=kind, text=text, finding=term.id, present=False) if kind else None
 
 
-def _contains_statement(sentence: str, row: Exclusion) -> bool:
+def _contains_statement(sentence: str, row: FindingExclusionRule) -> bool:
     """Return whether a sentence, or one of its clauses, is a statement that excludes findings."""
     if row.pattern is None or _EXCEPTION.search(sentence) or (row.unless and row.unless.search(sentence)):
         return False

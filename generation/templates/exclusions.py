@@ -1,4 +1,4 @@
-"""Rules that exclude findings (`exclusions.toml`), and the codes that state a finding (`findings.toml`)."""
+"""Rules that exclude findings (`exclusions.toml`), and the codes of each finding (`findings.toml`)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ _FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exclusion:
-    """What excludes findings: a statement of the report, or another finding. ``source`` is the citation."""
+class FindingExclusionRule:
+    """A rule: findings in ``excludes`` are not used if the report contains ``pattern`` or states ``finding``.
+
+    ``source`` is the citation.
+    """
 
     excludes: tuple[str, ...]
     source: str
@@ -32,13 +35,13 @@ class Exclusion:
 class ExclusionTable:
     """The rows of `exclusions.toml`: by statement, by negated finding, by present finding."""
 
-    statements: tuple[Exclusion, ...]
-    negated: tuple[Exclusion, ...]
-    present: tuple[Exclusion, ...]
+    statements: tuple[FindingExclusionRule, ...]
+    negated: tuple[FindingExclusionRule, ...]
+    present: tuple[FindingExclusionRule, ...]
 
 
 def is_coded_by(term: FindingTerm, code: CodedFinding) -> bool:
-    """Whether a code states this finding."""
+    """Whether a code stands for this finding."""
     if code.system is CodeSystem.MESH:
         return any(pattern.fullmatch(code.code) for pattern in term.mesh)
     return code.code in term.labels
@@ -63,8 +66,8 @@ def load_exclusions() -> ExclusionTable:
     return ExclusionTable(statements=rows["statement"], negated=rows["negated"], present=rows["present"])
 
 
-def _parse_exclusion(row: dict[str, Any], sources: Mapping[str, str]) -> Exclusion:
-    return Exclusion(
+def _parse_exclusion(row: dict[str, Any], sources: Mapping[str, str]) -> FindingExclusionRule:
+    return FindingExclusionRule(
         excludes=tuple(row["excludes"]),
         source=sources[row["source"]],
         reason=row["reason"],

@@ -20,8 +20,8 @@ class Settings:
     ``bootstrap`` is the number of resamples and posterior draws: 0 for none, otherwise 100 or more.
     ``family`` is the set of comparisons within which p values are adjusted by ``adjustment``: entries of
     :mod:`measures.families`, separated by commas, such as "a:b,c:d". ``missing_answers`` states how
-    questions without an answer of a model count. ``positive`` is the answer for which sensitivity,
-    specificity and AUC are computed. If a line has a score and no answer, a score of at least ``threshold``
+    to count questions that a model did not answer. ``positive`` is the answer for which sensitivity,
+    specificity and AUC are computed. If a row has a score and no answer, a score of at least ``threshold``
     counts as ``positive``. With ``jackknife`` the covariance of AUCs is the jackknife's, not DeLong's.
     ``agreement_basis`` states the categories of agreement, and ``missing_in_agreement`` is an answer that
     agreement treats as missing, such as the placeholder for a reply without a recognised answer. With

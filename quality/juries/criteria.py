@@ -10,15 +10,15 @@ import msgspec
 
 from domain.checks import JURY_CHECKS, Check
 from domain.errors import InvalidValue
-from domain.juries import ItemAnswer, JuryItem
+from domain.juries import CriterionAnswer, JuryCriterion
 from domain.questions import Question, format_answer, option_letter
 from language_models.prompts import Prompt
 from language_models.requests import ModelRequest
 from records.decoding import make_decoder
 
 _PROMPTS = Path(__file__).parent / "prompts"
-_TIERS = (ItemAnswer.EASY, ItemAnswer.MEDIUM, ItemAnswer.HARD, ItemAnswer.INSUFFICIENT)
-_YES_NO = (ItemAnswer.YES, ItemAnswer.NO, ItemAnswer.INSUFFICIENT)
+_TIERS = (CriterionAnswer.EASY, CriterionAnswer.MEDIUM, CriterionAnswer.HARD, CriterionAnswer.INSUFFICIENT)
+_YES_NO = (CriterionAnswer.YES, CriterionAnswer.NO, CriterionAnswer.INSUFFICIENT)
 
 
 def name_prompt(check: Check) -> str:
@@ -39,12 +39,12 @@ def read_shipped_prompt(check: Check) -> str:
     return (_PROMPTS / f"{name_prompt(check)}.toml").read_text(encoding="utf-8")
 
 
-def list_allowed_answers(check: Check) -> tuple[ItemAnswer, ...]:
+def list_allowed_answers(check: Check) -> tuple[CriterionAnswer, ...]:
     """Return the answers to the items of a check."""
     return _TIERS if check is Check.DIFFICULTY else _YES_NO
 
 
-def read_items(prompt: Prompt) -> tuple[JuryItem, ...]:
+def read_items(prompt: Prompt) -> tuple[JuryCriterion, ...]:
     """Return the items of a prompt: the properties of its schema, in the order of ``required``.
 
     Raises:
@@ -68,7 +68,7 @@ def read_items(prompt: Prompt) -> tuple[JuryItem, ...]:
         raise InvalidValue("schema", f"{prompt.name} must have {'one item' if items else 'items'}")
     for name in items:
         _check_item(properties[name], name, check)
-    return tuple(JuryItem(id=name, criterion=properties[name].get("description", "")) for name in items)
+    return tuple(JuryCriterion(id=name, criterion=properties[name].get("description", "")) for name in items)
 
 
 def _check_item(schema: Mapping[str, Any], name: str, check: Check) -> None:
@@ -114,14 +114,16 @@ def _describe_question(question: Question) -> str:
 
 
 class _Answered(msgspec.Struct):
-    answer: ItemAnswer
+    answer: CriterionAnswer
     reason: str = ""
 
 
 _decoder = make_decoder(dict[str, _Answered])
 
 
-def read_answers(reply: str, items: Sequence[JuryItem]) -> tuple[tuple[ItemAnswer, ...], tuple[str, ...]]:
+def read_answers(
+    reply: str, items: Sequence[JuryCriterion]
+) -> tuple[tuple[CriterionAnswer, ...], tuple[str, ...]]:
     """Return the answers and the reasons of a reply, in the order of the items.
 
     Raises:

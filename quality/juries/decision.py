@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from domain.checks import Check, Need, Problem
-from domain.juries import MIN_FAMILIES, SAME_FAMILY, ItemAnswer, JuryItem, Vote
+from domain.juries import MIN_FAMILIES, SAME_FAMILY, CriterionAnswer, JuryCriterion, Vote
 from domain.vocabulary import Difficulty
 
 
@@ -30,7 +30,7 @@ class JuryOutcome:
 
 
 def decide(
-    check: Check, items: Sequence[JuryItem], votes: Iterable[Vote], *, stated: Difficulty | None = None
+    check: Check, items: Sequence[JuryCriterion], votes: Iterable[Vote], *, stated: Difficulty | None = None
 ) -> JuryOutcome:
     """Decide from the votes on a question.
 
@@ -53,22 +53,22 @@ def decide(
         Problem(
             check=check,
             field=item.name,
-            reason=f"{count[ItemAnswer.NO]} of {_count_judges(answers)} answered no",
+            reason=f"{count[CriterionAnswer.NO]} of {_count_judges(answers)} answered no",
         )
         for item, count in zip(items, counts, strict=True)
-        if _is_majority(count[ItemAnswer.NO], answers)
+        if _is_majority(count[CriterionAnswer.NO], answers)
     )
     if problems:
         return JuryOutcome(problems=problems)
-    if all(_is_majority(count[ItemAnswer.YES], answers) for count in counts):
+    if all(_is_majority(count[CriterionAnswer.YES], answers) for count in counts):
         return JuryOutcome()
     return JuryOutcome(not_checked=Need.MAJORITY)
 
 
-def _decide_tier(count: Counter[ItemAnswer], stated: Difficulty | None) -> JuryOutcome:
+def _decide_tier(count: Counter[CriterionAnswer], stated: Difficulty | None) -> JuryOutcome:
     judges = count.total()
     [(answer, votes)] = count.most_common(1)
-    if 2 * votes <= judges or answer is ItemAnswer.INSUFFICIENT:
+    if 2 * votes <= judges or answer is CriterionAnswer.INSUFFICIENT:
         return JuryOutcome(not_checked=Need.MAJORITY)
     tier = Difficulty(answer.value)
     if stated is None:

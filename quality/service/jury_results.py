@@ -15,7 +15,7 @@ from sqlmodel import Session
 from accounts.service.audit import record
 from domain.checks import CHECKS, JURY_CHECKS, Check, CheckResult, Need, Problem
 from domain.errors import InvalidValue
-from domain.juries import ItemAnswer, Judge, Jury, JuryItem, Vote
+from domain.juries import CriterionAnswer, Judge, Jury, JuryCriterion, Vote
 from domain.people import Action, Person, require
 from domain.vocabulary import Difficulty
 from language_models import service as models
@@ -36,9 +36,9 @@ _AT_ONCE = 500
 class ItemCounts:
     """How the judges of one family answered an item; ``answers`` has each allowed answer."""
 
-    item: JuryItem
+    item: JuryCriterion
     family: str
-    answers: dict[ItemAnswer, int]
+    answers: dict[CriterionAnswer, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class VoteDetails:
     """The vote of a judge on a question with the reasons, in the order of the items."""
 
     judge: Judge
-    items: tuple[JuryItem, ...]
+    items: tuple[JuryCriterion, ...]
     vote: Vote
     reasons: tuple[str, ...]
 
@@ -317,14 +317,14 @@ def _load_stated(db: Session, check: Check, numbers: Collection[int]) -> dict[in
     return stored.load_difficulties(db, question_ids=numbers)
 
 
-def _load_items(db: Session, label: str) -> tuple[JuryItem, ...]:
+def _load_items(db: Session, label: str) -> tuple[JuryCriterion, ...]:
     version = find_prompt(db, label=label)
     if version is None:
         raise ValueError(f"there is no prompt {label}")
     return read_items(parse_prompt(version.content))
 
 
-def _read_vote(reply: models.RunReply, family: str, items: tuple[JuryItem, ...]) -> Vote:
+def _read_vote(reply: models.RunReply, family: str, items: tuple[JuryCriterion, ...]) -> Vote:
     if reply.output is None:
         return Vote(family=family, answers=(), failure=reply.failure)
     try:
@@ -334,7 +334,7 @@ def _read_vote(reply: models.RunReply, family: str, items: tuple[JuryItem, ...])
 
 
 def _count_items(
-    check: Check, items: tuple[JuryItem, ...], counts: Collection[stored.AnswerCount]
+    check: Check, items: tuple[JuryCriterion, ...], counts: Collection[stored.AnswerCount]
 ) -> Iterator[ItemCounts]:
     families = sorted({count.family for count in counts if count.answers})
     for index, item in enumerate(items):

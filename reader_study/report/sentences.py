@@ -260,7 +260,7 @@ def _write_open_answers(tables: ReportTables, protocol: Protocol) -> list[str]:
         PartlyRightRule.HALF: "counts as half a point in the table of open answers, and as wrong in analyses "
         "of right and wrong answers",
         PartlyRightRule.RIGHT: "counts as right",
-    }[protocol.used_partly_right]
+    }[protocol.effective_partly_right_rule]
     lines = []
     lines.append(
         "Open answers that differ from the answer key are marked by an expert who does not see who answered; "

@@ -1,8 +1,8 @@
 """Services for reader studies: creation, readers, readings, predictions, protocol and report.
 
-Each function is one transaction, which the caller commits. ``by`` or ``person`` is the acting person;
-:class:`domain.errors.NotAllowed` is raised if their roles do not permit the action. ``now`` is the time that
-is stored. ``study`` is the name of a study; NotFound is raised if it does not exist.
+Each function runs in the transaction of the caller, who commits it. ``by`` or ``person`` is the acting
+person; :class:`domain.errors.NotAllowed` is raised if their roles do not permit the action. ``now`` is the
+time that is stored. ``study`` is the name of a study; NotFound is raised if it does not exist.
 """
 
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from reader_study.service.drafts import record_guideline_read, record_reading_time, save_reading_draft
     from reader_study.service.extraction_marks import (
-        SAMPLE_SIZE,
+        EXTRACTION_SAMPLE_SIZE,
         ExtractionCheck,
         SampledReply,
         load_extraction_check,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
         list_marking_tasks,
         load_marking_image,
         load_marking_progress,
+        load_marking_sheet,
         mark_answer,
-        open_answer,
     )
     from reader_study.service.outside_readings import OutsideReadings, import_readings
     from reader_study.service.pilots import estimate_study_pilot
@@ -84,7 +84,7 @@ else:
     __getattr__ = import_on_use(__name__)
 
 __all__ = [
-    "SAMPLE_SIZE",
+    "EXTRACTION_SAMPLE_SIZE",
     "ComparedAnswer",
     "ComparedCase",
     "Excluded",
@@ -129,6 +129,7 @@ __all__ = [
     "load_extraction_check",
     "load_marking_image",
     "load_marking_progress",
+    "load_marking_sheet",
     "load_or_compute_report",
     "load_reading_at",
     "load_reading_image",
@@ -139,7 +140,6 @@ __all__ = [
     "load_study_summary",
     "mark_answer",
     "mark_extraction",
-    "open_answer",
     "open_case",
     "record_guideline_read",
     "record_reading_time",

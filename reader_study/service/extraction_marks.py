@@ -22,7 +22,7 @@ from storage.reader_study.predictions import iterate_predictions, list_models
 from storage.reader_study.studies import load_current_protocol, load_study
 
 #: The default size of a sample, in replies.
-SAMPLE_SIZE = 50
+EXTRACTION_SAMPLE_SIZE = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class ExtractionCheck:
 
 
 def load_extraction_check(
-    db: Session, *, by: Person, study: str, rule: str | None = None, size: int = SAMPLE_SIZE
+    db: Session, *, by: Person, study: str, rule: str | None = None, size: int = EXTRACTION_SAMPLE_SIZE
 ) -> ExtractionCheck:
     """Return the error rates by rule, and the sample of a rule.
 

@@ -140,7 +140,7 @@ def list_marking_tasks(db: Session, *, person: Person) -> tuple[MarkingTask, ...
     return tuple(tasks)
 
 
-def open_answer(
+def load_marking_sheet(
     db: Session, *, person: Person, study_id: int, answer: AnswerId | None = None
 ) -> MarkingSheet | MarkingTask:
     """Load an open answer for a marker.

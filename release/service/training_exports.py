@@ -16,7 +16,7 @@ from domain.errors import NotFound
 from domain.people import Action, Person, require
 from records.decoding import decode_json
 from release.splits import SPLIT_TABLE, Split
-from release.training.box_forms import BoxForm
+from release.training.box_formats import BoxFormat
 from release.training.conversations import TrainingLibrary
 from release.training.export import DESCRIPTION_FILE, export_training_data
 from storage.release import releases
@@ -72,7 +72,7 @@ def write_training_data(
     workspace: Workspace,
     release_id: int,
     library: TrainingLibrary,
-    form: BoxForm,
+    form: BoxFormat,
     progress: Callable[[int], None] = lambda _: None,
 ) -> TrainingData:
     """Write training data of a release; data that exist already are returned unchanged. Reads the database.
@@ -92,7 +92,7 @@ def write_training_data(
     """
     require(by, Action.MAKE_RELEASE)
     release = releases.load_release(db, release_id=release_id)
-    form = BoxForm.PIXELS if library is TrainingLibrary.MS_SWIFT else form
+    form = BoxFormat.PIXELS if library is TrainingLibrary.MS_SWIFT else form
     name = f"{library.value}-{form.value}"
     folder = _folder(workspace, release_id) / name
     if not (folder / DESCRIPTION_FILE).is_file():

@@ -27,7 +27,7 @@ MIN_PIXELS, MAX_PIXELS = 4 * _TOKEN_SIDE**2, 1_280 * _TOKEN_SIDE**2
 _LONGEST_TO_SHORTEST = 200
 
 
-class BoxForm(StrEnum):
+class BoxFormat(StrEnum):
     """How boxes are written. ``PIXELS`` is JSON in pixels of the image file."""
 
     GEMEX = "gemex"
@@ -45,7 +45,7 @@ class ImageSize:
     columns: int
 
 
-def resize_for(form: BoxForm, size: ImageSize) -> ImageSize:
+def resize_for(form: BoxFormat, size: ImageSize) -> ImageSize:
     """Return the size in which an image is written, so that the model does not resize it again.
 
     Only the pixels of Qwen2.5-VL depend on the size: both sides become multiples of 28, and the area is
@@ -54,12 +54,12 @@ def resize_for(form: BoxForm, size: ImageSize) -> ImageSize:
     Raises:
         InvalidValue: one side is more than 200 times the other, which the model refuses.
 
-    >>> resize_for(BoxForm.QWEN25_VL, ImageSize(rows=2544, columns=3056))
+    >>> resize_for(BoxFormat.QWEN25_VL, ImageSize(rows=2544, columns=3056))
     ImageSize(rows=896, columns=1092)
-    >>> resize_for(BoxForm.QWEN3_VL, ImageSize(rows=2544, columns=3056))
+    >>> resize_for(BoxFormat.QWEN3_VL, ImageSize(rows=2544, columns=3056))
     ImageSize(rows=2544, columns=3056)
     """
-    if form is not BoxForm.QWEN25_VL:
+    if form is not BoxFormat.QWEN25_VL:
         return size
     if max(size.rows, size.columns) > _LONGEST_TO_SHORTEST * min(size.rows, size.columns):
         raise InvalidValue(
@@ -90,7 +90,7 @@ def box_in_pixels(labelled: LabelledBox, size: ImageSize) -> Box:
     return box_from_grid(labelled.box, grid=labelled.grid, rows=size.rows, columns=size.columns)
 
 
-def convert_box(box: Box, form: BoxForm, size: ImageSize) -> list[int]:
+def convert_box(box: Box, form: BoxFormat, size: ImageSize) -> list[int]:
     """Convert a box to whole coordinates [x_min, y_min, x_max, y_max] of a form.
 
     Args:
@@ -102,21 +102,21 @@ def convert_box(box: Box, form: BoxForm, size: ImageSize) -> list[int]:
         InvalidValue: no part of the box is on the image.
 
     >>> box, size = Box(x_min=764, y_min=636, x_max=1528, y_max=1272), ImageSize(rows=2544, columns=3056)
-    >>> convert_box(box, BoxForm.QWEN3_VL, size)
+    >>> convert_box(box, BoxFormat.QWEN3_VL, size)
     [250, 250, 500, 500]
-    >>> convert_box(box, BoxForm.QWEN25_VL, size)
+    >>> convert_box(box, BoxFormat.QWEN25_VL, size)
     [273, 224, 546, 448]
     """
     box = box.clip_to_matrix(rows=size.rows, columns=size.columns)
-    if form is BoxForm.GEMEX:
+    if form is BoxFormat.GEMEX:
         return round_location(
             list(box_to_grid(box, grid=GRID, rows=size.rows, columns=size.columns).as_tuple())
         )
     scaled = ImageSize(rows=1_000, columns=1_000)
-    if form in (BoxForm.PIXELS, BoxForm.QWEN25_VL):
+    if form in (BoxFormat.PIXELS, BoxFormat.QWEN25_VL):
         scaled = resize_for(form, size)
     # Qwen2-VL has tokens for 0 to 999 only.
-    largest = 999 if form is BoxForm.QWEN2_VL else None
+    largest = 999 if form is BoxFormat.QWEN2_VL else None
     x_min, x_max = _round_side(box.x_min, box.x_max, size.columns, scaled.columns, largest)
     y_min, y_max = _round_side(box.y_min, box.y_max, size.rows, scaled.rows, largest)
     return [x_min, y_min, x_max, y_max]
@@ -129,7 +129,7 @@ def _round_side(low: float, high: float, side: int, scaled: int, largest: int | 
     return (first, last) if first < last else (min(first, limit - 1), min(first, limit - 1) + 1)
 
 
-def format_boxes(boxes: Sequence[tuple[str, list[int], int]], form: BoxForm, *, images: int) -> str:
+def format_boxes(boxes: Sequence[tuple[str, list[int], int]], form: BoxFormat, *, images: int) -> str:
     """Write boxes as the text that a model of the family answers.
 
     Args:
@@ -137,18 +137,18 @@ def format_boxes(boxes: Sequence[tuple[str, list[int], int]], form: BoxForm, *, 
         form: the form of the coordinates.
         images: the number of images. With several, each box names its image, counted from 1.
 
-    >>> format_boxes([("left lung", [250, 250, 500, 500], 0)], BoxForm.QWEN3_VL, images=1)
+    >>> format_boxes([("left lung", [250, 250, 500, 500], 0)], BoxFormat.QWEN3_VL, images=1)
     '[{"bbox_2d":[250,250,500,500],"label":"left lung"}]'
-    >>> format_boxes([("left lung", [250, 250, 500, 500], 1)], BoxForm.QWEN2_VL, images=2)
+    >>> format_boxes([("left lung", [250, 250, 500, 500], 1)], BoxFormat.QWEN2_VL, images=2)
     'Image 2: <|object_ref_start|>left lung<|object_ref_end|><|box_start|>(250,250),(500,500)<|box_end|>'
-    >>> format_boxes([("left lung", [43, 38, 117, 147], 0)], BoxForm.GEMEX, images=1)
+    >>> format_boxes([("left lung", [43, 38, 117, 147], 0)], BoxFormat.GEMEX, images=1)
     '[[43, 38, 117, 147]]'
     """
-    if form is BoxForm.GEMEX:
+    if form is BoxFormat.GEMEX:
         if images == 1:
             return str([corners for _, corners, _ in boxes])
         return " ".join(f"Image {image + 1}: {[corners]}" for _, corners, image in boxes)
-    if form is BoxForm.QWEN2_VL:
+    if form is BoxFormat.QWEN2_VL:
         return " ".join(
             f"{f'Image {image + 1}: ' if images > 1 else ''}<|object_ref_start|>{label}<|object_ref_end|>"
             f"<|box_start|>({corners[0]},{corners[1]}),({corners[2]},{corners[3]})<|box_end|>"

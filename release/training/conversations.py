@@ -15,7 +15,7 @@ from domain.boxes import Box
 from domain.questions import Question
 from domain.vocabulary import View
 from release.formats.gemex import PROMPTS, assistant_turns, format_choices, format_key
-from release.training.box_forms import BoxForm, ImageSize, convert_box, format_boxes
+from release.training.box_formats import BoxFormat, ImageSize, convert_box, format_boxes
 
 #: Stands for an image in a text, in the files of LLaMA-Factory and ms-swift.
 IMAGE = "<image>"
@@ -50,7 +50,7 @@ class TrainingExample:
     boxes: tuple[tuple[str, Box, int], ...]
 
 
-def encode_example(example: TrainingExample, library: TrainingLibrary, form: BoxForm) -> dict[str, Any]:
+def encode_example(example: TrainingExample, library: TrainingLibrary, form: BoxFormat) -> dict[str, Any]:
     """Return the record of an example in the file of a library.
 
     ms-swift gets the boxes in pixels and converts them for each model, so ``form`` has no effect for it.
@@ -67,7 +67,7 @@ def encode_example(example: TrainingExample, library: TrainingLibrary, form: Box
             "objects": {
                 "ref": [label for label, _, _ in example.boxes],
                 "bbox": [
-                    convert_box(box, BoxForm.PIXELS, images[image].size) for _, box, image in example.boxes
+                    convert_box(box, BoxFormat.PIXELS, images[image].size) for _, box, image in example.boxes
                 ],
                 "image_id": [image for _, _, image in example.boxes],
             }

@@ -21,7 +21,7 @@ from release.folder import MANIFEST, HashedFile, hash_file, move_into_place, sta
 from release.formats.format_writer import FormatLimitation
 from release.formats.gemex import is_ambiguous
 from release.splits import SPLIT_TABLE, Split
-from release.training.box_forms import BoxForm, ImageSize, box_in_pixels, resize_for
+from release.training.box_formats import BoxFormat, ImageSize, box_in_pixels, resize_for
 from release.training.conversations import (
     IMAGE,
     TrainingExample,
@@ -56,7 +56,7 @@ def export_training_data(
     out: Path,
     *,
     library: TrainingLibrary,
-    form: BoxForm,
+    form: BoxFormat,
     split: Split = Split.TRAIN,
     progress: Callable[[int], None] = lambda _: None,
 ) -> TrainingExport:
@@ -117,11 +117,11 @@ class _Exporter:
     """Builds the examples of one export and writes each image once."""
 
     def __init__(
-        self, release: Path, out: Path, *, library: TrainingLibrary, form: BoxForm, decoder: GuardedDecoder
+        self, release: Path, out: Path, *, library: TrainingLibrary, form: BoxFormat, decoder: GuardedDecoder
     ) -> None:
         self._release, self._out, self._library, self._decoder = release, out, library, decoder
         # ms-swift scales images and boxes by itself.
-        self._form = BoxForm.PIXELS if library is TrainingLibrary.MS_SWIFT else form
+        self._form = BoxFormat.PIXELS if library is TrainingLibrary.MS_SWIFT else form
         self._sizes = _read_image_sizes(release)
         self.written = 0
         self.images: dict[str, str] = {}

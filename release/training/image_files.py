@@ -10,7 +10,7 @@ from PIL import Image
 
 from domain.file_errors import add_filename_to_errors
 from imaging.guarded_decoder import GuardedDecoder
-from release.training.box_forms import ImageSize
+from release.training.box_formats import ImageSize
 
 _EXIF_ORIENTATION = 0x0112
 _EIGHT_BIT_MODES = {"L", "RGB"}

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import msgspec
 
-from release.training.box_forms import MAX_PIXELS, BoxForm
+from release.training.box_formats import MAX_PIXELS, BoxFormat
 from release.training.conversations import TrainingLibrary
 
 #: The model that each form of boxes was made for; the others have no form of their own.
 _MODELS = {
-    BoxForm.QWEN2_VL: ("Qwen/Qwen2-VL-7B-Instruct", "qwen2_vl"),
-    BoxForm.QWEN25_VL: ("Qwen/Qwen2.5-VL-7B-Instruct", "qwen2_vl"),
-    BoxForm.QWEN3_VL: ("Qwen/Qwen3-VL-8B-Instruct", "qwen3_vl_nothink"),
+    BoxFormat.QWEN2_VL: ("Qwen/Qwen2-VL-7B-Instruct", "qwen2_vl"),
+    BoxFormat.QWEN25_VL: ("Qwen/Qwen2.5-VL-7B-Instruct", "qwen2_vl"),
+    BoxFormat.QWEN3_VL: ("Qwen/Qwen3-VL-8B-Instruct", "qwen3_vl_nothink"),
 }
 _MEDGEMMA = ("google/medgemma-4b-it", "gemma3")
 #: The name of the dataset in ``dataset_info.json``.
@@ -123,13 +123,13 @@ NPROC_PER_NODE=4 MAX_PIXELS={max_pixels} swift sft \\
 """
 
 
-def recipe_files(library: TrainingLibrary, form: BoxForm) -> dict[str, str]:
+def recipe_files(library: TrainingLibrary, form: BoxFormat) -> dict[str, str]:
     """Return the files with the settings, by name."""
     model, template = _MODELS.get(form, _MEDGEMMA)
     if library is TrainingLibrary.TRL:
         return {"train_trl.py": _TRL.format(model=model)}
     if library is TrainingLibrary.MS_SWIFT:
-        swift_model = _MODELS.get(form, _MODELS[BoxForm.QWEN25_VL])[0]
+        swift_model = _MODELS.get(form, _MODELS[BoxFormat.QWEN25_VL])[0]
         return {"train.sh": _MS_SWIFT.format(model=swift_model, max_pixels=MAX_PIXELS)}
     dataset_info = {
         DATASET: {
@@ -153,6 +153,6 @@ def recipe_files(library: TrainingLibrary, form: BoxForm) -> dict[str, str]:
     }
 
 
-def _image_limit(form: BoxForm) -> int:
+def _image_limit(form: BoxFormat) -> int:
     """Return the largest image for LLaMA-Factory; only pixels of Qwen2.5-VL are bound to a size."""
-    return MAX_PIXELS if form is BoxForm.QWEN25_VL else 4 * MAX_PIXELS
+    return MAX_PIXELS if form is BoxFormat.QWEN25_VL else 4 * MAX_PIXELS

@@ -52,7 +52,11 @@ class PersonWorkload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedQueueWorkload:
-    """The shared queue of a batch: its members (sign-in names) and the numbers of its judgements by state."""
+    """The shared queue of a batch: its members (sign-in names) and the numbers of requested judgements.
+
+    ``free``, ``claimed`` and ``done`` count the judgements by state, ``overlap`` is the number of judgements
+    per question, and a claim expires after ``idle_minutes``.
+    """
 
     members: tuple[str, ...]
     overlap: int
@@ -125,11 +129,11 @@ def build_display_names(people: Sequence[Person]) -> dict[int, str]:
 def list_batch_overviews(db: Session, *, by: Person) -> list[BatchOverview]:
     """Return all batches with their counts, the newest first."""
     require(by, Action.SEE_PROGRESS)
-    datasets, sizes, counts, pools = (
+    datasets, sizes, counts, batch_ids_with_queue = (
         load_dataset_names(db),
         load_batch_sizes(db),
         stored.count_assignments_by_state(db),
-        shared_queues.list_batches_with_pool(db),
+        shared_queues.list_batches_with_shared_queue(db),
     )
     overviews = []
     for batch in sorted(list_batches(db), key=lambda batch_row: batch_row.id, reverse=True):
@@ -138,7 +142,9 @@ def list_batch_overviews(db: Session, *, by: Person) -> list[BatchOverview]:
             states.get(state, 0)
             for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
         )
-        free_judgements = claims.count_claims(db, batch_id=batch.id).free if batch.id in pools else 0
+        free_judgements = (
+            claims.count_claims(db, batch_id=batch.id).free if batch.id in batch_ids_with_queue else 0
+        )
         left += free_judgements
         overviews.append(
             BatchOverview(
@@ -183,7 +189,7 @@ def _load_shared_workload(db: Session, batch: Batch, people: dict[int, Person]) 
     if queue is None:
         return None
     counts = claims.count_claims(db, batch_id=batch.id)
-    member_ids = shared_queues.list_pool_members(db, batch_id=batch.id)
+    member_ids = shared_queues.list_queue_members(db, batch_id=batch.id)
     return SharedQueueWorkload(
         members=tuple(sorted(people[person_id].name for person_id in member_ids)),
         overlap=queue.overlap,

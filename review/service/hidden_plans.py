@@ -63,18 +63,18 @@ def plan_hidden(
             f"batch {batch.name} requests {batch.settings.parts.value}, so these faults cannot be found: "
             f"{', '.join(undetectable)}",
         )
-    pool_members = set(shared_queues.list_pool_members(db, batch_id=batch.id))
-    reviewer_ids = {*count_by_person(db, batch_id=batch.id), *pool_members}
+    queue_members = set(shared_queues.list_queue_members(db, batch_id=batch.id))
+    reviewer_ids = {*count_by_person(db, batch_id=batch.id), *queue_members}
     to_hide: list[QuestionToHide] = []
     counts = []
     for person in sorted(list_people(db), key=lambda person: person.name):
         if person.id not in reviewer_ids or person.disabled_at is not None or not person.may(Action.JUDGE):
             continue
         queue = load_queue(db, batch_id=batch.id, person_id=person.id)
-        if person.id not in pool_members and not queue:
+        if person.id not in queue_members and not queue:
             continue  # all questions of this person were withdrawn or reassigned
         hidden, count = _plan_for_person(
-            db, batch, plan, person, queue, pool_size=len(pool_members) if person.id in pool_members else 0
+            db, batch, plan, person, queue, pool_size=len(queue_members) if person.id in queue_members else 0
         )
         to_hide += hidden
         counts.append(count)

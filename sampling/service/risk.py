@@ -41,8 +41,10 @@ class RiskOverview:
 class RiskDraw:
     """A draw by risk: the questions of the frame with risk and probability, and the drawn ones.
 
-    ``drawn`` has indices into the frame in the order of review, and ``in_uniform_arm`` whether each drawn
-    question would have been drawn without any risk. ``strata`` has the drawn and available questions.
+    ``risks`` and ``probabilities`` follow the order of ``frame``. ``drawn`` has indices into the frame in the
+    order of review. ``in_uniform_arm`` states whether each drawn question would have been drawn without any
+    risk. ``exams`` maps the row id of each drawn question to that of its exam. ``strata`` has the numbers of
+    drawn and available questions.
     """
 
     frame: frames.Frame
@@ -176,11 +178,11 @@ def draw_by_risk(
     probabilities, floors = compute_inclusion_probabilities(
         *arguments, counts_to_draw=counts_to_draw, uniform_share=plan.risk.uniform_share
     )
-    numbers = compute_draw_numbers(frame.hashes, seed=plan.seed)
-    drawn = np.flatnonzero(is_available & (numbers < probabilities))
+    draw_numbers = compute_draw_numbers(frame.hashes, seed=plan.seed)
+    drawn = np.flatnonzero(is_available & (draw_numbers < probabilities))
     exams = frames.map_questions_to_exams(db, question_ids=frame.numbers[drawn].tolist())
     order = sort_for_review(
-        numbers[drawn],
+        draw_numbers[drawn],
         compute_draw_numbers(frame.hashes[drawn], seed=plan.seed ^ _REVIEW_SEED),
         [exams[number] for number in frame.numbers[drawn].tolist()],
     )
@@ -192,7 +194,7 @@ def draw_by_risk(
         risks=risks,
         probabilities=probabilities,
         drawn=drawn,
-        in_uniform_arm=numbers[drawn] < floors[drawn],
+        in_uniform_arm=draw_numbers[drawn] < floors[drawn],
         exams=exams,
         strata=tuple(
             Stratum(
@@ -217,8 +219,10 @@ def _load_signals(
 ) -> dict[RiskSource, NDArray[np.float64]]:
     """Return how strongly each source indicates an error in each question, 0 to 1.
 
-    Checks: 1 - 1/2^k if k checks reported a problem. Models, by source: the share of answers that differ from
-    the key, the share of pairs of models that differ, the share of right answers without the radiographs.
+    CHECKS: 1 - 1/2^k if k checks other than the contradiction check reported a problem. CONTRADICTIONS: 1 if
+    the contradiction check reported the question. KEY: the share of model answers that differ from the key.
+    MODELS: the share of pairs of models whose answers differ. TEXT_ONLY: the share of correct answers
+    without the radiographs.
     """
     order = np.argsort(numbers)
     ordered = numbers[order]
@@ -244,7 +248,7 @@ def _load_signals(
     pairs = with_image.answers * (with_image.answers - 1) / 2
     return {
         RiskSource.CHECKS: align(problems.numbers, 1 - np.exp2(-problems.checks.astype(np.float64))),
-        RiskSource.TWINS: align(contradictions.numbers, np.ones(len(contradictions.numbers))),
+        RiskSource.CONTRADICTIONS: align(contradictions.numbers, np.ones(len(contradictions.numbers))),
         RiskSource.KEY: align(
             with_image.numbers, 1 - with_image.equal_to_key / np.maximum(with_image.answers, 1)
         ),

@@ -25,11 +25,11 @@ class SecondFactor:
 class PendingSignIn:
     """A browser that passed the first sign-in step and still needs a code.
 
-    ``way`` is the method of the first step, such as "password".
+    ``method`` is that of the first step, such as "password".
     """
 
     person_id: int
-    way: str
+    method: str
     began_at: datetime
 
 
@@ -68,8 +68,11 @@ def confirm_second_factor(db: Session, *, person_id: int, secret: str, now: date
     return confirmed.first() is not None
 
 
-def use_step(db: Session, *, person_id: int, step: int) -> bool:
-    """Record that the code of that step was accepted. Return False if it or a later code was used before."""
+def accept_time_step(db: Session, *, person_id: int, step: int) -> bool:
+    """Record that the code of this TOTP time step was accepted.
+
+    Return False if the code of this or of a later step was used before.
+    """
     used = db.execute(
         update(SecondFactorRow)
         .where(col(SecondFactorRow.person_id) == person_id, col(SecondFactorRow.last_step) < step)
@@ -117,16 +120,16 @@ def count_recovery_codes(db: Session, *, person_id: int) -> int:
 
 
 def insert_pending_sign_in(
-    db: Session, *, token_sha256: str, person_id: int, way: str, now: datetime
+    db: Session, *, token_sha256: str, person_id: int, method: str, now: datetime
 ) -> None:
-    db.add(PendingSignInRow(token_sha256=token_sha256, person_id=person_id, way=way, began_at=now))
+    db.add(PendingSignInRow(token_sha256=token_sha256, person_id=person_id, way=method, began_at=now))
     db.flush()
 
 
 def find_pending_sign_in(db: Session, *, token_sha256: str) -> PendingSignIn | None:
     row = db.get(PendingSignInRow, token_sha256)
     return (
-        PendingSignIn(person_id=row.person_id, way=row.way, began_at=row.began_at)
+        PendingSignIn(person_id=row.person_id, method=row.way, began_at=row.began_at)
         if row is not None
         else None
     )

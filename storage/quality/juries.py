@@ -12,7 +12,7 @@ from sqlmodel import Session
 
 from domain.checks import Check
 from domain.errors import NotFound
-from domain.juries import SAME_FAMILY, ItemAnswer, Judge, Jury, Vote
+from domain.juries import SAME_FAMILY, CriterionAnswer, Judge, Jury, Vote
 from domain.vocabulary import Difficulty
 from storage.intake.bulk import insert_rows
 from storage.rows.datasets import DatasetRow, QuestionRow
@@ -29,7 +29,7 @@ class AnswerCount:
     """How many questions a family answered with the same answers, or failed to answer for the same reason."""
 
     family: str
-    answers: tuple[ItemAnswer, ...]
+    answers: tuple[CriterionAnswer, ...]
     failure: str
     questions: int
 
@@ -291,5 +291,5 @@ def _vote_from_columns(family: str, answers: str, failure: str) -> Vote:
     return Vote(family=family, answers=_split_answers(answers), failure=failure)
 
 
-def _split_answers(answers: str) -> tuple[ItemAnswer, ...]:
-    return tuple(ItemAnswer(answer) for answer in answers.split(",")) if answers else ()
+def _split_answers(answers: str) -> tuple[CriterionAnswer, ...]:
+    return tuple(CriterionAnswer(answer) for answer in answers.split(",")) if answers else ()

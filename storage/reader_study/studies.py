@@ -179,12 +179,16 @@ def list_exclusions(db: Session, *, study_id: int) -> tuple[Exclusion, ...]:
     )
 
 
+#: The stored name of ``clinical_info_shown``.
+_CLINICAL_INFO_KEY = "told"
+
+
 def design_to_plain(design: StudyDesign) -> dict[str, Any]:
     """Return the design as plain JSON values."""
     return {
         "plan": plan_to_plain(design.plan),
         "crossing": design.crossing.value,
-        "arms": [{"name": arm.name, "told": arm.clinical_info_shown} for arm in design.arms],
+        "arms": [{"name": arm.name, _CLINICAL_INFO_KEY: arm.clinical_info_shown} for arm in design.arms],
         "readers_per_case": design.readers_per_case,
         "shared": design.shared,
         "washout_days": design.washout_days,
@@ -204,13 +208,16 @@ def design_from_plain(plain: dict[str, Any]) -> StudyDesign:
     return StudyDesign(
         plan=plan_from_plain(plain["plan"]),
         crossing=Crossing(plain["crossing"]),
-        arms=tuple(Arm(name=arm["name"], clinical_info_shown=arm["told"]) for arm in plain["arms"]),
+        arms=tuple(
+            Arm(name=arm["name"], clinical_info_shown=arm[_CLINICAL_INFO_KEY]) for arm in plain["arms"]
+        ),
         formats=tuple(map(AnswerFormat, plain.get("formats", ()))),
         **other_fields,
     )
 
 
 def _select_studies() -> AnySelect:
+    # A study is frozen by the first reading that was made in Overread.
     has_reading = (
         select(ReadingRow.study_id)
         .where(ReadingRow.study_id == ReaderStudyRow.id, ~ReadingRow.outside)

@@ -77,7 +77,7 @@ def is_member(db: Session, *, batch_id: int, person_id: int, lock: bool = False)
     return db.execute(_MEMBER_LOCKED if lock else _MEMBER, values).first() is not None
 
 
-def list_pool_members(db: Session, *, batch_id: int) -> tuple[int, ...]:
+def list_queue_members(db: Session, *, batch_id: int) -> tuple[int, ...]:
     """Return the ids of the people in the batch's pool."""
     rows = db.execute(
         select(PoolMemberRow.person_id)
@@ -122,7 +122,7 @@ def list_pools_of_person(db: Session, *, person_id: int) -> tuple[int, ...]:
     return tuple(db.execute(_POOLS_OF, {"person_id": person_id}).scalars())
 
 
-def list_batches_with_pool(db: Session) -> frozenset[int]:
+def list_batches_with_shared_queue(db: Session) -> frozenset[int]:
     """Return the ids of the batches whose pool is not empty."""
     rows = db.execute(select(PoolMemberRow.batch_id).where(PoolMemberRow.left_at.is_(None)).distinct())
     return frozenset(rows.scalars())
@@ -201,7 +201,7 @@ def list_queue_questions(db: Session, *, batch_id: int) -> tuple[QueueQuestion, 
 
 def count_free_by_question(db: Session, *, batch_id: int) -> dict[int, int]:
     """Return how many judgements the queue still requests, by question; empty if its pool is empty."""
-    if not list_pool_members(db, batch_id=batch_id):
+    if not list_queue_members(db, batch_id=batch_id):
         return {}
     return {
         question.question_row_id: question.free

@@ -73,7 +73,7 @@ class EvaluationCaseRow(TableRow, table=True):
 
 
 class ScoreColumnRow(TableRow, table=True):
-    """A score from outside of the answers as given; append-only by trigger. The highest revision applies.
+    """An external score of the answers as given; append-only by trigger. The highest revision applies.
 
     ``scores`` is JSON: a list of pairs of a question's id and its score.
     """

@@ -44,11 +44,11 @@ def import_model(name, lines, folder):
 
 def load_scored():
     with read_only_session() as db:
-        [found] = evaluations.list_score_sets(db, by=BY)
+        [found] = evaluations.list_evaluated_splits(db, by=BY)
     evaluations.compute_scores(by=BY, release_id=found.release_id, split=found.split)
     with read_only_session() as db:
-        [found] = evaluations.list_score_sets(db, by=BY)
-    return evaluations.load_scored_set(by=BY, scores=found)
+        [found] = evaluations.list_evaluated_splits(db, by=BY)
+    return evaluations.load_split_scores(by=BY, evaluated_split=found)
 
 
 def test_worldmedqav_has_the_published_accuracies(workspace_engine, tmp_path):

@@ -16,7 +16,7 @@ from imaging.display import choose_first_window
 from imaging.reader import read_radiograph
 from imaging.render import compute_grey_levels
 from release.splits import Split, SplitPlan
-from release.training.box_forms import BoxForm, ImageSize, resize_for
+from release.training.box_formats import BoxFormat, ImageSize, resize_for
 from release.training.conversations import TrainingLibrary
 from release.training.export import export_training_data
 from storage.engine import make_engine
@@ -105,7 +105,9 @@ def find_training_ids(release: Path) -> set[str]:
 
 
 def test_only_questions_of_the_training_split_are_exported(release, tmp_path):
-    export = export_training_data(release, tmp_path / "out", library=TrainingLibrary.TRL, form=BoxForm.GEMEX)
+    export = export_training_data(
+        release, tmp_path / "out", library=TrainingLibrary.TRL, form=BoxFormat.GEMEX
+    )
     training_ids = find_training_ids(release)
     open_ids = {key for key in training_ids if key.startswith("o")}
     assert 0 < len(training_ids) < 36
@@ -123,7 +125,7 @@ def test_trl_files_load_with_datasets_and_have_one_image_per_placeholder(release
     from datasets import Features, Image, List, Value, load_dataset
 
     out = tmp_path / "out"
-    export_training_data(release, out, library=TrainingLibrary.TRL, form=BoxForm.QWEN3_VL)
+    export_training_data(release, out, library=TrainingLibrary.TRL, form=BoxFormat.QWEN3_VL)
     part = {"type": Value("string"), "text": Value("string")}
     features = Features(
         {
@@ -153,7 +155,7 @@ def test_trl_files_load_with_datasets_and_have_one_image_per_placeholder(release
 
 def test_llama_factory_files_have_placeholders_in_their_texts(release, tmp_path):
     out = tmp_path / "out"
-    export_training_data(release, out, library=TrainingLibrary.LLAMA_FACTORY, form=BoxForm.QWEN25_VL)
+    export_training_data(release, out, library=TrainingLibrary.LLAMA_FACTORY, form=BoxFormat.QWEN25_VL)
     entry = json.loads((out / "dataset_info.json").read_text("utf-8"))["overread_train"]
     rows = read_lines(out / entry["file_name"])
     for row in rows:
@@ -163,7 +165,7 @@ def test_llama_factory_files_have_placeholders_in_their_texts(release, tmp_path)
         for path in row["images"]:
             with Image.open(out / path) as image:
                 size = ImageSize(rows=image.height, columns=image.width)
-                assert resize_for(BoxForm.QWEN25_VL, size) == size  # the model leaves it as it is
+                assert resize_for(BoxFormat.QWEN25_VL, size) == size  # the model leaves it as it is
     closed = next(row for row in rows if row["id"].startswith("c"))
     # 250 x 300 becomes 252 x 308 pixels.
     assert '"bbox_2d":[25,62,126,154]' in closed["messages"][2]["content"]
@@ -174,7 +176,7 @@ def test_llama_factory_files_have_placeholders_in_their_texts(release, tmp_path)
 
 def test_ms_swift_gets_boxes_in_pixels_with_their_images(release, tmp_path):
     out = tmp_path / "out"
-    export_training_data(release, out, library=TrainingLibrary.MS_SWIFT, form=BoxForm.QWEN2_VL)
+    export_training_data(release, out, library=TrainingLibrary.MS_SWIFT, form=BoxFormat.QWEN2_VL)
     rows = read_lines(out / "train.jsonl")
     for row in rows:
         placeholders = sum(message["content"].count("<image>") for message in row["messages"])
@@ -189,7 +191,7 @@ def test_ms_swift_gets_boxes_in_pixels_with_their_images(release, tmp_path):
 
 def test_dicom_images_show_what_the_viewer_shows(release, tmp_path):
     out = tmp_path / "out"
-    export_training_data(release, out, library=TrainingLibrary.TRL, form=BoxForm.GEMEX)
+    export_training_data(release, out, library=TrainingLibrary.TRL, form=BoxFormat.GEMEX)
     row = read_lines(out / "train.jsonl")[0]
     written = out / row["images"][0]
     source = next((release / "images").glob(f"{written.stem}.*"))
@@ -210,7 +212,7 @@ def test_dicom_images_show_what_the_viewer_shows(release, tmp_path):
 def test_other_splits_are_refused(release, tmp_path, split, message):
     with pytest.raises(Refused, match=message):
         export_training_data(
-            release, tmp_path / "out", library=TrainingLibrary.TRL, form=BoxForm.GEMEX, split=split
+            release, tmp_path / "out", library=TrainingLibrary.TRL, form=BoxFormat.GEMEX, split=split
         )
     assert list(tmp_path.iterdir()) == []
 
@@ -220,7 +222,7 @@ def test_a_changed_release_is_refused_and_leaves_nothing(release, tmp_path):
     shutil.copytree(release, copy)
     (copy / "gold.jsonl").write_bytes((copy / "gold.jsonl").read_bytes().replace(b"dense", b"dark!"))
     with pytest.raises(Refused, match=r"changed after its creation \(gold.jsonl"):
-        export_training_data(copy, tmp_path / "out", library=TrainingLibrary.TRL, form=BoxForm.GEMEX)
+        export_training_data(copy, tmp_path / "out", library=TrainingLibrary.TRL, form=BoxFormat.GEMEX)
     assert not (tmp_path / "out").exists()
 
 
@@ -228,14 +230,14 @@ def test_a_release_without_images_or_split_says_what_to_do(world, tmp_path):
     world.write(tmp_path / "v2")
     with pytest.raises(Refused, match="shares for valid and test"):
         export_training_data(
-            tmp_path / "v2", tmp_path / "out", library=TrainingLibrary.TRL, form=BoxForm.GEMEX
+            tmp_path / "v2", tmp_path / "out", library=TrainingLibrary.TRL, form=BoxFormat.GEMEX
         )
     with pytest.raises(Refused, match="an image of its exam is not in the release"):
         export_training_data(
             tmp_path / "v2",
             tmp_path / "out",
             library=TrainingLibrary.TRL,
-            form=BoxForm.GEMEX,
+            form=BoxFormat.GEMEX,
             split=Split.PUBLIC,
         )
     assert not (tmp_path / "out").exists()
@@ -245,5 +247,5 @@ def test_a_folder_that_is_not_empty_is_kept(release, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("kept")
     with pytest.raises(Refused, match="is not empty"):
-        export_training_data(release, tmp_path / "out", library=TrainingLibrary.TRL, form=BoxForm.GEMEX)
+        export_training_data(release, tmp_path / "out", library=TrainingLibrary.TRL, form=BoxFormat.GEMEX)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]

@@ -260,7 +260,7 @@ def _mark_open_answers(study_world: StudyWorld) -> None:
             studies.assign_marker(db, by=open_study.cora, study="open answers", role=role, to=name, now=NOW)
         marker: dict[str, Any] = {"person": open_study.people["ruth"], "study_id": open_study.study.id}
         for mark in (AnswerMark.RIGHT, AnswerMark.WRONG):
-            sheet = studies.open_answer(db, **marker)
+            sheet = studies.load_marking_sheet(db, **marker)
             assert isinstance(sheet, MarkingSheet)
             studies.mark_answer(db, **marker, answer=sheet.answer.id, revision=1, mark=mark, now=NOW)
             last = sheet.answer.id

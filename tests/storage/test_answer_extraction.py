@@ -72,7 +72,7 @@ def state_in_words(question):
 def summarise():
     found = find_set()
     evaluations.compute_scores(by=BY, release_id=found.release_id, split=found.split)
-    scored = evaluations.load_scored_set(by=BY, scores=find_set())
+    scored = evaluations.load_split_scores(by=BY, evaluated_split=find_set())
     [summary] = summarise_models(scored.questions, scored.models, scored.questions.numbers >= 0)
     return scored, summary
 

@@ -69,7 +69,7 @@ def test_a_judge_scores_in_both_orders_and_its_scores_are_in_the_tables(
     assert len(server.bodies) == 24
     found = find_set()
     assert evaluations.compute_scores(by=BY, release_id=found.release_id, split=found.split) == 1
-    scored = evaluations.load_scored_set(by=BY, scores=find_set())
+    scored = evaluations.load_split_scores(by=BY, evaluated_split=find_set())
     [model] = scored.models
     [summary] = summarise_models(scored.questions, [model], scored.questions.numbers >= 0)
     assert summary.columns["AR-score"].estimate == pytest.approx(100 / 3)

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine
 from sqlmodel import Session
 
 from accounts.service import command_line_person
-from accounts.service.audit_checkpoints import measure_tables, record_checkpoint
+from accounts.service.audit_checkpoints import record_checkpoint, verify_and_write_digests
 from accounts.service.audit_trail import AuditCheck, verify_audit
 from cli import main
 from domain.audit import NO_ENTRY, entry_hash
@@ -55,7 +55,7 @@ def take_checkpoint(
     engine: Engine, workspace: Workspace, *, deposits: Deposits | None = None, why: str = ""
 ) -> None:
     with read_only_session(engine) as db:
-        measured = measure_tables(db, by=BY, workspace=workspace, deposits=deposits)
+        measured = verify_and_write_digests(db, by=BY, workspace=workspace, deposits=deposits)
     with unit_of_work(engine) as db:
         record_checkpoint(db, by=BY, measured=measured, workspace=workspace, accept_because=why, now=LATER)
 

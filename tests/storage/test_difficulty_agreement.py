@@ -8,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 from accounts.service import command_line_person
 from domain.checks import Check
 from domain.errors import NotAllowed
-from domain.juries import ItemAnswer, Vote
+from domain.juries import CriterionAnswer, Vote
 from domain.people import Person, Role
 from language_models import service as models
 from quality.juries.criteria import read_shipped_prompt
@@ -74,7 +74,7 @@ def test_the_stated_difficulty_has_the_kappa_of_another_library(world):
 
 def test_the_tiers_of_a_jury_are_compared_where_both_judged(world):
     judge(world)
-    vote(world, Check.DIFFICULTY, {n: (ItemAnswer(TIERS[CHOSEN[n - 1]].value),) for n in (1, 2, 3, 4)})
+    vote(world, Check.DIFFICULTY, {n: (CriterionAnswer(TIERS[CHOSEN[n - 1]].value),) for n in (1, 2, 3, 4)})
     kappa = measure(world)[DifficultySource.JURY]
     assert (kappa.estimate, kappa.n) == (1.0, 4)
     assert format_kappa(kappa).startswith("1.00 (")
@@ -90,7 +90,7 @@ def test_a_content_check_is_measured_against_the_yes_or_no_of_reviewers(world):
     """Reviewers deny questions 1 to 3; the jury denies 2 to 5: precision 2/4, recall 2/3, specificity 7/9."""
     for question in range(1, 13):
         save_verdict(world, make_acceptance(world, question=question, cognitive_depth=question > 3))
-    yes, no = ItemAnswer.YES, ItemAnswer.NO
+    yes, no = CriterionAnswer.YES, CriterionAnswer.NO
     votes = {n: (yes, no, yes) if n in (2, 3, 4, 5) else (yes, yes, yes) for n in range(1, 13)}
     vote(world, Check.COGNITIVE_DEPTH, votes)
     with read_only_session(world.engine) as db:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import Engine, select, text, update
 
-from accounts.service.audit_checkpoints import measure_tables, record_checkpoint
+from accounts.service.audit_checkpoints import record_checkpoint, verify_and_write_digests
 from accounts.service.audit_trail import verify_audit
 from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused
 from domain.evaluations import AnsweredBy, Condition, ImageSize
@@ -264,7 +264,7 @@ def test_a_budget_pauses_and_the_replies_so_far_are_answers(world):
 def test_the_audit_trail_accounts_for_plans_and_answers(world):
     workspace = current_workspace()
     with read_only_session(world.engine) as db:
-        measured = measure_tables(db, by=BY, workspace=workspace, deposits=None)
+        measured = verify_and_write_digests(db, by=BY, workspace=workspace, deposits=None)
     with unit_of_work(world.engine) as db:
         record_checkpoint(db, by=BY, measured=measured, workspace=workspace, accept_because="", now=clock())
     plan(world.engine, conditions=(Condition.NO_IMAGE,))

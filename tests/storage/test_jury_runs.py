@@ -11,7 +11,7 @@ from sqlalchemy import select
 from cli import main
 from domain.checks import Check, Need
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused
-from domain.juries import SAME_FAMILY, ItemAnswer
+from domain.juries import SAME_FAMILY, CriterionAnswer
 from domain.language_models import Budget
 from domain.people import Person, Role
 from domain.vocabulary import Difficulty
@@ -74,11 +74,11 @@ def test_the_answers_to_each_item_are_counted_by_family(importer, server):
     [results] = read(importer, load_jury_results, dataset="d")
     counts = {(count.item.id, count.family): count.answers for count in results.counts}
     assert counts["more_than_recall", "qwen"] == {
-        ItemAnswer.YES: 1,
-        ItemAnswer.NO: 1,
-        ItemAnswer.INSUFFICIENT: 0,
+        CriterionAnswer.YES: 1,
+        CriterionAnswer.NO: 1,
+        CriterionAnswer.INSUFFICIENT: 0,
     }
-    assert counts["more_than_recall", "gpt"][ItemAnswer.YES] == 2
+    assert counts["more_than_recall", "gpt"][CriterionAnswer.YES] == 2
     assert (results.prompt, results.judged, results.is_test) == ("jury-cognitive-depth@1", 2, False)
 
 
@@ -87,7 +87,7 @@ def test_the_votes_on_a_question_have_their_reasons(importer, server):
     run_jury(importer)
     qwen, gpt = read(importer, load_question_votes, question_row_id=1)
     assert (qwen.judge.family, gpt.judge.family) == ("qwen", "gpt")
-    assert qwen.vote.answers == (ItemAnswer.YES, ItemAnswer.NO, ItemAnswer.YES)
+    assert qwen.vote.answers == (CriterionAnswer.YES, CriterionAnswer.NO, CriterionAnswer.YES)
     assert qwen.reasons[1] == "qwen on more_than_recall"
 
 

@@ -92,7 +92,7 @@ def import_model_texts(study_world: StudyWorld, tmp_path, texts: list[str]) -> N
 
 def open_next(study_world: StudyWorld, name: str = "ruth", answer=None):
     with read_only_session(study_world.engine) as db:
-        return studies.open_answer(
+        return studies.load_marking_sheet(
             db, person=study_world.people[name], study_id=study_world.study.id, answer=answer
         )
 

@@ -55,7 +55,7 @@ def list_questions(name):
 
 def find_set(split=Split.PUBLIC):
     with read_only_session() as db:
-        [found] = [item for item in evaluations.list_score_sets(db, by=BY) if item.split == split]
+        [found] = [item for item in evaluations.list_evaluated_splits(db, by=BY) if item.split == split]
     return found
 
 
@@ -71,7 +71,7 @@ def test_scores_are_computed_once_and_again_after_new_answers(workspace_engine, 
     with pytest.raises(InvalidValue, match="heading of a column"):
         make_settings(name="Questions")
     with pytest.raises(NotFound, match="No model has answered"), read_only_session() as db:
-        evaluations.find_score_set(db, by=BY, release_id=1, split="public")
+        evaluations.find_evaluated_split(db, by=BY, release_id=1, split="public")
     answer(
         tmp_path,
         "good",
@@ -79,7 +79,7 @@ def test_scores_are_computed_once_and_again_after_new_answers(workspace_engine, 
     )
     found = find_set()
     with pytest.raises(NotFound, match="not computed yet"):
-        evaluations.load_scored_set(by=BY, scores=found)
+        evaluations.load_split_scores(by=BY, evaluated_split=found)
     target = {"by": BY, "release_id": found.release_id, "split": found.split}
     reports = []
     assert evaluations.compute_scores(**target, report=lambda *counts: reports.append(counts)) == 1
@@ -90,7 +90,7 @@ def test_scores_are_computed_once_and_again_after_new_answers(workspace_engine, 
     )
     assert [item.evaluation.name for item in find_set().waiting] == ["good"]
     assert evaluations.compute_scores(**target) == 1
-    scored = evaluations.load_scored_set(by=BY, scores=find_set())
+    scored = evaluations.load_split_scores(by=BY, evaluated_split=find_set())
     [model] = scored.models
     [summary] = summarise_models(scored.questions, [model], scored.questions.numbers >= 0)
     expected = 6 + sum(key == "A" for _, key in questions[6:])
@@ -105,7 +105,7 @@ def test_scores_are_computed_once_and_again_after_new_answers(workspace_engine, 
         finish_import(db, import_id=import_id, file_sha256="0" * 64, questions=0, known=12, refused=0)
     assert len({digest, at_begin, find_set().digest}) == 3
     assert evaluations.compute_scores(**target) == 1
-    scored = evaluations.load_scored_set(by=BY, scores=find_set())
+    scored = evaluations.load_split_scores(by=BY, evaluated_split=find_set())
     assert scored.questions.dimensions["sex"].values == ("F",)
 
 
@@ -192,10 +192,10 @@ def test_scores_from_outside_join_the_tables(workspace_engine, tmp_path, capsys)
     assert write("Q1,good,GREEN,1,4", "Q1,good,GREEN,1,4") == 1
     assert "has a score already" in capsys.readouterr().err
     assert write("Q1,good,AR-score,1,4") == 1
-    assert "AR-score is the score of a judge of Overread" in capsys.readouterr().err
+    assert "AR-score is computed by Overread; choose another name" in capsys.readouterr().err
     [before] = find_set().evaluations
     assert write(f"{questions[0][0]},good,BERTScore,deberta 0.4,10") == 0  # replaces the former one
     [column] = find_set().evaluations[0].columns
-    assert (column.outside.version, column.is_computed) == ("deberta 0.4", True)
+    assert (column.external.version, column.is_computed) == ("deberta 0.4", True)
     assert column.digest != before.columns[0].digest
     assert len(read_audit("import scores from outside")) == 2

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from accounts.service import command_line_person
-from accounts.service.audit_checkpoints import measure_tables, record_checkpoint
+from accounts.service.audit_checkpoints import record_checkpoint, verify_and_write_digests
 from accounts.service.audit_trail import verify_audit
 from domain.adjudications import Adjudication
 from domain.batches import SamplingPlan
@@ -388,7 +388,7 @@ def test_requirement_changes_are_on_record_for_a_checkpoint(world, tmp_path):
     workspace = make_workspace(world.engine, tmp_path / "home")
     require(world, "practice")
     with read_only_session(world.engine) as db:
-        measured = measure_tables(db, by=command_line_person(), workspace=workspace, deposits=None)
+        measured = verify_and_write_digests(db, by=command_line_person(), workspace=workspace, deposits=None)
     with unit_of_work(world.engine) as db:
         record_checkpoint(
             db, by=command_line_person(), measured=measured, workspace=workspace, accept_because="", now=NOW

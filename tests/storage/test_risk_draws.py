@@ -339,7 +339,7 @@ def test_a_comparison_uses_the_sources_of_the_draw(dataset):
     by_share = {point.uniform_share: point.errors.mean for point in compare(RiskSource.CHECKS)}
     assert by_share[0.2] > by_share[1.0]
     with pytest.raises(Refused, match="no source of risk indicates an error"):
-        compare(RiskSource.TWINS)
+        compare(RiskSource.CONTRADICTIONS)
 
 
 def test_a_rate_of_zero_in_a_comparison_is_named():
@@ -373,7 +373,7 @@ def test_answers_of_models_are_a_source_of_risk(dataset):
         overview = describe_risk(db, by=BY, dataset="demo")
     assert overview.questions == {
         RiskSource.CHECKS: 30,
-        RiskSource.TWINS: 0,
+        RiskSource.CONTRADICTIONS: 0,
         RiskSource.KEY: 2,  # question 1 by both models, question 2 by one
         RiskSource.MODELS: 1,  # question 2
         RiskSource.TEXT_ONLY: 0,

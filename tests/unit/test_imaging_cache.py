@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from domain.errors import InvalidValue
-from imaging.cache import DiskCache, facts_cache_name, matrix_cache_name, picture_cache_name
+from imaging.cache import DiskCache, matrix_cache_name, picture_cache_name, viewer_facts_cache_name
 from storage.workspace import cache_limit
 
 SHA256 = "ab" * 32
@@ -47,7 +47,7 @@ def test_derived_files_of_one_image_have_different_names():
         picture_cache_name(SHA256, longest_side=None),
         matrix_cache_name(SHA256),
     }
-    assert len({*names_in_cache, facts_cache_name(SHA256)}) == 4
+    assert len({*names_in_cache, viewer_facts_cache_name(SHA256)}) == 4
 
 
 def test_a_failed_picture_leaves_no_file(cache, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from domain.checks import JURY_CHECKS, Check, Need
 from domain.errors import InvalidValue
-from domain.juries import SAME_FAMILY, ItemAnswer, JuryItem, Vote
+from domain.juries import SAME_FAMILY, CriterionAnswer, JuryCriterion, Vote
 from domain.language_models import DataUse, Endpoint
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Difficulty
@@ -24,9 +24,9 @@ from quality.juries.criteria import (
 )
 from quality.juries.decision import decide
 
-ITEMS = (JuryItem(id="a", criterion="A."), JuryItem(id="b_c", criterion="B."))
-TIER = (JuryItem(id="difficulty", criterion="Tier."),)
-CODES = {"y": ItemAnswer.YES, "n": ItemAnswer.NO, "i": ItemAnswer.INSUFFICIENT}
+ITEMS = (JuryCriterion(id="a", criterion="A."), JuryCriterion(id="b_c", criterion="B."))
+TIER = (JuryCriterion(id="difficulty", criterion="Tier."),)
+CODES = {"y": CriterionAnswer.YES, "n": CriterionAnswer.NO, "i": CriterionAnswer.INSUFFICIENT}
 QUESTION = Question(
     id="q1",
     exam_id="e1",
@@ -48,7 +48,7 @@ def decide_codes(*votes):
 
 
 def decide_tiers(*tiers, stated=Difficulty.HARD):
-    votes = [Vote(family=str(index), answers=(ItemAnswer(tier),)) for index, tier in enumerate(tiers)]
+    votes = [Vote(family=str(index), answers=(CriterionAnswer(tier),)) for index, tier in enumerate(tiers)]
     return decide(Check.DIFFICULTY, TIER, votes, stated=stated)
 
 
@@ -112,7 +112,7 @@ def test_criteria_of_another_form_are_refused(old, new, message):
 
 def test_a_reply_is_read_in_the_order_of_the_items():
     reply = json.dumps({"b_c": {"answer": "no", "reason": "r2"}, "a": {"reason": "r1", "answer": "yes"}})
-    assert read_answers(reply, ITEMS) == ((ItemAnswer.YES, ItemAnswer.NO), ("r1", "r2"))
+    assert read_answers(reply, ITEMS) == ((CriterionAnswer.YES, CriterionAnswer.NO), ("r1", "r2"))
 
 
 @pytest.mark.parametrize("reply", ["", "[]", "{}", '{"a": {"answer": "maybe"}}', '{"a": {"answer": "yes"}}'])

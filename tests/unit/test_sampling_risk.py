@@ -100,7 +100,8 @@ def test_risk_is_the_weighted_mean_of_its_sources():
 
 def test_a_plan_with_a_risk_design_survives_storage():
     plan = SamplingPlan(
-        seed=3, risk=RiskDesign(uniform_share=0.25, weights={RiskSource.TWINS: 2.0, RiskSource.KEY: 1.0})
+        seed=3,
+        risk=RiskDesign(uniform_share=0.25, weights={RiskSource.CONTRADICTIONS: 2.0, RiskSource.KEY: 1.0}),
     )
     assert plan_from_plain(plan_to_plain(plan)).risk == plan.risk
 

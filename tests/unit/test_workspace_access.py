@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.workspace import DATABASE_FILE, close_to_others
+from storage.workspace import DATABASE_FILE, restrict_permissions
 
 
 def get_mode(path: Path) -> int:
@@ -27,7 +27,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_folder_and_database_lose_the_permissions_of_group_and_others(home):
-    close_to_others(home)
+    restrict_permissions(home)
     assert [get_mode(path) for path in (home, home / DATABASE_FILE, home / f"{DATABASE_FILE}-wal")] == [
         0o700,
         0o600,
@@ -37,10 +37,10 @@ def test_folder_and_database_lose_the_permissions_of_group_and_others(home):
 
 def test_a_folder_without_a_database_and_one_that_all_may_use_stay_as_they_are(home, tmp_path):
     home.chmod(0o1777)
-    close_to_others(home)
+    restrict_permissions(home)
     assert (get_mode(home), get_mode(home / DATABASE_FILE)) == (0o1777, 0o644)
     empty = tmp_path / "empty"
     empty.mkdir()
     empty.chmod(0o755)
-    close_to_others(empty)
+    restrict_permissions(empty)
     assert get_mode(empty) == 0o755
