@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache, reduce
+from operator import or_
 
 from terminology.word_filter import FilteredPattern, read_word_bits
 
@@ -38,6 +39,27 @@ _MAY_NAME_HEIGHT = FilteredPattern("|".join(rf"\b{word}\b" for word in _HEIGHT_B
 #: A text that names a place, or a side, has a word with one of these bits.
 PLACE_BITS = _MAY_NAME_SIDE.word_bits | _MAY_NAME_HEIGHT.word_bits
 SIDE_BITS = _MAY_NAME_SIDE.word_bits
+#: The bits of whole words that name a side or a height wherever they stand, by what they name.
+_WORD_BITS_BY_NAME = {
+    name: FilteredPattern("|".join(rf"\b{word}\b" for word in words)).word_bits
+    for name, words in {
+        "left": ("left",),
+        "right": ("right",),
+        "both": ("both", "bibasilar", "bibasal", "biapical"),
+        "upper": _HEIGHTS["upper"],
+        "lower": _HEIGHTS["lower"],
+    }.items()
+} | {"bilateral": FilteredPattern(r"\bbilateral").word_bits}
+_SURE_BITS = reduce(or_, _WORD_BITS_BY_NAME.values())
+_LEFT_OR_RIGHT = _WORD_BITS_BY_NAME["left"] | _WORD_BITS_BY_NAME["right"]
+#: Of the words beside "left" or "right" in structures without a side, each of these structures has one.
+_BESIDE_SIDE = FilteredPattern(
+    r"\b(?:heart|atri|ventric|main\b|aortic|answer|option|choice|diagnosis|axis|oblique|to\b|towards?\b|from\b|"
+    r"all\b|shift|coronary|subclavian|jugular|internal|ij\b|picc|brachiocephalic|arm\b)"
+).word_bits
+_MID = FilteredPattern(r"\b(?:mid|middle)\b").word_bits
+#: A digit or an underscore beside a letter, where the letters are no whole word.
+_BESIDE_LETTER = re.compile(r"[\d_](?:[a-z]|(?<=[a-z].))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +71,11 @@ class Place:
 
     sides: frozenset[str]
     heights: frozenset[str]
+    #: The side if the text names exactly one, otherwise "". Stored, because it is read more than once.
+    side: str = field(init=False)
 
-    @property
-    def side(self) -> str:
-        """The side if the text names exactly one, otherwise ""."""
-        return next(iter(self.sides)) if len(self.sides) == 1 else ""
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "side", next(iter(self.sides)) if len(self.sides) == 1 else "")
 
 
 _NOWHERE = Place(sides=frozenset(), heights=frozenset())
@@ -69,8 +91,34 @@ def read_place(text: str) -> Place:
     >>> sorted(read_place("Bibasilar atelectasis; the right heart border is sharp.").sides)
     ['left', 'right']
     """
-    if not read_word_bits(text) & PLACE_BITS:
+    bits = read_word_bits(text)
+    if not bits & PLACE_BITS:
         return _NOWHERE
+    if (
+        bits & _MID
+        or (bits & _LEFT_OR_RIGHT and bits & _BESIDE_SIDE)
+        or not text.isascii()
+        or _BESIDE_LETTER.search(text)
+    ):
+        return _read_place_by_pattern(text)
+    return _place_of_words(bits & _SURE_BITS)
+
+
+@lru_cache(maxsize=1_000)
+def _place_of_words(bits: int) -> Place:
+    """Return the place that words with these bits name; many texts have the same.
+
+    It takes a fourth of the time of the pattern, with which tests compare it.
+    """
+    names = {name for name, word_bits in _WORD_BITS_BY_NAME.items() if bits & word_bits}
+    is_both = not names.isdisjoint(("both", "bilateral"))
+    return _make_place(
+        frozenset({"left", "right"} if is_both else names & {"left", "right"}),
+        frozenset(names & {"upper", "lower"}),
+    )
+
+
+def _read_place_by_pattern(text: str) -> Place:
     sides: set[str] = set()
     heights: set[str] = set()
     for side, both, height in _PLACE_WORDS.findall(f" {text.lower()}"):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import or_
 from re import _parser  # type: ignore[attr-defined]  # no public module parses patterns
 from typing import Any
 
@@ -19,7 +20,11 @@ ALL_BITS = -1
 #: Letters outside ASCII that equal one of a to z if case is ignored, in patterns but not in the lookup.
 _EQUAL_TO_ASCII = re.compile("[\u017f\u212a\u0130\u0131]")
 _TO_ASCII = str.maketrans("\u017f\u212a\u0130\u0131", "skii")
-_TO_WORDS = {code: chr(code).lower() if chr(code) in string.ascii_letters else " " for code in range(128)}
+#: Bytes of UTF-8: letters to lower case, other characters of ASCII to spaces, all else as it is.
+_TO_WORDS = bytes(
+    code if code >= 128 else ord(chr(code).lower()) if chr(code) in string.ascii_letters else ord(" ")
+    for code in range(256)
+)
 _BOUNDARIES = frozenset("{} {}".format(*_parser.parse(pattern)[0]) for pattern in (r"(?<!\w)", r"\s+", " "))
 _bits_by_trigger: dict[str, int] = {}
 _MAX_WORDS = 100_000
@@ -97,29 +102,28 @@ def read_word_bits(text: str) -> int:
     """Return the bits of all triggers in the words of a text."""
     if not text.isascii() and _EQUAL_TO_ASCII.search(text):
         return ALL_BITS
-    bits = 0
-    for word in text.translate(_TO_WORDS).split():
-        bits |= _bits_by_word[word]
-    return bits
+    words = text.encode(errors="surrogatepass").translate(_TO_WORDS).split()
+    return reduce(or_, filter(None, map(_bits_by_word.__getitem__, words)), 0)
 
 
 def _rarity(trigger: str) -> int:
     return len(trigger) if trigger.isascii() else 4
 
 
-class _BitsByWord(dict[str, int]):
+class _BitsByWord(dict[bytes, int]):
     """The bits of words that were read before; a table is twice as fast as a cached function."""
 
-    def __missing__(self, word: str) -> int:
+    def __missing__(self, encoded: bytes) -> int:
         if len(self) >= _MAX_WORDS:
             self.clear()
+        word = encoded.decode(errors="surrogatepass")
         bits = 0
         # A dash outside ASCII is part of the word here, so letters are searched anywhere in such words.
         marked = f" {word} " if word.isascii() else word
         for trigger, bit in _bits_by_trigger.items():
             if (trigger if word.isascii() else trigger.strip()) in marked:
                 bits |= bit
-        self[word] = bits
+        self[encoded] = bits
         return bits
 
 
@@ -184,9 +188,14 @@ class FilteredPattern:
         """The bits of which the words of a text must have one; all bits if a match needs no trigger word."""
         return ALL_BITS if self.characters else self.bits
 
-    def may_match(self, text: str) -> bool:
-        """Whether one of the patterns can match a text, or any part of it."""
-        if read_word_bits(text) & self.bits:
+    def may_match(self, text: str, word_bits: int | None = None) -> bool:
+        """Whether one of the patterns can match a text, or any part of it.
+
+        Args:
+            text: the text.
+            word_bits: the bits of its words if they are known; more bits are no error.
+        """
+        if (read_word_bits(text) if word_bits is None else word_bits) & self.bits:
             return True
         for character in self.characters:  # noqa: SIM110 - faster than any(), and most patterns have none
             if character in text:

@@ -38,8 +38,13 @@ def _belongs_to(dataset_id: int) -> ColumnElement[bool]:
 def load_block(db: Session, *, dataset_id: int, after: int, count: int) -> list[BlockRow]:
     """Return the next ``count`` questions of the dataset with ids above ``after``, by ascending id."""
     statement = _ROWS.where(_QUESTION.id > after, _belongs_to(dataset_id)).order_by(_QUESTION.id).limit(count)
-    # On the connection: with this many rows the session's bookkeeping takes longer than the database.
-    return [tuple(row) for row in db.connection().execute(statement)]
+    # From the driver: with this many rows the bookkeeping of SQLAlchemy takes longer than the database, and
+    # the columns have plain values.
+    result = db.connection().execute(statement)
+    try:
+        return list(map(tuple, result.cursor.fetchall()))
+    finally:
+        result.close()
 
 
 def load_rows(db: Session, *, question_ids: Collection[int]) -> Iterator[BlockRow]:

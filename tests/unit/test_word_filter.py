@@ -70,6 +70,23 @@ def test_mentions_are_those_of_every_finding_in_plain_order(text):
     assert list(mentions.read_mentions(text)) == expected
 
 
+#: Words that name a place and words that change what others name, also where they are no whole words.
+_PLACE_WORDS = """
+left right LEFT right-sided sided bilaterally unbilateral both bibasal biapical mid mid-to-lower upper apex
+lower base lung zone heart hearts main arch answer shifted to from the all arm aright left2 2left _left left_
+\u00e9left left's \u017fide
+"""
+
+
+@settings(max_examples=200, deadline=None, database=None)
+@given(
+    st.lists(st.sampled_from(_PLACE_WORDS.split()), max_size=7), st.sampled_from([" ", "-", ", ", "", "\n"])
+)
+def test_a_place_of_words_is_that_of_the_pattern(words, between):
+    text = between.join(words)
+    assert sides.read_place(text) == sides._read_place_by_pattern(text)
+
+
 @pytest.mark.parametrize(
     ("pattern", "triggers"),
     [
