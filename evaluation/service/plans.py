@@ -298,13 +298,20 @@ def name_paraphrase_run(evaluation: str) -> str:
     return f"{evaluation}/paraphrases"
 
 
-def name_prediction_set(evaluation: str, condition: Condition) -> str:
-    """Return the name under which the answers of a condition are stored.
+def name_prediction_set(evaluation: str, condition: Condition, *, is_test: bool = False) -> str:
+    """Return the name under which the answers of a condition are stored, and shown in reader studies.
+
+    ``is_test`` is whether they are of the small model of the tests.
 
     >>> name_prediction_set("qwen", Condition.AS_GIVEN), name_prediction_set("qwen", Condition.NO_IMAGE)
     ('qwen', 'qwen (no image)')
+    >>> name_prediction_set("small", Condition.NO_IMAGE, is_test=True)
+    'small (no image, path tested, quality not measured)'
     """
-    return evaluation if condition is Condition.AS_GIVEN else f"{evaluation} ({condition.value})"
+    notes = [condition.value] if condition is not Condition.AS_GIVEN else []
+    if is_test:
+        notes.append(TEST_MODEL_NOTE)
+    return f"{evaluation} ({', '.join(notes)})" if notes else evaluation
 
 
 def _save_default_prompt(db: Session, *, by: Person, now: datetime) -> models.PromptVersion:
@@ -340,11 +347,12 @@ def _find_same(
     dataset_id = load_dataset(db, name=settings.dataset).id
     known = {known_model.name for known_model in stored_predictions.list_models(db, dataset_id=dataset_id)}
     for condition in settings.conditions:
-        if name_prediction_set(settings.name, condition) in known:
-            raise AlreadyThere(
-                f"There is already a model {name_prediction_set(settings.name, condition)!r} with "
-                "predictions. Choose another name."
-            )
+        for is_test in (False, True):
+            name = name_prediction_set(settings.name, condition, is_test=is_test)
+            if name in known:
+                raise AlreadyThere(
+                    f"There is already a model {name!r} with predictions. Choose another name."
+                )
     return None
 
 
@@ -519,9 +527,9 @@ def add_run(
 ) -> None:
     """Store the cases of a condition, and add the set of predictions that gets its answers."""
     dataset_id = load_dataset(db, name=settings.dataset).id
-    model_id = stored_predictions.get_or_add_model(
-        db, dataset_id=dataset_id, name=name_prediction_set(settings.name, condition), now=now
-    )
+    is_test = stored.load_evaluation(db, name=settings.name).is_test_model
+    name = name_prediction_set(settings.name, condition, is_test=is_test)
+    model_id = stored_predictions.get_or_add_model(db, dataset_id=dataset_id, name=name, now=now)
     stored.add_run(
         db,
         evaluation_id=evaluation_id,
