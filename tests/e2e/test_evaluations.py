@@ -22,7 +22,7 @@ from tests.e2e.conftest import RunningApp
 from tests.e2e.streamlit_pages import choose_option, take_screenshot, wait_for_script
 from tests.storage.evaluation_worlds import BY, add_vision_endpoint, key_of_exam, make_evaluation_world
 from tests.storage.local_model import LOCAL_MODEL, running_local_model
-from tests.storage.vision_server import FINDINGS, VisionServer, running_vision_server
+from tests.storage.vision_server import FINDINGS, ReceivedRequests, running_vision_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 #: Questions on 6 exams.
@@ -33,13 +33,15 @@ WARNING = f"{TEST_MODEL_NOTE.capitalize()}: the model is the small one of the te
 
 
 @pytest.fixture(scope="module")
-def vision() -> Iterator[VisionServer]:
+def vision() -> Iterator[ReceivedRequests]:
     with running_vision_server() as server:
         yield server
 
 
 @pytest.fixture(scope="module", autouse=True)
-def world(app: RunningApp, vision: VisionServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def world(
+    app: RunningApp, vision: ReceivedRequests, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
     """A release of coded radiographs, the endpoint "vision", and the endpoint "text" with the real model."""
     make_evaluation_world(app.engine, app.home, questions=QUESTIONS)
     app.add_person("dana", Role.COORDINATOR)

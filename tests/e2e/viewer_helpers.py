@@ -18,17 +18,17 @@ class PanePosition:
     top: float
     width: float
     height: float
-    turned: bool = False
+    rotated: bool = False
 
     @property
     def zoom(self) -> float:
-        image_width, image_height = (ROWS, COLUMNS) if self.turned else (COLUMNS, ROWS)
+        image_width, image_height = (ROWS, COLUMNS) if self.rotated else (COLUMNS, ROWS)
         return min(self.width / image_width, self.height / image_height)
 
     def of_pixel(self, x: float, y: float) -> tuple[float, float]:
-        """The window position of a pixel of the matrix; turned means a quarter turn to the right."""
+        """The window position of a pixel of the matrix; rotated means by 90 degrees to the right."""
         dx, dy = (x - COLUMNS / 2) * self.zoom, (y - ROWS / 2) * self.zoom
-        if self.turned:
+        if self.rotated:
             dx, dy = -dy, dx
         return self.left + self.width / 2 + dx, self.top + self.height / 2 + dy
 
@@ -36,7 +36,7 @@ class PanePosition:
         """The inverse of :meth:`of_pixel`."""
         dx = (left - self.left - self.width / 2) / self.zoom
         dy = (top - self.top - self.height / 2) / self.zoom
-        if self.turned:
+        if self.rotated:
             dx, dy = dy, -dx
         return COLUMNS / 2 + dx, ROWS / 2 + dy
 
@@ -59,7 +59,7 @@ def measure_narrow_height(page: Page) -> float:
 
 
 def wait_until_painted(page: Page) -> None:
-    """Wait until the radiograph in front is painted, which shows its zoom, and the others are loaded."""
+    """Wait until the first pane shows its zoom, and all images are loaded."""
     find_status_line(page).filter(has_text="%").wait_for(timeout=30_000)
     wait_for_images(page)
 
@@ -73,7 +73,9 @@ def get_pane_position(page: Page, index: int = 0, *, rotated: bool = False) -> P
     """The position of that pane."""
     box = page.locator(".pane").nth(index).bounding_box()
     assert box is not None
-    return PanePosition(left=box["x"], top=box["y"], width=box["width"], height=box["height"], turned=rotated)
+    return PanePosition(
+        left=box["x"], top=box["y"], width=box["width"], height=box["height"], rotated=rotated
+    )
 
 
 def drag(

@@ -30,7 +30,7 @@ from storage.workspace import Workspace
 GOLDEN_FOLDER = Path(__file__).resolve().parent
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 #: folder -> (question files, image files with rows x columns and kind)
-WORLDS: dict[str, tuple[list[str], dict[str, tuple[int, int, str]]]] = {
+SAMPLE_FOLDERS: dict[str, tuple[list[str], dict[str, tuple[int, int, str]]]] = {
     "native": (
         ["questions.jsonl"],
         {
@@ -65,9 +65,9 @@ WORLDS: dict[str, tuple[list[str], dict[str, tuple[int, int, str]]]] = {
 }
 
 
-def import_world(world: str, engine: Engine, folder: Path) -> dict[str, Any]:
-    """The database after the import of the world's files: questions and their exams, as plain values."""
-    files, images = WORLDS[world]
+def import_sample(world: str, engine: Engine, folder: Path) -> dict[str, Any]:
+    """Import the files of a sample folder; return the stored questions and their exams as plain values."""
+    files, images = SAMPLE_FOLDERS[world]
     for name, (rows, columns, mode) in images.items():
         write_image(folder / name, rows, columns, mode)
     for file in files:
@@ -107,11 +107,11 @@ def write_image(path: Path, rows: int, columns: int, mode: str) -> None:
 
 
 def main() -> None:
-    for world in WORLDS:
+    for world in SAMPLE_FOLDERS:
         with tempfile.TemporaryDirectory() as name:
             engine = make_engine(f"sqlite:///{name}/overread.sqlite")
             upgrade(engine)
-            imported_world = import_world(world, engine, Path(name) / "files")
+            imported_world = import_sample(world, engine, Path(name) / "files")
             engine.dispose()
         text = json.dumps(imported_world, indent=1, ensure_ascii=False) + "\n"
         (GOLDEN_FOLDER / world / "expected.json").write_text(text, encoding="utf-8")

@@ -6,19 +6,22 @@ import pytest
 
 from records.questions import QuestionRecord
 from records.schema import SCHEMA_PATH, render_schema
-from tests.golden.question_files import GOLDEN_FOLDER, WORLDS, import_world
+from tests.golden.question_files import GOLDEN_FOLDER, SAMPLE_FOLDERS, import_sample
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", SAMPLE_FOLDERS)
 def test_a_file_in_a_published_format_is_imported_as_expected(world, sqlite_engine, tmp_path):
     expected = json.loads((GOLDEN_FOLDER / world / "expected.json").read_text(encoding="utf-8"))
-    assert import_world(world, sqlite_engine, tmp_path / "files") == expected
+    assert import_sample(world, sqlite_engine, tmp_path / "files") == expected
 
 
 def test_a_box_on_the_224_letterbox_is_mapped_to_the_original():
-    """Chest ImaGenome's own pair: [129, 65, 186, 89] was [1500, 886, 2278, 1214] on 2544 x 3056."""
+    """Chest ImaGenome publishes this box on both grids: [129, 65, 186, 89], [1500, 886, 2278, 1214] in pixels.
+
+    One pixel of the grid is 13.6 pixels of the image.
+    """
     questions = json.loads((GOLDEN_FOLDER / "gemex" / "expected.json").read_text(encoding="utf-8"))[
         "questions"
     ]

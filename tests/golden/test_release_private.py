@@ -60,7 +60,7 @@ def test_each_exam_is_either_public_or_private(folder):
     assert private
 
 
-def test_no_file_reveals_a_private_answer(folder, formats_world):
+def test_private_questions_are_in_no_public_file(folder, formats_world):
     private = {record["id"] for record in read_records(folder / "private" / "questions.jsonl")}
     revealing_fields = {"answer", "also_right", "explanation", "boxes", "category", "content_type"}
     assert all(
@@ -84,7 +84,7 @@ def test_complete_keys_are_written_beside_the_release(folder, formats_world):
     assert all("answer" in key_record for key_record in keys)
 
 
-def test_an_answer_in_the_private_file_is_found(folder):
+def test_an_answer_in_the_private_file_is_reported_as_a_fault(folder):
     assert verify_release(folder).faults == ()
     path = folder / "private" / "questions.jsonl"
     record = read_records(path)[0]
@@ -93,17 +93,18 @@ def test_an_answer_in_the_private_file_is_found(folder):
 
 
 def test_release_and_keys_are_written_reproducibly(folder, formats_world):
+    # A second release in the same folder is accepted only if all bytes are equal.
     assert formats_world.write(folder, split=SPLIT).already_existed
 
 
-def test_a_side_without_a_question_is_refused(formats_world, tmp_path):
+def test_a_split_without_a_question_is_refused(formats_world, tmp_path):
     with pytest.raises(Refused, match="Choose another share or seed"):
         formats_world.write(tmp_path / "v2", name="v2", split=SplitPlan(private_share=0.001, seed=3))
     assert not (tmp_path / "v2").exists()
     assert not (tmp_path / "v2-keys").exists()
 
 
-def test_train_valid_test_and_private_are_read_by_their_own_libraries(sqlite_engine, tmp_path):
+def test_each_split_is_readable_by_the_library_of_its_format(sqlite_engine, tmp_path):
     """Twelve exams of six patients; each split has whole patients, and every library reads its questions."""
     (tmp_path / "images").mkdir()
     records = []
@@ -150,7 +151,7 @@ def test_train_valid_test_and_private_are_read_by_their_own_libraries(sqlite_eng
     }
 
 
-def test_an_exam_in_two_splits_and_a_missing_question_are_found(formats_world, tmp_path):
+def test_an_exam_in_two_splits_and_a_missing_question_are_faults(formats_world, tmp_path):
     folder = tmp_path / "v1"
     formats_world.write(folder, split=SplitPlan(test_share=0.5, seed=3))
     path = folder / "splits.jsonl"
@@ -169,7 +170,7 @@ def test_an_exam_in_two_splits_and_a_missing_question_are_found(formats_world, t
 
 
 def test_the_same_pixels_in_another_file_have_the_same_hash(formats_world):
-    """A near-leak: the recompressed image has another SHA-256, and its exams must still count as one."""
+    """A recompressed copy has another SHA-256 but the same pixel hash."""
     store = get_image_store(formats_world.workspace)
     files = {
         "raw": dicom(ramp(60, 50)),

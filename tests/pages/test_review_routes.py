@@ -1,4 +1,8 @@
-"""The routes that the review form uses to save, called as a browser and as a stranger."""
+"""The routes that the review form uses, called with and without a valid sign-in and origin.
+
+``/judging/turn`` returns another question, and ``/judging/look`` stores viewing times. ``sheet`` has the
+data of a question on the form.
+"""
 
 import asyncio
 import json
@@ -33,7 +37,7 @@ class Client:
 
     def __init__(self, cookies, person):
         self.cookies = dict(cookies)
-        self.page_of = person
+        self.page_owner = person
 
     def get(self, path):
         return asyncio.run(self._ask("GET", path, REQUEST_HEADERS))
@@ -46,7 +50,7 @@ class Client:
         async with httpx.AsyncClient(
             transport=transport, base_url="http://overread.example", cookies=self.cookies
         ) as client:
-            headers = headers | {PERSON_HEADER: str(self.page_of.id)}
+            headers = headers | {PERSON_HEADER: str(self.page_owner.id)}
             return await client.request(method, path, headers=headers, **more)
 
 
@@ -120,7 +124,7 @@ def test_unassigned_question_is_not_returned(workspace, sign_in_as, browser):
     assert response.json() == {"sheet": None}
 
 
-def test_next_question_is_as_blind_as_on_the_page(workspace, sign_in_as, browser):
+def test_next_question_hides_the_key_until_it_is_answered(workspace, sign_in_as, browser):
     make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(mode=Mode.ANSWER_FIRST))
     client = Client(browser.cookies, sign_in_as("ruth"))
     own_response = client.post(
@@ -135,7 +139,7 @@ def test_next_question_is_as_blind_as_on_the_page(workspace, sign_in_as, browser
 
 
 CANARY = "SECRET-opinion"
-#: The columns of opinions of machines, and of what shows which machine wrote a question, by table.
+#: By table: the columns that contain model output, or that show which model wrote a question.
 OPINIONS: dict[str, dict[str, str | int]] = {
     "problem": {"check_name": "wording", "field": "stem", "dataset_id": 1, "reason": CANARY},
     "question_provenance": {"content": CANARY},
@@ -232,7 +236,7 @@ def test_missing_field_is_named(client):
 
 
 def make_verdict_without_image_field():
-    """The request of a page loaded before the form reported whether the radiographs were on screen."""
+    """A request of an older version of the form, which did not send ``image``."""
     return {name: value for name, value in make_verdict().items() if name != "image"}
 
 

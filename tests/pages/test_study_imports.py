@@ -26,13 +26,13 @@ def study_world(workspace):
 
 @pytest.fixture
 def open_study_page(study_world, sign_in_as, run_page):
-    """``page(part)``: the study's page as cora sees it, on one of its views."""
+    """``open_study_page(view)`` opens the study's page as cora, on that view."""
 
-    def run(part: str):
+    def run(view: str):
         sign_in_as("cora", Role.COORDINATOR)
         app_test = run_page("pages/studies.py")
-        next(control for control in app_test.segmented_control if part in control.options).set_value(
-            part
+        next(control for control in app_test.segmented_control if view in control.options).set_value(
+            view
         ).run()
         assert not app_test.exception
         return app_test
@@ -46,7 +46,7 @@ def press_button(page, label: str):
     return page
 
 
-def import_file(study_world, page, kind="predictions"):
+def press_import_and_wait(page, kind="predictions"):
     """Press the button, and run the page again once the background job is done."""
     press_button(page, f"Import {kind}")
     wait_for_jobs()
@@ -77,7 +77,7 @@ def test_predictions_are_imported_with_counts_per_rule(study_world, open_study_p
     study_page.file_uploader[0].set_value(
         ("m.jsonl", "\n".join(map(json.dumps, lines)).encode(), "application/jsonl")
     )
-    text = get_text(import_file(study_world, study_page))
+    text = get_text(press_import_and_wait(study_page))
     assert "Imported 3 predictions of m, which has now answered 3 of 4 cases." in text
     rules = next(
         table.value
@@ -97,7 +97,7 @@ def test_predictions_with_an_invalid_line_are_refused(study_world, open_study_pa
     content = json.dumps({"question_id": load_case_ids(study_world)[0], "answer": "Z"}).encode()
     study_page.file_uploader[0].set_value(("m.jsonl", content, "application/jsonl"))
     assert "Nothing was imported from m.jsonl: 1 line is invalid." in get_text(
-        import_file(study_world, study_page)
+        press_import_and_wait(study_page)
     )
     with read_only_session() as db:
         assert studies.list_models(db, by=BY, study="first") == []
@@ -112,7 +112,7 @@ def test_external_readings_are_imported(study_world, open_study_page):
     study_page = open_study_page("Imports")
     study_page.file_uploader[1].set_value(("r.csv", text.encode(), "text/csv"))
     assert "Imported 4 readings of 1 reader from r.csv." in get_text(
-        import_file(study_world, study_page, "readings")
+        press_import_and_wait(study_page, "readings")
     )
 
 
@@ -125,7 +125,7 @@ def test_readings_with_an_invalid_line_are_refused(study_world, open_study_page)
     )
     study_page = open_study_page("Imports")
     study_page.file_uploader[1].set_value(("r.csv", text.encode(), "text/csv"))
-    result_page = import_file(study_world, study_page, "readings")
+    result_page = press_import_and_wait(study_page, "readings")
     assert "Nothing was imported from r.csv: 1 line is invalid." in get_text(result_page)
     assert "**Line 3, answer**: " in get_text(result_page)
     with read_only_session() as db:
@@ -164,7 +164,9 @@ def test_amendment_needs_a_reason_and_keeps_the_reading_conditions(study_world, 
     )
 
 
-def test_models_are_chosen_on_the_page_with_the_cases_they_answered(study_world, open_study_page, tmp_path):
+def test_model_choice_lists_answered_cases_and_saves_a_protocol_version(
+    study_world, open_study_page, tmp_path
+):
     answers = [{"question_id": key, "answer": "B"} for key in load_case_ids(study_world)[:3]]
     file = tmp_path / "m.jsonl"
     file.write_text("\n".join(map(json.dumps, answers)))

@@ -39,7 +39,10 @@ def make_box(x: float, label: str = "Nodule") -> LabelledBox:
 
 @pytest.fixture
 def world(engine) -> World:
-    """Two judge: 1 alike, 2 decision, 3 key, 4 boxes apart, 5 boxes close, 6 wording; only one judges 7."""
+    """Ruth and Remo agree on question 1, and only Ruth judges question 7.
+
+    They differ in decision (2), key (3), boxes (4: far apart, 5: close together) and wording (6).
+    """
     world = make_world(engine, assigned_to=("ruth", "remo"))
     for person in ("ruth", "remo"):
         save_verdict(world, make_acceptance(world, question=1, person=person), person)
@@ -100,7 +103,7 @@ def list_disputes(world: World, person: Person) -> dict[int, set[Dispute]]:
         }
 
 
-def test_disputes_list_their_subjects(world, anna):
+def test_disputes_list_their_kinds(world, anna):
     assert list_disputes(world, anna) == {
         2: {Dispute.DECISION}, 3: {Dispute.KEY}, 4: {Dispute.BOXES}, 6: {Dispute.WORDING},
     }  # fmt: skip
@@ -192,7 +195,12 @@ def test_release_has_adjudicated_questions_and_no_open_disputes(world, anna, tmp
     gold = load_released_records(world, tmp_path)
     assert sorted(gold) == ["Q1", "Q4", "Q5", "Q7"]
     assert gold["Q4"]["boxes"][0]["box"] == [600, 100, 700, 200]
-    assert gold["Q5"]["boxes"][0]["box"] == [500, 100, 600, 200]  # overlap suffices: the first reviewer's
+    assert gold["Q5"]["boxes"][0]["box"] == [
+        500,
+        100,
+        600,
+        200,
+    ]  # the boxes overlap enough to count as equal, so the first reviewer's is released
     corrections = (tmp_path / "v1" / "corrections.jsonl").read_text(encoding="utf-8")
     assert '"who":"anna"' in corrections
     excluded = (tmp_path / "v1" / "left_out.jsonl").read_text(encoding="utf-8")

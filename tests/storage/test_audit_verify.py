@@ -35,7 +35,7 @@ BY = command_line_person()
 
 @pytest.fixture
 def world(engine: Engine) -> World:
-    """Three verdicts, the last of which replaces one, a skip, and a closed batch: five entries."""
+    """Five entries: two verdicts, a revision of the second, a skip, and the closing of the batch."""
     made = make_world(engine, assigned_to=["ruth"])
     save_verdict(made, make_acceptance(made, question=1))
     save_verdict(made, make_acceptance(made, question=2))
@@ -56,40 +56,40 @@ def world(engine: Engine) -> World:
     return made
 
 
-def verified(engine: Engine, head: str | None = None) -> AuditCheck:
+def verify(engine: Engine, head: str | None = None) -> AuditCheck:
     with read_only_session(engine) as db:
         return verify_audit(db, by=BY, head=head)
 
 
-def verified_after(engine: Engine, statement: str) -> AuditCheck:
-    """The result of verification after a change without the triggers, which is rolled back."""
+def verify_after_tampering(engine: Engine, statement: str) -> AuditCheck:
+    """Verify after a change that the triggers would refuse, and roll the change back."""
     with engine.connect() as connection:
         allow_change(connection, APPEND_ONLY)
         connection.exec_driver_sql(statement)
         with Session(connection) as db:
-            found = verify_audit(db, by=BY)
+            check = verify_audit(db, by=BY)
         connection.rollback()
-    return found
+    return check
 
 
-def behind_the_back(engine: Engine, statement: str) -> None:
-    """Do what the database's own tools permit: drop the triggers, change rows, restore the triggers."""
+def tamper(engine: Engine, statement: str) -> None:
+    """Change rows as the database's own tools permit: drop the triggers, change, restore the triggers."""
     with engine.begin() as connection:
         allow_change(connection, APPEND_ONLY)
         connection.exec_driver_sql(statement)
         refuse_change(connection, APPEND_ONLY)
 
 
-def test_a_trail_that_nobody_touched_is_whole(world):
-    found = verified(world.engine)
-    assert (found.fault, found.entries, found.judgements) == (None, 5, 4)
+def test_an_unchanged_trail_is_intact(world):
+    check = verify(world.engine)
+    assert (check.fault, check.entries, check.judgements) == (None, 5, 4)
 
 
-def test_an_empty_trail_is_whole(engine):
-    assert verified(engine).fault is None
+def test_an_empty_trail_is_intact(engine):
+    assert verify(engine).fault is None
 
 
-def test_an_altered_entry_is_named_whatever_was_altered(world):
+def test_a_change_of_any_field_of_an_entry_is_reported(world):
     for change in (
         "why = 'other'",
         "person_name = 'remo'",
@@ -100,85 +100,85 @@ def test_an_altered_entry_is_named_whatever_was_altered(world):
         "old = '{}'",
         "new = '{}'",
     ):
-        found = verified_after(world.engine, f"UPDATE audit_entry SET {change} WHERE number = 2")
-        assert (found.number, found.fault) == (2, "its content was changed")
+        check = verify_after_tampering(world.engine, f"UPDATE audit_entry SET {change} WHERE number = 2")
+        assert (check.number, check.fault) == (2, "its content was changed")
 
 
-def test_an_entry_that_was_taken_out_is_named_by_the_one_behind_it(world):
-    found = verified_after(world.engine, "DELETE FROM audit_entry WHERE number = 2")
-    assert (found.number, found.fault) == (3, "entry 2 is missing before it")
+def test_a_deleted_entry_is_reported_at_its_successor(world):
+    check = verify_after_tampering(world.engine, "DELETE FROM audit_entry WHERE number = 2")
+    assert (check.number, check.fault) == (3, "entry 2 is missing before it")
 
 
-def test_an_entry_with_another_hash_is_named(world):
+def test_a_changed_hash_is_reported(world):
     statement = f"UPDATE audit_entry SET hash = '{'f' * 64}' WHERE number = 2"
-    assert verified_after(world.engine, statement).number == 2
+    assert verify_after_tampering(world.engine, statement).number == 2
 
 
-def test_entries_taken_away_at_the_end_are_missed_by_their_judgements(world):
-    found = verified_after(world.engine, "DELETE FROM audit_entry WHERE number > 3")
-    assert "skip question, batch 1 question 3" in found.fault
+def test_truncation_is_detected_from_judgements(world):
+    check = verify_after_tampering(world.engine, "DELETE FROM audit_entry WHERE number > 3")
+    assert "skip question, batch 1 question 3" in check.fault
 
 
-def test_entries_taken_away_at_the_end_are_missed_by_a_head_that_was_noted(world):
-    head = verified(world.engine).head
-    behind_the_back(world.engine, "DELETE FROM audit_entry WHERE number = 5")
-    assert verified(world.engine).fault is None
-    assert "No entry has the stated head" in verified(world.engine, head).fault
+def test_truncation_is_detected_from_a_noted_head(world):
+    head = verify(world.engine).head
+    tamper(world.engine, "DELETE FROM audit_entry WHERE number = 5")
+    assert verify(world.engine).fault is None
+    assert "No entry has the stated head" in verify(world.engine, head).fault
 
 
-def test_a_head_that_was_noted_is_found_again_when_more_was_done_since(world):
-    head = verified(world.engine).head
+def test_a_noted_head_is_accepted_after_more_entries(world):
+    head = verify(world.engine).head
     with unit_of_work(world.engine) as db:
         review.reopen_batch(db, by=world.people["cora"], batch="first", now=NOW)
-    assert verified(world.engine, head).fault is None
+    assert verify(world.engine, head).fault is None
 
 
-def test_an_altered_judgement_is_found_whatever_was_altered(world):
+def test_a_change_of_any_field_of_a_judgement_is_detected(world):
     for statement in (
         "UPDATE verdict SET decision = 'reject' WHERE question_id = 1",
         "UPDATE verdict SET seconds_looking = 1 WHERE question_id = 1",
         "UPDATE verdict SET comment = 'x' WHERE question_id = 2 AND revision = 2",
         "UPDATE skip SET reason = 'x'",
     ):
-        found = verified_after(world.engine, statement)
-        assert "A saved judgement differs from the trail" in found.fault
+        check = verify_after_tampering(world.engine, statement)
+        assert "A saved judgement differs from the trail" in check.fault
 
 
-def test_a_judgement_that_was_removed_is_found(world):
-    found = verified_after(world.engine, "DELETE FROM verdict WHERE question_id = 1")
-    assert (found.number, "was deleted or changed" in found.fault) == (1, True)
+def test_a_deleted_judgement_is_detected(world):
+    check = verify_after_tampering(world.engine, "DELETE FROM verdict WHERE question_id = 1")
+    assert (check.number, "was deleted or changed" in check.fault) == (1, True)
 
 
-def test_what_was_judged_before_there_was_a_trail_is_counted_in_its_first_entry(world):
+def test_first_entry_counts_judgements_older_than_the_trail(world):
     downgrade(world.engine, "0001")
     upgrade(world.engine)
     with read_only_session(world.engine) as db:
         [first] = list_audit_entries(db, by=BY, entry_filter=AuditFilter())
     assert json.loads(first.entry.new) == {"verdict": 3, "own_answer": 0, "skip": 1, "report_opening": 0}
-    assert verified(world.engine).fault is None
+    assert verify(world.engine).fault is None
 
 
 def test_filters_and_pages(world):
-    def numbers(*, below=None, limit=50, **wanted):
+    def list_numbers(*, below=None, limit=50, **wanted):
         with read_only_session(world.engine) as db:
-            found = list_audit_entries(
+            check = list_audit_entries(
                 db, by=BY, entry_filter=AuditFilter(**wanted), below=below, limit=limit
             )
-        return [visible.entry.number for visible in found]
+        return [visible.entry.number for visible in check]
 
-    assert numbers() == [5, 4, 3, 2, 1]
-    assert numbers(limit=2) == [5, 4]
-    assert numbers(limit=2, below=4) == [3, 2]
-    assert numbers(person="cora") == [5]
-    assert numbers(what="give verdict") == [3, 2, 1]
-    assert numbers(subject="batch 1 question 2") == [3, 2]
-    assert numbers(subject="batch 1") == [5, 4, 3, 2, 1]
-    assert numbers(subject="batch") == [5, 4, 3, 2, 1]
-    assert numbers(subject="batch 1 question") == [4, 3, 2, 1]
-    assert numbers(since=NOW, before=NOW) == []
+    assert list_numbers() == [5, 4, 3, 2, 1]
+    assert list_numbers(limit=2) == [5, 4]
+    assert list_numbers(limit=2, below=4) == [3, 2]
+    assert list_numbers(person="cora") == [5]
+    assert list_numbers(what="give verdict") == [3, 2, 1]
+    assert list_numbers(subject="batch 1 question 2") == [3, 2]
+    assert list_numbers(subject="batch 1") == [5, 4, 3, 2, 1]
+    assert list_numbers(subject="batch") == [5, 4, 3, 2, 1]
+    assert list_numbers(subject="batch 1 question") == [4, 3, 2, 1]
+    assert list_numbers(since=NOW, before=NOW) == []
 
 
-def test_a_reviewer_sees_nothing_of_it(world):
+def test_reviewers_cannot_read_the_trail(world):
     with read_only_session(world.engine) as db:
         for look in (
             lambda: list_audit_entries(db, by=world.people["ruth"], entry_filter=AuditFilter()),
@@ -205,7 +205,7 @@ def test_a_coordinator_who_judges_too_does_not_see_judgements_of_others(engine):
     assert (shown.withheld, shown.entry.new, "PLANTED" in text) == (True, None, False)
 
 
-def test_a_spreadsheet_runs_nothing_of_the_csv(world):
+def test_csv_escapes_formulas(world):
     with unit_of_work(world.engine) as db:
         review.reopen_batch(db, by=world.people["cora"], batch="first", now=NOW)
     save_verdict(world, make_acceptance(world, question=4, why="=HYPERLINK(1)", revision=1))
@@ -218,14 +218,14 @@ def test_a_spreadsheet_runs_nothing_of_the_csv(world):
 
 
 @pytest.fixture
-def workspace(monkeypatch: pytest.MonkeyPatch, sqlite_engine: Engine) -> Engine:
-    """The workspace that the commands use."""
+def command_engine(monkeypatch: pytest.MonkeyPatch, sqlite_engine: Engine) -> Engine:
+    """The engine of the database that the commands use."""
     monkeypatch.setenv("OVERREAD_DATABASE_URL", str(sqlite_engine.url))
     return sqlite_engine
 
 
-def test_the_commands_verify_and_export(workspace, capsys, tmp_path):
-    world = make_world(workspace, assigned_to=["ruth"])
+def test_the_commands_verify_and_export(command_engine, capsys, tmp_path):
+    world = make_world(command_engine, assigned_to=["ruth"])
     save_verdict(world, make_acceptance(world, question=1))
     assert cli.main(["audit", "verify"]) == 0
     output = capsys.readouterr().out.splitlines()
@@ -238,10 +238,10 @@ def test_the_commands_verify_and_export(workspace, capsys, tmp_path):
     assert json.loads(line)["what"] == "give verdict"
 
 
-def test_the_command_names_the_broken_entry_and_fails(workspace, capsys):
-    world = make_world(workspace, assigned_to=["ruth"])
+def test_the_command_names_the_changed_entry_and_exits_with_1(command_engine, capsys):
+    world = make_world(command_engine, assigned_to=["ruth"])
     save_verdict(world, make_acceptance(world, question=1))
-    behind_the_back(workspace, "UPDATE audit_entry SET why = 'x'")
+    tamper(command_engine, "UPDATE audit_entry SET why = 'x'")
     assert cli.main(["audit", "verify"]) == 1
     output = capsys.readouterr()
     assert "NOT intact" in output.out

@@ -38,7 +38,7 @@ from tests.storage.evaluation_worlds import (
     plan,
 )
 from tests.storage.local_model import LOCAL_MODEL, running_local_model
-from tests.storage.vision_server import VisionServer, running_vision_server
+from tests.storage.vision_server import ReceivedRequests, running_vision_server
 from tests.storage.worlds import NOW, SECRETS
 
 pytestmark = pytest.mark.full
@@ -84,7 +84,7 @@ def finished(template, tmp_path_factory):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
     engine: Engine
-    server: VisionServer
+    server: ReceivedRequests
     progress: evaluations.EvaluationProgress
 
 

@@ -117,7 +117,7 @@ def test_version_follows_the_newest_question_and_release(engine: Engine) -> None
         assert load_statistics_version(db, by=command_line_person(), dataset="demo") == (12, 1, 0)
 
 
-def test_word_counts_once_per_text() -> None:
+def test_each_word_is_counted_once_per_text() -> None:
     counts = TextCounts()
     counts.add_texts(["left, left effusion", "", "Left lung"])
     assert counts.n == 2

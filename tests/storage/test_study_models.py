@@ -41,7 +41,7 @@ def study_world(sqlite_engine: Engine) -> StudyWorld:
 
 
 def import_answers(study_world, tmp_path, *, cases: int = 8, model: str = "m", study: str = "first") -> None:
-    """The model answers A to the first ``cases`` cases of the study "first"."""
+    """Import into ``study`` a model that answers A to the first ``cases`` cases of the study "first"."""
     answers = [
         {"question_id": case.question.id, "answer": "A"} for case in list_scored_cases(study_world)[:cases]
     ]
@@ -84,18 +84,18 @@ def test_models_of_another_study_do_not_enter_a_new_one(study_world, tmp_path):
     assert {chosen for _, _, chosen in list_models(study_world, "second").values()} == {False}
     with unit_of_work(study_world.engine) as db:
         studies.assign_readers(db, by=study_world.cora, study="first", to=["rea"], now=NOW)
-    create_second = load_report_of(study_world, "second", tmp_path)
-    assert [row.rater for row in create_second.tables.raters if row.kind == "model"] == ["n"]
+    report = import_n_and_load_report(study_world, "second", tmp_path)
+    assert [row.rater for row in report.tables.raters if row.kind == "model"] == ["n"]
 
 
-def load_report_of(study_world, study: str, tmp_path):
-    """The report of the study, in which the model "n" answered every case."""
+def import_n_and_load_report(study_world, study: str, tmp_path):
+    """Import a model "n" that answers every case, and return the report of the study."""
     import_answers(study_world, tmp_path, model="n", study=study)
     with read_only_session(study_world.engine) as db:
         return studies.load_or_compute_report(db, by=study_world.cora, study=study)
 
 
-def test_import_into_a_study_chooses_the_model_with_a_version_of_the_protocol(study_world, tmp_path):
+def test_import_adds_the_model_to_the_study_in_a_new_protocol_version(study_world, tmp_path):
     import_answers(study_world, tmp_path)
     with read_only_session(study_world.engine) as db:
         first, second = studies.list_protocol_versions(db, by=study_world.cora, study="first")
@@ -133,7 +133,7 @@ def test_the_model_of_the_primary_comparison_takes_part_and_cannot_be_removed(sq
         choose(study_world, remove=["m"])
 
 
-def test_every_model_stays_in_a_study_whose_protocol_is_older_than_the_choice(sqlite_engine, tmp_path):
+def test_old_protocols_without_a_model_list_include_all_models(sqlite_engine, tmp_path):
     old_protocol = Protocol(bootstrap=0, models=None, minimum_cases=None)
     study_world = make_study_world(sqlite_engine, design=make_design(8), protocol=old_protocol)
     import_answers(study_world, tmp_path)
@@ -166,7 +166,9 @@ def test_a_comparison_on_too_few_cases_has_no_estimate_in_page_report_and_export
         assert (comparison.cases, comparison.difference, comparison.note) == (3, None, NOTE)
     agreement = find_result(report.tables.agreement, a="m", b="rea", task="all")
     assert (agreement.n, agreement.kappa, agreement.ac1, agreement.note) == (3, None, None, NOTE)
-    assert find_result(report.tables.accuracy, rater="m", group="all").n == 3  # a description, with its n
+    assert (
+        find_result(report.tables.accuracy, rater="m", group="all").n == 3
+    )  # accuracy describes the model, so it is still reported
     assert f"Primary comparison (generalises to similar readers): {NOTE}." in report.words
     mean, *rows = build_difference_rows(report)
     assert mean.words == f"{NOTE}, 2 readers, n 3"
@@ -182,7 +184,7 @@ def test_a_comparison_on_too_few_cases_has_no_estimate_in_page_report_and_export
     assert NOTE in files["figures/differences-all.svg"]
 
 
-def test_one_case_fewer_than_needed_withholds_and_the_needed_number_does_not(study_world, tmp_path):
+def test_the_difference_is_withheld_only_below_the_minimum_number_of_cases(study_world, tmp_path):
     read_all(study_world, "rea", option=0)
     import_answers(study_world, tmp_path, cases=7)
     assert find_result(load_report(study_world).tables.paired, a="m", b="rea", task="all").difference is None

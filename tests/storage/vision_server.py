@@ -24,7 +24,7 @@ from PIL import Image
 VISION_MODEL = "vision-model"
 FINDINGS = ("Nodule", "Effusion", "Pneumothorax")
 VIEWS = ("PA", "LATERAL")
-#: Squares per row, rows of squares, and pixels of the side of a square; a quarter of it is 8 pixels.
+#: Squares per row, rows of squares, and the side of a square in pixels (8 in quarter size).
 _COLUMNS, _ROWS, _SQUARE = 8, 3, 32
 _OPTION = re.compile(r"^([A-Z])\. (.+)$", re.MULTILINE)
 _ANNOUNCEMENT = re.compile(r"^Radiograph (\d+) of (\d+): (PA|lateral)\.$")
@@ -43,8 +43,8 @@ class SeenImage:
 
 
 @dataclass
-class VisionServer:
-    """The requests: the raw bytes, and the images of each."""
+class ReceivedRequests:
+    """The requests that the server received: the raw bytes, and the images of each."""
 
     port: int = 0
     raw: list[bytes] = field(default_factory=list)
@@ -93,28 +93,28 @@ def answer(text: str, finding: str | None) -> str:
 
 
 def paraphrase(stem: str) -> str:
-    """Return a paraphrase; of each three radiographs one changes the meaning, and one changes nothing."""
+    """Return a paraphrase. By number modulo 3: 0 changes the meaning, 1 keeps it, 2 repeats the words."""
     number = int(stem.rstrip("?").split()[-1])
     finding = {0: "left finding is", 1: "finding is shown", 2: "finding is"}[number % 3]
     return f"“Which {finding} on radiograph {number}?”"
 
 
 @contextmanager
-def running_vision_server() -> Iterator[VisionServer]:
+def running_vision_server() -> Iterator[ReceivedRequests]:
     """Run the server in a thread of this process."""
-    seen = VisionServer()
+    received = ReceivedRequests()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
             raw = self.rfile.read(int(self.headers["content-length"]))
-            seen.raw.append(raw)
+            received.raw.append(raw)
             parts = json.loads(raw)["messages"][-1]["content"]
             content = parts if isinstance(parts, list) else [{"type": "text", "text": parts}]
             images = tuple(_read_images(content))
-            seen.images.append(images)
-            seen.texts.append(content[-1]["text"])
+            received.images.append(images)
+            received.texts.append(content[-1]["text"])
             reply = answer(content[-1]["text"], images[0].finding if images else None)
             body = json.dumps(
                 {
@@ -136,11 +136,11 @@ def running_vision_server() -> Iterator[VisionServer]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    seen.port = server.server_address[1]
+    received.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
-        yield seen
+        yield received
     finally:
         server.shutdown()
         server.server_close()

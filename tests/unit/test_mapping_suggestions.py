@@ -29,7 +29,7 @@ def make_sample(*records):
     return TableSample(names=tuple(range(1, len(records) + 1)), records=records, columns=tuple(columns))
 
 
-def make_choice(number, **changes):
+def make_single_choice_record(number, **changes):
     fields = {
         "id": f"q{number}",
         "question": "Which finding is present?",
@@ -101,7 +101,9 @@ def test_one_column_per_option_is_recognised():
     ],
 )
 def test_numbers_of_options_are_offered_from_0_and_from_1(answers, first_way, indices):
-    sample = make_sample(*(make_choice(number, answer=answer) for number, answer in enumerate(answers)))
+    sample = make_sample(
+        *(make_single_choice_record(number, answer=answer) for number, answer in enumerate(answers))
+    )
     mapping, mistakes = suggest(sample)
     assert mistakes["numbers"].fixes[0][0] == first_way
     assert {value for value, _ in mistakes["numbers"].fixes} == {"index", "number"}
@@ -119,7 +121,9 @@ def test_numbers_of_options_are_offered_from_0_and_from_1(answers, first_way, in
     ],
 )
 def test_options_in_one_cell_are_split(cell):
-    sample = make_sample(make_choice(1, options=cell), make_choice(2, options=cell))
+    sample = make_sample(
+        make_single_choice_record(1, options=cell), make_single_choice_record(2, options=cell)
+    )
     mapping, mistakes = suggest(sample)
     assert "cell" in mistakes
     question = read_questions(sample, mapping)[0]
@@ -127,7 +131,9 @@ def test_options_in_one_cell_are_split(cell):
 
 
 def test_answers_that_are_texts_of_options_are_found():
-    sample = make_sample(make_choice(1, answer="nodule"), make_choice(2, answer="Effusion"))
+    sample = make_sample(
+        make_single_choice_record(1, answer="nodule"), make_single_choice_record(2, answer="Effusion")
+    )
     mapping, mistakes = suggest(sample)
     assert mistakes["texts"].text == "The answers are the texts of options (2 of 2 match one exactly)."
     assert [question.answer for question in read_questions(sample, mapping)] == [(2,), (0,)]
@@ -142,7 +148,7 @@ def test_answers_that_are_texts_of_options_are_found():
     ],
 )
 def test_missing_ids_are_made_from_file_and_record(ids, text):
-    records = [make_choice(number, id=value) for number, value in enumerate(ids)]
+    records = [make_single_choice_record(number, id=value) for number, value in enumerate(ids)]
     sample = make_sample(
         *({name: value for name, value in record.items() if value is not ...} for record in records)
     )
@@ -151,8 +157,8 @@ def test_missing_ids_are_made_from_file_and_record(ids, text):
     assert [question.id for question in read_questions(sample, mapping)] == ["set-1", "set-2"]
 
 
-def test_image_names_get_the_ending_of_the_images_that_are_there():
-    sample = make_sample(make_choice(1, image="exam-1/pa"))
+def test_missing_extension_is_taken_from_the_images():
+    sample = make_sample(make_single_choice_record(1, image="exam-1/pa"))
     mapping, mistakes = suggest(sample, frozenset({"exam-1/pa.dcm", "other.png"}))
     assert mistakes["suffix"].fixes == ((".dcm", "Add .dcm"),)
     assert mapping.content.fields.images.value_template == "{}.dcm"
@@ -183,7 +189,9 @@ def test_one_column_per_view_is_recognised(names):
     ],
 )
 def test_folders_of_image_names_are_removed_if_the_images_have_none(images, delivered, expected):
-    sample = make_sample(*(make_choice(number, image=image) for number, image in enumerate(images)))
+    sample = make_sample(
+        *(make_single_choice_record(number, image=image) for number, image in enumerate(images))
+    )
     mapping, mistakes = suggest(sample, delivered)
     assert ("folders" in mistakes) == (expected not in images)
     [first, *_] = try_mapping(sample, mapping, file_stem="set", count=1)
@@ -233,7 +241,12 @@ def read_ids(sample):
 @pytest.mark.parametrize("indent", [None, 1])
 def test_questions_inside_an_object_are_found(tmp_path, indent):
     path = tmp_path / "set.json"
-    path.write_text(json.dumps({"version": 1, "data": [make_choice(1), make_choice(2)]}, indent=indent))
+    path.write_text(
+        json.dumps(
+            {"version": 1, "data": [make_single_choice_record(1), make_single_choice_record(2)]},
+            indent=indent,
+        )
+    )
     sample = read_file(path)
     assert sample.given.records == "data[*]"
     assert read_ids(sample) == ["q1", "q2"]
@@ -241,7 +254,7 @@ def test_questions_inside_an_object_are_found(tmp_path, indent):
 
 @pytest.mark.parametrize("wrap", [lambda record: [record], lambda record: record])
 def test_one_question_with_lists_is_not_taken_for_a_file_of_questions(tmp_path, wrap):
-    record = make_choice(
+    record = make_single_choice_record(
         1, options=[{"letter": "A", "text": "x", "n": 1}, {"letter": "B", "text": "y", "n": 2}]
     )
     path = tmp_path / "set.json"
@@ -254,7 +267,12 @@ def test_one_question_with_lists_is_not_taken_for_a_file_of_questions(tmp_path, 
 def test_nan_of_pandas_is_a_missing_value(tmp_path):
     path = tmp_path / "set.json"
     path.write_text(
-        json.dumps([make_choice(1, explanation=float("nan")), make_choice(2, explanation="Seen.")])
+        json.dumps(
+            [
+                make_single_choice_record(1, explanation=float("nan")),
+                make_single_choice_record(2, explanation="Seen."),
+            ]
+        )
     )
     sample = read_file(path)
     mapping, _ = suggest(sample)
@@ -264,7 +282,7 @@ def test_nan_of_pandas_is_a_missing_value(tmp_path):
 
 def test_damaged_records_are_left_out_of_the_sample_unless_all_are(tmp_path):
     path = tmp_path / "set.jsonl"
-    path.write_text(json.dumps(make_choice(1)) + '\n{"id": 2,,}\n')
+    path.write_text(json.dumps(make_single_choice_record(1)) + '\n{"id": 2,,}\n')
     assert read_ids(read_file(path)) == ["q1"]
     path.write_text('[{"id": 2,,}]')
     with pytest.raises(InvalidValue, match="record: is not valid JSON"):
@@ -304,12 +322,14 @@ def test_column_that_no_path_can_name_is_not_offered():
 
 
 def test_no_mistake_is_reported_where_there_is_none():
-    sample = make_sample(make_choice(1), make_choice(2))
+    sample = make_sample(make_single_choice_record(1), make_single_choice_record(2))
     assert find_mistakes(sample, guess_columns(sample)) == ()
 
 
-def test_mapping_of_columns_is_a_file_that_reads_the_same():
-    mapping, _ = suggest(make_sample(make_choice(1, answer=1), make_choice(2, answer=3)))
+def test_created_mapping_round_trips_through_its_file():
+    mapping, _ = suggest(
+        make_sample(make_single_choice_record(1, answer=1), make_single_choice_record(2, answer=3))
+    )
     assert load_mapping(mapping.text, mapping.file_name).content == mapping.content
 
 
@@ -322,7 +342,7 @@ def test_ready_mapping_is_found_by_its_columns():
     columns = ("img_name", "question", "answer", "qid", "modality", "location", "content_type")
     record = dict.fromkeys(columns, "x")
     assert find_ready_mapping(make_sample(record)).content.name == "slake"
-    assert find_ready_mapping(make_sample(make_choice(1))) is None
+    assert find_ready_mapping(make_sample(make_single_choice_record(1))) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -59,20 +59,20 @@ def test_a_fixed_number_considers_drawn_and_available_questions():
     ]
 
 
-def test_a_short_tier_is_made_up_evenly_from_the_others():
+def test_a_shortfall_in_one_difficulty_is_filled_evenly_from_the_others():
     # an even share is 33 or 34 each; easy has 10, so 90 are left for two
     assert allocate_to_tiers(100, sizes=make_tier_counts(10, 500, 490), plan=PLAN) == make_tier_counts(
         10, 45, 45
     )
 
 
-def test_two_short_tiers_are_made_up_from_the_third():
+def test_shortfalls_in_two_difficulties_are_filled_from_the_third():
     assert allocate_to_tiers(100, sizes=make_tier_counts(10, 20, 970), plan=PLAN) == make_tier_counts(
         10, 20, 70
     )
 
 
-def test_questions_without_a_tier_are_their_own_tier():
+def test_questions_without_a_difficulty_are_a_group_of_their_own():
     assert allocate_to_tiers(100, sizes=make_tier_counts(400, 300, 200, 100), plan=PLAN) == make_tier_counts(
         25, 25, 25, 25
     )
@@ -135,8 +135,8 @@ def test_the_allocation_equals_assigning_one_by_one(sizes, shares, n):
     assert allocate_to_tiers(n, sizes=sizes, plan=plan) == allocated
 
 
-def test_cells_within_a_tier_are_allocated_in_proportion():
-    # 10 x (50, 30, 20) / 100 = 5, 3, 2; 11 x = 5.5, 3.3, 2.2: the first has the largest remainder
+def test_cells_within_a_difficulty_are_allocated_in_proportion():
+    # 10 x (50, 30, 20) / 100 = 5, 3, 2; and for 11: 5.5, 3.3, 2.2; the first has the largest remainder
     assert allocate_to_cells(10, sizes=[50, 30, 20]) == [5, 3, 2]
     assert allocate_to_cells(11, sizes=[50, 30, 20]) == [6, 3, 2]
 
@@ -152,7 +152,7 @@ def test_cell_counts_are_within_one_of_their_proportion(sizes, part):
         assert abs(count - exact) < 1 + 1e-9
 
 
-def test_strata_are_sorted_by_tier_and_then_by_other_values():
+def test_strata_are_sorted_by_difficulty_and_then_by_other_values():
     counts: dict[Any, int] = {
         (HARD, ("location",)): 300,
         (EASY, ("presence",)): 300,

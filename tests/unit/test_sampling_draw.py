@@ -84,7 +84,7 @@ def test_a_larger_draw_contains_the_smaller():
 
 @given(hashes=st.lists(st.integers(-3, 3), min_size=2, max_size=40), n=st.integers(1, 40))
 def test_equal_hashes_are_ordered_by_id(hashes, n):
-    # so close or so often equal that all hashes are on one side of the fast limit
+    # so close or so often equal that all hashes are on one side of the limit
     keys = [f"k{i:02d}" for i in range(len(hashes))][::-1]
     n = min(n, len(keys))
     stored = np.array(hashes, dtype=np.int64)
@@ -103,7 +103,7 @@ def test_ids_are_looked_up_only_for_equal_hashes():
     assert looked_up == []
 
 
-def test_hashes_above_the_quick_limit_are_drawn():
+def test_hashes_above_the_limit_are_drawn():
     stored = select_highest_hashes()
     assert len(draw_keys(KEYS[:100], [0] * 100, [10], 7, hashes=stored)) == 10
 
@@ -145,9 +145,9 @@ def test_neighbouring_seeds_order_the_questions_independently():
 
 
 @pytest.mark.parametrize("bit", range(64))
-def test_each_hash_bit_flips_half_of_the_ordering_bits(bit):
+def test_each_hash_bit_flips_half_of_the_upper_24_bits(bit):
     with_flipped_bit = HASHES ^ np.int64(np.uint64(1 << bit).view(np.int64))
     changed_bits = mix_hashes(HASHES, seed=7) ^ mix_hashes(with_flipped_bit, seed=7)
     upper = np.unpackbits(changed_bits.astype(">u8").view(np.uint8).reshape(-1, 8)[:, :3], axis=1)
-    # Flipping bit 63 always flips bit 63; the others of the upper 24 flip at random.
+    # Flipping bit 63 always flips bit 63; the other 23 flip at random.
     assert upper[:, 1:].mean() == pytest.approx(0.5, abs=0.03)
