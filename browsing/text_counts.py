@@ -1,4 +1,4 @@
-"""Counts the lengths and word frequencies of texts, which are added in blocks."""
+"""Counts the lengths and word frequencies of texts. Texts are added block by block."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ STOP_WORDS = frozenset(  # one string is easier to read than a list of words
     up was were what when where which while who why will with within would""".split()  # noqa: SIM905 - as above
 )
 
-#: Of these, the words that open questions: they are counted in questions, as in GEMeX (Figure 5).
+#: Stop words with which questions begin. They are counted in questions, as in GEMeX (Figure 5).
 QUESTION_WORDS = frozenset(
     {"what", "which", "where", "when", "who", "why", "how", "is", "are", "does", "do", "can", "was", "were"}
 )
 
 
 class TextCounts:
-    """Counts of texts by length in characters, by length in words, and by the words that they contain."""
+    """Counts of texts: by length in ``characters`` and in ``words``, and by word (``frequencies``)."""
 
     def __init__(self) -> None:
         """Create empty counts."""

@@ -121,9 +121,9 @@ def run_test(args: argparse.Namespace) -> int:
     by = command_line_person()
     with read_only_session() as db:
         endpoint = models.load_endpoint(db, by=by, name=args.name)
-    call = models.call_test(endpoint, now=datetime.now(UTC))
+    call = models.make_test_call(endpoint, now=datetime.now(UTC))
     with unit_of_work() as db:
-        models.record_test(db, by=by, call=call)
+        models.record_test_call(db, by=by, call=call)
     print(_describe_call(call))
     return 0 if call.failure is None else 1
 

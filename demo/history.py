@@ -317,7 +317,7 @@ def _judge_one(
     question_id = sheet.stem_only.id.split(HIDDEN_MARK)[0].split(PRACTICE_MARK)[0]
     planted = planted_by_row_id.get(sheet.question_row_id) or question_set.planted.get(question_id)
     question = planted.question if planted is not None else question_set.find_question(question_id)
-    simulated = simulate_verdict(question, planted, rng=rng, all_parts=settings.parts is FormScope.ALL)
+    simulated = simulate_verdict(question, planted, rng=rng, all_fields=settings.parts is FormScope.ALL)
     done_at = clock + timedelta(seconds=simulated.seconds)
     if settings.mode is Mode.ANSWER_FIRST:
         own_answer: Answer | None = question.answer

@@ -25,11 +25,11 @@ _SKIP_PROBABILITY = 0.025
 
 _COMMENTS = {
     ErrorKind.SEVERAL_CORRECT: "A second option is right as well.",
-    ErrorKind.NONE_CORRECT: "None of the options is right as it came.",
+    ErrorKind.NONE_CORRECT: "None of the options is right as written.",
     ErrorKind.WRONG_KEY: "Key and image don't agree.",
     ErrorKind.COMPARISON: "There is no earlier examination to compare with.",
-    ErrorKind.NOT_CLINICALLY_VALID: "This can't be concluded from a radiograph, nor would it be right.",
-    ErrorKind.NOT_IN_REPORT: "I see it, but the report doesn't mention it, so the key has no witness.",
+    ErrorKind.NOT_CLINICALLY_VALID: "This is wrong, and a radiograph could not show it.",
+    ErrorKind.NOT_IN_REPORT: "I see it, but the report does not mention it.",
     ErrorKind.NOT_IN_IMAGE: "I can't see this on either radiograph.",
     ErrorKind.EXPLANATION: "True, but it has nothing to do with the key.",
     ErrorKind.WRONG_LOCATION: "Sides are swapped.",
@@ -72,9 +72,9 @@ class SimulatedVerdict:
 
 
 def simulate_verdict(
-    question: Question, planted: PlantedError | None, *, rng: random.Random, all_parts: bool
+    question: Question, planted: PlantedError | None, *, rng: random.Random, all_fields: bool
 ) -> SimulatedVerdict:
-    """Simulate a verdict. ``all_parts`` is whether the batch requests all fields."""
+    """Simulate a verdict. ``all_fields`` is whether the batch requests all fields."""
     detected = planted if planted is not None and rng.random() < _DETECTION_PROBABILITY else None
     correction, errors, comment = Correction(), frozenset[ErrorKind](), ""
     decision = Decision.ACCEPT
@@ -83,24 +83,24 @@ def simulate_verdict(
         decision = Decision.REJECT
         if detected.corrected is not None:
             decision, correction = Decision.REVISE, _build_correction(question, detected.corrected)
-    elif all_parts and question.explanation and rng.random() < _MINOR_EDIT_PROBABILITY:
+    elif all_fields and question.explanation and rng.random() < _MINOR_EDIT_PROBABILITY:
         decision = Decision.REVISE
         correction = Correction(explanation=f"{question.explanation} No other finding affects the answer.")
     # A batch that requests image alignment only accepts no corrections.
-    if not all_parts and decision is Decision.REVISE:
+    if not all_fields and decision is Decision.REVISE:
         decision, correction = Decision.ACCEPT, Correction()
     ratings = _simulate_ratings(detected, rng)
     opinion = Opinion(
         ratings=Ratings(image_alignment=ratings.image_alignment), errors=errors, comment=comment
     )
-    if all_parts:
+    if all_fields:
         opinion = Opinion(
             ratings=ratings,
             domain_specific=rng.random() < 0.94,
             cognitive_depth=_needs_reasoning(question, rng),
             image_centric=question.task is not Task.DIFFERENTIAL or rng.random() < 0.5,
             clinically_relevant=detected is None or rng.random() < 0.4,
-            difficulty=_simulate_tier(question, rng),
+            difficulty=_simulate_difficulty(question, rng),
             errors=errors,
             correction=correction,
             comment=comment,
@@ -144,9 +144,9 @@ def _needs_reasoning(question: Question, rng: random.Random) -> bool:
     return rng.random() < probability.get(question.task or Task.PRESENCE, 0.3)
 
 
-def _simulate_tier(question: Question, rng: random.Random) -> Difficulty:
-    """Return the tier of the question or a neighbouring tier."""
-    tiers = list(Difficulty)
-    index = tiers.index(question.difficulty or Difficulty.MEDIUM)
+def _simulate_difficulty(question: Question, rng: random.Random) -> Difficulty:
+    """Return the difficulty of the question, or a neighbouring one."""
+    difficulties = list(Difficulty)
+    index = difficulties.index(question.difficulty or Difficulty.MEDIUM)
     step = rng.choices((-1, 0, 1), weights=(24, 62, 14))[0]
-    return tiers[min(max(index + step, 0), len(tiers) - 1)]
+    return difficulties[min(max(index + step, 0), len(difficulties) - 1)]

@@ -29,7 +29,7 @@ class ModelAccess(StrEnum):
 
 
 class ReferenceKind(StrEnum):
-    """The permanent rows of a leaderboard, which have no rank."""
+    """The reference rows of a leaderboard, which have no rank."""
 
     CHANCE = "chance"
     TEXT_ONLY = "text only"

@@ -1,4 +1,4 @@
-"""What a leaderboard shows: ranked teams, permanent rows and the significance map. Aggregates only."""
+"""What a leaderboard shows: ranked teams, reference rows and the significance map. Aggregates only."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TeamDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standings:
-    """A leaderboard with its rows by rank, its permanent rows, and all pairs of teams."""
+    """A leaderboard with its rows by rank, its reference rows, and all pairs of teams."""
 
     leaderboard: Leaderboard
     rows: tuple[RankedTeam, ...]
@@ -99,15 +99,15 @@ def build_standings(
         chosen: the submissions in the order of the systems of ``ranking``.
         scores: the disclosed scores by the id of the submission.
         ranking: the ranking of these submissions.
-        references: the permanent rows.
+        references: the reference rows.
     """
     names = {team.id: team.name for team in teams}
-    name_of = [names[item.team_id] for item in chosen]
+    team_names = [names[item.team_id] for item in chosen]
     return Standings(
         leaderboard=leaderboard,
         rows=tuple(
             RankedTeam(
-                team=name_of[system.index],
+                team=team_names[system.index],
                 submission=chosen[system.index],
                 score=scores[chosen[system.index].id],
                 rank=system.rank,
@@ -118,7 +118,7 @@ def build_standings(
             for system in ranking.systems
         ),
         references=tuple(references),
-        differences=tuple(_name_difference(pair, name_of) for pair in ranking.pairs),
+        differences=tuple(_name_difference(pair, team_names) for pair in ranking.pairs),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.people import Action, Person
-from ui.comments.threads import show_open_comments, show_unread_answers
+from ui.comments.threads import show_open_comments, show_unread_comments
 from ui.context import require_page
 from ui.home.accounts import show_accounts
 from ui.home.coordination import show_coordination
@@ -20,7 +20,7 @@ def main(person: Person) -> None:
     """Show the sections of all roles of the person, their own work first."""
     st.title("Home")
     if person.may(Action.JUDGE):
-        show_unread_answers(person)
+        show_unread_comments(person)
         show_own_batches(person)
     if person.may(Action.MARK_ANSWERS):
         show_own_marking(person)

@@ -14,7 +14,7 @@ from sqlmodel import Session
 from domain.audit import NO_ENTRY, AuditEntry, canonical
 from domain.errors import NotNow
 from domain.people import Action, Person, require
-from storage.audit import entries as audit_reading
+from storage.audit import entries as stored_entries
 from storage.audit import judgements
 from storage.audit.checkpoints import (
     AccountedChanges,
@@ -27,7 +27,7 @@ from storage.audit.entries import AuditFilter
 from storage.audit.table_digests import DigestsMissing
 from storage.audit.trail import BEGIN_TRAIL, load_last_number_and_hash
 from storage.review.assignments import list_batches_of_person
-from storage.review.shared_queues import list_pools_of_person
+from storage.review.shared_queues import list_shared_queues_of_person
 from storage.schema_check import find_schema_differences
 from storage.workspace import Workspace, current_workspace
 
@@ -91,20 +91,20 @@ def list_audit_entries(
     A person who also judges does not see the content of other people's entries about their own batches.
     """
     require(by, Action.SEE_AUDIT)
-    entries = audit_reading.list_newest_entries(db, criteria=entry_filter, before_number=below, limit=limit)
+    entries = stored_entries.list_newest_entries(db, criteria=entry_filter, before_number=below, limit=limit)
     return tuple(_redact_entries(entries, by, _list_blinded_prefixes(db, by)))
 
 
 def list_audit_choices(db: Session, *, by: Person) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the values of filters: the sign-in names and the actions that occur in the trail."""
     require(by, Action.SEE_AUDIT)
-    return audit_reading.list_values(db, column="person_name"), audit_reading.list_values(db, column="what")
+    return stored_entries.list_values(db, column="person_name"), stored_entries.list_values(db, column="what")
 
 
 def export_audit(db: Session, *, by: Person, entry_filter: AuditFilter) -> tuple[str, Iterator[VisibleEntry]]:
     """Return the head of the trail and the entries in order, with the restrictions of list_audit_entries."""
     require(by, Action.SEE_AUDIT)
-    entries = audit_reading.iterate_entries(db, criteria=entry_filter)
+    entries = stored_entries.iterate_entries(db, criteria=entry_filter)
     return load_last_number_and_hash(db)[1], _redact_entries(entries, by, _list_blinded_prefixes(db, by))
 
 
@@ -131,20 +131,20 @@ def verify_audit(
         progress: a function that is called with the numbers of verified entries and of all entries.
 
     Returns:
-        The faults. A fault of the chain is the only one, because nothing can be compared with such a trail.
+        The result. After a fault of the chain nothing else is compared, so it is the only fault.
     """
     require(by, Action.SEE_AUDIT)
-    total = audit_reading.count_entries(db)
+    total = stored_entries.count_entries(db)
     checkpoint = find_last_checkpoint(db)
     anchors = _Anchors(head, deposits)
-    expected, previous, trail_began_at = 1, NO_ENTRY, None
+    expected_number, previous_hash, trail_began_at = 1, NO_ENTRY, None
     recorded_judgements: dict[int, int] = {}
     changes = AccountedChanges()
-    for entry in audit_reading.iterate_entries(db):
-        fault = _find_fault(entry, expected=expected, previous=previous)
+    for entry in stored_entries.iterate_entries(db):
+        fault = _find_fault(entry, expected_number=expected_number, previous_hash=previous_hash)
         if fault:
             return AuditCheck(
-                entries=total, judgements=0, head=previous, number=entry.number, faults=(fault,)
+                entries=total, judgements=0, head=previous_hash, number=entry.number, faults=(fault,)
             )
         if entry.what == BEGIN_TRAIL:
             trail_began_at = entry.at
@@ -153,15 +153,15 @@ def verify_audit(
         if checkpoint is not None and entry.number > checkpoint.through:
             changes.add(entry)
         anchors.add(entry)
-        expected, previous = expected + 1, entry.hash
-        if expected % 1000 == 0:
-            progress(expected, total)
+        expected_number, previous_hash = expected_number + 1, entry.hash
+        if expected_number % 1000 == 1:
+            progress(expected_number - 1, total)
     result = AuditCheck(
         entries=total,
         judgements=0,
-        head=previous,
+        head=previous_hash,
         faults=anchors.find_faults(),
-        checked_through=expected - 1,
+        checked_through=expected_number - 1,
         checkpoint_at=None if checkpoint is None else checkpoint.at,
         anchored_at=anchors.anchored_at,
         unanchored_since=anchors.unanchored_since,
@@ -203,7 +203,7 @@ def describe_unanchored(check: AuditCheck) -> str | None:
 
 
 class _Anchors:
-    """Compares entries with the heads that are known from outside."""
+    """Compares entries with heads that are stored elsewhere: a noted head, and deposited ones."""
 
     def __init__(self, head: str | None, deposits: Deposits | None) -> None:
         self._noted_head = None if head == NO_ENTRY else head
@@ -271,13 +271,15 @@ def _compare_tables(
         return [fault]
 
 
-def _find_fault(entry: AuditEntry, *, expected: int, previous: str) -> str | None:
-    if entry.number != expected:
+def _find_fault(entry: AuditEntry, *, expected_number: int, previous_hash: str) -> str | None:
+    if entry.number != expected_number:
         missing = (
-            f"entry {expected} is" if entry.number == expected + 1 else f"entries from {expected} on are"
+            f"entry {expected_number} is"
+            if entry.number == expected_number + 1
+            else f"entries from {expected_number} on are"
         )
         return f"{missing} missing before it"
-    if entry.previous_hash != previous:
+    if entry.previous_hash != previous_hash:
         return "it does not follow the previous entry, which was changed or replaced"
     if entry.hash != entry.compute_hash():
         return "its content was changed"
@@ -331,11 +333,14 @@ def _digest(what: str, person_id: int | None, subject: str, new: str | None, why
 
 
 def _list_blinded_prefixes(db: Session, by: Person) -> tuple[str, ...]:
-    """Return prefixes of the subjects whose details are withheld: questions that this person judges."""
+    """Return prefixes of the subjects whose details are withheld: questions of the person's own batches."""
     if not by.id or not by.may(Action.JUDGE):
         return ()
-    batch_ids = {*list_batches_of_person(db, person_id=by.id), *list_pools_of_person(db, person_id=by.id)}
-    return audit_reading.question_subject_prefixes(sorted(batch_ids))
+    batch_ids = {
+        *list_batches_of_person(db, person_id=by.id),
+        *list_shared_queues_of_person(db, person_id=by.id),
+    }
+    return stored_entries.question_subject_prefixes(sorted(batch_ids))
 
 
 def _redact_entries(

@@ -1,4 +1,4 @@
-"""Services for endpoints, and for the endpoints to which each dataset may be sent."""
+"""Services for model endpoints, and for the data-use policy of each dataset."""
 
 from __future__ import annotations
 
@@ -97,16 +97,16 @@ def _check_numbers(endpoint: Endpoint) -> None:
     for price in (endpoint.price_input, endpoint.price_output):
         if price is not None and not 0 <= price <= 100_000:
             raise InvalidValue("price", f"must be 0 to 100,000 dollars per million tokens, not {price}")
-    for field, value, most in (
+    for field, value, maximum in (
         ("parallel calls", endpoint.max_parallel, 1000),
         ("timeout", endpoint.timeout_seconds, 86_400),
     ):
-        if not 1 <= value <= most:
-            raise InvalidValue(field, f"must be 1 to {most:,}, not {value}")
+        if not 1 <= value <= maximum:
+            raise InvalidValue(field, f"must be 1 to {maximum:,}, not {value}")
 
 
 def save_endpoint(db: Session, *, by: Person, endpoint: Endpoint, now: datetime) -> Endpoint:
-    """Store an endpoint. It takes the place of one with the same name; runs keep the one they began with.
+    """Store an endpoint. It replaces one with the same name; existing runs keep the replaced one.
 
     Raises:
         InvalidValue: a field is not allowed.
@@ -165,10 +165,10 @@ def load_endpoint(db: Session, *, by: Person, name: str) -> Endpoint:
     return _load(db, name)
 
 
-def call_test(endpoint: Endpoint, *, now: datetime) -> Call:
-    """Ask an endpoint for a short structured reply that contains nothing of a dataset. Does not raise.
+def make_test_call(endpoint: Endpoint, *, now: datetime) -> Call:
+    """Ask an endpoint for a short structured reply, without data of a dataset. Does not raise.
 
-    Store the call with :func:`record_test`.
+    Store the call with :func:`record_test_call`.
     """
     request = ModelRequest(custom_id="test", body=_TEST_BODY)
     raw, seconds, failure, error = "", 0.0, None, ""
@@ -214,23 +214,23 @@ def call_test(endpoint: Endpoint, *, now: datetime) -> Call:
     )
 
 
-def record_test(  # allow writes-without-record: the ledger itself is the record of a call
+def record_test_call(  # allow writes-without-record: the ledger itself is the record of a call
     db: Session, *, by: Person, call: Call
 ) -> None:
-    """Store the result of :func:`call_test` in the ledger."""
+    """Store the result of :func:`make_test_call` in the ledger."""
     require(by, Action.MANAGE_MODELS)
     ledger.append_calls(db, calls=[call])
 
 
 def list_data_use(db: Session, *, by: Person) -> dict[str, DataUse]:
-    """Return to which endpoints each dataset may be sent, by name of the dataset."""
+    """Return the data-use policy of each dataset by its name: to which endpoints it may be sent."""
     require(by, Action.RUN_MODELS)
     chosen = stored.load_all_data_use(db)
     return {summary.name: chosen.get(summary.id, DataUse.LOCAL) for summary in datasets.list_datasets(db)}
 
 
 def set_data_use(db: Session, *, by: Person, dataset: str, data_use: DataUse, now: datetime) -> None:
-    """Set to which endpoints a dataset may be sent.
+    """Set the data-use policy of a dataset: to which endpoints it may be sent.
 
     Raises:
         NotFound: there is no such dataset.

@@ -24,7 +24,11 @@ from review.distribution import (
     list_current_holders,
     map_names_to_questions,
 )
-from review.second_look import MAXIMUM_REVIEWERS, choose_second_looks, compute_expected_information
+from review.informative_opinions import (
+    MAXIMUM_REVIEWERS,
+    choose_informative_opinions,
+    compute_expected_information,
+)
 from review.second_opinions import extend_rule
 from review.service.assignments import create_assignments, load_current_assignments
 from review.service.batches import batch_subject
@@ -245,7 +249,7 @@ def _choose_by_information(
             ]
     information = compute_expected_information(decisions.counts)[:, columns]
     looks: dict[int, list[UnderassignedQuestion]] = {}
-    chosen = choose_second_looks(information, can_judge, count=count)
+    chosen = choose_informative_opinions(information, can_judge, count=count)
     for look in chosen:
         member = members[int(decisions.questions[look.question])]
         looks.setdefault(people[look.person].id, []).append(

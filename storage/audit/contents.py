@@ -1,6 +1,6 @@
 """The content of audit entries on judgements: verdicts, own answers, skips, adjudications, readings, marks.
 
-An entry holds every column of the row, so a row that was altered outside the app differs from its entry.
+The entry with its content holds every column of the row, so a row that was changed outside the app differs.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def adjudication_to_plain(adjudication: Adjudication) -> dict[str, Any]:
 
 
 def reading_to_plain(reading: Reading) -> dict[str, Any]:
-    """Return a reading without the reader, the case and the times of day."""
+    """Return a reading without the reader, the case, and the times of start and save."""
     return {
         "position": reading.position,
         "arm": reading.key.arm,

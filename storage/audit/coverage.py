@@ -321,7 +321,7 @@ COVERED: Mapping[str, CoveredTable] = {
         reason="which submission of a team is ranked", accounted_by={"select submission": ANY}
     ),
     "leaderboard_reference": CoveredTable(
-        reason="permanent rows of a leaderboard",
+        reason="reference rows of a leaderboard",
         accounted_by=_VERSIONS | {"set permanent row": "leaderboard {leaderboard_id}"},
     ),
     # people and patient data

@@ -1,4 +1,4 @@
-"""Storage of leaderboards, their releases, teams and permanent rows."""
+"""Storage of leaderboards, their releases, teams and reference rows."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def remove_member(db: Session, *, leaderboard_id: int, person_id: int) -> None:
 def add_references(
     db: Session, *, leaderboard_id: int, version: int, references: Sequence[Reference], now: datetime
 ) -> None:
-    """Store permanent rows of a version."""
+    """Store reference rows of a version."""
     for reference in references:
         db.add(
             LeaderboardReferenceRow(
@@ -217,7 +217,7 @@ def add_references(
 
 
 def list_references(db: Session, *, leaderboard_id: int, version: int) -> list[Reference]:
-    """Return the permanent rows of a version in the order of their kinds; the latest of each kind."""
+    """Return the reference rows of a version in the order of their kinds; the latest of each kind."""
     rows = db.execute(
         select(LeaderboardReferenceRow)
         .where(

@@ -97,9 +97,9 @@ def is_adjudicator_on_exam(db: Session, *, person_id: int, exam_row_id: int) -> 
 def list_possible_disputes(db: Session, *, batch_id: int) -> list[int]:
     """Return the ids of the batch's questions that may have a dispute, by position.
 
-    A question is returned if at least two people have judged it, and if it has an adjudication or any verdict
-    on it, of any revision, was not an acceptance. A judged question is also returned if a person reported a
-    problem in it after a release.
+    A question that at least two people have judged is returned if it has an adjudication, or if one of its
+    verdicts (of any revision) is not "accept". Any judged question is returned if a person reported a problem
+    in it after a release.
     """
     is_not_accepted = case((VerdictRow.decision != Decision.ACCEPT.value, 1), else_=0)
     adjudicated = select(AdjudicationRow.question_id).where(AdjudicationRow.batch_id == batch_id)
@@ -163,7 +163,7 @@ def load_latest_adjudications(
 
 
 def load_adjudicated_questions(db: Session, *, batch_ids: Sequence[int]) -> set[int]:
-    """Return the questions of these batches that have an adjudication."""
+    """Return the ids of the questions of these batches that have an adjudication."""
     statement = select(AdjudicationRow.question_id).where(AdjudicationRow.batch_id.in_(batch_ids))
     return set(db.execute(statement).scalars())
 

@@ -117,7 +117,7 @@ def remove_pool_member(db: Session, *, batch_id: int, person_id: int, now: datet
     return affected_rows(result) > 0
 
 
-def list_pools_of_person(db: Session, *, person_id: int) -> tuple[int, ...]:
+def list_shared_queues_of_person(db: Session, *, person_id: int) -> tuple[int, ...]:
     """Return the ids of the batches whose pool contains the person, the oldest first."""
     return tuple(db.execute(_POOLS_OF, {"person_id": person_id}).scalars())
 

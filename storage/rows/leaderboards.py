@@ -126,7 +126,7 @@ class LeaderboardSelectionRow(TableRow, table=True):
 
 
 class LeaderboardReferenceRow(TableRow, table=True):
-    """A permanent row of a version of a leaderboard; of rows with the same kind, the latest counts."""
+    """A reference row of a version of a leaderboard; of rows with the same kind, the latest counts."""
 
     __tablename__ = "leaderboard_reference"
 

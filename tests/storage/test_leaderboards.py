@@ -1,4 +1,4 @@
-"""Leaderboards: quotas, receipts, the Ladder, ranks, permanent rows and what each person may see."""
+"""Leaderboards: quotas, receipts, the Ladder, ranks, reference rows and what each person may see."""
 
 from __future__ import annotations
 

@@ -454,9 +454,9 @@ def test_a_key_is_in_no_table_no_log_and_no_error(engine, fresh_server, monkeypa
     endpoint = add_endpoint(engine, fresh_server.url, key_name="planted")
     create_run(engine, endpoint, ["behave: echo_key", "behave: unauthorised"])
     progress = work(engine)
-    call = models.call_test(endpoint, now=NOW)
+    call = models.make_test_call(endpoint, now=NOW)
     with unit_of_work(engine) as db:
-        models.record_test(db, by=BY, call=call)
+        models.record_test_call(db, by=BY, call=call)
         tables = [row[0] for row in db.execute(text(
             "SELECT name FROM sqlite_schema WHERE type = 'table'" if engine.dialect.name == "sqlite"
             else "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
@@ -520,9 +520,9 @@ def test_changing_an_endpoint_does_not_change_existing_runs(engine, server):
 
 def test_an_endpoint_check_is_in_the_ledger_and_shown_as_its_health(sqlite_engine, server):
     endpoint = add_endpoint(sqlite_engine, server.url)
-    call = models.call_test(endpoint, now=NOW)
+    call = models.make_test_call(endpoint, now=NOW)
     with unit_of_work(sqlite_engine) as db:
-        models.record_test(db, by=BY, call=call)
+        models.record_test_call(db, by=BY, call=call)
     with read_only_session(sqlite_engine) as db:
         [state] = models.list_endpoints(db, by=BY)
     assert (state.latest.failure, state.latest.run_id, state.latest.model) == (None, None, MODEL)

@@ -265,7 +265,7 @@ def test_simulated_verdicts_are_valid_and_corrections_mend_errors(planted):
     rng = random.Random(5)  # noqa: S311 - seeded on purpose
     for question in planted.questions:
         error = planted.planted.get(question.id)
-        verdict = simulate_verdict(question, error, rng=rng, all_parts=True)
+        verdict = simulate_verdict(question, error, rng=rng, all_fields=True)
         check_decision(verdict.decision, verdict.opinion)
         if verdict.decision is Decision.REVISE and verdict.opinion.errors:
             assert apply_correction(question, verdict.opinion.correction) == error.corrected
@@ -275,7 +275,7 @@ def test_a_simulated_image_alignment_verdict_has_no_other_rating(planted):
     rng = random.Random(5)  # noqa: S311 - seeded on purpose
     for question in planted.questions[:60]:
         opinion = simulate_verdict(
-            question, planted.planted.get(question.id), rng=rng, all_parts=False
+            question, planted.planted.get(question.id), rng=rng, all_fields=False
         ).opinion
         assert opinion.ratings.image_alignment is not None
         assert opinion.ratings.clinical_quality is None

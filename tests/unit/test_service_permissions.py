@@ -111,7 +111,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "language_models.load_run": Action.RUN_MODELS,
     "language_models.open_run": Action.RUN_MODELS,
     "language_models.pause_run": Action.RUN_MODELS,
-    "language_models.record_test": Action.MANAGE_MODELS,
+    "language_models.record_test_call": Action.MANAGE_MODELS,
     "language_models.replay_run": Action.RUN_MODELS,
     "language_models.retire_endpoint": Action.MANAGE_MODELS,
     "language_models.save_endpoint": Action.MANAGE_MODELS,

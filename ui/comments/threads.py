@@ -18,13 +18,13 @@ _MAX_EXCERPT_LENGTH = 160  # characters
 
 
 def show_open_comments(person: Person) -> None:
-    """Draw the threads in which a reviewer wrote last. Draw nothing if there are none."""
+    """Draw the threads whose last comment is by a reviewer. Draw nothing if there are none."""
     with read_only_session() as db:
         threads = review.list_comment_threads(db, by=person, open_only=True)
     if not threads:
         return
     st.subheader("Open comments")
-    st.caption(f"{count_text(len(threads), 'thread')} in which a reviewer wrote last.")
+    st.caption(f"{count_text(len(threads), 'thread')} to which nobody has replied yet.")
     for thread in threads[:_MAX_THREADS]:
         question = thread.comments[-1].question_row_id
         new = f" · **{thread.unread:,} unread**" if thread.unread else ""
@@ -37,7 +37,7 @@ def show_open_comments(person: Person) -> None:
         st.caption(f"The newest {_MAX_THREADS} of {len(threads):,}. `cli.py comment list` prints all.")
 
 
-def show_unread_answers(person: Person) -> None:
+def show_unread_comments(person: Person) -> None:
     """Draw the reviewer's threads that contain an unread comment. Draw nothing if there are none."""
     with read_only_session() as db:
         threads = review.list_own_unread_threads(db, person=person)
@@ -107,7 +107,7 @@ def show_question_threads(person: Person, question_row_id: int) -> None:
         kwargs={"notice_key": "comments"},
     )
     show_notice("comments")
-    st.caption("Only this reviewer and coordinators see it. A comment cannot be changed; write another one.")
+    st.caption("Only this reviewer and coordinators see it. Comments cannot be changed later.")
 
 
 def _mark_read(person: Person, question_row_id: int) -> None:

@@ -131,9 +131,9 @@ def _test(name: str) -> str:
     person = current_person()
     with read_only_session() as db:
         endpoint = models.load_endpoint(db, by=person, name=name)
-    call = models.call_test(endpoint, now=clock())
+    call = models.make_test_call(endpoint, now=clock())
     with unit_of_work() as db:
-        models.record_test(db, by=person, call=call)
+        models.record_test_call(db, by=person, call=call)
     if call.failure is not None:
         raise InvalidValue(f"{name}: {call.failure.value}", call.error)
     tokens = call.usage.prompt_tokens + call.usage.completion_tokens

@@ -1,4 +1,4 @@
-"""Leaderboards: what coordinators do: create leaderboards, add teams and members, set permanent rows."""
+"""Leaderboards: what coordinators do: create leaderboards, add teams and members, set reference rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ui.widgets import escape_markdown, run_action, show_empty_state, show_notic
 
 
 def show_management(person: Person, name: str) -> None:
-    """Draw the teams with their members, and the permanent rows that can be set."""
+    """Draw the teams with their members, and the reference rows that can be set."""
     with read_only_session() as db:
         teams = leaderboards.list_teams(db, by=person, leaderboard=name)
         submitters = [item.name for item in list_people_with_role(db, role=Role.SUBMITTER)]

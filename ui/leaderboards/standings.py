@@ -1,4 +1,4 @@
-"""Leaderboards: the ranked teams, the permanent rows and the significance map."""
+"""Leaderboards: the ranked teams, the reference rows and the significance map."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Chooses questions for a further reviewer, and the reviewer, by the expected information of the verdict.
+"""Chooses questions for a second opinion, and the reviewer, by the expected information of the verdict.
 
 The information of a verdict is how much it is expected to reduce the uncertainty (entropy, in bits) about the
-right decision of the question: the mutual information of the two. Dawid and Skene's model gives the
-probabilities, from the verdicts of the batch and ten assumed verdicts per reviewer and decision, nine of
-which are right. So a plan exists from the first verdict on. Its figures are used for nothing else.
+right decision of the question. It is the mutual information of verdict and right decision. Dawid and Skene's
+model gives the probabilities, from the verdicts of the batch and ten assumed verdicts per reviewer and
+decision, nine of which are right. With the assumed verdicts a choice is possible after the first verdict. The
+model is used for this choice only.
 
 Source: Lindley DV, Ann Math Stat 1956;27:986-1005 (the information of an experiment).
 """
@@ -19,14 +20,14 @@ from numpy.typing import NDArray
 from measures.dawid_skene import fit_dawid_skene
 from records.columns import DECISIONS
 
-#: A question with so many reviewers is left to adjudication.
+#: Questions with this many reviewers get no further one, and are left to adjudication.
 MAXIMUM_REVIEWERS = 3
 _ASSUMED_VERDICTS, _ASSUMED_RIGHT = 10, 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SecondLook:
-    """A question for a further reviewer, by indices, and the expected information of the verdict in bits."""
+class InformativeOpinion:
+    """A second opinion to ask for: indices of question and person, and the expected information in bits."""
 
     question: int
     person: int
@@ -34,7 +35,7 @@ class SecondLook:
 
 
 def compute_expected_information(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Compute the information that a verdict of each person would bring about each question, in bits.
+    """Compute the expected information of a verdict of each person on each question, in bits.
 
     Args:
         counts: the decisions, shape (questions, people, decisions); at least one question.
@@ -47,18 +48,18 @@ def compute_expected_information(counts: NDArray[np.int64]) -> NDArray[np.float6
     assumed = np.full((k, k), wrong)
     np.fill_diagonal(assumed, _ASSUMED_VERDICTS * _ASSUMED_RIGHT)
     model = fit_dawid_skene(counts, pseudo_counts=assumed)
-    stated = np.einsum("nt,rtv->nrv", model.posteriors, model.confusion)
-    information = _entropy(stated) - model.posteriors @ _entropy(model.confusion).T
+    predicted = np.einsum("nt,rtv->nrv", model.posteriors, model.confusion)
+    information = _entropy(predicted) - model.posteriors @ _entropy(model.confusion).T
     return np.maximum(0.0, information)
 
 
-def choose_second_looks(
+def choose_informative_opinions(
     information: NDArray[np.float64], can_judge: NDArray[np.bool_], *, count: int
-) -> list[SecondLook]:
-    """Choose up to ``count`` questions with the most information, and the person who brings it.
+) -> list[InformativeOpinion]:
+    """Choose up to ``count`` questions with the most information, and the person who judges each.
 
-    Each person gets at most the same share of ``count``, rounded up. A question of a person whose share is
-    full goes to the next best one.
+    Each person gets at most an equal share of ``count``, rounded up. If the best person for a question has a
+    full share, the next best person gets it.
 
     Args:
         information: the expected information, shape (questions, people).
@@ -69,17 +70,17 @@ def choose_second_looks(
     bits = information.reshape(-1)[pairs]
     n_people = information.shape[1]
     limit = math.ceil(count / max(1, n_people))
-    load, taken, looks = [0] * n_people, set[int](), list[SecondLook]()
+    load, taken, opinions = [0] * n_people, set[int](), list[InformativeOpinion]()
     for index in np.argsort(-bits, kind="stable").tolist():
         question, person = divmod(int(pairs[index]), n_people)
         if question in taken or load[person] == limit:
             continue
-        looks.append(SecondLook(question=question, person=person, bits=float(bits[index])))
+        opinions.append(InformativeOpinion(question=question, person=person, bits=float(bits[index])))
         taken.add(question)
         load[person] += 1
-        if len(looks) == count:
+        if len(opinions) == count:
             break
-    return looks
+    return opinions
 
 
 def _entropy(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from records.columns import DECISIONS
-from review.second_look import choose_second_looks, compute_expected_information
+from review.informative_opinions import choose_informative_opinions, compute_expected_information
 
 
 def count_votes(votes):
@@ -33,12 +33,12 @@ def test_a_disagreement_and_a_reliable_reviewer_bring_more_information():
 
 def test_each_person_gets_at_most_an_even_share():
     information = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.5]])
-    looks = choose_second_looks(information, np.ones((4, 2), dtype=np.bool_), count=4)
-    assert [(look.question, look.person) for look in looks] == [(0, 0), (1, 0), (3, 1), (2, 1)]
+    opinions = choose_informative_opinions(information, np.ones((4, 2), dtype=np.bool_), count=4)
+    assert [(look.question, look.person) for look in opinions] == [(0, 0), (1, 0), (3, 1), (2, 1)]
 
 
 def test_nobody_gets_a_question_that_they_cannot_judge():
     can_judge = np.array([[False, False], [False, True]])
-    looks = choose_second_looks(np.ones((2, 2)), can_judge, count=5)
-    assert [(look.question, look.person) for look in looks] == [(1, 1)]
-    assert choose_second_looks(np.ones((2, 2)), np.zeros((2, 2), dtype=np.bool_), count=1) == []
+    opinions = choose_informative_opinions(np.ones((2, 2)), can_judge, count=5)
+    assert [(look.question, look.person) for look in opinions] == [(1, 1)]
+    assert choose_informative_opinions(np.ones((2, 2)), np.zeros((2, 2), dtype=np.bool_), count=1) == []
