@@ -27,6 +27,8 @@ from generation.recipes.stages import (
     Stage,
     Statement,
     check_numbers,
+    count_sentences,
+    count_statements,
     decode_reply,
     fill_report,
     number_lines,
@@ -196,7 +198,19 @@ REXVQA = Recipe(
     name=_NAME,
     version=_VERSION,
     stages=(
-        Stage(name="rexvqa-bullets", title="Bullets", fill=fill_report, read=_read_bullets),
-        Stage(name="rexvqa-questions", title="Questions", fill=_fill_questions, read=_read_questions),
+        Stage(
+            name="rexvqa-bullets",
+            title="Bullets",
+            fill=fill_report,
+            count_lines=count_sentences,
+            read=_read_bullets,
+        ),
+        Stage(
+            name="rexvqa-questions",
+            title="Questions",
+            fill=_fill_questions,
+            count_lines=count_statements,
+            read=_read_questions,
+        ),
     ),
 )

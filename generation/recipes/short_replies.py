@@ -8,6 +8,8 @@ limit no text, because some providers refuse such a schema.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from domain.errors import InvalidValue
 
@@ -70,6 +72,18 @@ def shorten_replies(content: str) -> str:
         shortened.append("required = [" + ", ".join(f'"{number}"' for number in range(1, kept + 1)) + "]")
         shortened.append(_NUMBERED.sub(lambda match, kept=kept: match[0] * (int(match[1]) <= kept), rest))
     return "".join(shortened)
+
+
+def limit_numbers(schema: Mapping[str, Any], *, lines: int) -> dict[str, Any]:
+    """Return the schema of a shortened prompt, with integers from 1 to the number of numbered lines.
+
+    A small model otherwise refers to lines that the request does not have.
+    """
+    limited = {
+        name: limit_numbers(value, lines=lines) if isinstance(value, Mapping) else value
+        for name, value in schema.items()
+    }
+    return {**limited, "maximum": lines} if limited.get("type") == "integer" else limited
 
 
 def _limit_list(match: re.Match[str]) -> str:

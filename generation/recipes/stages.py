@@ -88,12 +88,14 @@ class Stage:
         name: the name of the stage and of its prompt.
         title: what people see while it runs.
         fill: returns the values of the prompt's variables; None if the exam is left out.
+        count_lines: returns how many numbered lines the request has, to which a reply refers.
         read: adds the JSON of a reply to the material.
     """
 
     name: str
     title: str
     fill: Callable[[Material, LeaveOut], Mapping[str, str] | None]
+    count_lines: Callable[[Material], int]
     read: Callable[[Material, str, LeaveOut], Material]
 
     def read_shipped_prompt(self) -> str:
@@ -108,6 +110,16 @@ class Recipe:
     name: str
     version: str
     stages: tuple[Stage, ...]
+
+
+def count_sentences(material: Material) -> int:
+    """Return the number of sentences of the report."""
+    return len(material.sentences)
+
+
+def count_statements(material: Material) -> int:
+    """Return the number of bullets or grounded sentences."""
+    return len(material.statements)
 
 
 def make_material(exam: SourceExam, *, source: str) -> Material:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from itertools import chain, count
 from pathlib import Path
 from typing import Protocol
@@ -39,12 +39,12 @@ from domain.vocabulary import AnswerFormat, Task
 from generation.generated_questions import GeneratedQuestion
 from generation.question_files import encode_questions, writing_files
 from generation.recipes import Recipe
-from generation.recipes.short_replies import shorten_replies
+from generation.recipes.short_replies import limit_numbers, shorten_replies
 from generation.recipes.stages import Material, Stage, make_material
 from generation.source_exams import SourceExam
 from generation.templates.selection import PER_EXAM
 from language_models import service as models
-from language_models.prompts import parse_prompt
+from language_models.prompts import Prompt, parse_prompt
 from language_models.requests import ModelRequest
 from storage.intake.datasets import find_dataset_id
 from storage.unit_of_work import read_only_session, unit_of_work
@@ -306,6 +306,12 @@ def prepare_stage(
     prompt = _load_prompt(db, by, plan, stage, now)
     parsed = parse_prompt(prompt.content)
 
+    @cache
+    def adapt(lines: int) -> Prompt:
+        if not plan.short_replies or parsed.schema is None:
+            return parsed
+        return replace(parsed, schema=limit_numbers(parsed.schema, lines=lines))
+
     def build_requests() -> Iterator[ModelRequest]:
         prepared = 0
         for material in _iterate_materials(db, by=by, plan=plan, exams=exams, stages=earlier):
@@ -313,7 +319,8 @@ def prepare_stage(
             if values is not None:
                 prepared += 1
                 report(prepared)
-                yield parsed.build_request(custom_id=material.exam.id, values=values)
+                lines = stage.count_lines(material)
+                yield adapt(lines).build_request(custom_id=material.exam.id, values=values)
 
     requests = build_requests()
     first = next(requests, None)

@@ -13,7 +13,7 @@ from domain.provenance import CallReference
 from domain.vocabulary import Difficulty, Task
 from generation.recipes import RECIPES
 from generation.recipes.rexvqa import find_uncovered
-from generation.recipes.short_replies import TEXT_LENGTH, shorten_replies
+from generation.recipes.short_replies import TEXT_LENGTH, limit_numbers, shorten_replies
 from generation.recipes.stages import Statement, make_material
 from generation.source_exams import ReportSections, SourceExam, SourceImage
 from language_models.prompts import parse_prompt
@@ -267,6 +267,11 @@ def test_short_replies_limit_every_text_and_list(stage):
     assert all(part["maxItems"] <= 8 for part in parts if part["type"] == "array")
     assert all(part["minimum"] == 1 for part in parts if part["type"] == "integer")
     assert texts
+    integers = [
+        part for part in list_schema_parts(limit_numbers(short.schema, lines=4)) if part["type"] == "integer"
+    ]
+    assert integers
+    assert all((part["minimum"], part["maximum"]) == (1, 4) for part in integers)
 
 
 @pytest.mark.parametrize(
