@@ -33,8 +33,8 @@ class Reading:
     (certain). ``revision`` counts from 1 for each key; a higher revision supersedes lower ones. ``position``
     is the place in the reader's order, from 1. ``seconds`` is the time since the case was opened. During
     ``seconds_looking`` the image was drawn, the page visible and the reader active; during ``seconds_away``
-    the page was hidden or paused, or the reader idle. ``outside`` states that the reading was imported from a
-    file. ``image`` states whether the radiographs were on screen; None if this was not recorded.
+    the page was hidden or paused, or the reader idle. ``is_external``: the reading was imported from a file.
+    ``image`` states whether the radiographs were on screen; None if this was not recorded.
 
     Raises:
         InvalidValue: a value is outside its range, or the reading does not have exactly one of an answer and
@@ -56,7 +56,7 @@ class Reading:
     seconds_away: float
     began_at: datetime
     read_at: datetime
-    outside: bool = False
+    is_external: bool = False
     image: ImageDisplay | None = None
 
     def __post_init__(self) -> None:

@@ -269,7 +269,7 @@ def build_outside_reading(
         seconds_away=0.0,
         began_at=record.read_at - timedelta(seconds=record.seconds),
         read_at=record.read_at,
-        outside=True,
+        is_external=True,
     )
 
 

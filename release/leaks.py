@@ -19,7 +19,7 @@ class LeakKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamLinks:
-    """The properties by which exams are linked: the patient, hashes of the images, and one of the report.
+    """The properties by which exams are linked: the patient, and the hashes of images and report.
 
     The hash of an image is that of its pixels; if they are not known, that of its file.
     """

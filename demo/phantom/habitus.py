@@ -8,9 +8,9 @@ THORACIC_VERTEBRAE = 12
 
 
 def part_rng(seed: int, part: int) -> np.random.Generator:
-    """The random source of one part of one phantom.
+    """Return the random generator of one part of one phantom.
 
-    Each part has its own source, so that an added finding does not change the rest of the image.
+    Each part has its own generator, so that an added finding does not change the rest of the image.
     """
     return np.random.default_rng([seed, part])
 
@@ -31,7 +31,7 @@ class Habitus:
         breast: radius of the breast shadows, 0 for none.
         aorta: half width of the aortic arch.
         dense_bone: contrast of bone, about 1.08 at 40 years and lower in older people.
-        exposure: dose factor; low is grainy.
+        exposure: factor of the dose; a low dose gives a noisy image.
         contrast: factor of the contrast, 1 on average.
         shift: horizontal offset of the patient on the detector.
     """

@@ -35,18 +35,21 @@ class Nodule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidation:
-    """Airspace opacity with ill-defined edges; ``bronchi`` are the air-filled branches visible in it."""
+    """Airspace opacity with ill-defined edges. ``bronchi`` are the air-filled branches in it.
+
+    ``semi_axes`` are its half lengths along x, y and z in mm.
+    """
 
     centre: Points
-    semi: Points
+    semi_axes: Points
     strength: float
     bronchi: Tubes
 
     def mask(self, frame: Frame, u: Field, v: Field, pitch: float, random: np.random.Generator) -> Field:
         """Share of the lesion's depth that is filled at each point, 0 to 1."""
-        half = np.abs(frame.across) @ self.semi
+        half = np.abs(frame.across) @ self.semi_axes
         du = (u - np.float32(self.centre @ frame.across)) / np.float32(half)
-        dv = (v - np.float32(self.centre[1])) / np.float32(self.semi[1])
+        dv = (v - np.float32(self.centre[1])) / np.float32(self.semi_axes[1])
         shape = np.broadcast_shapes(u.shape, v.shape)
         ragged = fractal_noise(random, shape, coarsest=max(4, int(26 / pitch)), octaves=4, persistence=0.62)
         distance = 1.0 - np.hypot(du, dv) + 0.17 * ragged
@@ -58,11 +61,11 @@ class Consolidation:
 
     def depth(self, frame: Frame) -> float:
         """Thickness along the beam, mm."""
-        return float(2 * np.abs(frame.beam) @ self.semi)
+        return float(2 * np.abs(frame.beam) @ self.semi_axes)
 
 
 def zone_heights(habitus: Habitus, side: Side) -> dict[Zone, tuple[float, float]]:
-    """Upper and lower edge (y in mm) of the lung zones.
+    """Return the upper and lower edge of each lung zone as y in mm, which increases downwards.
 
     The zones are thirds of the height from the apex to just below the top of the dome.
     """
@@ -77,19 +80,19 @@ def place_in_zone(
 ) -> Points:
     """A point (3,) in that zone of the lung, ``margin`` mm from its edges, clear of heart and hilum."""
     habitus = cage.habitus
-    low, high = zone_heights(habitus, dome.side)[zone]
-    edge = min(margin, (high - low) / 3)
-    best = np.array([dome.side.sign * 0.6 * habitus.half_width, (low + high) / 2, -10.0])
+    upper, lower = zone_heights(habitus, dome.side)[zone]
+    edge = min(margin, (lower - upper) / 3)
+    fallback = np.array([dome.side.sign * 0.6 * habitus.half_width, (upper + lower) / 2, -10.0])
     points = sample_lung_points(cage, dome, heart, random, 600, wall_limit=0.88)
     x, y = np.abs(points[:, 0]), points[:, 1]
     inner_limit = 30 + margin + np.where(y > habitus.carina + 40, 14 if dome.side is Side.RIGHT else 44, 0)
     outer_limit = cage.half_width(y) - margin - 7
     if zone is Zone.UPPER:
-        low += 14  # clavicle and first rib overlie the apex
-    is_valid = (y > low + edge) & (y < high - edge) & (x > inner_limit) & (x < outer_limit)
+        upper += 14  # clavicle and first rib overlie the apex
+    is_valid = (y > upper + edge) & (y < lower - edge) & (x > inner_limit) & (x < outer_limit)
     is_valid &= y < dome.top + dome.a * (points[:, 0] - dome.x0) ** 2 - margin
     chosen = points[is_valid]
-    return chosen[0] if len(chosen) else best
+    return chosen[0] if len(chosen) else fallback
 
 
 def draw_nodule(
@@ -122,13 +125,13 @@ def draw_consolidation(
         else (48 + 26 * spec.conspicuity) * float(random.uniform(0.9, 1.1))
     )
     centre = place_in_zone(cage, dome, heart, random, zone=spec.resolved_zone, margin=size / 3.2)
-    semi = np.array([0.54, 0.46, 0.50]) * size
+    semi_axes = np.array([0.54, 0.46, 0.50]) * size
     root = hilum_point(cage.habitus, dome.side)
-    inside = centre + random.normal(0, 0.34, (26, 3)) * semi
+    inside = centre + random.normal(0, 0.34, (26, 3)) * semi_axes
     tree = grow_tree(root, np.concatenate([np.linspace(root, centre, 5)[1:], inside]), path_weight=0.5)
     branches = draw_branches(tree)
     radii = np.clip(0.9 * branches.radii, 0.8, 1.7)
     bronchi = Tubes(points=branches.points, weights=branches.weights, radii=radii)
     return Consolidation(
-        centre=centre, semi=semi, strength=0.52 + 0.48 * spec.conspicuity, bronchi=bronchi
+        centre=centre, semi_axes=semi_axes, strength=0.52 + 0.48 * spec.conspicuity, bronchi=bronchi
     ), size

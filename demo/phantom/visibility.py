@@ -62,8 +62,10 @@ def _extent_of_change(scene: Scene, finding: PlacedFinding, frame: Frame) -> Ext
     lesion = finding.scene_object
     if not isinstance(lesion, Consolidation):
         raise TypeError(f"no outline is known for {finding.spec.kind}")
-    half = np.abs(frame.across) @ lesion.semi
-    distance = np.hypot((u - lesion.centre @ frame.across) / half, (v - lesion.centre[1]) / lesion.semi[1])
+    half = np.abs(frame.across) @ lesion.semi_axes
+    distance = np.hypot(
+        (u - lesion.centre @ frame.across) / half, (v - lesion.centre[1]) / lesion.semi_axes[1]
+    )
     return _edges(u, v, np.where(distance < 0.97, healthy, 0), minimum=12.0)
 
 

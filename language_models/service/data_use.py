@@ -11,7 +11,7 @@ from domain.language_models import DEFAULT_DATA_USE, Endpoint, require_data_use
 from language_models.prompts import list_example_datasets
 from storage.intake.datasets import find_dataset_id
 from storage.language_models.endpoints import load_data_use
-from storage.language_models.images import find_missing_images
+from storage.language_models.images import find_unavailable_images
 from storage.language_models.prompts import PromptVersion
 
 
@@ -49,7 +49,7 @@ def check_images(db: Session, *, datasets: Sequence[str], images: Sequence[str])
     for name in datasets:
         dataset_id = find_dataset_id(db, name=name)
         if dataset_id is not None:
-            missing = find_missing_images(db, dataset_id=dataset_id, sha256=missing)
+            missing = find_unavailable_images(db, dataset_id=dataset_id, sha256=missing)
     if missing:
         raise Refused(
             f"Radiograph {min(missing)[:12]}… is not part of dataset {' or '.join(datasets)}, or was removed "

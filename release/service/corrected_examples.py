@@ -20,7 +20,10 @@ from release.service.inputs import load_drawn_batches, load_outcomes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedExamples:
-    """The examples that were added. ``known`` were there already, ``unusable`` names others with reasons."""
+    """The numbers of examples that were added and that existed already (``known``).
+
+    ``unusable`` names the exams of replies that could not become examples, with reasons.
+    """
 
     prompt: str
     added: int
@@ -38,11 +41,11 @@ class _JudgedReply:
 def add_corrected_examples(
     db: Session, *, by: Person, prompt: str, dataset: str, now: datetime
 ) -> CorrectedExamples:
-    """Add an example for each reply of a prompt version of which experts corrected or rejected a question.
+    """Make examples from the replies of a prompt version in which experts corrected or rejected a question.
 
-    The example has the variables of the request, and the reply with the accepted questions as corrected.
-    Rejected questions and those that nobody judged are left out of it. Add the examples to a version with
-    :func:`language_models.service.export_examples`.
+    An example has the variables of the request, and the reply with the corrections applied, without rejected
+    questions and without questions that nobody judged. :func:`language_models.service.export_examples` adds
+    the examples to a prompt version.
 
     Args:
         db: a session that can write.

@@ -1,4 +1,4 @@
-"""Which radiographs belong to a dataset and may be sent to a model."""
+"""Finds radiographs that may not be sent to a model."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from storage.privacy.patient_data import load_latest_decisions
 from storage.rows.datasets import ExamRow, RadiographRow
 
 
-def find_missing_images(db: Session, *, dataset_id: int, sha256: Collection[str]) -> set[str]:
-    """Return those images that the dataset does not have, or that must be removed because of patient text."""
+def find_unavailable_images(db: Session, *, dataset_id: int, sha256: Collection[str]) -> set[str]:
+    """Return those images that the dataset does not contain, or that must be removed (patient data)."""
     wanted = sorted(set(sha256))
     statement = (
         select(RadiographRow.image_sha256)

@@ -76,7 +76,7 @@ def _reading_values(reading: Reading) -> dict[str, object]:
         "seconds_away": reading.seconds_away,
         "began_at": reading.began_at,
         "read_at": reading.read_at,
-        "outside": reading.outside,
+        "outside": reading.is_external,
         "image": reading.image,
     }
 
@@ -284,6 +284,6 @@ def reading_from_row(row: Any) -> Reading:  # noqa: ANN401 - a row with the tabl
         seconds_away=row.seconds_away,
         began_at=row.began_at,
         read_at=row.read_at,
-        outside=row.outside,
+        is_external=row.outside,
         image=image_display_from_column(row.image),
     )

@@ -57,7 +57,7 @@ def test_readings_are_imported_under_the_names_in_the_file(study_world) -> None:
             reader for reader in list_readers(db, study_id=study_world.study.id) if reader.is_external
         ]
     assert [reader.name for reader in external_readers] == ["ext-1", "ext-2"]
-    assert [(reading.answer, reading.cannot_determine, reading.outside) for reading in readings] == [
+    assert [(reading.answer, reading.cannot_determine, reading.is_external) for reading in readings] == [
         ((1,), False, True),
         ((2,), False, True),
         (None, True, True),
