@@ -60,9 +60,10 @@ def adjust_paired(
         [row.task == ALL for row in table],
         adjustment,
     )
+    notes = [_add_family_note(row.note, row.p_exact, p) for row, p in zip(table, adjusted, strict=True)]
     return tuple(
-        replace(row, p_adjusted=p, note=_add_family_note(row.note, row.p_exact, p))
-        for row, p in zip(table, adjusted, strict=True)
+        row if (row.p_adjusted, row.note) == (p, note) else replace(row, p_adjusted=p, note=note)
+        for row, p, note in zip(table, adjusted, notes, strict=True)
     )
 
 
@@ -101,6 +102,8 @@ def list_compared_pairs(rows: Sequence[PairedDifference]) -> Pairs:
 
 def _add_family_note(note: str, p: float | None, adjusted: float | None) -> str:
     """Add the note of a comparison outside the family, which has a p value but no adjusted one."""
+    if not note and (p is None or adjusted is not None):
+        return ""
     notes = [part for part in note.split("; ") if part and part != _OUTSIDE]
     return "; ".join([*notes, *([_OUTSIDE] if p is not None and adjusted is None else [])])
 

@@ -58,8 +58,10 @@ def bootstrap_kappas(
     for counts in _draw_resample_counts(len(answers), clusters, seed, resamples):
         end = start + counts.shape[1]
         for index, rows in enumerate(row_sets):
-            own = np.where(answers[rows] < 0, len(weights), answers[rows])
-            agreements = np.stack([padded_weights[own[:, a], own[:, b]] for a, b in pairs], axis=1)
+            own = np.ascontiguousarray(np.where(answers[rows] < 0, len(weights), answers[rows]).T)
+            agreements = np.empty((len(rows), len(pairs)))
+            for column, (a, b) in enumerate(pairs):
+                agreements[:, column] = padded_weights[own[a], own[b]]
             sums = PairSums(answers[rows], counts[rows], k=len(weights))
             kappas[start:end, index] = _compute_kappas(sums, agreements, pairs, weights).T
         start = end
@@ -74,13 +76,19 @@ def _compute_kappas(
     weights = weights[np.ix_(categories, categories)]
     is_nominal = np.count_nonzero(weights) == len(weights)
     kappas = sums.sum_agreements(agreements)
+    last_common, n, squared_n = b"", np.zeros(0), np.zeros(0)
     for index, (a, b) in enumerate(pairs):
-        first, second = sums.sum_answers(a, b, categories), sums.sum_answers(b, a, categories)
-        n = first.sum(axis=0)
+        common = sums.find_common(a, b)
+        first, second = (sums.sum_answers(rater, common, categories) for rater in (a, b))
+        if common != last_common:  # most pairs have the same questions in common
+            last_common, n = common, first.sum(axis=0)
+            squared_n = n**2
         with np.errstate(divide="ignore", invalid="ignore"):
-            chance = np.einsum("kd,kd->d", first if is_nominal else weights.T @ first, second) / n**2
-            kappa = (kappas[index] / n - chance) / (1.0 - chance)
-        kappas[index] = np.where(1.0 - chance < 1e-6, np.nan, kappa)
+            chance = np.einsum("kd,kd->d", first if is_nominal else weights.T @ first, second) / squared_n
+            one_minus_chance = 1.0 - chance
+            kappa = (kappas[index] / n - chance) / one_minus_chance
+        kappa[one_minus_chance < 1e-6] = np.nan
+        kappas[index] = kappa
     return kappas
 
 

@@ -28,6 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from statistics import NormalDist
 
 import numpy as np
@@ -36,9 +37,10 @@ from numpy.typing import NDArray
 from measures.agreement import CONFIDENCE, SMALL_SAMPLE, contingency
 from measures.clusters import renumber_clusters
 from measures.estimate import Estimate
+from measures.pair_draws import PairDraws, TableDraws, ac1_of_draws, kappas_of_draws
 from measures.pair_sums import PairSums
 from measures.pairs import ac1_influence, kappa_influence
-from measures.posterior import draw_prior, draw_weights
+from measures.posterior import draw_weights
 
 LARGE_SAMPLE, POSTERIOR = "large-sample", "posterior"
 #: Minimum number of disagreements, and of answers of both raters in each category, for the large-sample
@@ -48,8 +50,12 @@ MIN_LARGE_SAMPLE_COUNT = 50
 FEW_DISAGREEMENTS = 10
 #: Maximum number of random weights that are held at once, and of all draws; there are at least _MIN_DRAWS.
 _MAX_WEIGHTS, _MAX_DRAWN, _MIN_DRAWS = 4_000_000, 8_000_000, 1000
-#: Number of pairs whose coefficients are drawn together.
-_PAIRS_AT_ONCE = 2048
+#: Maximum number of cells of tables whose influences are computed together.
+_MAX_CELLS = 200_000
+#: Number of pairs whose agreements are summed together, and of estimates that are drawn together.
+_PAIRS_AT_ONCE, _ESTIMATES_IN_CACHE = 2048, 256
+#: Maximum number of cells of the tables of pairs that are held at once.
+_MAX_PAIR_CELLS = 20_000_000
 
 
 def kappa_interval(
@@ -171,13 +177,22 @@ def agreement_of_pairs(
         draws=draws,
         seed=seed,
     )
+    columns = np.ascontiguousarray(answers.T)
+    posterior = _Posterior(answers, strata, cluster_index, options, k=len(weights))
     estimates: list[tuple[Estimate, Estimate]] = []
-    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+    for start in range(0, len(pairs), posterior.pairs_at_once):
+        tables = [
+            _divide_into_tables(columns, pair, weights, strata)
+            for pair in pairs[start : start + posterior.pairs_at_once]
+        ]
+        kappas = _compute_influences(
+            kappa_influence, [table for own in tables for table in own if not table.is_one_category]
+        )
+        ac1s = _compute_influences(ac1_influence, [table for own in tables for table in own])
         drafts: list[_Draft] = []
-        for pair in pairs[start : start + _PAIRS_AT_ONCE]:
-            tables = _divide_into_tables(answers, pair, weights, strata)
-            drafts += [_draft_kappa(tables, options), _draft_ac1(tables, options)]
-        _set_posterior_limits(answers, strata, drafts, options, cluster_index, k=len(weights))
+        for own in tables:
+            drafts += [_draft_kappa(own, kappas, options), _draft_ac1(own, ac1s, options)]
+        posterior.set_limits(drafts)
         finished = [draft.estimate for draft in drafts]
         estimates += list(zip(finished[::2], finished[1::2], strict=True))
     return estimates
@@ -187,7 +202,8 @@ def agreement_of_pairs(
 class _Table:
     """The contingency table of a pair in a stratum, and the rows of its questions with the cell of each.
 
-    ``categories`` (k,) are the categories of the table, ``margins`` the answers of each rater by category.
+    ``categories`` (k,) are the categories of the table, ``margins`` the answers of each rater by category,
+    ``agreements`` the number of questions with the same answer of both raters.
     """
 
     pair: tuple[int, int]
@@ -197,12 +213,8 @@ class _Table:
     cells: tuple[NDArray[np.int64], NDArray[np.int64]]
     table: NDArray[np.int64]
     margins: tuple[list[int], ...]
+    agreements: int
     weights: NDArray[np.float64]
-
-    @property
-    def agreements(self) -> int:
-        """The number of questions with the same answer of both raters."""
-        return int(np.trace(self.table))
 
     @property
     def disagreements(self) -> int:
@@ -274,33 +286,37 @@ class _Draft:
     effect: float = 1.0
     has_few_disagreements: bool = False
     with_disagreement: bool = True
-    draw: Callable[[_TableDraws], NDArray[np.float64]] | None = None
+    draw: Callable[[TableDraws], NDArray[np.float64]] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _TableDraws:
-    """Draws of a table: weighted agreement (draws,), and both raters' category shares (k, draws)."""
-
-    observed: NDArray[np.float64]
-    first: NDArray[np.float64]
-    second: NDArray[np.float64]
-    weights: NDArray[np.float64]
+#: Coefficient and influence of each cell, by pair and stratum.
+_Influences = dict[tuple[tuple[int, int], int], tuple[float, NDArray[np.float64]]]
 
 
 def _divide_into_tables(
-    answers: NDArray[np.int64],
+    columns: NDArray[np.int64],
     pair: tuple[int, int],
     weights: NDArray[np.float64],
     strata: NDArray[np.int64] | None,
 ) -> list[_Table]:
-    """Return the table of each stratum; each of several strata has the categories that were used in it."""
-    first, second = answers[:, pair[0]], answers[:, pair[1]]
+    """Return the table of each stratum; each of several strata has the categories that were used in it.
+
+    Args:
+        columns: the answers, shape (raters, questions).
+        pair: the two raters.
+        weights: the agreement weights.
+        strata: the stratum number of each question, or None.
+    """
+    first, second = columns[pair[0]], columns[pair[1]]
     common = np.flatnonzero((first >= 0) & (second >= 0))
-    numbers = np.zeros(len(common), dtype=np.int64) if strata is None else strata[common]
-    distinct = np.flatnonzero(np.bincount(numbers))
+    numbers = None if strata is None else strata[common]
+    if numbers is None:
+        distinct = [0] if common.size else []
+    else:
+        distinct = np.flatnonzero(np.bincount(numbers)).tolist()
     tables = []
-    for number in distinct.tolist():
-        rows = common[numbers == number]
+    for number in distinct:
+        rows = common if numbers is None else common[numbers == number]
         used, cells = np.arange(len(weights)), (first[rows], second[rows])
         if len(distinct) > 1:
             used = np.unique([first[rows], second[rows]])
@@ -310,13 +326,39 @@ def _divide_into_tables(
             _Table(
                 pair=pair, stratum=number, rows=rows, categories=used, cells=cells, table=table,
                 margins=(table.sum(axis=1).tolist(), table.sum(axis=0).tolist()),
+                agreements=int(np.count_nonzero(cells[0] == cells[1])),
                 weights=weights if len(distinct) == 1 else weights[np.ix_(used, used)],
             )
         )  # fmt: skip
     return tables
 
 
-def _draft_kappa(tables: list[_Table], options: _Options) -> _Draft:
+def _compute_influences(
+    compute: Callable[
+        [NDArray[np.int64], NDArray[np.float64]],
+        tuple[NDArray[np.float64] | np.float64, NDArray[np.float64]],
+    ],
+    tables: Sequence[_Table],
+) -> _Influences:
+    """Compute a coefficient of many tables; those with the same weights are computed together."""
+    groups: dict[bytes, list[_Table]] = {}
+    for table in tables:
+        groups.setdefault(table.weights.tobytes(), []).append(table)
+    influences: _Influences = {}
+    for group in groups.values():
+        weights = group[0].weights
+        step = max(1, _MAX_CELLS // weights.size)
+        for start in range(0, len(group), step):
+            part = group[start : start + step]
+            values, influence = compute(np.stack([table.table for table in part]), weights)
+            influences |= {
+                (table.pair, table.stratum): (value, own)
+                for table, value, own in zip(part, np.asarray(values).tolist(), influence, strict=True)
+            }
+    return influences
+
+
+def _draft_kappa(tables: list[_Table], influences: _Influences, options: _Options) -> _Draft:
     n = sum(len(part.rows) for part in tables)
     if n == 0:
         return _Draft(estimate=Estimate(n=0, note="not defined: no question was answered by both"))
@@ -327,22 +369,22 @@ def _draft_kappa(tables: list[_Table], options: _Options) -> _Draft:
     if all(part.has_constant_rater for part in defined):
         return _Draft(estimate=Estimate(n=n, value=0.0, note="no interval: one rater uses a single category"))
     return _combine(
-        [(part, *kappa_influence(part.table, part.weights)) for part in defined],
+        [(part, *influences[part.pair, part.stratum]) for part in defined],
         smallest_count=min(part.smallest_count for part in defined),
         note=f"fewer than {SMALL_SAMPLE} questions" if n < SMALL_SAMPLE else "",
         left_out=len(tables) - len(defined),
         # a category that neither rater used has no share in the prior of kappa
         drawn_tables=tuple(part.restrict_to_used() for part in defined),
-        draw=_compute_kappas,
+        draw=kappas_of_draws,
         options=options,
     )
 
 
-def _draft_ac1(tables: list[_Table], options: _Options) -> _Draft:
+def _draft_ac1(tables: list[_Table], influences: _Influences, options: _Options) -> _Draft:
     if not tables:
         return _Draft(estimate=Estimate(n=0, note="not defined: no question was answered by both"))
     return _combine(
-        [(part, *ac1_influence(part.table, part.weights)) for part in tables],
+        [(part, *influences[part.pair, part.stratum]) for part in tables],
         smallest_count=min(
             MIN_LARGE_SAMPLE_COUNT if len(part.weights) == 1 else min(part.disagreements, part.agreements)
             for part in tables
@@ -350,7 +392,7 @@ def _draft_ac1(tables: list[_Table], options: _Options) -> _Draft:
         note="",
         left_out=0,
         drawn_tables=tuple(tables),
-        draw=_compute_ac1,
+        draw=ac1_of_draws,
         options=options,
     )
 
@@ -362,15 +404,18 @@ def _combine(
     note: str,
     left_out: int,
     drawn_tables: tuple[_Table, ...],
-    draw: Callable[[_TableDraws], NDArray[np.float64]],
+    draw: Callable[[TableDraws], NDArray[np.float64]],
     options: _Options,
 ) -> _Draft:
     """Combine the strata's coefficients, weighted by their numbers of questions."""
     n = sum(len(table.rows) for table, _, _ in parts)
     value = sum(len(table.rows) * coefficient for table, coefficient, _ in parts) / n
     influences = np.concatenate([influence[table.cells] for table, _, influence in parts])
-    rows = np.concatenate([table.rows for table, _, _ in parts])
-    clusters = None if options.clusters is None else options.clusters[rows]
+    clusters = (
+        None
+        if options.clusters is None
+        else options.clusters[np.concatenate([table.rows for table, _, _ in parts])]
+    )
     se = _standard_error(influences, clusters)
     if left_out:
         note = "; ".join(filter(None, [note, f"{left_out} answer format with one category left out"]))
@@ -380,120 +425,159 @@ def _combine(
         estimate=Estimate(n=n, value=value, se=0.0 if se < 1e-12 else se, method=POSTERIOR, note=note),
         tables=drawn_tables,
         effect=_design_effect(influences, se, clusters),
-        has_few_disagreements=draw is _compute_ac1
+        has_few_disagreements=draw is ac1_of_draws
         and sum(table.disagreements for table in drawn_tables) < FEW_DISAGREEMENTS,
         draw=draw,
     )
 
 
-def _set_posterior_limits(
-    answers: NDArray[np.int64],
-    strata: NDArray[np.int64] | None,
-    drafts: Sequence[_Draft],
-    options: _Options,
-    cluster_index: NDArray[np.int64],
-    *,
-    k: int,
-) -> None:
-    """Draw the coefficients of the estimates with a posterior interval, and set the limits."""
-    drawn = [draft for draft in drafts if draft.tables]
-    if not drawn:
-        return
-    upper = [replace(draft, with_disagreement=False) for draft in drawn if draft.has_few_disagreements]
-    n = len(answers)
-    n_clusters = int(cluster_index.max()) + 1
-    draws = min(options.draws, max(_MIN_DRAWS, _MAX_DRAWN // n))
-    step = max(1, _MAX_WEIGHTS // n)
-    values = np.concatenate(
-        [
-            _draw_coefficients(
-                answers, strata, [*drawn, *upper],
-                draw_weights(n_clusters, min(step, draws - start), options.seed + start)[cluster_index],
-                k=k, seed=options.seed + start,
-            )
-            for start in range(0, draws, step)
-        ],
-        axis=1,
-    )  # fmt: skip
-    limits = np.quantile(values, [0.5 - options.confidence / 2, 0.5 + options.confidence / 2], axis=1)
-    has_few = [draft.has_few_disagreements for draft in drawn]
-    limits[1, : len(drawn)][has_few] = np.maximum(limits[1, : len(drawn)][has_few], limits[1, len(drawn) :])
-    for draft, low, high in zip(drawn, *limits[:, : len(drawn)].tolist(), strict=True):
-        value = draft.estimate.value
-        assert value is not None  # noqa: S101 - only defined coefficients are drawn
-        draft.estimate = replace(
-            draft.estimate,
-            low=min(low, value),
-            high=1.0 if value > 1 - 1e-12 else max(high, value),
+class _Posterior:
+    """Draws the coefficients of pairs of raters, and sets the limits of their intervals.
+
+    Args:
+        answers: category indices, shape (questions, raters).
+        strata: the stratum number of each question, or None.
+        cluster_index: the cluster of each question, from 0.
+        options: the options of the intervals.
+        k: the number of categories.
+    """
+
+    def __init__(
+        self,
+        answers: NDArray[np.int64],
+        strata: NDArray[np.int64] | None,
+        cluster_index: NDArray[np.int64],
+        options: _Options,
+        *,
+        k: int,
+    ) -> None:
+        self._answers = answers
+        self._strata = strata
+        self._cluster_index = cluster_index
+        self._n_clusters = int(cluster_index.max(initial=-1)) + 1
+        self._options = options
+        self._k = k
+        n = max(1, len(answers))
+        self._draws = min(options.draws, max(_MIN_DRAWS, _MAX_DRAWN // n))
+        self._step = max(1, _MAX_WEIGHTS // n)
+        self._kept: dict[int, PairDraws] = {}
+
+    @property
+    def pairs_at_once(self) -> int:
+        """Number of pairs whose agreements are summed together."""
+        return max(1, min(_PAIRS_AT_ONCE, _MAX_PAIR_CELLS // max(1, self._k**2)))
+
+    def set_limits(self, drafts: Sequence[_Draft]) -> None:
+        """Draw the coefficients of the estimates with a posterior interval, and set the limits."""
+        drawn = [draft for draft in drafts if draft.tables]
+        if not drawn:
+            return
+        upper = [replace(draft, with_disagreement=False) for draft in drawn if draft.has_few_disagreements]
+        limits = self._compute_limits([*drawn, *upper])
+        has_few = [draft.has_few_disagreements for draft in drawn]
+        limits[1, : len(drawn)][has_few] = np.maximum(
+            limits[1, : len(drawn)][has_few], limits[1, len(drawn) :]
         )
-
-
-def _draw_coefficients(
-    answers: NDArray[np.int64],
-    strata: NDArray[np.int64] | None,
-    drafts: Sequence[_Draft],
-    question_weights: NDArray[np.float64],
-    *,
-    k: int,
-    seed: int,
-) -> NDArray[np.float64]:
-    """Draw the coefficients, shape (drafts, draws)."""
-    draws = question_weights.shape[1]
-    values = np.zeros((len(drafts), draws))
-    numbers = sorted({table.stratum for draft in drafts for table in draft.tables})
-    for number in numbers:
-        rows = np.arange(len(answers)) if strata is None else np.flatnonzero(strata == number)
-        positions = np.zeros(len(answers), dtype=np.int64)
-        positions[rows] = np.arange(len(rows))
-        sums = PairSums(answers[rows], question_weights if strata is None else question_weights[rows], k=k)
-        parts = [
-            (index, table)
-            for index, draft in enumerate(drafts)
-            for table in draft.tables
-            if table.stratum == number
-        ]
-        pairs = {table.pair: index for index, table in enumerate({t.pair: t for _, t in parts}.values())}
-        agreements = np.zeros((len(rows), len(pairs)))
-        for _, table in parts:
-            agreements[positions[table.rows], pairs[table.pair]] = table.weights[table.cells]
-        observed = sums.sum_agreements(agreements)
-        for index, table in parts:
-            draft = drafts[index]
-            assert draft.draw is not None  # noqa: S101 - estimates with tables are drawn
-            share = len(table.rows) / draft.estimate.n
-            if len(table.weights) == 1:
-                values[index] += share
-                continue
-            prior = draw_prior(
-                table.weights, draws=draws, seed=seed, with_disagreement=draft.with_disagreement
+        for draft, low, high in zip(drawn, *limits[:, : len(drawn)].tolist(), strict=True):
+            value = draft.estimate.value
+            assert value is not None  # noqa: S101 - only defined coefficients are drawn
+            draft.estimate = replace(
+                draft.estimate,
+                low=min(low, value),
+                high=1.0 if value > 1 - 1e-12 else max(high, value),
             )
-            (a, b), effect = table.pair, draft.effect
-            first = sums.sum_answers(a, b, table.categories) + effect * prior.first
-            second = sums.sum_answers(b, a, table.categories) + effect * prior.second
-            total = first.sum(axis=0)
-            values[index] += share * draft.draw(
-                _TableDraws(
-                    observed=(observed[pairs[table.pair]] + effect * prior.observed) / total,
-                    first=first / total, second=second / total, weights=table.weights,
-                )
-            )  # fmt: skip
-    return values
+
+    def _compute_limits(self, drafts: Sequence[_Draft]) -> NDArray[np.float64]:
+        """Compute the limits of the drawn coefficients, shape (2, drafts)."""
+        tail = 0.5 - self._options.confidence / 2
+        starts = range(0, self._draws, self._step)
+        # One matrix of weights serves all estimates, so few are drawn at once: they fit into the cache.
+        at_once = _ESTIMATES_IN_CACHE if len(starts) == 1 else len(drafts)
+        values = [np.zeros((0, self._draws)) for _ in range(0, len(drafts), at_once)]
+        limits = np.empty((2, len(drafts)))
+        for start in starts:
+            strata = self._draw_strata(drafts, start)
+            for index in range(len(values)):
+                own = drafts[index * at_once : (index + 1) * at_once]
+                if not start:
+                    values[index] = np.zeros((len(own), self._draws))
+                block = values[index][:, start : start + self._step]
+                for draft, coefficients in zip(own, block, strict=True):
+                    _add_coefficients(coefficients, draft, strata)
+                if start == starts[-1]:
+                    values[index].sort(axis=1)  # with sorting, the quantiles take half the time
+                    limits[:, index * at_once : (index + 1) * at_once] = np.quantile(
+                        values[index], [tail, 0.5 + self._options.confidence / 2], axis=1,
+                        overwrite_input=True,
+                    )  # fmt: skip
+                    values[index] = np.zeros((0, self._draws))
+        return limits
+
+    def _draw_strata(self, drafts: Sequence[_Draft], start: int) -> dict[int, _StratumDraws]:
+        """Return the draws of each stratum, with the summed agreement of its pairs."""
+        tables: dict[int, dict[tuple[int, int], _Table]] = {}
+        for draft in drafts:
+            for table in draft.tables:
+                tables.setdefault(table.stratum, {})[table.pair] = table
+        strata = {}
+        for number in sorted(tables):
+            rows, own = self._find_rows(number), list(tables[number].values())
+            positions = np.zeros(len(self._answers), dtype=np.int64)
+            positions[rows] = np.arange(len(rows))
+            agreements = np.zeros((len(rows), len(own)))
+            for index, table in enumerate(own):
+                agreements[positions[table.rows], index] = table.weights[table.cells]
+            pair_draws = self._draw_pairs(number, rows, start)
+            summed = pair_draws.sum_agreements(agreements)
+            strata[number] = _StratumDraws(
+                pair_draws=pair_draws,
+                agreement={table.pair: row for table, row in zip(own, summed, strict=True)},
+            )
+        return strata
+
+    def _find_rows(self, stratum: int) -> NDArray[np.int64]:
+        if self._strata is None:
+            return np.arange(len(self._answers))
+        return np.flatnonzero(self._strata == stratum)
+
+    def _draw_pairs(self, stratum: int, rows: NDArray[np.int64], start: int) -> PairDraws:
+        """Return the draws of a stratum; kept if all draws share one matrix of weights."""
+        if stratum in self._kept:
+            return self._kept[stratum]
+        seed, draws = self._options.seed + start, min(self._step, self._draws - start)
+        weights = draw_weights(self._n_clusters, draws, seed)[self._cluster_index]
+        sums = PairSums(self._answers[rows], weights if self._strata is None else weights[rows], k=self._k)
+        pair_draws = PairDraws(sums, draws=draws, seed=seed)
+        if self._draws <= self._step:
+            self._kept[stratum] = pair_draws
+        return pair_draws
 
 
-def _compute_kappas(drawn: _TableDraws) -> NDArray[np.float64]:
-    is_nominal = np.count_nonzero(drawn.weights) == len(drawn.weights)
-    expected = drawn.first if is_nominal else drawn.weights.T @ drawn.first
-    chance = np.einsum("kd,kd->d", expected, drawn.second)
-    kappas: NDArray[np.float64] = (drawn.observed - chance) / np.maximum(1.0 - chance, 1e-12)
-    return kappas
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _StratumDraws:
+    """The draws of a stratum, and the summed agreement (draws,) of each pair."""
+
+    pair_draws: PairDraws
+    agreement: dict[tuple[int, int], NDArray[np.float64]]
 
 
-def _compute_ac1(drawn: _TableDraws) -> NDArray[np.float64]:
-    k = len(drawn.weights)
-    overall = (drawn.first + drawn.second) / 2
-    chance = float(drawn.weights.sum()) / (k * (k - 1)) * (1 - np.einsum("kd,kd->d", overall, overall))
-    coefficients: NDArray[np.float64] = (drawn.observed - chance) / (1.0 - chance)
-    return coefficients
+def _add_coefficients(
+    coefficients: NDArray[np.float64], draft: _Draft, strata: dict[int, _StratumDraws]
+) -> None:
+    """Add the drawn coefficients of the tables, weighted by their questions, to ``coefficients`` (draws,)."""
+    assert draft.draw is not None  # noqa: S101 - estimates with tables are drawn
+    for table in sorted(draft.tables, key=attrgetter("stratum")):
+        share = len(table.rows) / draft.estimate.n
+        if len(table.weights) == 1:
+            coefficients += share
+            continue
+        stratum = strata[table.stratum]
+        coefficients += share * draft.draw(
+            stratum.pair_draws.draw_table(
+                table.pair, table.categories, table.weights, stratum.agreement[table.pair],
+                effect=draft.effect, with_disagreement=draft.with_disagreement,
+            )
+        )  # fmt: skip
 
 
 def _large_sample_estimate(n: int, value: float, se: float, confidence: float, note: str) -> Estimate:

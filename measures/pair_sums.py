@@ -29,6 +29,7 @@ class PairSums:
         self._answered = self._answers >= 0
         self._weights = question_weights
         self._sums: dict[tuple[int, bytes], Floats] = {}
+        self._rows: dict[bytes, slice | NDArray[np.int64]] = {}
         self.used_categories = np.unique(answers[answers >= 0])
         # The sums of a category that nobody used are in an additional last row.
         self._position = np.full(k, len(self.used_categories))
@@ -40,24 +41,32 @@ class PairSums:
         sums: Floats = agreements.T @ self._weights
         return sums
 
-    def sum_answers(self, rater: int, other: int, categories: NDArray[np.int64]) -> Floats:
-        """Sum the weights of a rater's answers to the questions that both answered.
+    def find_common(self, rater: int, other: int) -> bytes:
+        """Return which questions both raters answered, as the bytes of an array of booleans."""
+        common: bytes = (self._answered[rater] & self._answered[other]).tobytes()
+        return common
+
+    def has_all_answers(self, rater: int, common: bytes) -> bool:
+        """Whether ``common`` has all questions that the rater answered."""
+        return bool(self._answered[rater].tobytes() == common)
+
+    def sum_answers(self, rater: int, common: bytes, categories: NDArray[np.int64]) -> Floats:
+        """Sum the weights of a rater's answers to the questions that both raters of a pair answered.
 
         Args:
             rater: the rater.
-            other: the other rater of the pair.
+            common: the questions that both answered, of :meth:`find_common`.
             categories: the categories to return.
 
         Returns:
-            Shape (categories, draws).
+            Shape (categories, draws); not to be changed.
         """
-        common = self._answered[rater] & self._answered[other]
-        key = (rater, common.tobytes())
+        key = (rater, common)
         if key not in self._sums:
             draws = self._weights.shape[1]
             if (len(self._sums) + 1) * self._rows_of_sums * draws > _MAX_KEPT:
                 self._sums.clear()
-            rows = np.flatnonzero(common)
+            rows = np.flatnonzero(np.frombuffer(common, dtype=np.bool_))
             positions = self._position[self._answers[rater, rows]]
             order = np.argsort(positions, kind="stable")
             distinct, starts = np.unique(positions[order], return_index=True)
@@ -65,5 +74,13 @@ class PairSums:
             if rows.size:
                 sums[distinct] = np.add.reduceat(self._weights[rows[order]], starts, axis=0)
             self._sums[key] = sums
-        sums_of_categories: Floats = self._sums[key][self._position[categories]]
+        sums_of_categories: Floats = self._sums[key][self._find_rows(categories)]
         return sums_of_categories
+
+    def _find_rows(self, categories: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+        """Return the rows of these categories; a slice, which copies nothing, if they are the used ones."""
+        key = categories.tobytes()
+        if key not in self._rows:
+            is_used = np.array_equal(categories, self.used_categories)
+            self._rows[key] = slice(len(categories)) if is_used else self._position[categories]
+        return self._rows[key]

@@ -101,45 +101,64 @@ def compute_kappas(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple
     return kappa, np.where(one_constant | np.isnan(kappa), np.nan, np.where(se < 1e-12, 0.0, se))
 
 
-def kappa_influence(table: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[float, Matrix]:
-    """Compute kappa of one table, and the influence function of its cells.
+def kappa_influence(
+    tables: NDArray[np.int64] | Matrix, weights: Matrix
+) -> tuple[Matrix | np.float64, Matrix]:
+    """Compute kappa of tables, and the influence function of their cells.
 
     Args:
-        table: counts, shape (k, k), not empty and not all in one category.
+        tables: counts, shape (..., k, k); no table is empty or has all questions in one category.
         weights: the agreement weights, shape (k, k), 1 on the diagonal.
 
     Returns:
-        Kappa, and the influence of each cell, shape (k, k): n times the change of kappa when one question is
-        added to the cell. The mean influence over the questions is 0. The square root of the sum of its
-        squares over the questions, divided by n, is the standard error.
+        Kappa, shape (...), and the influence of each cell, shape (..., k, k): n times the change of kappa
+        when one question is added to the cell. The mean influence over the questions is 0. The square root of
+        the sum of its squares over the questions, divided by n, is the standard error.
     """
-    share = table / table.sum()
-    row_shares, column_shares = share.sum(axis=1), share.sum(axis=0)
-    chance = float(row_shares @ weights @ column_shares)
-    kappa = (float(np.sum(share * weights)) - chance) / (1 - chance)
-    unscaled_influence = weights - np.add.outer(weights @ column_shares, row_shares @ weights) * (1 - kappa)
-    return kappa, (unscaled_influence - (kappa - chance * (1 - kappa))) / (1 - chance)
+    share = tables / tables.sum(axis=(-2, -1), keepdims=True)
+    row_shares, column_shares = share.sum(axis=-1), share.sum(axis=-2)
+    expected_by_column = (row_shares[..., None, :] @ weights)[..., 0, :]
+    expected_by_row = (weights @ column_shares[..., :, None])[..., 0]
+    chance = (expected_by_column[..., None, :] @ column_shares[..., :, None])[..., 0, 0]
+    kappa = (_sum_cells(share * weights) - chance) / (1 - chance)
+    unscaled_influence = weights - (
+        expected_by_row[..., :, None] + expected_by_column[..., None, :]
+    ) * _add_axes(1 - kappa)
+    return kappa, (unscaled_influence - _add_axes(kappa - chance * (1 - kappa))) / _add_axes(1 - chance)
 
 
-def ac1_influence(table: NDArray[np.int64], weights: Matrix) -> tuple[float, Matrix]:
-    """Compute Gwet's AC1 (AC2 with weights) of one table, and the influence function of its cells.
+def ac1_influence(tables: NDArray[np.int64], weights: Matrix) -> tuple[Matrix | np.float64, Matrix]:
+    """Compute Gwet's AC1 (AC2 with weights) of tables, and the influence function of their cells.
 
     Args:
-        table: counts over the whole scale, shape (k, k), not empty.
+        tables: counts over the whole scale, shape (..., k, k); no table is empty.
         weights: the agreement weights, shape (k, k), 1 on the diagonal.
 
     Returns:
-        AC1 (with one category, the observed agreement), and the influence of each cell as in
-        :func:`kappa_influence`, shape (k, k).
+        AC1 (with one category, the observed agreement), shape (...), and the influence of each cell as in
+        :func:`kappa_influence`, shape (..., k, k).
     """
     k = len(weights)
-    share = table / table.sum()
-    overall = (share.sum(axis=1) + share.sum(axis=0)) / 2
+    share = tables / tables.sum(axis=(-2, -1), keepdims=True)
+    overall = (share.sum(axis=-1) + share.sum(axis=-2)) / 2
     scale = float(weights.sum()) / (k * (k - 1)) if k > 1 else 0.0
-    disagreement = float(np.sum(overall * (1 - overall)))
-    chance = scale * disagreement
-    ac1 = (float(np.sum(share * weights)) - chance) / (1 - chance)
+    chance = scale * np.sum(overall * (1 - overall), axis=-1)
+    ac1 = (_sum_cells(share * weights) - chance) / (1 - chance)
     # the derivative of chance: each of a question's two answers contributes half
-    chance_gradient = scale * (np.add.outer(1 - overall, 1 - overall) / 2)
-    influence = (weights - chance) / (1 - chance) - ac1
-    return ac1, influence - 2 * (1 - ac1) * (chance_gradient - chance) / (1 - chance)
+    other = 1 - overall
+    chance_gradient = scale * ((other[..., :, None] + other[..., None, :]) / 2)
+    influence = (weights - _add_axes(chance)) / _add_axes(1 - chance) - _add_axes(ac1)
+    return ac1, influence - _add_axes(2 * (1 - ac1)) * (chance_gradient - _add_axes(chance)) / _add_axes(
+        1 - chance
+    )
+
+
+def _sum_cells(tables: Matrix) -> Matrix:
+    """Sum each table, shape (..., k, k)."""
+    sums: Matrix = tables.reshape(*tables.shape[:-2], -1).sum(axis=-1)
+    return sums
+
+
+def _add_axes(values: Matrix) -> Matrix:
+    """Return one value for each table so that it applies to all of its cells."""
+    return np.asarray(values)[..., None, None]

@@ -59,9 +59,10 @@ def compute_agreement(
     for subset in subsets:
         task = _Task(
             subset=subset,
-            scale=build_scale(matrix, subset.rows, settings.weights),
+            scale=(scale := build_scale(matrix, subset.rows, settings.weights)),
+            codes=np.ascontiguousarray(scale.codes.T),
             formats=number_formats(matrix, subset.rows, settings.weights),
-            chance=_random_agreement(matrix, subset.rows),
+            chance=_random_agreement(matrix, subset.rows, scale.k),
         )
         for pair, estimates in zip(pairs, _estimate_pairs(matrix, settings, pairs, task), strict=True):
             results.append(_pair_agreement(matrix, settings, pair, task, estimates))
@@ -74,12 +75,13 @@ def compute_agreement(
 class _Task:
     """The questions of a task, their scale, and their answer formats (None for one format).
 
-    ``chance`` is the probability that two random answers to each question are equal, NaN if it has no number
-    of options.
+    ``codes`` (raters, questions) are those of the scale. ``chance`` (questions,) is the probability that two
+    random answers to each question are equal.
     """
 
     subset: QuestionSubset
     scale: Scale
+    codes: NDArray[np.int64]
     formats: NDArray[np.int64] | None
     chance: NDArray[np.float64]
 
@@ -112,7 +114,7 @@ def _pair_agreement(
 ) -> PairAgreement:
     (a, b), (kappa, ac1), scale, formats = pair, estimates, task.scale, task.formats
     rows, name = task.subset.rows, task.subset.name
-    first, second = scale.codes[:, a], scale.codes[:, b]
+    first, second = task.codes[a], task.codes[b]
     in_common = (first >= 0) & (second >= 0)
     n_selected = matrix.count_selected(rows, a, b)
     rows, is_same = rows[in_common], (first == second)[in_common]
@@ -123,7 +125,8 @@ def _pair_agreement(
     n_both_wrong, n_same_wrong = (
         _count_both_wrong(matrix, a, b, rows, is_same) if compares_answers else (0, 0)
     )
-    brennan_prediger = _brennan_prediger(task.chance[in_common], is_same, scale.k)
+    observed = int(np.count_nonzero(is_same)) / n if n else None
+    brennan_prediger = _brennan_prediger(task.chance[in_common], observed)
     notes = [_join_notes(kappa, settings, n)]
     if formats is not None and scale.k <= MAX_CATEGORIES and len(np.unique(formats[in_common])) > 1:
         notes.append(describe_formats(formats[in_common]))
@@ -145,7 +148,7 @@ def _pair_agreement(
         b=matrix.raters[b],
         task=name,
         n=n,
-        observed=float(is_same.mean()) if n else None,
+        observed=observed,
         kappa=kappa.value,
         se=kappa.se,
         low=kappa.low,
@@ -169,19 +172,19 @@ def _join_notes(kappa: Estimate, settings: Settings, n: int) -> str:
     return "; ".join(filter(None, notes))
 
 
-def _random_agreement(matrix: RatingMatrix, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return 1 / number of possible answers of each question; NaN if its number of options is not stated."""
+def _random_agreement(matrix: RatingMatrix, rows: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    """Return 1 / number of possible answers of each question; 1 / k if it is not stated."""
     options = matrix.options[rows].astype(np.float64)
     possible = np.where(matrix.multiple_ticks[rows], 2.0 ** np.minimum(options, 60) - 1, options)
-    return 1.0 / np.where(options > 0, possible, np.nan)
+    return 1.0 / np.where(options > 0, possible, max(1, k))
 
 
-def _brennan_prediger(chance: NDArray[np.float64], is_same: NDArray[np.bool_], k: int) -> float | None:
+def _brennan_prediger(chance: NDArray[np.float64], observed: float | None) -> float | None:
     """Compute (agreement - chance) / (1 - chance); chance is the mean of 1 / number of possible answers."""
-    if not len(chance):
+    if observed is None:
         return None
-    mean = float(np.where(np.isnan(chance), 1.0 / max(1, k), chance).mean())
-    return None if mean >= 1 else (float(is_same.mean()) - mean) / (1 - mean)
+    mean = float(chance.sum()) / len(chance)
+    return None if mean >= 1 else (observed - mean) / (1 - mean)
 
 
 def _jaccard(
@@ -189,8 +192,11 @@ def _jaccard(
 ) -> float | None:
     if not len(rows):
         return None
+    different = np.flatnonzero(matrix.multiple_ticks[rows] & ~is_same)
+    if not different.size:
+        return int(np.count_nonzero(is_same)) / len(rows)
     overlap = is_same.astype(np.float64)
-    for index in np.flatnonzero(matrix.multiple_ticks[rows] & ~is_same):
+    for index in different:
         first_ticks, second_ticks = (
             set(matrix.labels[matrix.answers[rows[index], rater]].split("|")) for rater in (a, b)
         )

@@ -31,6 +31,8 @@ _MAX_WORK = 2e10
 _MIN_RESAMPLES = 200
 #: Maximum number of resampled kappas of all formats: with more there are fewer resamples.
 _MAX_KAPPAS = 2e7
+#: Number of kappas that are averaged together; more would not fit into the processor's cache.
+_VALUES_AT_ONCE = 100_000
 
 
 def compute_kappa_contrasts(matrix: RatingMatrix, settings: Settings) -> tuple[KappaContrast, ...]:
@@ -174,6 +176,15 @@ def _average_by_kind(kappas: Matrix, counts: NDArray[np.int64], n_between: int, 
     Returns:
         Shape (1 + models, resamples); NaN if no kappa is defined.
     """
+    step = max(1, _VALUES_AT_ONCE // max(1, counts.size))
+    blocks = [
+        _average_block(kappas[start : start + step], counts, n_between, readers)
+        for start in range(0, len(kappas), step)
+    ]
+    return np.concatenate(blocks, axis=1)
+
+
+def _average_block(kappas: Matrix, counts: NDArray[np.int64], n_between: int, readers: int) -> Matrix:
     weights = np.where(np.isnan(kappas), 0, counts)
     totals = weights.sum(axis=1)
     with np.errstate(invalid="ignore"):

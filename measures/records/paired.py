@@ -11,7 +11,9 @@ questions (the U-statistic for two fixed raters).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from statistics import NormalDist
 
@@ -35,11 +37,11 @@ def compute_paired_differences(matrix: RatingMatrix, settings: Settings) -> tupl
     Returns:
         Results ordered by task, with all tasks together first, then by pair; ``p_adjusted`` is not yet set.
     """
+    pairs = _list_comparable_pairs(matrix)
     return tuple(
-        _paired_difference(matrix, settings, a, b, subset)
-        for subset in matrix.task_subsets()
-        for a, b in combinations(matrix.non_reference_raters, 2)
-        if matrix.are_comparable(a, b)
+        _paired_difference(matrix, settings, a, b, answers)
+        for answers in map(partial(_select_answers, matrix), matrix.task_subsets())
+        for a, b in pairs
     )
 
 
@@ -54,30 +56,53 @@ def compute_unpaired_differences(matrix: RatingMatrix, settings: Settings) -> tu
         Differences over all questions of each rater. The interval is Newcombe's if neither a question nor an
         exam is common, otherwise from the U-statistic of two fixed raters.
     """
+    pairs = _list_comparable_pairs(matrix)
     return tuple(
         result
-        for subset in matrix.task_subsets()
-        for a, b in combinations(matrix.non_reference_raters, 2)
-        if matrix.are_comparable(a, b)
-        for result in _unpaired_difference(matrix, settings, a, b, subset)
+        for answers in map(partial(_select_answers, matrix), matrix.task_subsets())
+        for a, b in pairs
+        for result in _unpaired_difference(matrix, settings, a, b, answers)
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answers:
+    """The answers of a task: whether each is known and correct, shape (raters, questions)."""
+
+    task: str
+    known: NDArray[np.bool_]
+    correct: NDArray[np.bool_]
+    clusters: NDArray[np.int64] | None
+
+
+def _select_answers(matrix: RatingMatrix, subset: QuestionSubset) -> _Answers:
+    correct = np.ascontiguousarray(matrix.correct[subset.rows].T)
+    return _Answers(
+        task=subset.name,
+        known=correct >= 0,
+        correct=correct == 1,
+        clusters=matrix.cluster_numbers(subset.rows),
+    )
+
+
+def _list_comparable_pairs(matrix: RatingMatrix) -> list[tuple[int, int]]:
+    pairs = combinations(matrix.non_reference_raters, 2)
+    return [(a, b) for a, b in pairs if matrix.are_comparable(a, b)]
+
+
 def _paired_difference(
-    matrix: RatingMatrix, settings: Settings, a: int, b: int, subset: QuestionSubset
+    matrix: RatingMatrix, settings: Settings, a: int, b: int, answers: _Answers
 ) -> PairedDifference:
-    rows, clusters = subset.rows, matrix.cluster_numbers(subset.rows)
-    first, second = matrix.correct[rows, a], matrix.correct[rows, b]
-    common = (first >= 0) & (second >= 0)
+    common, clusters = answers.known[a] & answers.known[b], answers.clusters
     comparison = compare_paired(
-        first[common] == 1,
-        second[common] == 1,
+        answers.correct[a, common],
+        answers.correct[b, common],
         clusters=None if clusters is None else clusters[common],
         cluster_unit=matrix.cluster_unit,
         confidence=settings.confidence,
     )
     notes = [comparison.note]
-    answered_by_one = int(((first >= 0) ^ (second >= 0)).sum())
+    answered_by_one = int(np.count_nonzero(answers.known[a] ^ answers.known[b]))
     if answered_by_one and comparison.n:
         notes.append(
             f"only the {comparison.n} common questions; {answered_by_one} were answered by one rater only"
@@ -87,28 +112,26 @@ def _paired_difference(
     return PairedDifference(
         a=matrix.raters[a],
         b=matrix.raters[b],
-        task=subset.name,
+        task=answers.task,
         p_adjusted=None,
         **to_record(comparison) | {"note": "; ".join(filter(None, notes))},
     )
 
 
 def _unpaired_difference(
-    matrix: RatingMatrix, settings: Settings, a: int, b: int, subset: QuestionSubset
+    matrix: RatingMatrix, settings: Settings, a: int, b: int, answers: _Answers
 ) -> Iterator[UnpairedDifference]:
-    rows, clusters = subset.rows, matrix.cluster_numbers(subset.rows)
-    first, second = matrix.correct[rows, a], matrix.correct[rows, b]
-    n_a, n_b = int((first >= 0).sum()), int((second >= 0).sum())
-    common = int(((first >= 0) & (second >= 0)).sum())
+    known_a, known_b, clusters = answers.known[a], answers.known[b], answers.clusters
+    n_a, n_b, common = (int(known.sum()) for known in (known_a, known_b, known_a & known_b))
     if not (n_a and n_b) or common == n_a == n_b:
         return
-    correct_a, correct_b = int((first == 1).sum()), int((second == 1).sum())
+    correct_a, correct_b = (int(answers.correct[rater].sum()) for rater in (a, b))
     difference = correct_a / n_a - correct_b / n_b
     if common == 0 and clusters is None:
         low, high = newcombe_unpaired(correct_a, n_a, correct_b, n_b, confidence=settings.confidence)
         method = "unpaired: different questions (Newcombe)"
     else:
-        error = _standard_error(first, second, clusters)
+        error = _standard_error([(known_a, answers.correct[a]), (known_b, answers.correct[b])], clusters)
         half_width = NormalDist().inv_cdf(0.5 + settings.confidence / 2) * error
         low, high = max(-1.0, difference - half_width), min(1.0, difference + half_width)
         method = "unpaired: different questions" if common == 0 else "partial overlap: U-statistic"
@@ -116,7 +139,7 @@ def _unpaired_difference(
     yield UnpairedDifference(
         a=matrix.raters[a],
         b=matrix.raters[b],
-        task=subset.name,
+        task=answers.task,
         n_a=n_a,
         n_b=n_b,
         n_both=common,
@@ -128,16 +151,18 @@ def _unpaired_difference(
 
 
 def _standard_error(
-    first: NDArray[np.int64], second: NDArray[np.int64], clusters: NDArray[np.int64] | None
+    raters: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]], clusters: NDArray[np.int64] | None
 ) -> float:
-    """Compute the standard error of the difference of two means over partly overlapping questions."""
-    influence = np.zeros(len(first))
-    for sign, answers in ((1, first), (-1, second)):
-        answered = answers >= 0
-        n = int(answered.sum())
-        influence[answered] += (
-            sign * (answers[answered] - answers[answered].mean()) / n * math.sqrt(n / max(1, n - 1))
-        )
+    """Compute the standard error of the difference of two means over partly overlapping questions.
+
+    Args:
+        raters: for both raters, whether each answer is known, and whether it is correct.
+        clusters: the exam or patient number of each question, or None.
+    """
+    influence = np.zeros(len(raters[0][0]))
+    for sign, (known, correct) in zip((1, -1), raters, strict=True):
+        n = int(known.sum())
+        influence[known] += sign * (correct[known] - correct[known].mean()) / n * math.sqrt(n / max(1, n - 1))
     if clusters is not None:
         cluster_index, _ = renumber_clusters(clusters)
         influence = np.bincount(cluster_index, weights=influence).astype(np.float64)
