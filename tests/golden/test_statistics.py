@@ -63,6 +63,7 @@ def test_every_example_is_used():
     }
     used_examples |= {
         "mrmc_vandyke_auc",
+        "imrmc_two_modalities",  # by tests/golden/test_statistics_of_readers.py
         "r_oracles",  # by tests/golden/test_r_oracles.py
         "prediction_powered",  # by tests/unit/test_measures_weighted_rates.py
         "srs_lohr_agsrs",

@@ -207,3 +207,46 @@ def test_the_auc_of_each_reader_equals_scikit_learn(tmp_path):
         }.items():  # fmt: skip
             expected = shown(truth, (scores >= 3).astype(int), pos_label=label)
             assert by_measure[measure]["estimate"] == pytest.approx(expected)
+
+
+def write_imrmc_scores(path):
+    """Write the scores of the file that iMRMC analysed; return the expected values and their tolerance."""
+    data, expected, tolerance = load_example("imrmc_two_modalities")
+    cases, positive = data["cases"], data["positive cases"]
+    lines = ["question_id,rater,kind,arm,answer,score"]
+    lines += [f"{case},truth,reference,,{'yes' if case < positive else 'no'}," for case in range(cases)]
+    lines += [
+        f"{case},reader {reader},reader,{modality},,{int(case < ones)}"
+        for modality, counts in data["the first cases with score 1, by reader"].items()
+        for reader, ones in enumerate(counts, start=1)
+        for case in range(cases)
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return expected, tolerance
+
+
+def test_the_command_gives_the_comparison_that_imrmc_prints(tmp_path):
+    expected, tolerance = write_imrmc_scores(tmp_path / "imrmc.csv")
+    tables = measure_file(tmp_path / "imrmc.csv", "--positive", "yes", "--threshold", "1")
+    _, by_u_statistic, *_ = select(tables["arms"], measure="auc")
+    assert by_u_statistic["method"] == "U-statistic"
+    assert by_u_statistic["difference"] == pytest.approx(expected["difference"]["auc"], abs=tolerance)
+    assert by_u_statistic["se"] ** 2 == pytest.approx(expected["difference"]["variance"], rel=1e-8)
+    assert by_u_statistic["df"] == pytest.approx(expected["difference"]["df"], rel=1e-8)
+    for name, modality in (("mean_a", "modalityA"), ("mean_b", "modalityB")):
+        assert by_u_statistic[name] == pytest.approx(expected[modality]["auc"], abs=tolerance)
+
+
+@pytest.mark.parametrize("modality", ["modalityA", "modalityB"])
+def test_the_command_gives_the_auc_of_each_modality_that_imrmc_prints(tmp_path, modality):
+    expected, tolerance = write_imrmc_scores(tmp_path / "imrmc.csv")
+    tables = measure_file(tmp_path / "imrmc.csv", "--positive", "yes", "--threshold", "1")
+    # If all readers read all cases, Obuchowski-Rockette with DeLong's covariance equals the U-statistics.
+    [mean] = select(tables["reader_means"], measure="auc", arm=modality, random_readers=True)
+    assert mean["estimate"] == pytest.approx(expected[modality]["auc"], abs=tolerance)
+    assert mean["se"] ** 2 == pytest.approx(expected[modality]["variance"], rel=1e-8)
+    assert mean["df"] == pytest.approx(expected[modality]["df"], rel=1e-8)
+    for reader, (auc, variance) in enumerate(expected[modality]["readers"], start=1):
+        [row] = select(tables["diagnostic"], measure="auc", rater=f"reader {reader} ({modality})")
+        assert row["estimate"] == pytest.approx(auc, abs=tolerance)
+        assert row["se"] ** 2 == pytest.approx(variance, rel=1e-4)  # printed with five digits
