@@ -21,5 +21,6 @@ def test_concurrent_readers_lose_and_duplicate_nothing(open_workspace, processes
         options = {"readers": 4, "verdicts": 3, "thinking_seconds": 0.3, "processes": processes}
         outcome = thread.submit(run_readers, workspace, **options).result()
     assert len(outcome.timings.acknowledged) == 12, outcome.timings.problems
+    assert not [problem for problem in outcome.timings.problems if "stopped" in problem]
     assert outcome.is_complete
     assert outcome.faults == 0
