@@ -2,8 +2,9 @@
 
 Targets: at least 99 % of exact and edited duplicates found, no twin merged, at most 15 minutes and 3 GB on
 two cores. The recall of paraphrases is printed; the lexical embedding is not expected to find all. Beside it
-run the paper's rule (cosine above .9 alone), plain numpy with the same rule, and MinHash of `datasketch`
-where it is installed. `semhash` is left out: its embedding has to be downloaded from a hub of models.
+run the paper's rule (cosine above .9 alone), plain numpy with the same rule, and MinHash of `datasketch` and
+`semhash` where they are installed. `semhash` gets the lexical vectors: its own embedding has to be downloaded
+from a hub of models.
 
 Run ``python -m benchmarks.duplicates [QUESTIONS] [--seed N] [--dataset-scope] [--workers N]``. With
 ``--embedding-url URL --embedding-model NAME`` similarity is that of a model at an endpoint for embeddings.
@@ -33,6 +34,8 @@ from quality.duplicates.search import Pair, SearchSettings, find_pairs_in_exams,
 from quality.duplicates.vectors import LexicalEmbedding
 
 QUESTIONS = 696_000
+#: The search of `semhash` that compares all vectors.
+_EXACT_BACKEND = "basic"
 #: The other tools are run on so many questions.
 COMPARED = 20_000
 
@@ -72,6 +75,7 @@ def main() -> None:
     questions = list(small)
     _compare_with_numpy(questions, small.planted, settings)
     _compare_with_minhash(questions, small.planted)
+    _compare_with_semhash(questions, small.planted)
 
 
 def _search_wordings(source: QuestionSource, settings: SearchSettings, workers: str) -> None:
@@ -141,6 +145,29 @@ def _compare_with_minhash(questions: list[ComparedQuestion], planted: list[Plant
     _print_tool(
         "datasketch MinHash, Jaccard .8", merged, planted, len(questions), time.perf_counter() - started
     )
+
+
+def _compare_with_semhash(questions: list[ComparedQuestion], planted: list[Planted]) -> None:
+    if importlib.util.find_spec("semhash") is None:
+        print("semhash is not installed.")
+        return
+    from semhash import SemHash  # type: ignore[import-not-found] # only by hand # noqa: PLC0415 - as above
+
+    started = time.perf_counter()
+    merged = set()
+    embedding = LexicalEmbedding(dimensions=1 << 12)
+    for _, group in _by_exam(questions):
+        records = [{"text": similarity_text(item), "number": str(item.number)} for item in group]
+        vectors = embedding.embed([record["text"] for record in records])
+        dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
+        index = SemHash.from_embeddings(
+            dense, records, model=None, columns=["text"], ann_backend=_EXACT_BACKEND
+        )
+        for removed in index.self_deduplicate(threshold=SearchSettings().paper_threshold).filtered:
+            for kept, _ in removed.duplicates:
+                first, second = sorted((int(removed.record["number"]), int(kept["number"])))
+                merged.add((first, second))
+    _print_tool("semhash, cosine above .9", merged, planted, len(questions), time.perf_counter() - started)
 
 
 def _by_exam(questions: list[ComparedQuestion]) -> Iterator[tuple[int, list[ComparedQuestion]]]:

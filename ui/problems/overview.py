@@ -35,12 +35,13 @@ def _build_row(line: CheckLine) -> dict[str, object]:
     reasons = ", ".join(f"{count:,} ({need.label})" for need, count in line.not_checked.items() if count)
     return {
         "Check": declaration.check.label,
-        "Kind": declaration.group.label,
         "On": "on" if line.state.is_on else "off",
         "With a problem": line.with_problem,
         "Passed": line.passed,
         "Not applicable": reasons or "0",
         "Pending": line.not_run,
         "Severity": declaration.severity.label,
+        # Last, because a narrow window shows the last columns only after scrolling.
+        "Kind": declaration.group.label,
         "Version": declaration.version,
     }
