@@ -145,7 +145,7 @@ def _write_source_files(
         on_done=lambda number: (
             report_progress(f"{number} of {len(cases)} exams rendered") if number % 6 == 0 else None
         ),
-        meanwhile=during_rendering,
+        while_rendering=during_rendering,
     )
     by_number = {rendered_exam.facts.case.number: rendered_exam.facts for rendered_exam in rendered_exams}
     reported_facts = [

@@ -10,14 +10,14 @@ from sqlalchemy import func, select
 import cli
 from storage.rows.datasets import ImageRow
 from storage.unit_of_work import read_only_session
-from tests.golden.question_files import GOLDEN_FOLDER, WORLDS, write_image
+from tests.golden.question_files import GOLDEN_FOLDER, SAMPLE_FOLDERS, write_image
 
 
 @pytest.fixture
 def rexvqa_folder(tmp_path):
     """ReXVQA as published: metadata/ with the questions, deid_png/ with the images beside it."""
     shutil.copytree(GOLDEN_FOLDER / "rexvqa" / "metadata", tmp_path / "metadata")
-    for name, (rows, columns, mode) in WORLDS["rexvqa"][1].items():
+    for name, (rows, columns, mode) in SAMPLE_FOLDERS["rexvqa"][1].items():
         write_image(tmp_path / name, rows, columns, mode)
     return tmp_path
 
