@@ -39,7 +39,7 @@ def add_to(subparsers: Subparsers) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
     _add_create(verbs)
     verbs.add_parser("list", help="list leaderboards, newest first").set_defaults(run=run_list)
-    show = verbs.add_parser("show", help="print ranks, permanent rows and all differences")
+    show = verbs.add_parser("show", help="print ranks, reference rows and all differences")
     show.add_argument("leaderboard", metavar="LEADERBOARD")
     show.add_argument("--version", type=int, metavar="N", help="a former version (default: the newest)")
     show.set_defaults(run=run_show)
@@ -65,12 +65,12 @@ def add_to(subparsers: Subparsers) -> None:
     select.set_defaults(run=run_select)
     receipt.set_defaults(run=run_receipt)
     text_only = verbs.add_parser(
-        "text-only", help="set the permanent row of text only from the condition “no image” of an evaluation"
+        "text-only", help="set the reference row of text only from the condition “no image” of an evaluation"
     )
     text_only.add_argument("leaderboard", metavar="LEADERBOARD")
     text_only.add_argument("evaluation", metavar="EVALUATION")
     text_only.set_defaults(run=run_text_only)
-    readers = verbs.add_parser("readers", help="set the permanent row of readers from a reader study")
+    readers = verbs.add_parser("readers", help="set the reference row of readers from a reader study")
     readers.add_argument("leaderboard", metavar="LEADERBOARD")
     readers.add_argument("study", metavar="STUDY")
     readers.set_defaults(run=run_readers)
@@ -282,7 +282,7 @@ def run_receipt(args: argparse.Namespace) -> int:
 
 
 def run_text_only(args: argparse.Namespace) -> int:
-    """Set the permanent row of text only."""
+    """Set the reference row of text only."""
     with unit_of_work() as db:
         reference = leaderboards.set_text_only_reference(
             db,
@@ -296,7 +296,7 @@ def run_text_only(args: argparse.Namespace) -> int:
 
 
 def run_readers(args: argparse.Namespace) -> int:
-    """Set the permanent row of readers."""
+    """Set the reference row of readers."""
     with unit_of_work() as db:
         reference = leaderboards.set_readers_reference(
             db,
@@ -320,7 +320,7 @@ def run_change_release(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
     print(f"Scored all submissions again. {describe_leaderboard(board)}")
-    print("Set the permanent rows of text only and readers again.")
+    print("Set the reference rows of text only and readers again.")
     return 0
 
 

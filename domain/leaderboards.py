@@ -207,7 +207,7 @@ class DisclosedScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """A permanent row: the accuracy of ``n`` questions, with an interval if one is defined."""
+    """A reference row: the accuracy of ``n`` questions, with an interval if one is defined."""
 
     kind: ReferenceKind
     name: str

@@ -31,7 +31,7 @@ API_NOTE = "API: the provider of the model has received the private questions an
 
 
 def list_standing_rows(standings: Standings) -> list[dict[str, Any]]:
-    """Return the rows of the table: teams by rank, then the permanent rows."""
+    """Return the rows of the table: teams by rank, then the reference rows."""
     rows = [_team_row(row) for row in standings.rows]
     return rows + [_reference_row(reference) for reference in standings.references]
 

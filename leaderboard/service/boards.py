@@ -1,4 +1,4 @@
-"""Services that create leaderboards, their teams and their permanent rows."""
+"""Services that create leaderboards, their teams and their reference rows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def create_leaderboard(
     seed: int = 1,
     now: datetime,
 ) -> Leaderboard:
-    """Create a leaderboard over the private split of a release, with the permanent row of chance.
+    """Create a leaderboard over the private split of a release, with the reference row of chance.
 
     Open questions of the split are not scored.
 
@@ -101,7 +101,7 @@ def create_leaderboard(
 
 
 def add_version(db: Session, *, leaderboard_id: int, version: int, release_id: int, now: datetime) -> None:
-    """Store a version of a leaderboard with the permanent row of chance. Checks no permission.
+    """Store a version of a leaderboard with the reference row of chance. Checks no permission.
 
     Raises:
         NotFound: the folder of the release is missing.
@@ -260,7 +260,7 @@ def find_team(db: Session, *, board: Leaderboard, name: str) -> Team:
 def set_text_only_reference(
     db: Session, *, by: Person, leaderboard: str, evaluation: str, now: datetime
 ) -> Reference:
-    """Set the permanent row of text only: an evaluation's answers without image to the private split.
+    """Set the reference row of text only: an evaluation's answers without image to the private split.
 
     Raises:
         NotFound: the leaderboard or the evaluation does not exist.
@@ -312,7 +312,7 @@ def set_text_only_reference(
 def set_readers_reference(
     db: Session, *, by: Person, leaderboard: str, study: str, now: datetime
 ) -> Reference:
-    """Set the permanent row of readers: the mean accuracy of a study's readers on private questions.
+    """Set the reference row of readers: the mean accuracy of a study's readers on private questions.
 
     Each question counts with the share of its readers who answered it correctly; "cannot determine" is wrong.
     The interval is clustered by patient and applies to these readers. The questions are those of the study

@@ -48,7 +48,7 @@ class TeamStatus:
 
 
 def load_standings(db: Session, *, by: Person, leaderboard: str, version: int | None = None) -> Standings:
-    """Return the ranked teams, the permanent rows and the significance map of a leaderboard.
+    """Return the ranked teams, the reference rows and the significance map of a leaderboard.
 
     Args:
         db: a session that reads.

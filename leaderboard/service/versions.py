@@ -26,7 +26,7 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
     """Move a leaderboard to another release of its dataset, such as a corrected one. Locks the leaderboard.
 
     All submissions are scored again with their stored answers; the former scores stay. Nothing is charged. A
-    score is disclosed if it was before, so the Ladder decides once. The permanent row of chance is computed
+    score is disclosed if it was before, so the Ladder decides once. The reference row of chance is computed
     again; those of text only and readers have to be set again.
 
     Args:
