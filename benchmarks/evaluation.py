@@ -69,6 +69,7 @@ def main() -> None:
             plan(f"model {number:02}")
         imported = min(args.imported, args.models)
         files = [write_answers(questions, number, Path(folder)) for number in range(imported)]
+        del questions  # an import holds none, and the garbage collector would visit them in every import
         measure(f"import of {imported} models", lambda: import_files(files))
         measure(f"scores of {imported} models", compute)
         add_models(args.models)
