@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from domain.count_texts import count_text
+from domain.language_models import mark_test_model
 from review.estimates import Estimate
 from review.estimates_text import format_csv_rows
 from review.progress import format_interval, format_percent
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     sections: list[tuple[str, str, Sequence[Estimate]]] = [
         ("whole", args.dataset, whole.estimates.all_estimates)
     ]
-    sections += [(args.by, group.name, group.estimates.all_estimates) for group in groups]
+    sections += [(args.by, mark_test_model(group.name), group.estimates.all_estimates) for group in groups]
     if args.csv:
         sys.stdout.writelines(format_csv_rows(sections))
         return 0

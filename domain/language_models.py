@@ -125,6 +125,15 @@ def is_test_model(name: str) -> bool:
     return TEST_MODEL in name.lower()
 
 
+def mark_test_model(name: str) -> str:
+    """Return a text that names a model; of the small model of the tests, with what its results are worth.
+
+    >>> mark_test_model("SmolLM2-135M-Instruct gemex@1")
+    'SmolLM2-135M-Instruct gemex@1 (path tested, quality not measured)'
+    """
+    return f"{name} ({TEST_MODEL_NOTE})" if is_test_model(name) else name
+
+
 def require_data_use(*, dataset: str, permitted: DataUse, endpoint: Endpoint) -> None:
     """Check that a dataset may be sent to an endpoint. Callers check this before anything is sent.
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from domain.gold import GoldItem
+from domain.language_models import mark_test_model
 from domain.questions import Source
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from release.formats.rexvqa import TASK_NAMES
@@ -32,7 +33,7 @@ _MARKDOWN_CHARACTERS = "\\`*_{}[]<>#|"
 
 def _source_name(source: Source) -> str:
     parts = (source.generator, source.version, source.prompt_version)
-    return " ".join(part for part in parts if part) or "not stated"
+    return mark_test_model(" ".join(part for part in parts if part)) or "not stated"
 
 
 class ContentCounts:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from domain.language_models import mark_test_model
 from domain.people import Person
 from domain.verdicts import ErrorKind
 from review.estimates import KEY_ERROR, Estimate
@@ -46,7 +47,7 @@ def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) 
     if not shown_groups:
         st.caption("No verdicts yet.")
         return
-    named_rates = [(part.name, _find_rate(part, rate_name)) for part in shown_groups]
+    named_rates = [(mark_test_model(part.name), _find_rate(part, rate_name)) for part in shown_groups]
     title = f"{property_label(rate_name)}: % of the dataset, with 95 % interval"
     show_chart(build_estimate_chart(named_rates, title=title))
     show_table([_build_rate_row(name, estimate) for name, estimate in named_rates])
