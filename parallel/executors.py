@@ -19,20 +19,26 @@ from concurrent.futures import (
     Future,
     ProcessPoolExecutor,
     ThreadPoolExecutor,
+    wait,
 )
 from contextlib import contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.popen_spawn_posix import Popen
 from multiprocessing.process import BaseProcess
 from types import ModuleType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from domain.errors import InvalidValue, Refused
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 SETTING = "OVERREAD_WORKERS"
 #: Parts that are submitted ahead. More than workers, so that none waits; few, so that memory stays bounded.
 _AHEAD = 64
 _CONNECT_SECONDS = 10
+#: After which a result that is not there leads to a check of the connection.
+_CHECK_SECONDS = 5
 #: Fewer questions are compared in this process.
 _FEW = 20_000
 _NOTHING_STORED = "Nothing was stored. Run the computation again."
@@ -96,12 +102,42 @@ def map_in_order(
         for part in parts:
             pending.append(executor.submit(function, part))
             if len(pending) >= _AHEAD:
-                yield pending.popleft().result()
+                yield _wait_for(pending.popleft(), executor)
         while pending:
-            yield pending.popleft().result()
+            yield _wait_for(pending.popleft(), executor)
     finally:
         for future in pending:
             future.cancel()
+
+
+def _wait_for(future: Future[_Result], executor: Executor) -> _Result:
+    while not wait([future], timeout=_CHECK_SECONDS).done:
+        if isinstance(executor, _DaskExecutor):
+            executor.check_connection()
+    return future.result()
+
+
+class _DaskExecutor(Executor):
+    """Dask's executor, with a check of its connection.
+
+    When a scheduler ends, its client cancels the futures that it knows. One that is submitted while the
+    client tries to connect again would never be done (distributed 2026.8).
+    """
+
+    def __init__(self, client: Client) -> None:
+        """Use the client, which the caller closes."""
+        self._client = client
+        self._executor = client.get_executor(pure=False)
+
+    def submit(self, function: Callable[..., _Result], /, *args: object, **kwargs: object) -> Future[_Result]:
+        """Submit a call; see :meth:`concurrent.futures.Executor.submit`."""
+        future: Future[_Result] = self._executor.submit(function, *args, **kwargs)
+        return future
+
+    def check_connection(self) -> None:
+        """Raise CancelledError if the client has lost the scheduler."""
+        if self._client.status != "running":
+            raise CancelledError
 
 
 @contextmanager
@@ -158,7 +194,7 @@ def _open_dask(address: str) -> Iterator[Executor]:
                 f"The Dask scheduler at {address} has no workers. Start them in the folder of Overread: "
                 f"`python -m dask worker {address}`."
             )
-        yield client.get_executor(pure=False)
+        yield _DaskExecutor(client)
     except CancelledError as error:
         raise Refused(f"The Dask scheduler at {address} ended. {_NOTHING_STORED}") from error
     except KilledWorker as error:

@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from domain.errors import InvalidValue, Refused
 from imaging.errors import UnreadableImage
 from imaging.guarded_decoder import GuardedDecoder
 from imaging.render_folder import plan_folder, render_all
+from parallel import executors
 from parallel.executors import map_in_order, open_executor
 from quality.duplicates import search
 from quality.duplicates.search import SearchSettings, find_pairs_in_exams, find_similar_wordings
@@ -208,3 +211,12 @@ def test_an_error_of_a_file_can_be_the_result_of_another_process():
     content = pickle.dumps(UnreadableImage("a.png", "is damaged", attribute="IHDR"))
     error = pickle.loads(content)  # noqa: S301 - written by the line above
     assert (str(error), error.name, error.attribute) == ("a.png: IHDR: is damaged", "a.png", "IHDR")
+
+
+def test_a_result_that_a_lost_scheduler_never_delivers_is_not_awaited(monkeypatch):
+    monkeypatch.setattr(executors, "_CHECK_SECONDS", 0.01)
+    client: Any = SimpleNamespace(
+        status="connecting", get_executor=lambda pure: SimpleNamespace(submit=lambda *_: Future())
+    )
+    with pytest.raises(CancelledError):
+        list(executors.map_in_order(executors._DaskExecutor(client), abs, [1]))
