@@ -68,7 +68,8 @@ demo: $(VENV)/app.stamp
 # --------------------------------------------------------------------------------------- tests and checks
 # Three tiers. `test-fast` is what you run while you work; `test` runs that too, and what is marked slow, PostgreSQL,
 # and the main ways through the app in the browser; `test-full` runs what is marked full and nothing else. The
-# browser tests come last and one at a time: they measure races, and a busy machine blurs them.
+# browser tests come last: they measure races, and a busy machine blurs them. Those of `test` run one at a time;
+# those of `test-full` in two processes, which saves a third of their time.
 # What needs nginx runs where it is installed; where it is not, the rest runs and make reports it.
 # What takes hours is in `make soak`: the same tests in their long form (marked soak).
 NGINX := $(shell PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v nginx)
@@ -83,7 +84,7 @@ test: $(VENV)/dev.stamp test-frontend browser
 # In the order of the folders: by default, files with few tests come last, and theirs are the longest here.
 test-full: browser
 	$(PYTEST) tests -m "full and not browser and not soak" $(TWO) --no-loadscope-reorder
-	$(PYTEST) tests/e2e -m "full and browser and not soak$(if $(NGINX),, and not nginx)"
+	$(PYTEST) tests/e2e -m "full and browser and not soak$(if $(NGINX),, and not nginx)" $(TWO)
 	$(if $(NGINX),,@echo "nginx is not installed here: two processes were tested directly, not behind it.")
 
 test-fast: $(VENV)/dev.stamp test-frontend
