@@ -87,6 +87,7 @@ class Prediction:
     ``answer`` is None if no answer could be extracted; this counts as incorrect and is reported separately.
     ``raw`` is the free text from which the answer was extracted. ``rule`` is the extraction rule that
     matched, or "given" if the file contains the answer itself. ``seconds`` is the time that the model needed.
+    ``probability`` (0 to 1) is the one that the model states for its answer to be correct; None without one.
     """
 
     model_id: int
@@ -97,6 +98,7 @@ class Prediction:
     explanation: str = ""
     boxes: tuple[LabelledBox, ...] = ()
     seconds: float | None = None
+    probability: float | None = None
 
     @property
     def failed(self) -> bool:

@@ -94,6 +94,7 @@ def _to_overread(answer: ExportedAnswer, model: str) -> dict[str, Any]:
         "explanation": prediction.explanation or None,
         "boxes": boxes_to_plain(prediction.boxes) or None,
         "seconds": prediction.seconds,
+        "probability": prediction.probability,
     }
     stated = {name: value for name, value in fields.items() if value is not None}
     return {"question_id": answer.item.question.id, "model": model, **stated}

@@ -43,6 +43,7 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=F
     explanation: str | None = None
     boxes: list[BoxRecord] = []
     seconds: float | None = None
+    probability: float | None = None
 
 
 class _RexrankRecord(msgspec.Struct, gc=False):
@@ -65,6 +66,7 @@ class PredictionRecord:
     explanation: str
     boxes: tuple[LabelledBox, ...]
     seconds: float | None
+    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +184,12 @@ def _build_record(
         math.isfinite(parsed_line.seconds) and 0 <= parsed_line.seconds <= 1e7
     ):
         raise InvalidValue("seconds", f"{parsed_line.seconds} is not a valid number of seconds")
+    if parsed_line.probability is not None and not 0 <= parsed_line.probability <= 1:
+        raise InvalidValue(
+            "probability",
+            f"{parsed_line.probability:g} must be 0 to 1, the stated probability that the answer is correct. "
+            "Divide per cent by 100; leave the field out if the model states none",
+        )
     return PredictionRecord(
         line=line,
         question_id=parsed_line.question_id,
@@ -190,6 +198,7 @@ def _build_record(
         explanation=parsed_line.explanation or "",
         boxes=tuple(_build_box(index, box_record) for index, box_record in enumerate(parsed_line.boxes)),
         seconds=parsed_line.seconds,
+        probability=parsed_line.probability,
     )
 
 
@@ -282,4 +291,5 @@ def build_prediction(
         explanation=record.explanation,
         boxes=record.boxes,
         seconds=record.seconds,
+        probability=record.probability,
     )

@@ -37,7 +37,7 @@ def read_predictions_in_process(
 
 
 def _to_record(plain: tuple[Any, ...]) -> PredictionRecord:
-    line, question_id, answer, raw, explanation, boxes, seconds = plain
+    line, question_id, answer, raw, explanation, boxes, seconds, probability = plain
     return PredictionRecord(
         line=line,
         question_id=question_id,
@@ -51,6 +51,7 @@ def _to_record(plain: tuple[Any, ...]) -> PredictionRecord:
             ]
         ),
         seconds=seconds,
+        probability=probability,
     )
 
 
@@ -75,6 +76,7 @@ def _to_plain(item: PredictionRecord | Refusal) -> tuple[Any, ...]:
     )
     return (
         item.line, item.question_id, item.answer, item.raw, item.explanation, boxes, item.seconds,
+        item.probability,
     )  # fmt: skip
 
 

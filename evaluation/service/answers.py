@@ -216,6 +216,7 @@ def build_prediction(
         explanation=record.explanation,
         boxes=record.boxes,
         seconds=record.seconds,
+        probability=record.probability,
     )
 
 

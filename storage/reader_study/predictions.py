@@ -29,6 +29,7 @@ from storage.types import AnyRow
 _COLUMNS = (
     PredictionRow.model_id, PredictionRow.question_id, PredictionRow.answer, PredictionRow.raw,
     PredictionRow.rule, PredictionRow.explanation, PredictionRow.boxes, PredictionRow.seconds,
+    PredictionRow.probability,
 )  # fmt: skip
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 
@@ -142,12 +143,14 @@ def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Predictio
         table="prediction",
         columns=(
             "model_id", "question_id", "run_id", "answer", "raw", "rule", "explanation", "boxes", "seconds",
+            "probability",
         ),
         rows=(
             (
                 prediction.model_id, prediction.question_row_id, run_id,
                 None if prediction.answer is None else answer_json[prediction.answer], prediction.raw,
                 prediction.rule, prediction.explanation, boxes_json, prediction.seconds,
+                prediction.probability,
             )
             for prediction, boxes_json in zip(predictions, boxes, strict=True)
         ),
@@ -222,4 +225,5 @@ def _prediction_from_row(row: AnyRow, answers: dict[str, Answer]) -> Prediction:
         explanation=row.explanation,
         boxes=() if row.boxes == "[]" else boxes_from_json(row.boxes),
         seconds=row.seconds,
+        probability=row.probability,
     )

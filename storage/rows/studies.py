@@ -234,6 +234,7 @@ class PredictionRow(TableRow, table=True):
     """A model's answer to a question; append-only by trigger.
 
     ``answer`` is None if none could be extracted from ``raw``. ``rule`` is the rule that extracted it.
+    ``probability`` is None if the model stated none.
     """
 
     __tablename__ = "prediction"
@@ -249,3 +250,4 @@ class PredictionRow(TableRow, table=True):
     explanation: str = ""
     boxes: str = "[]"
     seconds: float | None = None
+    probability: float | None = None

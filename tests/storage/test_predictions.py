@@ -82,6 +82,9 @@ def test_answers_and_free_text_are_imported_with_their_parsing_rule(study_world,
         ({"question_id": "Q", "answer": "B", "model": "other"}, "model"),
         ({"question_id": "Q", "answer": "B", "secnods": 3}, "secnods"),
         ({"question_id": "Q", "answer": "B", "seconds": -1}, "seconds"),
+        ({"question_id": "Q", "answer": "B", "probability": 87}, "probability"),
+        ({"question_id": "Q", "answer": "B", "probability": -0.1}, "probability"),
+        ({"question_id": "Q", "answer": "B", "probability": "0.9"}, "probability"),
         ({"question_id": "Q", "answer": "B", "boxes": [REVERSED_BOX]}, "boxes[0]"),
     ],
 )  # fmt: skip
@@ -95,6 +98,29 @@ def test_bad_line_refuses_the_file_naming_line_and_field(study_world, tmp_path, 
     assert [(refusal.record, refusal.field) for refusal in outcome.refusals] == [("2", field)]
     with read_only_session(study_world.engine) as db:
         assert list_models(db) == []
+
+
+def test_a_stated_probability_is_stored_with_its_answer(study_world, tmp_path):
+    first, second, third = [case.blind_case.question_id for case in list_study_cases(study_world)][:3]
+    lines = [
+        {"question_id": first, "answer": "B", "probability": 0.87},
+        {"question_id": second, "answer": "B", "probability": 1},
+        {"question_id": third, "answer": "B"},
+    ]
+    import_lines(study_world, tmp_path / "m.jsonl", lines)
+    with read_only_session(study_world.engine) as db:
+        [model] = list_models(db)
+        stored = {item.probability for item in iterate_predictions(db, model_id=model.id)}
+    assert stored == {0.87, 1.0, None}
+
+
+def test_the_refusal_of_a_probability_in_per_cent_states_what_to_do(study_world, tmp_path):
+    first = list_study_cases(study_world)[0].blind_case.question_id
+    lines = [{"question_id": first, "answer": "B", "probability": 87}]
+    [refusal] = import_lines(study_world, tmp_path / "m.jsonl", lines).refusals
+    assert (refusal.file, refusal.record, refusal.field) == ("m.jsonl", "1", "probability")
+    assert refusal.reason.startswith("87 must be 0 to 1")
+    assert "Divide per cent by 100" in refusal.reason
 
 
 def test_duplicate_or_already_answered_question_is_refused(study_world, tmp_path):
