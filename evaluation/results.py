@@ -1,4 +1,4 @@
-"""Results of an evaluation: accuracy beside its floors, image reliance, consistency and position bias.
+"""Results of an evaluation: accuracy and its floors, image reliance, consistency, position bias, calibration.
 
 Questions with a fixed set of possible answers are scored; open answers need marks or a judge. A question
 without an answer counts as wrong. Intervals are clustered by patient, or by exam if no patient is stated.
@@ -7,7 +7,7 @@ without an answer counts as wrong. Intervals are clustered by patient, or by exa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from domain.evaluations import Condition, EvaluationCase
 from domain.questions import Answer, Question, option_letter
 from domain.vocabulary import AnswerFormat
+from evaluation.calibration import ConditionCalibration, compute_calibration, select_stated
 from evaluation.cases import EvaluatedQuestion
 from measures.paired import compare_paired
 from measures.records.accuracy import compute_share_correct
@@ -33,13 +34,15 @@ CONTRASTS = {
 class ConditionAnswers:
     """The cases of a condition and the answers to them, in the options of the release.
 
-    ``answers`` has an entry for each stored answer; None if none could be extracted.
+    ``answers`` has an entry for each stored answer; None if none could be extracted. ``probabilities`` has
+    one for each answer whose model states the probability (0 to 1) that it is correct.
     """
 
     condition: Condition
     cases: Mapping[int, EvaluationCase]
     answers: Mapping[int, Answer | None]
     excluded: Mapping[str, int]
+    probabilities: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +137,8 @@ class PositionBias:
 class EvaluationResults:
     """All results of an evaluation. ``clusters`` is the number of patients (or exams) of its questions.
 
-    ``extraction`` is the signature of the judge that extracted answers where no rule could; "" without one.
+    ``calibrations`` has the conditions in which an answer has a probability. ``extraction`` is the signature
+    of the judge that extracted answers where no rule could; "" without one.
     """
 
     questions: int
@@ -143,6 +147,7 @@ class EvaluationResults:
     contrasts: tuple[Contrast, ...]
     consistencies: tuple[Consistency, ...]
     biases: tuple[PositionBias, ...]
+    calibrations: tuple[ConditionCalibration, ...] = ()
     extraction: str = ""
 
 
@@ -175,6 +180,11 @@ def compute_results(
             compute_position_bias(item, by_row_id)
             for item in conditions
             if item.condition in (Condition.AS_GIVEN, Condition.SHUFFLED)
+        ),
+        calibrations=tuple(
+            calibration
+            for item in conditions
+            if (calibration := _compute_calibration(item, by_row_id, clusters)).calibration.n
         ),
     )
 
@@ -293,6 +303,18 @@ def _compute_accuracy(
         open_questions=len(item.cases) - len(numbers),
         excluded=item.excluded,
     )
+
+
+def _compute_calibration(
+    item: ConditionAnswers, questions: Mapping[int, EvaluatedQuestion], clusters: Mapping[int, int]
+) -> ConditionCalibration:
+    stated = select_stated(
+        [questions[number] for number in _list_scored(item, questions)],
+        item.answers,
+        item.probabilities,
+        clusters,
+    )
+    return compute_calibration(item.condition, stated, confidence=CONFIDENCE)
 
 
 def _compute_contrast(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from domain.evaluations import Condition
+from evaluation.calibration import ConditionCalibration
 from evaluation.results import CONFIDENCE, EvaluationResults, PositionBias
 
 Row = Mapping[str, object]
 _INTERVAL = f"{CONFIDENCE:.0%} interval".replace("%", " %")
+NO_PROBABILITIES = "Calibration: no answers with a probability."
 
 
 def list_accuracy_rows(results: EvaluationResults) -> list[Row]:
@@ -73,6 +75,52 @@ def list_position_rows(bias: PositionBias) -> list[Row]:
     ]
 
 
+def list_calibration_rows(results: EvaluationResults) -> list[Row]:
+    """Return one row per condition with stated probabilities: ECE, Brier score, and AUC on yes/no."""
+    return [
+        {
+            "Condition": item.condition.value,
+            "ECE": _format_decimal(item.calibration.ece),
+            _INTERVAL: _format_decimals(item.calibration.low, item.calibration.high),
+            "If calibrated": _format_decimal(item.calibration.expected_if_calibrated),
+            "Brier": _format_decimal(item.calibration.brier),
+            "n": item.calibration.n,
+            "AUC (yes/no)": _format_decimal(item.auc.value),
+            "AUC interval": _format_decimals(item.auc.low, item.auc.high),
+            "AUC n": item.auc.n,
+        }
+        for item in results.calibrations
+    ]
+
+
+def list_reliability_rows(item: ConditionCalibration) -> list[Row]:
+    """Return one row per bin of the reliability diagram."""
+    return [
+        {
+            "Stated": f"{100 * bin_.lower:.0f} to {100 * bin_.upper:.0f} %",
+            "Mean stated": format_percent(bin_.mean_confidence),
+            "Accuracy": format_percent(bin_.share.estimate),
+            _INTERVAL: format_interval(bin_.share.low, bin_.share.high),
+            "n": bin_.share.n,
+        }
+        for bin_ in item.calibration.bins
+    ]
+
+
+def describe_calibration(item: ConditionCalibration) -> list[str]:
+    """Return the reasons for what is not defined or approximate, as sentences."""
+    notes = (("calibration", item.calibration.note), ("AUC", item.auc.note))
+    return [f"{item.condition.value}, {name}: {note}." for name, note in notes if note]
+
+
+def _format_decimal(value: float | None) -> str:
+    return "not defined" if value is None else f"{value:.3f}"
+
+
+def _format_decimals(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+
+
 def describe_exclusions(results: EvaluationResults) -> list[str]:
     """Return a sentence per condition with questions that were not asked or are not scored."""
     sentences = []
@@ -104,6 +152,11 @@ def format_results(results: EvaluationResults) -> Iterator[str]:
             for bias in results.biases
             if bias.positions
         ),
+        ("Calibration of stated probabilities", list_calibration_rows(results)),
+        *(
+            (f"Reliability, {item.condition.value}", list_reliability_rows(item))
+            for item in results.calibrations
+        ),
     ]
     for title, rows in sections:
         if rows:
@@ -113,6 +166,10 @@ def format_results(results: EvaluationResults) -> Iterator[str]:
     for bias in results.biases:
         if bias.positions:
             yield describe_bias(bias)
+    for item in results.calibrations:
+        yield from describe_calibration(item)
+    if not results.calibrations:
+        yield NO_PROBABILITIES
     yield from describe_exclusions(results)
     if not any(item.condition is Condition.NO_IMAGE for item in results.accuracies):
         yield "The text-only floor is unknown, because the condition “no image” was not run."

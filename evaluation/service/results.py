@@ -11,7 +11,7 @@ from accounts.service.audit import record
 from domain.errors import Refused
 from domain.evaluations import Condition, Evaluation, EvaluationRun
 from domain.people import Action, Person, require
-from domain.questions import has_same_text
+from domain.questions import Answer, has_same_text
 from evaluation.cases import EvaluatedQuestion
 from evaluation.exports import ExportedAnswer
 from evaluation.results import ConditionAnswers, EvaluationResults, compute_results
@@ -166,12 +166,16 @@ def load_exported_answers(
 
 
 def _load_condition(db: Session, by: Person, evaluation: Evaluation, run: EvaluationRun) -> ConditionAnswers:
+    answers: dict[int, Answer | None] = {}
+    probabilities: dict[int, float] = {}
+    for prediction in iterate_read_predictions(db, evaluation, run, by=by):
+        answers[prediction.question_row_id] = prediction.answer
+        if prediction.probability is not None:
+            probabilities[prediction.question_row_id] = prediction.probability
     return ConditionAnswers(
         condition=run.condition,
         cases=stored.load_cases(db, run_id=run.id),
-        answers={
-            prediction.question_row_id: prediction.answer
-            for prediction in iterate_read_predictions(db, evaluation, run, by=by)
-        },
+        answers=answers,
         excluded=run.excluded,
+        probabilities=probabilities,
     )

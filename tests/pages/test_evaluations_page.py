@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from domain.evaluations import Condition
+from domain.evaluations import AnsweredBy, Condition
 from domain.language_models import DataUse, Endpoint
 from domain.people import Role
 from evaluation import service as evaluations
@@ -97,3 +99,28 @@ def test_the_small_model_of_the_tests_is_marked(coordinator, run_page, workspace
 def test_nobody_else_opens_the_page(sign_in_as, run_page):
     sign_in_as("ruth", Role.REVIEWER)
     assert "Evaluations" not in [title.value for title in run_page(PAGE).title]
+
+
+def test_stated_probabilities_have_a_calibration_and_others_the_reason(
+    coordinator, run_page, workspace_engine, tmp_path
+):
+    make_evaluation_world(workspace_engine, tmp_path / "workspace", questions=4)
+    now, settings = datetime.now(UTC), make_settings(conditions=(Condition.AS_GIVEN,))
+    for name, probability in (("with", {"probability": 0.8}), ("without", {})):
+        path = tmp_path / f"{name}.jsonl"
+        lines = [{"question_id": f"Q{number}", "answer": "B", **probability} for number in range(1, 5)]
+        path.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+        with unit_of_work(workspace_engine) as db:
+            evaluations.plan_without_endpoint(
+                db, by=COMMAND_LINE, settings=replace(settings, name=name), answered_by=AnsweredBy.FILE,
+                model="M", now=now,
+            )  # fmt: skip
+            evaluations.import_answers(
+                db, by=COMMAND_LINE, name=name, condition=Condition.AS_GIVEN, path=path, now=now
+            )
+    page = press(run_page(PAGE), "Compute results")
+    assert "Calibration: no answers with a probability." in get_text(page)
+    page = page.selectbox[0].set_value("with").run()
+    page = press(page, "Compute results")
+    calibration = next(table.value for table in page.dataframe if "ECE" in table.value.columns)
+    assert list(calibration["n"]) == [4]

@@ -148,6 +148,30 @@ def test_a_file_is_imported_once_and_completely(world, tmp_path):
     assert load_results(world.engine, "p").accuracies[0].correct == 4
 
 
+def test_stated_probabilities_are_reported_and_exported(world, tmp_path):
+    run("plan", "p", "demo", "v1", "--files", "Elsewhere", "--condition", "as-given")
+    path = tmp_path / "predictions.jsonl"
+    lines = [{"question_id": f"Q{n}", "answer": "B", "probability": 0.05 * n} for n in range(1, 13)]
+    path.write_text("\n".join(json.dumps(line) for line in [*lines[:-1], lines[-1] | {"probability": 12}]))
+    refused = run("import", "p", str(path))
+    assert "predictions.jsonl" in refused.stderr
+    assert "12: probability: 12 must be 0 to 1" in refused.stderr
+    assert count_answers(world.engine) == 0
+    path.write_text("\n".join(json.dumps(line) for line in lines))
+    assert run("import", "p", str(path)).stdout.startswith("Imported 12 answers")
+    report = run("report", "p").stdout
+    assert "Calibration of stated probabilities" in report
+    assert "as given, calibration: fewer than 200 answers: the interval is approximate." in report
+    [plain] = json.loads(run("report", "p", "--json").stdout)["calibrations"]
+    assert plain["calibration"]["n"] == 12
+    copy = tmp_path / "copy.jsonl"
+    run("export", "p", str(copy), "--format", "overread")
+    exported = {
+        line["question_id"]: line["probability"] for line in map(json.loads, copy.read_text().splitlines())
+    }
+    assert exported == {line["question_id"]: line["probability"] for line in lines}
+
+
 def test_exported_answers_are_read_again(world, tmp_path):
     with running_vision_server() as server:
         add_vision_endpoint(world.engine, server.url)

@@ -30,12 +30,15 @@ def make_question(
     return EvaluatedQuestion(number=number, question=question, exam=exam)
 
 
-def make_answers(condition: Condition, answers: dict, *, cases=None) -> ConditionAnswers:
+def make_answers(
+    condition: Condition, answers: dict, *, cases=None, probabilities: dict[int, float] | None = None
+) -> ConditionAnswers:
     return ConditionAnswers(
         condition=condition,
         cases=cases or {number: EvaluationCase(question_row_id=number) for number in answers},
         answers={number: answer for number, answer in answers.items() if answer != "missing"},
         excluded={},
+        probabilities=probabilities or {},
     )
 
 

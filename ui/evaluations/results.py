@@ -22,6 +22,7 @@ from release.service import list_releases
 from release.splits import Split
 from ui import state
 from ui.context import clock, current_person, read_only_session, unit_of_work
+from ui.evaluations.calibration import show_calibration
 from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, show_notice
 
@@ -101,6 +102,7 @@ def _draw(evaluation: Evaluation, results: EvaluationResults) -> None:
             st.markdown(f"**Position bias, {bias.condition.value}**")
             show_table(list_position_rows(bias))
             st.caption(escape_markdown(describe_bias(bias)))
+    show_calibration(results)
     for sentence in describe_exclusions(results):
         st.caption(escape_markdown(sentence))
 
