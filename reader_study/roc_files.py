@@ -105,7 +105,7 @@ def select_roc_ratings(data: ReportData) -> RocStudy:
         notes=(
             *_write_note(len(scored) - len(closed), "question", "left out: not yes/no"),
             *_write_note(len(readings) - len(ratings), "answer", "left out: without a confidence"),
-            *_write_note(len(data.models), "model", "only in ratings.csv: without scores"),
+            *_write_note(len(data.models), "model", "only in ratings.csv: the other files have readers"),
             *_write_note(
                 complete - len(ratings), "rating", "missing: RJafroc needs every rating, iMRMC does not"
             ),
@@ -197,7 +197,9 @@ def render_ratings(data: ReportData, study: RocStudy) -> str:
     }
     table = build_ratings(data)
     names = zip(table["rater"], table["question_id"], table["arm"], strict=True)
-    table["score"] = [str(scores.get(name, "")) for name in names]
+    is_model = table["kind"] == "model"
+    of_models = table["score"].where(is_model, "") if "score" in table else [""] * len(table)
+    table["score"] = [str(scores.get(name, score)) for name, score in zip(names, of_models, strict=True)]
     buffer = io.StringIO()
     table.to_csv(buffer, index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
     return buffer.getvalue()

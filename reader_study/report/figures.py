@@ -398,13 +398,48 @@ def _draw_reliability(report: StudyReport) -> _Drawing:
     return levels, svg
 
 
+def _draw_calibration(report: StudyReport) -> _Drawing:
+    bins = [row for row in report.tables.calibration_bins if row.task == ALL]
+    notes = {}
+    for error in report.tables.calibration:
+        if error.task == ALL:
+            interval = "" if error.low is None else f" [{error.low:.3f}, {error.high:.3f}]"
+            notes[error.rater] = f"ECE {error.ece:.3f}{interval}, n {error.n:,}"
+    svg = draw_panels(
+        {
+            rater: [
+                PanelPoint(
+                    label=f"{100 * row.mean_confidence:.0f}",
+                    lines=(f"{row.n:,}",),
+                    estimate=row.estimate,
+                    low=row.low,
+                    high=row.high,
+                    expected=row.mean_confidence,
+                )
+                for row in bins
+                if row.rater == rater
+            ]
+            for rater in notes
+        },
+        title="Accuracy by stated probability (%)",
+        caption=(
+            f"{_describe_study(report)}Bins of the stated probability that the answer is correct. Line, and "
+            "first number below: mean stated probability; diamond: accuracy with its "
+            f"{_format_confidence(report)} interval (Wilson, by patient or exam); second number: answers. A "
+            "calibrated model's accuracy is at the line. ECE: expected calibration error."
+        ),
+        notes=notes,
+    )
+    return bins, svg
+
+
 def _draw_auc(report: StudyReport) -> _Drawing:
     figure_rows = rows.build_auc_rows(report)
     svg = draw_forest(
         figure_rows,
         title="Area under the ROC curve",
         caption=(
-            f"{_describe_study(report)}Yes/no questions, from the stated confidence; "
+            f"{_describe_study(report)}Yes/no questions, from the stated confidence or probability; "
             f"{_format_confidence(report)} intervals (DeLong, by patient or exam). .5: chance."
         ),
         axis=Axis(low=0.0, high=1.0, ticks=(0.0, 0.25, 0.5, 0.75, 1.0), factor=1.0, zero=0.5),
@@ -475,6 +510,7 @@ _SINGLE_FIGURES: dict[str, tuple[str, Callable[[StudyReport], _Drawing]]] = {
     "times": ("times", _draw_times),
     "learning": ("learning", _draw_learning),
     "reliability": ("confidence", _draw_reliability),
+    "calibration": ("calibration", _draw_calibration),
     "places": ("positions", _draw_places),
 }
 

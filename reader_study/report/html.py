@@ -97,9 +97,21 @@ _TABLES = {
     "diagnostic": (
         "Sensitivity, specificity, predictive values and AUC",
         (
-            "On yes/no questions, for the answer yes; AUC from the stated confidence (DeLong). Intervals are "
-            "clustered by patient or exam."
+            "On yes/no questions, for the answer yes; AUC from the stated confidence of readers and the "
+            "stated probability of models (DeLong). Intervals are clustered by patient or exam."
         ),
+    ),
+    "calibration": (
+        "Calibration of the models' stated probabilities",
+        (
+            "Expected calibration error (ECE): mean absolute difference of stated probability and accuracy "
+            "over ten bins, 0 to 1, with its interval by patient or exam; beside it the ECE expected of a "
+            "calibrated model, and the Brier score. Answers with a probability only."
+        ),
+    ),
+    "calibration_bins": (
+        "Reliability: accuracy by stated probability",
+        "Bins of the stated probability that the answer is correct; Wilson intervals by patient or exam.",
     ),
     "paired": (
         "Paired differences",
@@ -169,12 +181,16 @@ _TABLES = {
         "Percentages; n in the first column, intervals in “Accuracy by category”.",
     ),
 }
+#: Why a table is empty, where it is not obvious.
+_REASONS = dict.fromkeys(
+    ("calibration", "calibration_bins"), "No model stated the probability that its answer is correct."
+)
 #: Texts with more characters than this are wrapped.
 _WRAP_LENGTH = 28
 _COLLAPSED_TABLES = frozenset(
     {
         "paired", "unpaired", "agreement", "open_answer_marks", "confusion", "positions", "coverage",
-        "case_differences", "learning", "diagnostic", *CHECKLIST_TITLES,
+        "case_differences", "learning", "diagnostic", "calibration_bins", *CHECKLIST_TITLES,
     }
 )  # fmt: skip
 
@@ -254,7 +270,7 @@ def _describe_study(facts: StudyFacts) -> str:
 def _render_section(name: str, title: str, note: str, records: list[Record]) -> list[str]:
     note_html = f'<p class="soft">{escape(note)}</p>' if note else ""
     if not records:
-        return [f"<h2>{escape(title)}</h2>", '<p class="soft">None.</p>']
+        return [f"<h2>{escape(title)}</h2>", f'<p class="soft">{_REASONS.get(name, "None.")}</p>']
     table = _render_table(records)
     if name in _COLLAPSED_TABLES:
         table = f"<details><summary>{count_text(len(records), 'row')}</summary>{table}</details>"

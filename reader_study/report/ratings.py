@@ -10,12 +10,12 @@ import pandas as pd
 
 from domain.protocols import CannotDetermineRule
 from domain.questions import Answer, normalise_text_answer, option_letter
-from domain.readings import Reading
+from domain.readings import Prediction, Reading
 from domain.studies import Case
 from domain.vocabulary import AnswerFormat
 from measures.rating_values import NOT_MARKED, REPEAT, TRAINING, UNDETERMINED
 from reader_study.open_answers import AnswerScoring, OpenAnswerScore
-from reader_study.report.report_data import ModelAnswers, ReportData
+from reader_study.report.report_data import ReportData
 
 KEY_RATER = "the key"
 POSITIVE = "yes"
@@ -36,6 +36,16 @@ def score_reading(reading: Reading) -> int:
     return _MIDDLE_SCORE + (strength if reading.answer == POSITIVE else -strength)
 
 
+def score_prediction(prediction: Prediction) -> float | None:
+    """Score a prediction on a yes/no question: the probability of yes that follows from the stated one.
+
+    None without an answer or without a stated probability.
+    """
+    if prediction.answer is None or prediction.probability is None:
+        return None
+    return prediction.probability if prediction.answer == POSITIVE else 1 - prediction.probability
+
+
 def build_ratings(data: ReportData) -> pd.DataFrame:
     """Build the table of ratings, with additional columns (difficulty, format, open_score,
     position, seconds; and confidence, if readers stated one).
@@ -44,7 +54,8 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
     only reported as faulty counts as unanswered, and so does an open answer that is not marked. "Cannot
     determine" counts as unanswered if the protocol excludes it. An open answer that is marked right has the
     key as its answer, so that raters who gave it in different words agree. ``open_score`` is the score of an
-    open answer, "" for other questions.
+    open answer, "" for other questions. ``probability`` is stated by models only, and left out where no
+    answer could be extracted.
     """
     excludes_cannot_determine = data.versions[-1].protocol.cannot_determine is CannotDetermineRule.EXCLUDED
     scorer = _Scorer(data.scoring)
@@ -89,27 +100,13 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
     used_names = {reader.name for reader in data.readers} | {KEY_RATER}
     for model in data.models:
         name = f"{model.name} (model)" if model.name in used_names else model.name
-        columns.add_model(name, *_score_predictions(model, included_cases, scorer))
+        predicted = [
+            (case, prediction)
+            for case in included_cases
+            if (prediction := model.predictions.get(case.blind_case.question_row_id)) is not None
+        ]
+        columns.add_model(name, predicted, scorer)
     return columns.to_table()
-
-
-def _score_predictions(
-    model: ModelAnswers, cases: Sequence[Case], scorer: _Scorer
-) -> tuple[list[Case], list[_ScoredAnswer], list[float | None]]:
-    """Return the cases with a prediction of the model, its scored answers, and its times in seconds."""
-    predicted = [
-        (case, prediction)
-        for case in cases
-        if (prediction := model.predictions.get(case.blind_case.question_row_id)) is not None
-    ]
-    return (
-        [case for case, _ in predicted],
-        [
-            _FAILED if prediction.answer is None else scorer.score(case, prediction.answer)
-            for case, prediction in predicted
-        ],
-        [prediction.seconds for _, prediction in predicted],
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +165,8 @@ class _AnswerColumns:
     position: list[int | None] = field(default_factory=list)
     seconds: list[float | None] = field(default_factory=list)
     confidence: list[int | None] = field(default_factory=list)
-    score: list[int | None] = field(default_factory=list)
+    score: list[float | None] = field(default_factory=list)
+    probability: list[float | None] = field(default_factory=list)
 
 
 class _Columns:
@@ -210,26 +208,33 @@ class _Columns:
         columns.seconds.append(seconds)
         columns.confidence.append(confidence)
         columns.score.append(score)
+        columns.probability.append(None)
 
-    def add_model(
-        self,
-        rater: str,
-        cases: Sequence[Case],
-        answers: Sequence[_ScoredAnswer],
-        seconds: Sequence[float | None],
-    ) -> None:
+    def add_model(self, rater: str, predicted: Sequence[tuple[Case, Prediction]], scorer: _Scorer) -> None:
         """Add a model's answers together; one by one, 800,000 answers would take seconds."""
-        columns, n = self._columns, len(cases)
-        columns.place += [self._places[case.blind_case.id] for case in cases]
+        columns, n = self._columns, len(predicted)
+        answers = [
+            _FAILED if prediction.answer is None else scorer.score(case, prediction.answer)
+            for case, prediction in predicted
+        ]
+        columns.place += [self._places[case.blind_case.id] for case, _ in predicted]
         columns.answer += [answer.text for answer in answers]
         columns.correct += [answer.correct for answer in answers]
         columns.open_score += [answer.open_score for answer in answers]
-        columns.seconds += seconds
+        columns.seconds += [prediction.seconds for _, prediction in predicted]
+        columns.probability += [
+            None if prediction.answer is None else prediction.probability for _, prediction in predicted
+        ]
+        columns.score += [
+            score_prediction(prediction) if case.question.format is AnswerFormat.CLOSED else None
+            for case, prediction in predicted
+        ]
         columns.rater += [rater] * n
         columns.kind += ["model"] * n
         for empty_column in (columns.arm, columns.set_reference, columns.period):
             empty_column.extend([""] * n)
         columns.position += [None] * n
+        columns.confidence += [None] * n
 
     def to_table(self) -> pd.DataFrame:
         """Return the table; afterwards, the columns are empty."""
@@ -246,10 +251,14 @@ class _Columns:
         questions = [case.question for case in self._cases]
         n_options = [len(question.format.fixed_answers or question.options) for question in questions]
         stated: dict[str, pd.Series] = {}
-        for name, values in (("confidence", columns.confidence), ("score", columns.score)):
-            if any(value is not None for value in values):  # models, which come last, have none
+        for name, values in (
+            ("confidence", columns.confidence),
+            ("score", columns.score),
+            ("probability", columns.probability),
+        ):
+            if any(value is not None for value in values):
                 texts = ["" if value is None else str(value) for value in values]
-                stated[name] = pd.Series([*texts, *[""] * (len(place) - len(texts))], dtype=object)
+                stated[name] = pd.Series(texts, dtype=object)
         return pd.DataFrame(
             {
                 "question_id": by_case(question.id for question in questions),

@@ -119,7 +119,9 @@ def build_report(
         paired=paired,
         unpaired=measures.unpaired,
         mrmc=adjust_mrmc(
-            [row for row in measures.mrmc if row.readers or row.measure == ACCURACY],  # models have no scores
+            [
+                row for row in measures.mrmc if row.readers or row.measure == ACCURACY
+            ],  # a model may lack scores
             family.pairs,
             kinds=kinds,
             adjustment=settings.adjustment,
@@ -132,6 +134,8 @@ def build_report(
         ),
         arms=adjust_arms(measures.arms, settings.adjustment),
         diagnostic=tuple(row for row in measures.diagnostic if row.n),
+        calibration=measures.calibration,
+        calibration_bins=measures.reliability,
         agreement=agreement,
         group_agreement=measures.group,
         kappa_contrasts=measures.kappa_contrasts,

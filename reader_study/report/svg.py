@@ -85,13 +85,17 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelPoint:
-    """A point of a small plot: the label below it, the smaller ``lines`` below that, and a share, 0 to 1."""
+    """A point of a small plot: the label below it, the smaller ``lines`` below that, and a share, 0 to 1.
+
+    ``expected`` is a share for comparison, drawn as a short line; None for none.
+    """
 
     label: str
     lines: tuple[str, ...]
     estimate: float | None
     low: float | None
     high: float | None
+    expected: float | None = None
 
 
 def draw_forest(rows: Sequence[ForestRow[Any]], *, title: str, caption: str, axis: Axis) -> str:
@@ -337,13 +341,20 @@ def convert_to_pdf(svg: str) -> bytes:
     return pdf
 
 
-def draw_panels(series: Mapping[str, Sequence[PanelPoint]], *, title: str, caption: str) -> str:
-    """Draw one small plot per reader: accuracies with intervals, and texts below.
+def draw_panels(
+    series: Mapping[str, Sequence[PanelPoint]],
+    *,
+    title: str,
+    caption: str,
+    notes: Mapping[str, str] | None = None,
+) -> str:
+    """Draw one small plot per rater: accuracies with intervals, and texts below.
 
     Args:
-        series: the points of each reader, by name.
+        series: the points of each rater, by name.
         title: the text above the plots.
         caption: the text below the plots.
+        notes: a short text for each rater, which is drawn under the name.
     """
     panel_width, panel_height, panels_per_row = 200, 130, 4
     parts = []
@@ -352,7 +363,12 @@ def draw_panels(series: Mapping[str, Sequence[PanelPoint]], *, title: str, capti
             48 + (panel_width + 40) * (index % panels_per_row),
             70 + (panel_height + 86) * (index // panels_per_row),
         )
-        parts.append(f'<text x="{left}" y="{top - 12}" font-weight="600">{_shorten(name)}</text>')
+        note = "" if notes is None else notes[name]
+        parts.append(
+            f'<text x="{left}" y="{top - (20 if note else 12)}" font-weight="600">{_shorten(name)}</text>'
+        )
+        if note:
+            parts.append(f'<text class="soft" x="{left}" y="{top - 6}" font-size="10">{escape(note)}</text>')
         for share in (0.0, 0.5, 1.0):
             y = top + panel_height * (1 - share)
             parts.append(f'<path class="axis" d="M{left} {y:.1f}h{panel_width}"/>')
@@ -380,6 +396,11 @@ def _draw_points(
                 f'<text {text_attributes} y="{top + panel_height + 32 + 14 * line}"'
                 f' font-size="10">{text}</text>'
             )
+        if row.expected is not None:
+            half = panel_width / len(rows) * 0.4
+            level = top + panel_height * (1 - row.expected)
+            mark = f"M{x - half:.1f} {level:.1f}h{2 * half:.1f}"
+            parts.append(f'<path class="mean" stroke-width="1.5" d="{mark}"/>')
         if row.estimate is None or row.low is None or row.high is None:
             continue
         low, up, y = (top + panel_height * (1 - value) for value in (row.low, row.high, row.estimate))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from measures.results import (
     AccuracyResult,
     ArmComparison,
+    CalibrationResult,
     CoverageResult,
     DiagnosticResult,
     GroupAgreement,
@@ -21,6 +22,7 @@ from measures.results import (
     PairAgreement,
     PairedDifference,
     ReaderMean,
+    ReliabilityResult,
     RepeatAgreement,
     UnpairedDifference,
 )
@@ -365,6 +367,8 @@ class ReportTables:
     missing_answers: tuple[MissingAnswerScenario, ...]
     arms: tuple[ArmComparison, ...]
     diagnostic: tuple[DiagnosticResult, ...]
+    calibration: tuple[CalibrationResult, ...]
+    calibration_bins: tuple[ReliabilityResult, ...]
     agreement: tuple[StudyAgreement, ...]
     group_agreement: tuple[GroupAgreement, ...]
     kappa_contrasts: tuple[KappaContrast, ...]

@@ -1,15 +1,23 @@
-"""Study reports use the stated confidence: AUC of yes/no questions, and accuracy by confidence."""
+"""Study reports use stated confidences and probabilities: AUC of yes/no questions, calibration."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.study_report import Size, simulate_study
+from domain.vocabulary import AnswerFormat
 from measures.all_measures import compute_measures
 from measures.records.settings import Settings
 from reader_study.report.answer_tables import compute_confidence_levels
+from reader_study.report.figures import draw_figure, list_figure_names
+from reader_study.report.html import render_html
+from reader_study.report.ratings import build_ratings
+from reader_study.report.report_builder import build_report
 
 
 def test_letters_of_other_questions_are_no_negatives():
@@ -114,3 +122,84 @@ def test_means_of_readers_are_those_of_their_answers():
     assert means["accuracy"] == pytest.approx((says_yes == truth[:, None]).mean())
     assert means["sensitivity"] == pytest.approx(says_yes[truth == 1].mean())
     assert means["specificity"] == pytest.approx(1 - says_yes[truth == 0].mean())
+
+
+def make_study_with_probabilities():
+    """Three readers without confidences, and two models with 40 yes/no questions; one states probabilities.
+
+    Its first reply has no answer, and its probability says half of the time too much.
+    """
+    data = simulate_study(Size(readers=3, models=2, cases=40, target=1, before=None))
+    cases = tuple(
+        replace(
+            case,
+            question=replace(
+                case.question,
+                format=AnswerFormat.CLOSED,
+                options=(),
+                answer=as_yes_or_no(case.question.answer),
+            ),
+        )
+        for case in data.cases
+    )
+    readings = tuple(replace(reading, answer=as_yes_or_no(reading.answer)) for reading in data.readings)
+    first, second = (
+        replace(
+            model,
+            predictions={
+                number: replace(prediction, answer=as_yes_or_no(prediction.answer))
+                for number, prediction in model.predictions.items()
+            },
+        )
+        for model in data.models
+    )
+    stated = {
+        number: replace(
+            prediction, probability=0.6 + 0.01 * index, answer=prediction.answer if index else None
+        )
+        for index, (number, prediction) in enumerate(first.predictions.items())
+    }
+    [version] = data.versions
+    protocol = replace(version.protocol, bootstrap=0)
+    return replace(
+        data, cases=cases, readings=readings, models=(replace(first, predictions=stated), second),
+        versions=(replace(version, protocol=protocol, sha256=protocol.sha256()),),
+    )  # fmt: skip
+
+
+def as_yes_or_no(answer):
+    return "yes" if answer[0] < 2 else "no"
+
+
+def test_a_model_that_states_probabilities_has_a_calibration_and_an_auc():
+    data = make_study_with_probabilities()
+    table = build_ratings(data)
+    stated = table[table["probability"] != ""]
+    assert set(stated["rater"]) == {"model 01"}
+    assert len(stated) == 39  # the reply without an answer has none
+    report = build_report(data)
+    overall = [row for row in report.tables.calibration if row.task == "all"]
+    assert [(row.rater, row.n) for row in overall] == [("model 01", 39)]
+    [auc] = [row for row in report.tables.diagnostic if row.measure == "auc" and row.task == "all"]
+    truth = table[table["kind"] == "reference"].set_index("question_id")["answer"] == "yes"
+    of_yes = (
+        stated["probability"]
+        .astype(float)
+        .where(stated["answer"] == "yes", 1 - stated["probability"].astype(float))
+    )
+    assert (auc.rater, auc.n) == ("model 01", 39)
+    assert auc.estimate == pytest.approx(roc_auc_score(truth.loc[stated["question_id"]], of_yes))
+    assert "auc" not in {row.measure for row in report.tables.mrmc}
+    assert "auc" not in {row.measure for row in report.tables.reader_means}
+    figure = draw_figure(report, "calibration")
+    assert list(figure.rows) == [row for row in report.tables.calibration_bins if row.task == "all"]
+    assert sum(row.n for row in report.tables.calibration_bins if row.task == "all") == 39
+    assert "ECE" in figure.svg
+
+
+def test_a_study_without_probabilities_states_the_reason():
+    data = make_study_with_probabilities()
+    report = build_report(replace(data, models=data.models[1:]))
+    assert report.tables.calibration == ()
+    assert "calibration" not in list_figure_names(report)
+    assert "No model stated the probability that its answer is correct." in render_html(report)

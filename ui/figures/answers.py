@@ -9,7 +9,7 @@ from ui.figures.view import ReportView
 
 
 def show_times(view: ReportView) -> None:
-    """Draw the answer times, the learning effect, and accuracy by stated confidence."""
+    """Draw the answer times, the learning effect, and accuracy by stated confidence and probability."""
     tables = view.filtered_report.tables
     if tables.times:
         view.draw_figure("times")
@@ -19,7 +19,11 @@ def show_times(view: ReportView) -> None:
         view.draw_figure("learning")
     if tables.confidence:
         view.draw_figure("reliability")
-    view.show_table_links("times", "learning", "confidence")
+    if tables.calibration:
+        view.draw_figure("calibration")
+    else:
+        st.caption("No calibration of models: no answers with a probability.")
+    view.show_table_links("times", "learning", "confidence", "calibration", "calibration_bins")
 
 
 def show_answers(view: ReportView) -> None:
