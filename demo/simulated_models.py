@@ -12,6 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from random import Random
 
 from sqlmodel import Session
 
@@ -23,11 +24,15 @@ from reader_study import service as studies
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedModel:
-    """A simulated model: its accuracy, and the share of its replies without a parsable answer."""
+    """A simulated model: its accuracy, and the share of its replies without a parsable answer.
+
+    ``states_probability``: it states how probable it is that its answer is correct, somewhat too confidently.
+    """
 
     name: str
     accuracy: float
     unparsable_share: float = 0.0
+    states_probability: bool = False
 
 
 MODELS = (
@@ -38,7 +43,7 @@ MODELS = (
     SimulatedModel(name="Eagle2 (simulated)", accuracy=0.6443),
     SimulatedModel(name="Qwen25VL (simulated)", accuracy=0.6555),
     SimulatedModel(name="Janus-Pro-7B (simulated)", accuracy=0.6656),
-    SimulatedModel(name="MedGemma (simulated)", accuracy=0.8324),
+    SimulatedModel(name="MedGemma (simulated)", accuracy=0.8324, states_probability=True),
 )
 _NO_ANSWER = "The image alone does not let me decide between these."
 
@@ -68,6 +73,9 @@ def render_predictions(cases: list[Case], model: SimulatedModel) -> str:
             remaining_unparsable -= 1
             line["raw"] = _NO_ANSWER
         else:
+            if model.states_probability:
+                random = Random(f"{model.name} {case.blind_case.number}")
+                line["probability"] = round(random.betavariate(12 if is_right else 6, 1.5), 2)
             line["raw"] = f"<answer>{simulate_answer(case, right=is_right, name=model.name)}</answer>"
         lines.append(json.dumps(line, ensure_ascii=False))
     return "\n".join(lines) + "\n"

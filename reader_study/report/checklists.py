@@ -1,10 +1,10 @@
-"""Fills reporting checklists from the protocol and the data: GRRAS (2011), CLAIM (2020) and STARD-AI (2025).
+"""Fills reporting checklists from the protocol and the data: GRRAS (2011), CLAIM (2024) and STARD-AI (2025).
 
 The items are paraphrased. An item that only the authors can answer is left open.
 
-Sources: Kottner J et al., J Clin Epidemiol 2011;64:96-106 (GRRAS); Mongan J, Moy L, Kahn CE Jr, Radiol Artif
-Intell 2020;2:e200029 (CLAIM); Bossuyt PM et al., BMJ 2015;351:h5527 (STARD); Sounderajah V et al., Nat Med
-2025;31:3283-3289 (STARD-AI).
+Sources: Kottner J et al., J Clin Epidemiol 2011;64:96-106 (GRRAS); Tejani AS et al., Radiol Artif Intell
+2024;6:e240300 (CLAIM, 2024 update); Bossuyt PM et al., BMJ 2015;351:h5527 (STARD); Sounderajah V et al., Nat
+Med 2025;31:3283-3289 (STARD-AI).
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from domain.count_texts import count_text
 from domain.protocols import protocol_from_plain
 from reader_study.report.methods import (
     describe_cases,
+    describe_hypothesis,
+    describe_independence,
     describe_missing_answers,
+    describe_timing,
     write_methods,
 )
 from reader_study.report.study_report import StudyReport
@@ -75,49 +78,82 @@ def _write_content(report: StudyReport) -> dict[str, str]:
     protocol = protocol_from_plain(facts.protocol)
     cases, reading, scoring, analysis = write_methods(report)
     levels = sorted({row.level for row in tables.raters if row.kind == "reader" and row.level})
+    hypothesis, exams = describe_hypothesis(protocol), _describe_exams(report)
     missing = sum(row.missing for row in tables.participation)
     assigned = sum(row.assigned for row in tables.participation)
     set_key = [row.rater for row in tables.raters if row.set_reference]
     patients = "" if design.patients is None else f", {count_text(design.patients, 'patient')}"
+    software = f"Overread {facts.software} ({facts.settings.version})"
     return {
         "device": f"{count_text(facts.models, 'model')}: "
         + (", ".join(row.rater for row in tables.raters if row.kind == "model") or "none"),
-        "hypothesis": protocol.primary_comparison,
+        "hypothesis": f"{protocol.primary_comparison.strip().rstrip('.')}; hypothesis: {hypothesis}.",
+        "timing": f"{describe_timing(report)} When the images were made: authors.",
         "population": f"{facts.source}: {count_text(design.exams, 'exam')}{patients}.",
         "raters": f"{count_text(facts.readers, 'reader')}; levels: {', '.join(levels) or 'not stated'}.",
         "size": f"{count_text(facts.readers, 'reader')}, {count_text(facts.cases, 'case')}, "
-        f"{count_text(design.repeats, 'hidden repeat')} per reader by design, "
-        f"{count_text(facts.repeat_answers, 'answer')} to repeats. Reason for the size: authors.",
+        f"{_describe_repeats(report)}. Reason for the size: authors.",
         "sampling": cases,
+        "selection": f"{cases} How readers were recruited: authors.",
         "process": reading,
+        "independence": describe_independence(report),
         "scoring": scoring,
         "analysis": analysis,
         "missing": describe_missing_answers(protocol),
         "counts": f"{describe_cases(report)} {missing:,} of {assigned:,} assigned answers are missing; see "
-        "tables/participation.csv and figures/flow.svg. "
-        f"{count_text(facts.repeat_answers, 'answer')} to hidden repeats.",
-        "sensitivity": "tables/missing_answers.csv (missing answers wrong or correct, tipping point)"
-        if tables.missing_answers
-        else "",
+        f"tables/participation.csv and figures/flow.svg. {count_text(facts.repeat_answers, 'answer')} to "
+        "hidden repeats.",
+        "sensitivity": f"{'tables/missing_answers.csv (tipping point), ' if tables.missing_answers else ''}"
+        "tables/coverage.csv (without “cannot determine”), tables/mrmc.csv (readers random and fixed)",
         "flow": "figures/flow.svg, tables/participation.csv, tables/exclusions.csv",
-        "characteristics": "tables/raters.csv (level, years, subspecialty). Patients: authors.",
+        "characteristics": f"tables/raters.csv (level, years, subspecialty). {exams}",
+        "demographics": exams if tables.exams else "",
         "estimates": "tables/agreement.csv, tables/group_agreement.csv, tables/repeats.csv, with intervals.",
         "performance": "tables/accuracy.csv, tables/reader_means.csv, tables/mrmc.csv, tables/paired.csv, "
         f"{'tables/leave_one_out.csv, ' if tables.leave_one_out else ''}"
-        f"{'tables/diagnostic.csv, ' if tables.diagnostic else ''}with intervals.",
-        "errors": "tables/confusion.csv, tables/agreement.csv (both wrong), tables/failed.csv",
+        f"{'tables/diagnostic.csv, ' if tables.diagnostic else ''}"
+        f"{'tables/calibration.csv, ' if tables.calibration else ''}with intervals.",
+        "errors": "tables/confusion.csv, tables/agreement.csv (both wrong), tables/failed.csv, "
+        "tables/case_differences.csv (cases on which readers and models differ). Medical context: authors.",
         "crosstab": "tables/confusion.csv (key and answer of each rater)" if tables.confusion else "",
         "subgroups": "tables/by_category.csv, tables/by_difficulty.csv, tables/by_format.csv. "
         "Patient subgroups: authors.",
-        "details": f"All tables and figures of this report; protocol SHA-256 {facts.protocol_sha256}.",
-        "software": f"Overread, {facts.settings.version}; seed {facts.settings.seed}.",
-        "reference": scoring,
-        "annotators": f"Readers who contributed to the answer key: {', '.join(set_key)}; levels in "
-        "tables/raters.csv. Others: authors."
-        if set_key
-        else "",
-        "variability": "tables/agreement.csv, tables/group_agreement.csv, tables/repeats.csv",
+        "details": "All tables and figures of this report.",
+        "protocol": f"report.html and report.json have version {facts.protocol_version} in full, SHA-256 "
+        f"{facts.protocol_sha256}. {describe_timing(report)}",
+        "registration": f"The protocol, SHA-256 {facts.protocol_sha256}, is in report.html. Registration: "
+        "authors.",
+        "software": f"{software}; seed {facts.settings.seed}. Software of the models: authors.",
+        "availability": f"Analysis: {software}, Apache-2.0. Models, their code and data: authors.",
+        "partition": f"All cases are test data, of {facts.source}; nothing was trained or tuned on them in "
+        "this study. Partitions of the models' development: authors.",
+        "reference": f"The reference is the answer key of {facts.source}. {scoring} How the key was made: "
+        "authors.",
+        "annotators": f"Readers who contributed to the answer key: {', '.join(set_key) or 'none'}"
+        f"{'; levels in tables/raters.csv' if set_key else ''}. Others: authors.",
+        "annotation": f"Answers were recorded with {software}. Tools of the answer key: authors.",
+        "variability": "Of the readers: tables/agreement.csv, tables/group_agreement.csv, "
+        "tables/repeats.csv. How discrepancies of the answer key were resolved: authors.",
     }
+
+
+def _describe_repeats(report: StudyReport) -> str:
+    """Return the numbers of hidden repeats by design, and of answers to repeats."""
+    facts = report.facts
+    answers = f"{count_text(facts.repeat_answers, 'answer')} to repeats"
+    if facts.design.repeats:
+        return f"{count_text(facts.design.repeats, 'hidden repeat')} per reader by design, {answers}"
+    return f"{answers}, in imported readings" if facts.repeat_answers else "no repeats"
+
+
+def _describe_exams(report: StudyReport) -> str:
+    """Return the analysed exams by sex and age, and what the authors add."""
+    parts: dict[str, list[str]] = {}
+    for row in report.tables.exams:
+        parts.setdefault(row.characteristic, []).append(f"{row.value} {row.exams:,}")
+    stated = "; ".join(f"{name}: {', '.join(counts)}" for name, counts in parts.items())
+    counted = f"Exams by {stated} (tables/exams.csv). " if stated else ""
+    return f"{counted}{'Clinical characteristics' if stated else 'Patients'}: authors."
 
 
 _GRRAS: tuple[_Item, ...] = (
@@ -127,14 +163,14 @@ _GRRAS: tuple[_Item, ...] = (
     ("Introduction", "Population of raters", PARTLY, "raters"),
     ("Introduction", "What is known, and rationale", AUTHOR, ""),
     ("Methods", "Sample size: raters, subjects, replicates, and how it was chosen", PARTLY, "size"),
-    ("Methods", "Sampling method", FILLED, "sampling"),
+    ("Methods", "Sampling method", PARTLY, "selection"),
     (
         "Methods",
         "Rating process: interval between repeats, clinical information, blinding",
         FILLED,
         "process",
     ),
-    ("Methods", "Independence of the ratings", FILLED, "process"),
+    ("Methods", "Independence of the ratings", FILLED, "independence"),
     ("Methods", "Statistical analysis", FILLED, "analysis"),
     ("Results", "Actual numbers of raters, subjects and replicates", FILLED, "counts"),
     ("Results", "Characteristics of raters and subjects", PARTLY, "characteristics"),
@@ -144,29 +180,29 @@ _GRRAS: tuple[_Item, ...] = (
 )
 
 _CLAIM: tuple[_Item, ...] = (
-    ("Title and abstract", "Title names the use and the category of AI", AUTHOR, ""),
+    ("Title and abstract", "Title names AI and the category of its technique", AUTHOR, ""),
     ("Title and abstract", "Structured summary", AUTHOR, ""),
     ("Introduction", "Background, intended use and clinical role", AUTHOR, ""),
-    ("Introduction", "Objectives and hypotheses", PARTLY, "hypothesis"),
-    ("Methods: design", "Prospective or retrospective", AUTHOR, ""),
+    ("Introduction", "Aims, objectives and hypotheses", PARTLY, "hypothesis"),
+    ("Methods: design", "Prospective or retrospective", PARTLY, "timing"),
     ("Methods: design", "Goal of the study", PARTLY, "hypothesis"),
     ("Methods: data", "Data sources", PARTLY, "population"),
-    ("Methods: data", "Eligibility criteria, and how cases were selected", PARTLY, "sampling"),
+    ("Methods: data", "Inclusion and exclusion criteria, and how cases were selected", PARTLY, "sampling"),
     ("Methods: data", "Preprocessing", AUTHOR, ""),
     ("Methods: data", "Selection of subsets", FILLED, "sampling"),
-    ("Methods: data", "Definitions of data elements", PARTLY, "scoring"),
     ("Methods: data", "De-identification", AUTHOR, ""),
     ("Methods: data", "Handling of missing data", FILLED, "missing"),
-    ("Methods: reference", "Definition of the reference standard", PARTLY, "reference"),
+    ("Methods: data", "Acquisition of the images", AUTHOR, ""),
+    ("Methods: reference", "How the reference standard was obtained", PARTLY, "reference"),
     ("Methods: reference", "Rationale for the reference standard", AUTHOR, ""),
     ("Methods: reference", "Source of the reference, qualifications of annotators", PARTLY, "annotators"),
-    ("Methods: reference", "Annotation tools", PARTLY, "software"),
-    ("Methods: reference", "Inter- and intra-rater variability", FILLED, "variability"),
-    ("Methods: partitions", "Sample size, and how it was determined", PARTLY, "size"),
-    ("Methods: partitions", "Assignment of data to partitions", AUTHOR, ""),
+    ("Methods: reference", "Annotation of the test set, and its tools", PARTLY, "annotation"),
+    ("Methods: reference", "Inter- and intra-rater variability, and discrepancies", PARTLY, "variability"),
+    ("Methods: partitions", "Assignment of data to partitions", PARTLY, "partition"),
     ("Methods: partitions", "Level at which partitions are disjoint", AUTHOR, ""),
+    ("Methods: test data", "Intended sample size, and how it was determined", PARTLY, "size"),
     ("Methods: model", "Description of the model", PARTLY, "device"),
-    ("Methods: model", "Software and hardware", PARTLY, "software"),
+    ("Methods: model", "Software and its versions", PARTLY, "software"),
     ("Methods: model", "Initialisation of the parameters", AUTHOR, ""),
     ("Methods: training", "Training approach", AUTHOR, ""),
     ("Methods: training", "Selection of the final model", AUTHOR, ""),
@@ -175,16 +211,18 @@ _CLAIM: tuple[_Item, ...] = (
     ("Methods: evaluation", "Measures of significance and uncertainty", FILLED, "analysis"),
     ("Methods: evaluation", "Robustness or sensitivity analysis", PARTLY, "sensitivity"),
     ("Methods: evaluation", "Explainability", AUTHOR, ""),
-    ("Methods: evaluation", "Validation on external data", AUTHOR, ""),
-    ("Results: data", "Flow of participants or cases", FILLED, "flow"),
-    ("Results: data", "Demographic and clinical characteristics", AUTHOR, ""),
-    ("Results: performance", "Performance of the models", FILLED, "performance"),
+    ("Methods: evaluation", "Testing on internal data", AUTHOR, ""),
+    ("Methods: evaluation", "Testing on external data, or why not", AUTHOR, ""),
+    ("Methods: evaluation", "Registration of a clinical trial", AUTHOR, ""),
+    ("Results: data", "Cases included and excluded, as a diagram", FILLED, "flow"),
+    ("Results: data", "Demographic and clinical characteristics", PARTLY, "demographics"),
+    ("Results: performance", "Performance against the reference standard", FILLED, "performance"),
     ("Results: performance", "Accuracy estimates with their precision", FILLED, "performance"),
     ("Results: performance", "Failure analysis", PARTLY, "errors"),
     ("Discussion", "Limitations, bias, generalisability", AUTHOR, ""),
     ("Discussion", "Implications for practice", AUTHOR, ""),
-    ("Other information", "Registration number", AUTHOR, ""),
-    ("Other information", "Access to the full protocol", PARTLY, "details"),
+    ("Other information", "Access to the full protocol", FILLED, "protocol"),
+    ("Other information", "Availability of software, model and data", PARTLY, "availability"),
     ("Other information", "Funding", AUTHOR, ""),
 )
 
@@ -199,7 +237,7 @@ _STARD_AI: tuple[_Item, ...] = (
     ("Introduction", "Background, intended use and clinical role of the AI", AUTHOR, ""),
     ("Introduction", "Objectives and hypotheses", PARTLY, "hypothesis"),
     ("Methods: ethics", "Approval by an ethics committee, or why none was needed", AUTHOR, ""),
-    ("Methods: design", "Data collected before or after index test and reference standard", AUTHOR, ""),
+    ("Methods: design", "Data collected before or after index test and reference standard", PARTLY, "timing"),
     ("Methods: participants", "Eligibility criteria, of patients and of data", PARTLY, "population"),
     ("Methods: participants", "How eligible patients or data were identified", AUTHOR, ""),
     ("Methods: participants", "Setting, location and dates", AUTHOR, ""),
@@ -229,7 +267,7 @@ _STARD_AI: tuple[_Item, ...] = (
     ("Methods: analysis", "Evaluation of bias and fairness between subgroups", AUTHOR, ""),
     ("Methods: analysis", "Sample size, and how it was determined", PARTLY, "size"),
     ("Results: participants", "Flow of participants or cases, as a diagram", FILLED, "flow"),
-    ("Results: participants", "Demographic and clinical characteristics", AUTHOR, ""),
+    ("Results: participants", "Demographic and clinical characteristics", PARTLY, "demographics"),
     ("Results: participants", "Severity of disease, and alternative diagnoses", AUTHOR, ""),
     ("Results: participants", "Time and interventions between index test and reference standard", AUTHOR, ""),
     ("Results: test", "Cross tabulation of the index test with the reference standard", FILLED, "crosstab"),
@@ -238,7 +276,7 @@ _STARD_AI: tuple[_Item, ...] = (
     ("Results: test", "Adverse events", AUTHOR, ""),
     ("Discussion", "Limitations: bias, uncertainty, generalisability", AUTHOR, ""),
     ("Discussion", "Implications for practice: intended use and role of the AI", AUTHOR, ""),
-    ("Other information", "Registration, and where the full protocol is", PARTLY, "details"),
+    ("Other information", "Registration, and where the full protocol is", PARTLY, "registration"),
     ("Other information", "Funding, and interests of the developers", AUTHOR, ""),
-    ("Other information", "Availability of the model, its code and the data", AUTHOR, ""),
+    ("Other information", "Availability of the model, its code and the data", PARTLY, "availability"),
 )

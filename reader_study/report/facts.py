@@ -23,37 +23,47 @@ class ProtocolVersionFacts:
 class DesignFacts:
     """The design of a study and its scored cases.
 
-    ``crossing`` is the design's name. ``arms`` is empty with a single arm. ``patients`` is None if the
-    patient of a case is not known. The readings of ``external_readers`` were imported from files.
+    ``crossing`` is the design's name. ``arms`` is empty with a single arm. ``arms_with_information`` has the
+    arms, also a single one, that show indication, age, sex and view. ``patients`` is None if the patient of a
+    case is not known. ``strata`` are the fields by which the draw was stratified. The readings of
+    ``external_readers`` were imported from files. ``first_reading`` and ``last_reading`` are dates in ISO
+    8601; None without a reading.
     """
 
     crossing: str
     arms: tuple[str, ...]
+    arms_with_information: tuple[str, ...]
     readers_per_case: int | None
     washout_days: int
     training: int
     repeats: int
     repeat_gap: int
     seed: int
+    strata: tuple[str, ...]
+    one_per_exam: bool
     exams: int
     patients: int | None
     formats: tuple[str, ...]
     excluded_cases: int
     external_readers: int
+    first_reading: str | None
+    last_reading: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyFacts:
     """The study at the time of the report.
 
-    ``models_without_answers`` has the chosen models that have answered no case. ``every_model`` is True if
-    the protocol does not list models; every model with predictions takes part then. A comparison on fewer
+    ``software`` is the version of Overread. ``models_without_answers`` has the chosen models that have
+    answered no case. ``every_model`` is True if the protocol does not list models; every model with
+    predictions takes part then. A comparison on fewer
     than ``needed_cases`` cases is not reported. ``model`` is the model with which raters are compared; None
     without one. ``protocol`` is the latest version as JSON values. ``family`` describes the comparisons of
     the adjustment of p values. ``audit_head`` has the number and hash of the last audit entry about the data.
     """
 
     study: str
+    software: str
     source: str
     simulated: bool
     state: str
@@ -77,6 +87,10 @@ class StudyFacts:
     audit_head: str | None = None
 
 
+#: The fields of a design that are lists in JSON.
+_DESIGN_TUPLES = ("arms", "arms_with_information", "strata", "formats")
+
+
 def facts_from_plain(plain: dict[str, Any]) -> StudyFacts:
     """Build the facts from JSON values.
 
@@ -92,9 +106,7 @@ def facts_from_plain(plain: dict[str, Any]) -> StudyFacts:
             "protocol_versions": tuple(
                 ProtocolVersionFacts(**version) for version in plain["protocol_versions"]
             ),
-            "design": DesignFacts(
-                **design | {"arms": tuple(design["arms"]), "formats": tuple(design["formats"])}
-            ),
+            "design": DesignFacts(**design | {name: tuple(design[name]) for name in _DESIGN_TUPLES}),
             "models_without_answers": tuple(plain["models_without_answers"]),
             "settings": UsedSettings(
                 **settings | {"family": family if isinstance(family, str) else tuple(family)}

@@ -424,11 +424,12 @@ def _draw_calibration(report: StudyReport) -> _Drawing:
         title="Accuracy by stated probability (%)",
         caption=(
             f"{_describe_study(report)}Bins of the stated probability that the answer is correct. Line, and "
-            "first number below: mean stated probability; diamond: accuracy with its "
+            "first number below: mean stated probability; square: accuracy with its "
             f"{_format_confidence(report)} interval (Wilson, by patient or exam); second number: answers. A "
             "calibrated model's accuracy is at the line. ECE: expected calibration error."
         ),
         notes=notes,
+        kind="model",
     )
     return bins, svg
 

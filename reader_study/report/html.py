@@ -46,6 +46,7 @@ _TABLES = {
             "Failed replies are analysed as wrong."
         ),
     ),
+    "exams": ("Exams", "Analysed exams by sex and age, as stated in their files."),
     "overall": ("Overall", "Micro: each question counts once. Macro: mean of the tasks."),
     "coverage": (
         "Accuracy without “cannot determine”",

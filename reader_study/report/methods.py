@@ -70,6 +70,41 @@ def describe_missing_answers(protocol: Protocol) -> str:
     )
 
 
+def describe_hypothesis(protocol: Protocol) -> str:
+    """Return the hypothesis of the primary comparison, with its margin."""
+    if protocol.hypothesis is Hypothesis.NON_INFERIORITY:
+        return f"non-inferiority with a margin of {protocol.margin * 100:g} percentage points"
+    return "superiority"
+
+
+def describe_timing(report: StudyReport) -> str:
+    """Return when the readings were made, and whether the protocol preceded them."""
+    design, versions = report.facts.design, report.facts.protocol_versions
+    dates = (design.first_reading, design.last_reading)
+    period = "" if None in dates else f"Readings were made from {dates[0]} to {dates[1]}. "
+    amendments = sum(version.answers_before > 0 for version in versions)
+    changes = f"; {count_text(amendments, 'later version')} amended it" if amendments else ""
+    first = versions[0]
+    precedence = "before the first reading" if not first.answers_before else "after readings had begun"
+    return f"{period}The protocol was written on {first.written_at[:10]}, {precedence}{changes}."
+
+
+def describe_independence(report: StudyReport) -> str:
+    """Return whether the readers knew the answers of others."""
+    design = report.facts.design
+    own = report.facts.readers - design.external_readers
+    parts = [
+        f"{count_text(own, 'reader')} answered in Overread, without the answer key and the answers of others."
+        if own
+        else "",
+        f"The readings of {count_text(design.external_readers, 'reader')} were made elsewhere; the authors "
+        "describe their independence."
+        if design.external_readers
+        else "",
+    ]
+    return " ".join(filter(None, parts))
+
+
 def describe_agreement(protocol: Protocol) -> str:
     """Return the coefficients of agreement, their categories and their intervals."""
     basis = {
@@ -88,10 +123,12 @@ def describe_agreement(protocol: Protocol) -> str:
 def _write_cases(report: StudyReport) -> list[str]:
     facts, design = report.facts, report.facts.design
     patients = "" if design.patients is None else f" of {count_text(design.patients, 'patient')}"
+    strata = f", stratified by {' and '.join(design.strata)}" if design.strata else ""
+    limit = ", at most one per exam" if design.one_per_exam else ""
     return [
         (
             f"{count_text(facts.cases, 'question')} about {count_text(design.exams, 'exam')}{patients} were "
-            f"drawn at random from {facts.source} (seed {design.seed}; answer formats: "
+            f"drawn at random from {facts.source}{strata}{limit} (seed {design.seed}; answer formats: "
             f"{', '.join(design.formats)})."
         ),
         describe_cases(report),
@@ -109,7 +146,7 @@ def _write_reading(report: StudyReport, protocol: Protocol) -> list[str]:
             f"{count_text(facts.readers, 'reader')} and {count_text(facts.models, 'model')} took part; "
             f"design: {design.crossing}{part}{arms}{f', two periods{washout}' if design.arms else ''}."
         ),
-        _describe_conditions(facts.readers - design.external_readers, protocol),
+        _describe_conditions(report, protocol),
         (
             f"The readings of {count_text(design.external_readers, 'reader')} were made elsewhere and "
             "imported; the authors describe their conditions."
@@ -117,6 +154,7 @@ def _write_reading(report: StudyReport, protocol: Protocol) -> list[str]:
         if design.external_readers
         else "",
     ]
+    lines.append(describe_timing(report))
     if design.training:
         lines.append(f"{count_text(design.training, 'training case')} came first and are not scored.")
     if design.repeats:
@@ -127,9 +165,10 @@ def _write_reading(report: StudyReport, protocol: Protocol) -> list[str]:
     return lines
 
 
-def _describe_conditions(readers: int, protocol: Protocol) -> str:
+def _describe_conditions(report: StudyReport, protocol: Protocol) -> str:
     """Return the conditions of the readers who read in the app."""
-    if not readers:
+    design = report.facts.design
+    if report.facts.readers == design.external_readers:
         return ""
     conditions = [
         "options in random order" if protocol.shuffle_options else "options in the order of the dataset",
@@ -138,7 +177,23 @@ def _describe_conditions(readers: int, protocol: Protocol) -> str:
         if protocol.going_back
         else "without returning to earlier cases",
     ]
-    return f"Readers answered independently and without the answer key, {', '.join(conditions)}."
+    information, arms = "indication, age, sex and view", design.arms_with_information
+    if not arms:
+        shown = f"without {information}"
+    elif len(arms) == max(1, len(design.arms)):
+        shown = f"with {information}"
+    else:
+        shown = f"and, in the arm {' and '.join(arms)} only, {information}"
+    guideline = (
+        " Before the first case they read the guideline, which the protocol contains."
+        if protocol.guideline.strip()
+        else ""
+    )
+    return (
+        f"Readers saw the question and the radiographs of its exam {shown}; no radiology report, and no "
+        "answers of other readers or models. They answered independently and without the answer key, "
+        f"{', '.join(conditions)}.{guideline}"
+    )
 
 
 def _write_scoring(report: StudyReport, protocol: Protocol) -> list[str]:
@@ -174,11 +229,7 @@ def _write_analysis(report: StudyReport, protocol: Protocol) -> list[str]:
         if protocol.readers is ReaderEffect.RANDOM
         else "cases as a random effect and readers as fixed"
     )
-    hypothesis = (
-        f"non-inferiority with a margin of {protocol.margin * 100:g} percentage points"
-        if protocol.hypothesis is Hypothesis.NON_INFERIORITY
-        else "superiority"
-    )
+    hypothesis = describe_hypothesis(protocol)
     primary = "" if facts.model is None else f" ({facts.model})"
     return [
         (
@@ -194,12 +245,16 @@ def _write_analysis(report: StudyReport, protocol: Protocol) -> list[str]:
         "readers are analysed like the primary comparison."
         if report.tables.diagnostic
         else "",
+        "The probabilities that models state for their answers have an expected calibration error over ten "
+        "bins, and on yes/no questions an area under the ROC curve (DeLong)."
+        if report.tables.calibration
+        else "",
         describe_agreement(protocol),
         f"p values are adjusted by {protocol.used_adjustment.label}. {facts.family}".rstrip(),
         f"Comparisons on fewer than {facts.needed_cases} cases are not reported.",
         (
             f"Resampling used {facts.settings.bootstrap:,} draws and seed {facts.settings.seed}. The "
-            f"analysis was computed by Overread ({facts.settings.version}) from protocol version "
-            f"{facts.protocol_version}, SHA-256 {facts.protocol_sha256}."
+            f"analysis was computed by Overread {facts.software} ({facts.settings.version}) from protocol "
+            f"version {facts.protocol_version}, SHA-256 {facts.protocol_sha256}."
         ),
     ]

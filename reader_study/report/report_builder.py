@@ -9,6 +9,7 @@ import pandas as pd
 
 from domain.errors import Refused
 from domain.protocols import FailedReplyRule, HelperRule, protocol_to_plain
+from domain.version import VERSION
 from domain.vocabulary import AnswerFormat
 from measures.all_measures import compute_encoded_measures, encode_table
 from measures.families import EVERY_PAIR, adjust_arms, adjust_mrmc, adjust_paired, list_compared_pairs
@@ -18,6 +19,7 @@ from measures.results import ACCURACY, UsedSettings, to_record
 from reader_study.open_answers import OpenAnswerScore
 from reader_study.report import answer_tables, marking_tables, paper_tables, supplementary_tables
 from reader_study.report.case_differences import rank_case_differences
+from reader_study.report.exam_characteristics import count_exam_characteristics
 from reader_study.report.facts import DesignFacts, ProtocolVersionFacts, StudyFacts
 from reader_study.report.family import resolve_family
 from reader_study.report.minimum_cases import withhold_small_comparisons
@@ -107,6 +109,7 @@ def build_report(
     tables = ReportTables(
         raters=raters,
         participation=count_participation(data),
+        exams=count_exam_characteristics(data),
         accuracy=supplementary_tables.mark_best(measures.accuracy, paired),
         by_category=measures.by_category,
         by_controlled_category=by_controlled_category,
@@ -184,6 +187,7 @@ def _build_facts(
     arm = ratings["arm"]
     return StudyFacts(
         study=study.name,
+        software=VERSION,
         source=f"{study.source}{_describe_keys(data)}",
         simulated=study.simulated,
         state=study.state.value,
@@ -220,20 +224,26 @@ def _build_facts(
 def _describe_design(data: ReportData) -> DesignFacts:
     design, scored = data.study.design, [case for case in data.cases if case.scored]
     patients = {case.patient for case in scored}
+    dates = sorted(reading.read_at.date().isoformat() for reading in data.readings)
     return DesignFacts(
         crossing=design.crossing.label,
         arms=tuple(arm.name for arm in design.arms) if len(design.arms) > 1 else (),
+        arms_with_information=tuple(arm.name for arm in design.arms if arm.clinical_info_shown),
         readers_per_case=design.readers_per_case,
         washout_days=design.washout_days,
         training=len(data.cases) - len(scored),
         repeats=design.repeats,
         repeat_gap=design.repeat_gap,
         seed=design.plan.seed,
+        strata=("difficulty", *design.plan.strata) if len({case.stratum for case in scored}) > 1 else (),
+        one_per_exam=design.one_per_exam,
         exams=len({case.question.exam_id for case in scored}),
         patients=None if None in patients else len(patients),
         formats=tuple(sorted({case.question.format.value for case in scored})),
         excluded_cases=sum(data.is_excluded(case_id=case.blind_case.id, reader_id=None) for case in scored),
         external_readers=sum(reader.is_external for reader in data.readers),
+        first_reading=dates[0] if dates else None,
+        last_reading=dates[-1] if dates else None,
     )
 
 

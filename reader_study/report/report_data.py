@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from domain.audit import AuditHead
@@ -28,7 +29,8 @@ class ReportData:
 
     ``models`` has the models of the protocol that answered a case, and ``models_without_answers`` the names
     of those that did not. ``marks`` and ``extraction_marks`` have the latest revisions. ``audit_head`` is
-    the last audit entry about the data. ``mapping`` has the controlled names of categories.
+    the last audit entry about the data. ``mapping`` has the controlled names of categories. ``demographics``
+    has (sex, age) of the exams as in their files, by id in the database; None where not stated.
     ``keys_of_release`` is the release whose keys replace those of the cases; "" for none.
     """
 
@@ -46,6 +48,7 @@ class ReportData:
     audit_head: AuditHead | None = None
     keys_of_release: str = ""
     mapping: NameMapping = field(default_factory=NameMapping)
+    demographics: Mapping[int, tuple[str | None, str | None]] = field(default_factory=dict)
 
     @property
     def scoring(self) -> AnswerScoring:

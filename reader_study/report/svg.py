@@ -347,6 +347,7 @@ def draw_panels(
     title: str,
     caption: str,
     notes: Mapping[str, str] | None = None,
+    kind: str = "reader",
 ) -> str:
     """Draw one small plot per rater: accuracies with intervals, and texts below.
 
@@ -355,6 +356,7 @@ def draw_panels(
         title: the text above the plots.
         caption: the text below the plots.
         notes: a short text for each rater, which is drawn under the name.
+        kind: the kind of all raters, "reader" or "model"; points of readers are connected by a line.
     """
     panel_width, panel_height, panels_per_row = 200, 130, 4
     parts = []
@@ -375,7 +377,7 @@ def draw_panels(
             parts.append(
                 f'<text class="soft" x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{share * 100:g}</text>'
             )
-        parts += _draw_points(rows, left, top, panel_width, panel_height)
+        parts += _draw_points(rows, left, top, panel_width, panel_height, kind=kind)
     lines = -(-len(series) // panels_per_row)
     width = 48 + (panel_width + 40) * min(panels_per_row, max(3, len(series)))
     return _build_svg(
@@ -384,7 +386,7 @@ def draw_panels(
 
 
 def _draw_points(
-    rows: Sequence[PanelPoint], left: int, top: int, panel_width: int, panel_height: int
+    rows: Sequence[PanelPoint], left: int, top: int, panel_width: int, panel_height: int, *, kind: str
 ) -> list[str]:
     parts, path = [], []
     for index, row in enumerate(rows):
@@ -399,15 +401,17 @@ def _draw_points(
         if row.expected is not None:
             half = panel_width / len(rows) * 0.4
             level = top + panel_height * (1 - row.expected)
-            mark = f"M{x - half:.1f} {level:.1f}h{2 * half:.1f}"
-            parts.append(f'<path class="mean" stroke-width="1.5" d="{mark}"/>')
+            segment = f"M{x - half:.1f} {level:.1f}h{2 * half:.1f}"
+            parts.append(f'<path class="mean" stroke-width="1.5" d="{segment}"/>')
         if row.estimate is None or row.low is None or row.high is None:
             continue
         low, up, y = (top + panel_height * (1 - value) for value in (row.low, row.high, row.estimate))
         path.append(f"{x:.1f} {y:.1f}")
-        parts.append(f'<path class="reader" stroke-width="1.5" d="M{x:.1f} {low:.1f}V{up:.1f}"/>')
-        parts.append(f'<path class="reader" d="{_diamond_path(x, y)}"/>')
-    return [*([f'<path class="line" d="M{"L".join(path)}"/>'] if path else []), *parts]
+        mark = _square_path if kind == "model" else _diamond_path
+        parts.append(f'<path class="{kind}" stroke-width="1.5" d="M{x:.1f} {low:.1f}V{up:.1f}"/>')
+        parts.append(f'<path class="{kind}" d="{mark(x, y)}"/>')
+    has_line = path and kind == "reader"
+    return [*([f'<path class="line" d="M{"L".join(path)}"/>'] if has_line else []), *parts]
 
 
 def _draw_cell(cell: GridCell | None, x: int, y: int, size: int, height: int) -> list[str]:

@@ -116,6 +116,17 @@ class StudyAgreement(PairAgreement):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExamCharacteristic:
+    """How many of the ``n`` analysed exams have a ``value``, such as a sex or an age group."""
+
+    characteristic: str
+    value: str
+    exams: int
+    n: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BoxOverlap:
     """Mean overlap (IoU) of a rater's boxes with the boxes of the key, for one answer format."""
 
@@ -349,6 +360,7 @@ class ReportTables:
 
     raters: tuple[RaterProfile, ...]
     participation: tuple[Participation, ...]
+    exams: tuple[ExamCharacteristic, ...]
     accuracy: tuple[TaskAccuracy, ...] = field(metadata={"group": "task"})
     by_category: tuple[AccuracyResult, ...] = field(metadata={"group": "category"})
     by_controlled_category: tuple[AccuracyResult, ...] = field(metadata={"group": "controlled category"})

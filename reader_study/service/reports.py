@@ -28,9 +28,10 @@ from reader_study.report.study_report import StudyReport
 from release.folder import MANIFEST, hash_file
 from storage.audit.contents import MARK_ANSWER, SUBMIT_READING
 from storage.audit.entries import find_last_entry
+from storage.evaluation.exams import load_demographics
 from storage.quality.name_mappings import load_mapping
 from storage.reader_study import studies as stored
-from storage.reader_study.cases import hash_patients, list_blind_cases, list_cases, list_slots
+from storage.reader_study.cases import hash_patient_data, list_blind_cases, list_cases, list_slots
 from storage.reader_study.extraction_marks import list_extraction_marks
 from storage.reader_study.marks import list_latest_marks
 from storage.reader_study.predictions import (
@@ -72,8 +73,8 @@ def load_report_digest(db: Session, *, by: Person, study: str, release: str | No
     ``release`` is as for :func:`load_report_data`.
 
     Questions and answers, which can be hundreds of thousands, are not read: cases are frozen, answers are
-    only appended, and every other change of a study has an audit entry. Patients of exams are read, because
-    a later import may complete them.
+    only appended, and every other change of a study has an audit entry. Patients of exams, their ages and
+    sexes are read, because a later import may complete them.
 
     Raises:
         NotFound: the study does not exist.
@@ -92,7 +93,7 @@ def load_report_digest(db: Session, *, by: Person, study: str, release: str | No
         sorted(count_predictions(db, model_ids=list(models)).items()),
         list_extraction_marks(db, model_ids=list(models)),
         find_last_entry(db, actions=_DIGEST_ACTIONS, subjects=_list_subjects(loaded_study)),
-        hash_patients(db, study_id=loaded_study.id),
+        hash_patient_data(db, study_id=loaded_study.id),
         load_mapping(db, dataset_id=loaded_study.dataset_id),
     )
     if release is not None:
@@ -289,6 +290,7 @@ def load_report_data(db: Session, *, by: Person, study: str, release: str | None
         keys_of_release=release or "",
         marks=list_latest_marks(db, study_id=loaded_study.id),
         mapping=load_mapping(db, dataset_id=loaded_study.dataset_id),
+        demographics=load_demographics(db, numbers={case.blind_case.exam_row_id for case in cases}),
         extraction_marks=list_extraction_marks(db, model_ids=model_ids),
         audit_head=find_last_entry(
             db,

@@ -139,17 +139,17 @@ def replace_slots(db: Session, *, study_id: int, slots: Sequence[Slot]) -> None:
     db.flush()
 
 
-def hash_patients(db: Session, *, study_id: int) -> str:
-    """Return a hash of the patients of a study's cases, which a later import of an exam may complete."""
+def hash_patient_data(db: Session, *, study_id: int) -> str:
+    """Return a hash of patient, age and sex of a study's cases, which a later import may complete."""
     digest = hashlib.sha256()
     rows = db.execute(
-        select(CaseRow.number, ExamRow.patient)
+        select(CaseRow.number, ExamRow.patient, ExamRow.age, ExamRow.sex)
         .join(ExamRow, ExamRow.id == CaseRow.exam_id)
         .where(CaseRow.study_id == study_id)
         .order_by(CaseRow.number)
     )
-    for number, patient in rows:
-        digest.update(f"{number}:{patient!r}\n".encode())
+    for row in rows:
+        digest.update(f"{tuple(row)!r}\n".encode())
     return digest.hexdigest()
 
 

@@ -13,7 +13,7 @@ from domain.errors import NotFound
 from domain.protocols import AgreementBasis, FailedReplyRule
 from domain.readings import Prediction
 from domain.studies import Exclusion
-from reader_study.report.checklists import AUTHOR, FILLED, build_checklists
+from reader_study.report.checklists import AUTHOR, FILLED, PARTLY, build_checklists
 from reader_study.report.figures import draw_figure
 from reader_study.report.files import render_file, render_files, render_pdf, render_pdfs
 from reader_study.report.methods import render_methods
@@ -143,7 +143,9 @@ def test_the_methods_describe_conditions_of_readers_in_the_app_only(data, report
     assert "options in random order" not in render_methods(report)
     in_app = build_report(replace(data, readers=tuple(replace(r, person_id=r.id) for r in data.readers)))
     methods = render_methods(in_app)
-    assert "Readers answered independently" in methods
+    assert "They answered independently" in methods
+    assert "radiographs of its exam with indication, age, sex and view; no radiology report" in methods
+    assert "Readings were made from 2026-01-01 to 2026-01-01. The protocol was written on" in methods
     assert "elsewhere" not in methods
     assert "39 of 40 scored cases are analysed; 1 case is excluded" in methods
 
@@ -168,7 +170,7 @@ def test_checklists_are_complete_and_leave_open_what_only_authors_know(report):
     checklists = build_checklists(report)
     assert {name: len(items) for name, items in checklists.items()} == {
         "grras": 15,
-        "claim": 42,
+        "claim": 44,
         "stard_ai": 42,
     }
     for item in (item for items in checklists.values() for item in items):
@@ -176,6 +178,21 @@ def test_checklists_are_complete_and_leave_open_what_only_authors_know(report):
     statuses = {item.item: item.status for item in checklists["claim"]}
     assert statuses["Funding"] == AUTHOR
     assert statuses["Handling of missing data"] == FILLED
+    assert statuses["Demographic and clinical characteristics"] == AUTHOR  # no exam states sex or age
+
+
+def test_checklists_state_exams_by_sex_and_age_once_per_exam(data):
+    exams = sorted({case.blind_case.exam_row_id for case in data.cases})
+    demographics = {exam: ("F", "034Y") if index % 2 else ("M", None) for index, exam in enumerate(exams)}
+    report = build_report(replace(data, demographics=demographics))
+    counts = {(row.characteristic, row.value): row.exams for row in report.tables.exams}
+    [n] = {row.n for row in report.tables.exams}
+    assert counts["sex", "female"] + counts["sex", "male"] == n
+    assert counts["age", "18 to 39"] == counts["sex", "female"]
+    assert counts["age", "not stated"] == counts["sex", "male"]
+    [item] = [row for row in build_checklists(report)["claim"] if row.item.startswith("Demographic")]
+    assert item.status == PARTLY
+    assert f"female {counts['sex', 'female']}" in item.text
 
 
 def test_every_table_is_written_as_csv_and_latex(report):
