@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import shutil
 import sys
@@ -48,12 +47,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("postgresql")
             if item.get_closest_marker("database") is None:
                 item.add_marker("full")
-
-
-def pytest_collection_finish() -> None:
-    """Exclude modules and collected tests from garbage collection, which would visit them again and again."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -19,6 +19,7 @@ from storage.schema import list_revisions, upgrade
 from storage.schema_check import (
     Schema,
     compute_schema_digest,
+    compute_statements_digest,
     expected_schema_path,
     read_schema,
     schema_to_json,
@@ -38,11 +39,12 @@ def build_schemas(empty: Engine) -> dict[str, Schema]:
     return schemas
 
 
-def format_expected(schemas: dict[str, Schema]) -> str:
+def format_expected(schemas: dict[str, Schema], statements: str | None) -> str:
     """The file for one kind of database: the newest schema, and the digest of each earlier one."""
     newest = list(schemas)[-1]
     content = {
         "revision": newest,
+        "statements": statements,
         "digests": {revision: compute_schema_digest(schema) for revision, schema in schemas.items()},
         "schema": schema_to_json(schemas[newest]),
     }
@@ -62,7 +64,9 @@ def write_expected(empty: Engine) -> None:
         SystemExit: a landed migration creates a schema other than the recorded one.
     """
     file = expected_schema_path(empty.dialect.name)
-    new = format_expected(build_schemas(empty))
+    schemas = build_schemas(empty)
+    with empty.connect() as connection:
+        new = format_expected(schemas, compute_statements_digest(connection))
     if file.exists() and (changed := find_changed_digests(file.read_text(encoding="utf-8"), new)):
         sys.exit(
             f"On {empty.dialect.name} these landed migrations make another schema than they did: "

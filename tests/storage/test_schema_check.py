@@ -11,9 +11,12 @@ import pytest
 from sqlalchemy import Engine
 
 from domain.errors import Refused
+from storage import schema_check
 from storage.backup import check_backup, make_backup, restore_backup
 from storage.schema import downgrade, upgrade
 from storage.schema_check import (
+    check_schema,
+    compute_statements_digest,
     expected_schema_path,
     find_schema_differences,
     read_schema,
@@ -65,11 +68,32 @@ def test_expected_schema_file_matches_the_migrations(engine: Engine) -> None:
     """After a new migration, run ``make landed``. A changed older digest means a changed migration."""
     downgrade(engine, "base")
     file = expected_schema_path(engine.dialect.name)
-    assert format_expected(build_schemas(engine)) == file.read_text(encoding="utf-8")
+    schemas = build_schemas(engine)
+    with engine.connect() as connection:
+        statements = compute_statements_digest(connection)
+    assert format_expected(schemas, statements) == file.read_text(encoding="utf-8")
 
 
 def test_a_new_database_has_no_differences(engine: Engine) -> None:
     assert list_differences(engine) == []
+
+
+def test_a_migrated_sqlite_database_is_recognised_without_reading_its_schema(
+    sqlite_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema_check, "read_schema", lambda _: pytest.fail("the schema was read"))
+    check_schema(sqlite_engine)
+
+
+def test_a_table_of_someone_else_does_not_stop_the_app(engine: Engine) -> None:
+    execute(engine, "CREATE TABLE notes_of_the_operator (id INTEGER)")
+    check_schema(engine)
+
+
+def test_an_altered_database_is_refused(engine: Engine) -> None:
+    execute(engine, drop_trigger(engine, "audit_entry_no_update", "audit_entry"))
+    with pytest.raises(Refused, match="trigger audit_entry_no_update is missing on audit_entry"):
+        check_schema(engine)
 
 
 def test_a_schema_survives_json(engine: Engine) -> None:
