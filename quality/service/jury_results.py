@@ -210,6 +210,19 @@ def count_judged(db: Session, *, dataset_id: int, state: CheckState) -> int:
     return stored.count_voted_questions(db, dataset_id=dataset_id, check=state.check, prompt=str(prompt))
 
 
+def count_judged_by_all(
+    db: Session, *, dataset_id: int, states: Collection[CheckState], through: int | None
+) -> int:
+    """Return the number of questions, up to the id ``through``, with a vote that counts for each of the checks.
+
+    All questions up to the id if there are no checks. Callers check permissions.
+    """
+    prompts = {state.check: str(state.settings.get("prompt", "")) for state in states}
+    if not all(prompts.values()):
+        return 0
+    return stored.count_questions_with_votes(db, dataset_id=dataset_id, prompts=prompts, through=through)
+
+
 def outcome_to_result(check: Check, outcome: JuryOutcome | None) -> CheckResult:
     """Return the result of a check for a question; None if no jury judged it."""
     if outcome is None:

@@ -23,7 +23,12 @@ from domain.people import Action, Person, require
 from domain.questions import Question
 from domain.table_cells import escape_formula
 from quality.question_checks import row_to_checked_question
-from quality.service.jury_results import count_judged, load_jury_outcomes, outcome_to_result
+from quality.service.jury_results import (
+    count_judged,
+    count_judged_by_all,
+    load_jury_outcomes,
+    outcome_to_result,
+)
 from quality.service.runs import is_checked
 from quality.service.settings import has_current_settings
 from storage.intake import datasets
@@ -72,12 +77,15 @@ class CheckReport:
     """The results of the checks of a dataset.
 
     ``with_problems`` is the number of questions with a problem of any check that is switched on: the others
-    are valid, V(Q) = 1 in ReXVQA's equation 1. ``minimum_explanation`` is in characters.
+    are valid, V(Q) = 1 in ReXVQA's equation 1. ``waiting`` is the number of questions on which some check
+    that is switched on has not run with its present version and settings. ``minimum_explanation`` is in
+    characters.
     """
 
     dataset: str
     questions: int
     with_problems: int
+    waiting: int
     minimum_explanation: int
     counts: tuple[ProblemCount, ...]
     lines: tuple[CheckLine, ...]
@@ -94,7 +102,7 @@ class CheckReport:
     @property
     def is_complete(self) -> bool:
         """Whether all checks that are switched on have run on all questions, with today's settings."""
-        return not any(line.state.is_on and (line.not_run or line.is_outdated) for line in self.lines)
+        return not self.waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,21 +133,25 @@ def load_check_report(db: Session, *, by: Person, dataset: str) -> CheckReport:
     states = check_states.load_states(db, dataset_id=summary.id)
     counts = tuple(problems.count_problems(db, dataset_id=summary.id))
     not_run = _count_not_run(db, summary, states)
+    lines = tuple(
+        _build_line(
+            summary,
+            state,
+            not_run=not_run[check],
+            with_problem=problems.count_questions_with_problems(db, dataset_id=summary.id, checks=[check]),
+        )
+        for check, state in states.items()
+    )
     return CheckReport(
         dataset=dataset,
         questions=summary.questions,
         with_problems=problems.count_questions_with_problems(
             db, dataset_id=summary.id, checks=[check for check, state in states.items() if state.is_on]
         ),
+        waiting=_count_waiting(db, summary, lines),
         minimum_explanation=summary.minimum_explanation,
         counts=counts,
-        lines=tuple(
-            _build_line(summary, state, not_run=not_run[state.check], with_problem=with_problem)
-            for state, with_problem in (
-                (state, problems.count_questions_with_problems(db, dataset_id=summary.id, checks=[check]))
-                for check, state in states.items()
-            )
-        ),
+        lines=lines,
     )
 
 
@@ -160,6 +172,19 @@ def _count_not_run(
                 newer[after] = question_blocks.count_questions(db, dataset_id=summary.id, after=after)
             not_run[check] = newer[after]
     return not_run
+
+
+def _count_waiting(db: Session, summary: DatasetSummary, lines: Collection[CheckLine]) -> int:
+    """Return the number of questions on which some check that is switched on has not run."""
+    incomplete = [line for line in lines if line.state.is_on and (line.not_run or line.is_outdated)]
+    if not incomplete:
+        return 0
+    # A jury judges any questions. All other checks run on the questions up to an id.
+    juries = [line.state for line in incomplete if line.check in JURY_CHECKS]
+    others = [line for line in incomplete if line.check not in JURY_CHECKS]
+    through = min((0 if line.is_outdated else line.state.checked_through for line in others), default=None)
+    complete = count_judged_by_all(db, dataset_id=summary.id, states=juries, through=through)
+    return summary.questions - complete
 
 
 def _build_line(summary: DatasetSummary, state: CheckState, *, not_run: int, with_problem: int) -> CheckLine:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -199,6 +199,26 @@ def count_voted_questions(db: Session, *, dataset_id: int, check: Check, prompt:
     """Return the number of questions with a vote by these criteria, usable or not."""
     votes = _select_votes(dataset_id=dataset_id, check=check, prompt=prompt).order_by(None).subquery()
     return int(db.execute(select(func.count(votes.c.question_id.distinct()))).scalar_one())
+
+
+def count_questions_with_votes(
+    db: Session, *, dataset_id: int, prompts: Mapping[Check, str], through: int | None = None
+) -> int:
+    """Return the number of questions with a vote by the criteria of each check, usable or not.
+
+    Args:
+        db: the session.
+        dataset_id: the id of the dataset.
+        prompts: the criteria of each check, whose votes count.
+        through: the highest id of a question that counts; None for all questions.
+    """
+    statement = select(func.count()).where(QuestionRow.dataset_id == dataset_id)
+    if through is not None:
+        statement = statement.where(QuestionRow.id <= through)
+    for check, prompt in prompts.items():
+        votes = _select_votes(dataset_id=dataset_id, check=check, prompt=prompt).order_by(None).subquery()
+        statement = statement.where(QuestionRow.id.in_(select(votes.c.question_id)))
+    return int(db.execute(statement).scalar_one())
 
 
 def count_answers(db: Session, *, dataset_id: int, check: Check, prompt: str) -> list[AnswerCount]:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from domain.checks import Need
+from domain.checks import Check, Need
 from domain.errors import InvalidValue, Refused
 from domain.language_models import DataUse
 from language_models.service import save_prompt
 from quality.juries.criteria import read_shipped_prompt
 from quality.service import (
     list_juries,
+    load_check_report,
     load_jury_results,
+    run_checks,
     write_problems_csv,
 )
-from storage.unit_of_work import unit_of_work
+from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.import_worlds import NOW, Importer, make_record, to_json_lines
 from tests.storage.jury_replies import answer
 from tests.storage.jury_worlds import (
     BY,
     DEPTH,
     add_questions,
+    execute,
     line_of,
     plan,
     read,
@@ -64,6 +67,28 @@ def test_votes_become_results_of_the_check(importer, server):
     assert [row.strip() for row in read(importer, write_problems_csv, dataset="d", check=DEPTH)][1:] == [
         "q-2,e-1,cognitive depth,warning,more than recall,2 of 2 judges answered no"
     ]
+
+
+def test_a_question_waits_if_one_of_two_juries_has_not_judged_it(importer, server):
+    add_questions(importer, server, "Is it there?", "Where is it?", "What is it?")
+    run_jury(importer, checks=(DEPTH, Check.DOMAIN_SPECIFICITY))
+    assert read(importer, load_check_report, dataset="d").waiting == 3  # the other checks have not run
+    run_checks(
+        by=BY,
+        dataset="d",
+        clock=lambda: NOW,
+        read_session=lambda: read_only_session(importer.engine),
+        transaction=lambda: unit_of_work(importer.engine),
+    )
+    assert read(importer, load_check_report, dataset="d").waiting == 0
+    for number, check in ((1, DEPTH), (2, Check.DOMAIN_SPECIFICITY)):
+        execute(
+            importer,
+            f"DELETE FROM jury_vote WHERE question_id = {number} AND judge_id IN "
+            f"(SELECT id FROM jury_judge WHERE check_name = '{check.value}')",
+        )
+    report = read(importer, load_check_report, dataset="d")
+    assert (line_of(importer).not_run, report.waiting, report.is_complete) == (1, 2, False)
 
 
 def test_a_question_that_too_few_families_may_judge_is_not_asked(importer, server):

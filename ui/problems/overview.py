@@ -17,28 +17,34 @@ def show_overview(check_report: CheckReport) -> None:
     with columns[1]:
         show_statistic("With a problem", f"{check_report.with_problems:,}", n=check_report.questions)
     with columns[2]:
-        not_run = max((line.not_run for line in check_report.lines if line.state.is_on), default=0)
-        show_statistic("Waiting for a check", f"{not_run:,}", n=check_report.questions)
+        show_statistic("Waiting for a check", f"{check_report.waiting:,}", n=check_report.questions)
     st.caption(
-        "Problems of the checks that are on, as far as they have run. Waiting: questions on which the check "
-        "that is furthest behind has not run."
+        "Problems of the checks that are on, as far as they have run. Waiting: questions on which at least one "
+        "of these checks has not run with its present settings."
     )
 
 
 def show_check_table(check_report: CheckReport) -> None:
-    """Draw one row per check."""
+    """Draw one row per check, and why checks do not apply to questions."""
     show_table([_build_row(line) for line in check_report.lines])
+    reasons = [
+        f"{line.check.label}: "
+        + ", ".join(f"{count:,} ({need.label})" for need, count in line.not_checked.items() if count)
+        for line in check_report.lines
+        if any(line.not_checked.values())
+    ]
+    if reasons:
+        st.caption(f"Not applicable: {'; '.join(reasons)}.")
 
 
 def _build_row(line: CheckLine) -> dict[str, object]:
     declaration = line.declaration
-    reasons = ", ".join(f"{count:,} ({need.label})" for need, count in line.not_checked.items() if count)
     return {
         "Check": declaration.check.label,
         "On": "on" if line.state.is_on else "off",
         "With a problem": line.with_problem,
         "Passed": line.passed,
-        "Not applicable": reasons or "0",
+        "Not applicable": sum(line.not_checked.values()),
         "Pending": line.not_run,
         "Severity": declaration.severity.label,
         # Last, because a narrow window shows the last columns only after scrolling.
