@@ -151,6 +151,12 @@ def entails(specific: str, general: str) -> bool:
 
 
 def _entails(first: _OptionTerms, second: _OptionTerms) -> bool:
+    if (
+        first.without_modifiers != second.without_modifiers
+        and first.names != second.names
+        and len(first.place.sides) != 2
+    ):
+        return False  # most options name different things
     if not first.words or not second.words or first.negations != second.negations:
         return False
     # The first has all words of the second, and besides them only modifiers.
@@ -347,9 +353,12 @@ def screen_side(
         return None  # neither names a place that others could contradict
     if _answers(question, "no") or _asks_for_absence(question):
         return None  # "Is it on the left?" - "No": the explanation rightly names the other side
+    key_place, stem_place = read_place(key), read_place(question.stem)
+    if not question.boxes and not key_place.side and not stem_place.side:
+        return None  # nothing to compare with
     parts = [
-        ("answer", key, read_place(key)),
-        ("stem", question.stem, read_place(question.stem)),
+        ("answer", key, key_place),
+        ("stem", question.stem, stem_place),
         ("explanation", question.explanation, read_place(question.explanation)),
         *(("boxes.label", box.label, read_place(box.label)) for box in question.boxes),
     ]
@@ -471,6 +480,11 @@ def screen_answer_revealed(question: Question) -> Problem | None:
     if not key or _ALTERNATIVES.search(question.stem) or question.format is AnswerFormat.MULTIPLE:
         return None
     key_words = _content_words(key)
+    folded_stem = question.stem.casefold()
+    # Before the words of the stem and of the options are read, which takes longer.
+    words_in_stem = {word for word in key_words if word in folded_stem}
+    if not words_in_stem:
+        return None
     others = [
         _content_words(option)
         for index, option in enumerate(question.options)
@@ -479,9 +493,8 @@ def screen_answer_revealed(question: Question) -> Problem | None:
     distinctive = key_words.difference(*others) if others else key_words
     if not distinctive or key_words & _NEGATIONS or not any(len(word) > 3 for word in distinctive):
         return None
-    folded_stem = question.stem.casefold()
-    if not all(word in folded_stem for word in distinctive):
-        return None  # before the words of the stem are read, which takes longer
+    if not distinctive <= words_in_stem:
+        return None
     stem = _content_words(question.stem)
     if not distinctive <= stem:
         return None

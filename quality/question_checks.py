@@ -182,19 +182,20 @@ class QuestionBlock:
 class BlockResult:
     """What the checks found in a block up to the question id ``through``.
 
-    ``problems`` contains (question id, problem), ``missing`` the number of questions that were not checked,
-    by what they lack. Both have an entry for each check that was due.
+    ``problems`` contains (question id, field, reason), ``missing`` the number of questions that were not
+    checked, by what they lack. Both have an entry for each check that was due. The problems are plain values,
+    because objects take ten times as long from one process to another.
     """
 
     through: int
     questions: int
-    problems: Mapping[Check, list[tuple[int, Problem]]] = field(default_factory=dict)
+    problems: Mapping[Check, list[tuple[int, str, str]]] = field(default_factory=dict)
     missing: Mapping[Check, Counter[Need]] = field(default_factory=dict)
 
 
 def check_block(block: QuestionBlock) -> BlockResult:
     """Apply the checks that are due to the questions of a block, which has at least one."""
-    problems: dict[Check, list[tuple[int, Problem]]] = {due.check: [] for due in block.due}
+    problems: dict[Check, list[tuple[int, str, str]]] = {due.check: [] for due in block.due}
     missing: dict[Check, Counter[Need]] = {due.check: Counter() for due in block.due}
     # As apply_check, without an object for each of the results, of which nearly all are "passed".
     due_checks = [
@@ -213,7 +214,7 @@ def check_block(block: QuestionBlock) -> BlockResult:
                 continue
             problem = function(checked, settings)
             if problem is not None:
-                problems[check].append((number, problem))
+                problems[check].append((number, problem.field, problem.reason))
     return BlockResult(
         through=block.rows[-1][0], questions=len(block.rows), problems=problems, missing=missing
     )

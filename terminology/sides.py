@@ -58,8 +58,8 @@ _BESIDE_SIDE = FilteredPattern(
     r"all\b|shift|coronary|subclavian|jugular|internal|ij\b|picc|brachiocephalic|arm\b)"
 ).word_bits
 _MID = FilteredPattern(r"\b(?:mid|middle)\b").word_bits
-#: A digit or an underscore beside a letter, where the letters are no whole word.
-_BESIDE_LETTER = re.compile(r"[\d_](?:[a-z]|(?<=[a-z].))", re.IGNORECASE)
+#: A digit or an underscore beside a letter, where the letters are no whole word; for texts in ASCII.
+_BESIDE_LETTER = re.compile(r"[0-9_](?:[A-Za-z]|(?<=[A-Za-z].))")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,12 @@ _TO_WORDS = bytes(
     for code in range(256)
 )
 _BOUNDARIES = frozenset("{} {}".format(*_parser.parse(pattern)[0]) for pattern in (r"(?<!\w)", r"\s+", " "))
+#: Words of many texts on chest radiographs, and the parts of them that are triggers. If a pattern has another
+#: word that each match needs, its texts are filtered by that word.
+_COMMON_WORDS = frozenset({
+    "left", "right", "upper", "lower", "large", "small", "enlarge", "enlarged", "increased", "decreased", "change",
+    "changed",
+})  # fmt: skip
 _bits_by_trigger: dict[str, int] = {}
 _MAX_WORDS = 100_000
 
@@ -34,8 +40,8 @@ def find_triggers(pattern: str) -> frozenset[str]:
     r"""Return texts of which each match has at least one; empty if there are no such texts.
 
     A trigger is a run of letters in lower case, or one other character. A space before or after the letters
-    means that a word begins or ends there. Of several choices, the one whose shortest trigger is longest is
-    returned; a letter outside ASCII is rare.
+    means that a word begins or ends there. Of several choices, the one whose most frequent trigger is rarest
+    is returned (:func:`_rarity`).
 
     >>> sorted(find_triggers(r"pneumothora\w+|(?<!joint )effusions?|\b(?:big|large) heart\b"))
     [' heart ', 'effusion', 'pneumothora']
@@ -107,7 +113,12 @@ def read_word_bits(text: str) -> int:
 
 
 def _rarity(trigger: str) -> int:
-    return len(trigger) if trigger.isascii() else 4
+    """Return how rare a trigger is in texts, as the number of letters of a word that is about as rare."""
+    if not trigger.isascii():
+        return 4
+    if trigger == "'":
+        return 3
+    return 1 if trigger.strip() in _COMMON_WORDS else len(trigger)
 
 
 class _BitsByWord(dict[bytes, int]):

@@ -57,19 +57,20 @@ def save_states(db: Session, *, dataset_id: int, states: Iterable[CheckState]) -
     """Insert or replace the states of checks."""
     # Kept until the end, because the session forgets rows that nobody refers to, and reads each one again.
     rows = db.execute(select(DatasetCheckRow).where(DatasetCheckRow.dataset_id == dataset_id)).scalars().all()
-    for state in states:
-        db.merge(
-            DatasetCheckRow(
-                dataset_id=dataset_id,
-                check_name=state.check.value,
-                is_on=state.is_on,
-                version=state.version,
-                settings=to_json(dict(state.settings)),
-                checked_through=state.checked_through,
-                missing_needs=to_json({need.value: count for need, count in state.missing_needs.items()}),
-                checked_at=state.checked_at,
+    with db.no_autoflush:  # written together at the end
+        for state in states:
+            db.merge(
+                DatasetCheckRow(
+                    dataset_id=dataset_id,
+                    check_name=state.check.value,
+                    is_on=state.is_on,
+                    version=state.version,
+                    settings=to_json(dict(state.settings)),
+                    checked_through=state.checked_through,
+                    missing_needs=to_json({need.value: count for need, count in state.missing_needs.items()}),
+                    checked_at=state.checked_at,
+                )
             )
-        )
     db.flush()
     del rows
 

@@ -42,7 +42,8 @@ def replace_problems(
     db.execute(
         delete(ProblemRow).where(ProblemRow.dataset_id == dataset_id, ProblemRow.check_name == check.value)
     )
-    _insert_problems(db, dataset_id, {check: problems})
+    rows = ((number, problem.field, problem.reason) for number, problem in problems)
+    _insert_problems(db, dataset_id, {check: rows})
 
 
 def replace_problems_of_block(
@@ -51,11 +52,11 @@ def replace_problems_of_block(
     dataset_id: int,
     after: int,
     through: int,
-    problems: Mapping[Check, Iterable[tuple[int, Problem]]],
+    problems: Mapping[Check, Iterable[tuple[int, str, str]]],
 ) -> None:
     """Replace what checks reported for the questions with ids above ``after``, up to ``through``.
 
-    ``problems`` has, for each of the checks, (database id of the question, problem) of these questions only.
+    ``problems`` has, for each of the checks, (database id, field, reason) of these questions only.
     """
     db.execute(
         delete(ProblemRow).where(
@@ -71,16 +72,16 @@ def replace_problems_of_block(
 
 
 def _insert_problems(
-    db: Session, dataset_id: int, problems: Mapping[Check, Iterable[tuple[int, Problem]]]
+    db: Session, dataset_id: int, problems: Mapping[Check, Iterable[tuple[int, str, str]]]
 ) -> None:
     insert_rows(
         db,
         table="problem",
         columns=("question_id", "check_name", "field", "dataset_id", "reason"),
         rows=(
-            (number, check.value, problem.field, dataset_id, problem.reason)
+            (number, check.value, field, dataset_id, reason)
             for check, reported in problems.items()
-            for number, problem in reported
+            for number, field, reason in reported
         ),
     )
 

@@ -205,6 +205,8 @@ def test_a_block_has_the_results_of_its_questions_one_by_one(choices):
             (row[0], apply_check(check, row_to_checked_question(row, {1: COMPLETE}, {}), due[0].settings))
             for row in rows
         ]
-        assert result.problems[check] == [(number, one.problem) for number, one in single if one.problem]
+        assert result.problems[check] == [
+            (number, one.problem.field, one.problem.reason) for number, one in single if one.problem
+        ]
         assert result.missing[check] == Counter(one.not_checked for _, one in single if one.not_checked)
     assert set(result.problems) <= set(CHECKS)
