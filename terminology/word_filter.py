@@ -29,8 +29,8 @@ _BOUNDARIES = frozenset("{} {}".format(*_parser.parse(pattern)[0]) for pattern i
 #: Words of many texts on chest radiographs, and the parts of them that are triggers. If a pattern has another
 #: word that each match needs, its texts are filtered by that word.
 _COMMON_WORDS = frozenset({
-    "left", "right", "upper", "lower", "large", "small", "enlarge", "enlarged", "increased", "decreased", "change",
-    "changed",
+    "left", "right", "upper", "lower", "large", "small", "enlarge", "enlarged", "increased", "decreased",
+    "change", "changed",
 })  # fmt: skip
 _bits_by_trigger: dict[str, int] = {}
 _MAX_WORDS = 100_000

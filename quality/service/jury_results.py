@@ -213,7 +213,7 @@ def count_judged(db: Session, *, dataset_id: int, state: CheckState) -> int:
 def count_judged_by_all(
     db: Session, *, dataset_id: int, states: Collection[CheckState], through: int | None
 ) -> int:
-    """Return the number of questions, up to the id ``through``, with a vote that counts for each of the checks.
+    """Return the number of questions, up to the id ``through``, with a vote that counts for each check.
 
     All questions up to the id if there are no checks. Callers check permissions.
     """

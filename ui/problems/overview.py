@@ -19,8 +19,8 @@ def show_overview(check_report: CheckReport) -> None:
     with columns[2]:
         show_statistic("Waiting for a check", f"{check_report.waiting:,}", n=check_report.questions)
     st.caption(
-        "Problems of the checks that are on, as far as they have run. Waiting: questions on which at least one "
-        "of these checks has not run with its present settings."
+        "Problems of the checks that are on, as far as they have run. Waiting: questions on which at least "
+        "one of these checks has not run with its present settings."
     )
 
 
