@@ -1,4 +1,4 @@
-"""Pauses Python's garbage collector while many rows are read or created."""
+"""Pauses Python's garbage collector while many rows or results are created."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 from openpyxl import load_workbook
@@ -12,12 +13,15 @@ from sklearn.metrics import roc_auc_score
 from cli import main
 from domain.batches import SamplingPlan
 from domain.errors import Refused
+from domain.readings import Prediction
 from domain.studies import Arm, Crossing, StudyDesign
+from domain.vocabulary import AnswerFormat
 from measures.all_measures import compute_measures
 from measures.ratings_file import read_ratings
 from measures.records.settings import Settings
 from reader_study import roc_files
 from reader_study import service as studies
+from reader_study.report.report_data import ModelAnswers
 from reader_study.sheet import ReadingSheet
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.study_worlds import answer_case, make_design, make_study_world, open_sheet
@@ -132,6 +136,22 @@ def test_files_give_the_auc_of_measure(study_world, tmp_path):
     assert ours == pytest.approx(
         {name: compute_auc(truth, scores, number, 1) for number, name in enumerate(selected.readers, start=1)}
     )
+
+
+def test_the_score_of_a_model_is_its_stated_probability_of_yes(study_world):
+    data = load_data(study_world)
+    closed = [case.blind_case for case in data.cases if case.question.format is AnswerFormat.CLOSED]
+    predictions = {
+        case.question_row_id: Prediction(
+            model_id=1, question_row_id=case.question_row_id, answer="no", probability=0.75
+        )
+        for case in closed
+    }
+    data = replace(data, models=(ModelAnswers(name="m", simulated=False, predictions=predictions),))
+    text = roc_files.render_ratings(data, roc_files.select_roc_ratings(data))
+    rows = [row for row in csv.DictReader(io.StringIO(text)) if row["rater"] == "m"]
+    assert len(rows) == len(closed)
+    assert {(row["score"], row["probability"]) for row in rows} == {("0.25", "0.75")}
 
 
 def import_readings(study_world, *, confidences):
