@@ -12,7 +12,8 @@ from domain.audit import AuditEntry
 from domain.table_cells import escape_formula
 
 FORMATS = ("csv", "jsonl")
-_FIELDS = tuple(AuditEntry.__slots__)
+#: The fields of an entry by their names in the files.
+_FIELDS = {{"action": "what", "reason": "why"}.get(field, field): field for field in AuditEntry.__slots__}
 
 
 def format_audit_lines(entries: Iterable[VisibleEntry], *, file_format: str) -> Iterator[str]:
@@ -23,14 +24,14 @@ def format_audit_lines(entries: Iterable[VisibleEntry], *, file_format: str) -> 
         file_format: "csv" (text cells protected against formulas) or "jsonl" (values as stored).
 
     Yields:
-        Parts of the file with their line ends. ``withheld`` is true if old, new and why were removed.
+        Parts of the file with their line ends. ``withheld`` is true if old, new and reason were removed.
     """
     return _to_csv(entries) if file_format == "csv" else _to_jsonl(entries)
 
 
 def _to_jsonl(entries: Iterable[VisibleEntry]) -> Iterator[str]:
     for item in entries:
-        plain = {name: getattr(item.entry, name) for name in _FIELDS}
+        plain = {name: getattr(item.entry, field) for name, field in _FIELDS.items()}
         plain |= {"at": item.entry.at.isoformat(timespec="microseconds"), "withheld": item.withheld}
         yield json.dumps(plain, ensure_ascii=False) + "\n"
 
@@ -40,7 +41,8 @@ def _to_csv(entries: Iterable[VisibleEntry]) -> Iterator[str]:
     writer = csv.writer(buffer)
     writer.writerow((*_FIELDS, "withheld"))
     for item in entries:
-        writer.writerow([*(_format_cell(getattr(item.entry, name)) for name in _FIELDS), int(item.withheld)])
+        cells = [_format_cell(getattr(item.entry, field)) for field in _FIELDS.values()]
+        writer.writerow([*cells, int(item.withheld)])
         yield _drain(buffer)
     yield _drain(buffer)  # the header alone, if there are no entries
 

@@ -27,11 +27,11 @@ import numpy as np
 from benchmarks.duplicate_questions import DUPLICATES, KINDS, TEST, TUNING, TWINS, Planted, QuestionSource
 from domain.duplicates import ComparedQuestion
 from domain.language_models import DataUse, Endpoint
-from language_models.embeddings import EndpointEmbedding
+from language_models.embeddings import EndpointEmbedder
 from parallel.executors import open_executor
-from quality.duplicates.guard import Outcome, similarity_text
+from quality.duplicates.meaning import Outcome, similarity_text
 from quality.duplicates.search import Pair, SearchSettings, find_pairs_in_exams, find_similar_wordings
-from quality.duplicates.vectors import LexicalEmbedding
+from quality.duplicates.vectors import LexicalEmbedder
 
 QUESTIONS = 696_000
 #: The search of `semhash` that compares all vectors.
@@ -58,15 +58,15 @@ def main() -> None:
         endpoint = Endpoint(
             name="benchmark", url=args.embedding_url, model=args.embedding_model, data_use=DataUse.LOCAL
         )
-        settings = replace(settings, embedding=EndpointEmbedding(endpoint=endpoint))
-    print(f"Similarity: {settings.embedding.name}.")
+        settings = replace(settings, embedder=EndpointEmbedder(endpoint=endpoint))
+    print(f"Similarity: {settings.embedder.name}.")
     started = time.perf_counter()
     with open_executor(args.workers) as executor:
         result = find_pairs_in_exams(source, settings=settings, executor=executor)
     seconds = time.perf_counter() - started
     print(f"Within exams: {result.questions:,} questions in {seconds:,.0f} s, {_describe_memory()}.")
     _print_recall(result.pairs, source.planted)
-    print("Paper's rule (cosine above .9), pairs by what the guard finds:", _format(result.paper_pairs))
+    print("Paper's rule (cosine above .9), pairs by outcome of our rules:", _format(result.paper_pairs))
     if args.dataset_scope:
         _search_wordings(
             QuestionSource(args.questions, seed=args.seed, sentences=sentences), settings, args.workers
@@ -112,12 +112,12 @@ def _compare_with_numpy(
 ) -> None:
     """The same candidates from dense vectors, exam by exam, with the paper's rule."""
     started = time.perf_counter()
-    embedding = settings.embedding
-    if isinstance(embedding, LexicalEmbedding):
-        embedding = LexicalEmbedding(dimensions=1 << 12)
+    embedder = settings.embedder
+    if isinstance(embedder, LexicalEmbedder):
+        embedder = LexicalEmbedder(dimensions=1 << 12)
     merged = set()
     for _, group in _by_exam(questions):
-        vectors = embedding.embed([similarity_text(question) for question in group])
+        vectors = embedder.embed([similarity_text(question) for question in group])
         dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
         cosines = dense @ dense.T
         for a, b in combinations(range(len(group)), 2):
@@ -155,10 +155,10 @@ def _compare_with_semhash(questions: list[ComparedQuestion], planted: list[Plant
 
     started = time.perf_counter()
     merged = set()
-    embedding = LexicalEmbedding(dimensions=1 << 12)
+    embedder = LexicalEmbedder(dimensions=1 << 12)
     for _, group in _by_exam(questions):
         records = [{"text": similarity_text(item), "number": str(item.number)} for item in group]
-        vectors = embedding.embed([record["text"] for record in records])
+        vectors = embedder.embed([record["text"] for record in records])
         dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
         index = SemHash.from_embeddings(
             dense, records, model=None, columns=["text"], ann_backend=_EXACT_BACKEND

@@ -1,4 +1,4 @@
-"""The type of the argument to which each command adds its parser, and arguments of several commands."""
+"""Shared helpers of the commands: the type of argparse's subparsers, and the parsing of ``--checks``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def parse_checks(text: str) -> tuple[Check, ...]:
-    """Parse a list of checks such as "format,completeness", each once, in the order of the checks.
+    """Parse a list of checks such as "format,completeness".
+
+    Returns:
+        The checks without duplicates, in the order of :class:`Check`.
 
     Raises:
-        InvalidValue: a name is not that of a check.
+        InvalidValue: a name is not the name of a check.
     """
     names = {name.strip() for name in text.split(",") if name.strip()}
     unknown = sorted(names - {check.value for check in Check})

@@ -144,7 +144,7 @@ def format_text(result: AuditCheck) -> Iterable[str]:
 def _export(args: argparse.Namespace) -> int:
     entry_filter = AuditFilter(
         person=args.person,
-        what=args.what,
+        action=args.what,
         subject=args.subject,
         since=_midnight(args.since),
         before=_midnight(args.until and args.until + timedelta(days=1)),

@@ -14,10 +14,10 @@ from commands.arguments import Subparsers
 from domain.count_texts import count_text
 from domain.questions import format_answer
 from quality.duplicates.calibration import PAIRS_PER_BIN
-from quality.duplicates.guard import Outcome
 from quality.duplicates.marking import DEFAULT_LIMIT, KeepRule
+from quality.duplicates.meaning import Outcome
 from quality.duplicates.search import SearchSettings, Wording
-from quality.duplicates.vectors import Embedding
+from quality.duplicates.vectors import Embedder
 from quality.service import (
     ComparedPair,
     DuplicateReport,
@@ -26,7 +26,7 @@ from quality.service import (
     find_repeated_wordings,
     judge_pair,
     load_calibration,
-    load_embedding,
+    load_embedder,
     load_pairs,
     mark_duplicates,
     store_calibration,
@@ -164,7 +164,7 @@ def run_wordings(args: argparse.Namespace) -> int:
 def run_draw(args: argparse.Namespace) -> int:
     """Draw pairs and store them. Returns 0."""
     by = command_line_person()
-    settings = replace(_DEFAULTS, embedding=_read_embedding(args, [args.dataset]))
+    settings = replace(_DEFAULTS, embedder=_read_embedder(args, [args.dataset]))
     pairs = draw_calibration(
         by=by, dataset=args.dataset, settings=settings, seed=args.seed, per_bin=args.per_bin
     )
@@ -173,7 +173,7 @@ def run_draw(args: argparse.Namespace) -> int:
             db,
             by=by,
             dataset=args.dataset,
-            embedding=settings.embedding.name,
+            embedding=settings.embedder.name,
             pairs=pairs,
             now=datetime.now(UTC),
         )
@@ -200,7 +200,7 @@ def run_calibration(args: argparse.Namespace) -> int:
     """Print the pairs and the estimates. Returns 0."""
     by = command_line_person()
     with read_only_session() as db:
-        settings = replace(_DEFAULTS, embedding=_read_embedding(args, [args.dataset]))
+        settings = replace(_DEFAULTS, embedder=_read_embedder(args, [args.dataset]))
         calibration = load_calibration(db, by=by, dataset=args.dataset, settings=settings)
         pairs = [(pair.first, pair.second, pair.similarity) for pair in calibration.pairs]
         compared = load_pairs(db, by=by, pairs=pairs)
@@ -256,16 +256,16 @@ def _add_endpoint(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _read_embedding(args: argparse.Namespace, names: Sequence[str]) -> Embedding:
+def _read_embedder(args: argparse.Namespace, names: Sequence[str]) -> Embedder:
     if args.endpoint is None:
-        return _DEFAULTS.embedding
+        return _DEFAULTS.embedder
     with read_only_session() as db:
-        return load_embedding(db, by=command_line_person(), endpoint=args.endpoint, names=names)
+        return load_embedder(db, by=command_line_person(), endpoint=args.endpoint, names=names)
 
 
 def _read_settings(args: argparse.Namespace, names: Sequence[str]) -> SearchSettings:
     return SearchSettings(
-        embedding=_read_embedding(args, names),
+        embedder=_read_embedder(args, names),
         threshold=args.threshold,
         text_weight=args.text_weight,
         structure_weight=args.structure_weight,

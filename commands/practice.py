@@ -45,13 +45,16 @@ def add_to(subparsers: Subparsers) -> None:
     command.set_defaults(run=run_assign)
     command = commands.add_parser(
         "require",
-        description="Require one of these practice sets for a batch; none of them ends the requirement.",
+        description="Require one of these practice sets for a batch. Without any PRACTICE, the requirement "
+        "is removed.",
     )
     command.add_argument("batch", metavar="BATCH")
     command.add_argument("practices", nargs="*", metavar="PRACTICE")
     command.set_defaults(run=run_require)
     command = commands.add_parser(
-        "exempt", description="Allow a reviewer to review a batch without a passed practice set, on record."
+        "exempt",
+        description="Allow a reviewer to review a batch without having passed a practice set. The audit "
+        "trail records the exemption.",
     )
     command.add_argument("batch", metavar="BATCH")
     command.add_argument("reviewer", metavar="NAME")
@@ -159,7 +162,7 @@ def run_exempt(args: argparse.Namespace) -> int:
             db, by=command_line_person(), batch=args.batch, reviewer=args.reviewer, reason=args.reason,
             now=datetime.now(UTC),
         )  # fmt: skip
-    print(f"{args.reviewer} may review batch {args.batch} without a passed practice set.")
+    print(f"{args.reviewer} may review batch {args.batch} without having passed a practice set.")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Paraphrased stems: the request for one, and the test that its meaning is that of the original."""
+"""Paraphrased stems: the request for a paraphrase, and the check that it has the same meaning."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def build_paraphrase_request(item: EvaluatedQuestion, prompt: Prompt) -> ModelRe
 def choose_paraphrased_cases(
     questions: Sequence[EvaluatedQuestion], as_given: Mapping[int, EvaluationCase], replies: Mapping[int, str]
 ) -> ConditionCases:
-    """Choose the questions whose paraphrase has the same meaning, by the guard of the search for duplicates.
+    """Build cases for the questions whose paraphrase has the same meaning, and count the others by reason.
+
+    Meanings are compared as in the search for near-duplicates.
 
     Args:
         questions: the questions of a split.

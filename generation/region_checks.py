@@ -43,7 +43,7 @@ class RegionSheet:
 
     Attributes:
         task: the check.
-        number: the number of the report in the expert's order, from 1, of ``reports``.
+        report_position: the position of the report in the expert's order, from 1, of ``reports``.
         report: the report.
         exam: the exam with its radiographs; None if it is in no dataset of the check.
         boxes: the boxes of the region on the radiographs; empty if unknown.
@@ -56,7 +56,7 @@ class RegionSheet:
     """
 
     task: RegionTask
-    number: int
+    report_position: int
     reports: int
     report: CheckedReport
     exam: Exam | None

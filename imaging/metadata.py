@@ -88,13 +88,20 @@ def strip_jpeg_metadata(content: bytes, *, orientation: int = 1) -> bytes:
             continue
         length = int.from_bytes(content[position + 2 : position + 4])
         end = position + 2 + length
-        if length < 2 or end > len(content):
-            raise DamagedContent(f"the segment at byte {position} extends past the end of the file")
+        _check_segment(position, length, end, len(content))
         if marker == _SOS:
             end = _find_scan_end(content, end)
         if _keeps_segment(marker, length):
             kept_segments.append(content[position:end])
         position = end
+
+
+def _check_segment(position: int, length: int, end: int, size: int) -> None:
+    """Check the length of a segment. The length includes its own two bytes."""
+    if length < 2:
+        raise DamagedContent(f"the segment at byte {position} has a length of {length}; the minimum is 2")
+    if end > size:
+        raise DamagedContent(f"the segment at byte {position} extends past the end of the data")
 
 
 def _keeps_segment(marker: int, length: int) -> bool:
@@ -139,10 +146,11 @@ def strip_jpeg_2000_comments(stream: bytes) -> bytes:
         marker = int.from_bytes(stream[position : position + 2])
         if marker == _J2K_SOT:
             return b"".join([*kept_segments, stream[position : stream.rfind(b"\xff\xd9") + 2]])
+        if marker < 0xFF00:
+            raise DamagedContent(f"no marker at byte {position}")
         length = int.from_bytes(stream[position + 2 : position + 4])
         end = position + 2 + length
-        if marker < 0xFF00 or length < 2 or end > len(stream):
-            raise DamagedContent(f"the segment at byte {position} extends past the end of the stream")
+        _check_segment(position, length, end, len(stream))
         if marker != _J2K_COM:
             kept_segments.append(stream[position:end])
         position = end

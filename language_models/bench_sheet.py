@@ -36,25 +36,25 @@ class BenchOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchSheet:
-    """One report with its outputs, and the score to give.
+    """One report with its outputs, and the cell to score.
 
     Attributes:
         task: the bench.
-        number: the place of the report in the expert's order, from 1, of ``reports``.
+        report_position: the position of the report in the expert's order, from 1, of ``reports``.
         exam_row_id: the exam's id in the database.
         exam: the exam with its report.
         outputs: in the expert's order.
-        cell: the score to give; its version is not shown.
+        cell: the cell to score; its version is not shown.
         letter: the output of ``cell``.
         score: the present score of ``cell``; None if it has none.
         revision: that of the latest score of ``cell``; 0 if there is none.
-        previous: the score before ``cell`` in the order; None if it is the first.
-        next: the score after ``cell``; None if it is the last.
-        next_unscored: the next other score that is not given; None if there is none.
+        previous: the cell before ``cell`` in the order; None if it is the first.
+        next: the cell after ``cell``; None if it is the last.
+        next_unscored: the next other cell without a score; None if there is none.
     """
 
     task: BenchTask
-    number: int
+    report_position: int
     reports: int
     exam_row_id: int
     exam: Exam

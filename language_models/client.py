@@ -72,7 +72,7 @@ class ModelClient:
     """Calls one endpoint. Use it as an asynchronous context manager.
 
     Args:
-        endpoint: the endpoint. The caller has checked that the dataset permits it.
+        endpoint: the endpoint. The caller must check first that the dataset permits it.
 
     Raises:
         InvalidValue: the key of the endpoint is missing.

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from domain.count_texts import count_text
 from domain.errors import Refused
 from domain.language_models import Endpoint
 from language_models.client import CallFailed, ModelClient
@@ -29,13 +30,14 @@ class _Reply(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointEmbedding:
-    """The vectors of a model at an endpoint. The caller has checked that the datasets permit the endpoint.
+class EndpointEmbedder:
+    """Computes embeddings of texts with a model at an endpoint.
 
-    Calls are not in the ledger of model runs: they have no reply that a person reads.
+    The caller must check first that the datasets permit the endpoint. Calls are not in the ledger of model
+    runs: they have no reply that a person reads.
 
     Attributes:
-        endpoint: the endpoint; its model is one for embeddings.
+        endpoint: the endpoint, which must serve an embedding model.
         texts_at_once: the largest number of texts in one call.
         first_pause: seconds before the second attempt of a failed call; doubled for each further one.
     """
@@ -46,32 +48,32 @@ class EndpointEmbedding:
 
     @property
     def name(self) -> str:
-        """What a threshold belongs to: the model, whichever endpoint serves it."""
+        """The name under which thresholds are stored: the name of the model, independent of the endpoint."""
         return f"model {self.endpoint.model_name}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector of length 1 per text, shape (texts, dimensions). Equal texts are sent once.
+        """Return one unit vector (norm 1) per text, shape (texts, dimensions). Equal texts are sent once.
 
         Raises:
-            Refused: the endpoint gives no vectors.
+            Refused: the endpoint returns no vectors.
         """
-        different = list(dict.fromkeys(texts))
-        rows = {text: row for row, text in enumerate(different)}
-        vectors = np.concatenate(asyncio.run(self._embed_all(different))) if different else np.empty((0, 0))
-        return vectors[[rows[text] for text in texts]].astype(np.float32)
+        unique_texts = list(dict.fromkeys(texts))
+        rows = {text: row for row, text in enumerate(unique_texts)}
+        batches = asyncio.run(self._embed_all(unique_texts)) if unique_texts else [np.empty((0, 0))]
+        return np.concatenate(batches)[[rows[text] for text in texts]].astype(np.float32)
 
     async def _embed_all(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
         limit = asyncio.Semaphore(self.endpoint.max_parallel)
         async with ModelClient(self.endpoint) as client:
 
-            async def embed_some(start: int) -> NDArray[np.float64]:
+            async def embed_batch_at(start: int) -> NDArray[np.float64]:
                 async with limit:
-                    return await self._embed_some(client, texts[start : start + self.texts_at_once])
+                    return await self._embed_batch(client, texts[start : start + self.texts_at_once])
 
             starts = range(0, len(texts), self.texts_at_once)
-            return list(await asyncio.gather(*map(embed_some, starts)))
+            return list(await asyncio.gather(*map(embed_batch_at, starts)))
 
-    async def _embed_some(self, client: ModelClient, texts: Sequence[str]) -> NDArray[np.float64]:
+    async def _embed_batch(self, client: ModelClient, texts: Sequence[str]) -> NDArray[np.float64]:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 response = await client.embed(texts)
@@ -91,11 +93,13 @@ class EndpointEmbedding:
         except (msgspec.DecodeError, ValueError) as error:
             raise self._refuse(f"Its reply has no vectors: {error}") from None
         if [item.index for item in items] != list(range(count)) or vectors.ndim != 2:
-            raise self._refuse(f"It gave {len(items)} vectors for {count} texts.")
+            raise self._refuse(
+                f"It returned {count_text(len(items), 'vector')} for {count_text(count, 'text')}."
+            )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not (np.isfinite(lengths).all() and (lengths > 0).all()):
-            raise self._refuse("It gave a vector without a length.")
+            raise self._refuse("It returned a vector that is zero or not finite.")
         return np.asarray(vectors / lengths)
 
     def _refuse(self, reason: str) -> Refused:
-        return Refused(f"Endpoint {self.endpoint.name} gives no embeddings. {reason} Nothing was stored.")
+        return Refused(f"Endpoint {self.endpoint.name} provided no embeddings. {reason} Nothing was stored.")

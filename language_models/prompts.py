@@ -58,8 +58,8 @@ EXAM_VARIABLES = ("report", "indication", "age", "sex")
 class Example:
     """An in-context example: values of the variables, and the reply that is wanted.
 
-    ``images`` are the SHA-256 of its radiographs, and ``dataset`` is the one that text and radiographs are
-    from; None if they are from none.
+    ``images`` are the SHA-256 of its radiographs. ``dataset`` is the dataset that text and radiographs are
+    from; None if they are not from a dataset.
     """
 
     variables: Mapping[str, str]
@@ -118,10 +118,10 @@ class Prompt:
         missing = sorted(set(self.variables) - set(values))
         unknown = sorted(set(values) - set(self.variables))
         if missing:
-            raise InvalidValue(custom_id, f"has no value for the variable {', '.join(missing)}")
+            raise InvalidValue(custom_id, f"has no value for: {', '.join(missing)}")
         if unknown:
             raise InvalidValue(
-                custom_id, f"has a value for {', '.join(unknown)}, which the prompt does not use"
+                custom_id, f"must not have a value for: {', '.join(unknown)}. The prompt does not use it."
             )
 
 
@@ -138,7 +138,7 @@ def parse_prompt(content: str) -> Prompt:
     unknown = sorted(set(fields) - _FIELDS)
     if unknown:
         raise InvalidValue(
-            "prompt", f"has the unknown field {', '.join(unknown)}; known are {', '.join(sorted(_FIELDS))}"
+            "prompt", f"must not contain: {', '.join(unknown)}. Known fields: {', '.join(sorted(_FIELDS))}"
         )
     name = fields.get("name", "")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -168,12 +168,12 @@ def parse_prompt(content: str) -> Prompt:
 
 
 def hash_prompt(content: str) -> str:
-    """Return the SHA-256 of a prompt file. Line ends and space at the end of the file do not count."""
+    """Return the SHA-256 of a prompt file. Kinds of line ends and white space at the end are ignored."""
     return hashlib.sha256(normalise_prompt(content).encode()).hexdigest()
 
 
 def normalise_prompt(content: str) -> str:
-    """Return a prompt file with line feeds and one line end at its end."""
+    """Return a prompt file with LF line ends and exactly one newline at the end."""
     return content.replace("\r\n", "\n").rstrip() + "\n"
 
 
@@ -189,17 +189,17 @@ def list_example_variables(prompt: Prompt) -> tuple[str, ...]:
 
 
 def read_exam_variables(exam: Exam) -> dict[str, str]:
-    """Return those of ``EXAM_VARIABLES`` that an exam has a value for."""
+    """Return {name: value} for the ``EXAM_VARIABLES`` of an exam; variables without a value are omitted."""
     sex = exam.sex.value if exam.sex else None
     values = (exam.report, exam.indication, exam.age, sex)
     return {name: value for name, value in zip(EXAM_VARIABLES, values, strict=True) if value}
 
 
 def read_variables(template: str, message: str) -> dict[str, str]:
-    """Return the values of the variables of a prompt's text in a message that was made from it.
+    """Recover the values of the variables from a message that was built from this template.
 
     Raises:
-        InvalidValue: the message was not made from this text.
+        InvalidValue: the message was not built from this template.
 
     >>> read_variables("Report: ${report}", "Report: The heart is enlarged.")
     {'report': 'The heart is enlarged.'}
@@ -216,10 +216,10 @@ def read_variables(template: str, message: str) -> dict[str, str]:
 
 
 def add_examples(content: str, examples: Sequence[Example]) -> str:
-    """Return a prompt file with further examples at its end. Examples that it has already are left out.
+    """Return a prompt file with further examples at its end. Examples that it already has are left out.
 
     Raises:
-        InvalidValue: the file is not valid with them, such as a reply that does not match the schema.
+        InvalidValue: the extended file is not valid, for example because a reply does not match the schema.
     """
     existing = parse_prompt(content).examples
     new: list[Example] = []

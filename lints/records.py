@@ -16,7 +16,7 @@ RULE = "writes-without-record"
 
 
 def find_unaudited_writes(source: SourceFile) -> Iterator[Violation]:
-    """Finds services that write for a person and never call ``record``.
+    """Finds services that write for a person and never call ``record_action``.
 
     The call may also be in another function of the same file.
     """
@@ -30,14 +30,15 @@ def find_unaudited_writes(source: SourceFile) -> Iterator[Violation]:
             continue
         calls = list(_reachable_calls(function, functions, set()))
         write_call = next((call for call in calls if _is_write(call, modules, names)), None)
-        is_recorded = any(_last_name(call) in {"record", "record_many"} for call in calls)
+        is_recorded = any(_last_name(call) == "record_action" for call in calls)
         if write_call is not None and not is_recorded and not _is_allowed(source, function):
             yield Violation(
                 path=source.path,
                 line=function.lineno,
                 rule=RULE,
                 text=f"{name} writes ({_last_name(write_call)}) without an audit entry: call "
-                "accounts.service.audit.record, or state why not: # allow writes-without-record: reason",
+                "accounts.service.audit.record_action, or state why not: "
+                "# allow writes-without-record: reason",
             )
 
 

@@ -66,13 +66,13 @@ class BoxSettings:
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.confidence < 1:
-            raise InvalidValue("confidence", f"{self.confidence} must be at least 0.5 and below 1")
+            raise InvalidValue("confidence", f"must be at least 0.5 and below 1, not {self.confidence}")
         if not 0 < self.threshold <= 1:
-            raise InvalidValue("iou", f"{self.threshold} must be above 0, at most 1")
+            raise InvalidValue("iou", f"must be above 0 and at most 1, not {self.threshold}")
         if self.seed < 0:
-            raise InvalidValue("seed", f"{self.seed} must be 0 or more")
+            raise InvalidValue("seed", f"must be 0 or more, not {self.seed}")
         if self.bootstrap < 0 or 0 < self.bootstrap < 100:
-            raise InvalidValue("bootstrap", f"{self.bootstrap} must be 0 (none), or 100 or more")
+            raise InvalidValue("bootstrap", f"must be 0 (none) or at least 100, not {self.bootstrap}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,7 +107,7 @@ class ComparisonP:
 
     def __post_init__(self) -> None:
         if not 0 <= self.p <= 1:
-            raise InvalidValue("p", f"{self.p} must be 0 to 1")
+            raise InvalidValue("p", f"must be 0 to 1, not {self.p}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

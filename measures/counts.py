@@ -43,7 +43,9 @@ class Count:
             if self.share is None or not 0 <= self.share <= 1:
                 raise InvalidValue("percent", "must be 0 to 100")
         elif not 0 <= self.correct <= self.n:
-            raise InvalidValue("correct", f"{self.correct} must be 0 to {self.n}, the number of questions")
+            raise InvalidValue(
+                "correct", f"must be 0 to {self.n} (the number of questions), not {self.correct}"
+            )
 
     @property
     def accuracy(self) -> float:

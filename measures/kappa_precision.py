@@ -48,7 +48,7 @@ def expected_kappa_limits(
     (0.422, 0.733)
     """
     if cases < 1:
-        raise InvalidValue("cases", f"{cases} must be 1 or more")
+        raise InvalidValue("cases", f"must be 1 or more, not {cases}")
     _check(kappa, share, raters)
     critical = float(scipy.special.chdtri(1, 1 - confidence)) / cases
     lowest, tiny = _lowest_kappa(share, raters), 1e-9
@@ -87,7 +87,7 @@ def cases_for_kappa(
     397
     """
     if not 0 < half_width < 1:
-        raise InvalidValue("half_width", f"{half_width} must be between 0 and 1, for example 0.1")
+        raise InvalidValue("half_width", f"must be between 0 and 1 (for example 0.1), not {half_width}")
     _check(kappa, share, raters)
     limits = [
         limit
@@ -105,11 +105,11 @@ def cases_for_kappa(
 
 def _check(kappa: float, share: float, raters: int) -> None:
     if not 0 <= kappa < 1:
-        raise InvalidValue("kappa", f"{kappa} must be at least 0 and below 1")
+        raise InvalidValue("kappa", f"must be at least 0 and below 1, not {kappa}")
     if not 0 < share < 1:
-        raise InvalidValue("share", f"{share} must be between 0 and 1")
+        raise InvalidValue("share", f"must be between 0 and 1, not {share}")
     if not 2 <= raters <= MAX_RATERS:
-        raise InvalidValue("raters", f"{raters} must be 2 to {MAX_RATERS}")
+        raise InvalidValue("raters", f"must be 2 to {MAX_RATERS}, not {raters}")
 
 
 def _lowest_kappa(share: float, raters: int) -> float:

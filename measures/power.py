@@ -67,18 +67,22 @@ class PowerAssumptions:
     def __post_init__(self) -> None:
         for field in ("reader_accuracy", "model_accuracy"):
             if not 0 < getattr(self, field) < 1:
-                raise InvalidValue(field, f"{getattr(self, field)} must be between 0 and 1, for example 0.8")
+                raise InvalidValue(
+                    field, f"must be between 0 and 1 (for example 0.8), not {getattr(self, field)}"
+                )
         if not 0 <= self.spread <= 0.25:
-            raise InvalidValue("spread", f"{self.spread} must be 0 to 0.25 (0.02 is 2 percentage points)")
+            raise InvalidValue(
+                "spread", f"must be 0 to 0.25 (0.02 is 2 percentage points), not {self.spread}"
+            )
         if not 0 <= self.margin < 0.5:
             raise InvalidValue(
-                "margin", f"{self.margin} must be at least 0 and below 0.5 (0.05 is 5 percentage points)"
+                "margin", f"must be at least 0 and below 0.5 (0.05 is 5 percentage points), not {self.margin}"
             )
         if not 0 < self.alpha < 0.5:
-            raise InvalidValue("alpha", f"{self.alpha} must be between 0 and 0.5, for example 0.05")
+            raise InvalidValue("alpha", f"must be between 0 and 0.5 (for example 0.05), not {self.alpha}")
         if not 0 <= self.reader_correlation < 1:
             raise InvalidValue(
-                "reader_correlation", f"{self.reader_correlation} must be at least 0 and below 1"
+                "reader_correlation", f"must be at least 0 and below 1, not {self.reader_correlation}"
             )
         if abs(self.model_correlation) > math.sqrt(self.reader_correlation):
             raise InvalidValue(
@@ -258,7 +262,7 @@ def cases_for_power(assumptions: PowerAssumptions, *, readers: int, power: float
         InvalidValue: the power or the number of readers is outside its range.
     """
     if not 0 < power < 1:
-        raise InvalidValue("power", f"{power} must be between 0 and 1, for example 0.8")
+        raise InvalidValue("power", f"must be between 0 and 1 (for example 0.8), not {power}")
     low, high = 2, MAX_CASES
     if power_by_formula(assumptions, readers=readers, cases=high) < power:
         return None
@@ -362,6 +366,6 @@ def _check_design(assumptions: PowerAssumptions, readers: int, cases: int) -> No
     min_readers = 2 if assumptions.random_readers else 1
     if not min_readers <= readers <= 1000:
         reason = ", because readers are a sample" if min_readers == 2 else ""
-        raise InvalidValue("readers", f"{readers} must be {min_readers} to 1,000{reason}")
+        raise InvalidValue("readers", f"must be {min_readers} to 1,000, not {readers:,}{reason}")
     if not 2 <= cases <= MAX_CASES:
-        raise InvalidValue("cases", f"{cases} must be 2 to {MAX_CASES:,}")
+        raise InvalidValue("cases", f"must be 2 to {MAX_CASES:,}, not {cases:,}")

@@ -50,11 +50,11 @@ class ReadingDesign:
 
     def __post_init__(self) -> None:
         if self.readers_per_case is not None and self.readers_per_case < 1:
-            raise InvalidValue("readers_per_case", f"{self.readers_per_case} must be 1 or more")
+            raise InvalidValue("readers_per_case", f"must be 1 or more, not {self.readers_per_case}")
         if self.cases_per_patient < 1:
-            raise InvalidValue("cases_per_patient", f"{self.cases_per_patient} must be 1 or more")
+            raise InvalidValue("cases_per_patient", f"must be 1 or more, not {self.cases_per_patient}")
         if not 0 <= self.patient_correlation <= 1:
-            raise InvalidValue("patient_correlation", f"{self.patient_correlation} must be 0 to 1")
+            raise InvalidValue("patient_correlation", f"must be 0 to 1, not {self.patient_correlation}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +84,18 @@ class ArmAssumptions:
     def __post_init__(self) -> None:
         for field in ("first_accuracy", "second_accuracy"):
             if not 0 < getattr(self, field) < 1:
-                raise InvalidValue(field, f"{getattr(self, field)} must be between 0 and 1, for example 0.8")
+                raise InvalidValue(
+                    field, f"must be between 0 and 1 (for example 0.8), not {getattr(self, field)}"
+                )
         for field in ("spread", "arm_spread"):
             if not 0 <= getattr(self, field) <= 0.25:
                 raise InvalidValue(
-                    field, f"{getattr(self, field)} must be 0 to 0.25 (0.02 is 2 percentage points)"
+                    field, f"must be 0 to 0.25 (0.02 is 2 percentage points), not {getattr(self, field)}"
                 )
         if not 0 <= self.margin < 0.5:
-            raise InvalidValue("margin", f"{self.margin} must be at least 0 and below 0.5")
+            raise InvalidValue("margin", f"must be at least 0 and below 0.5, not {self.margin}")
         if not 0 < self.alpha < 0.5:
-            raise InvalidValue("alpha", f"{self.alpha} must be between 0 and 0.5, for example 0.05")
+            raise InvalidValue("alpha", f"must be between 0 and 0.5 (for example 0.05), not {self.alpha}")
         others = (self.same_reader_correlation, self.same_arm_correlation)
         if not 0 <= self.other_correlation <= min(others) or self.specific_variance < 0:
             raise InvalidValue(
@@ -134,11 +136,13 @@ def power_of_design(
         InvalidValue: the number of readers or cases is outside its range.
     """
     if readers < (2 if assumptions.random_readers else 1):
-        raise InvalidValue("readers", f"{readers} must be {2 if assumptions.random_readers else 1} or more")
+        raise InvalidValue(
+            "readers", f"must be {2 if assumptions.random_readers else 1} or more, not {readers}"
+        )
     if cases < 2:
-        raise InvalidValue("cases", f"{cases} must be 2 or more")
+        raise InvalidValue("cases", f"must be 2 or more, not {cases}")
     if design.readers_per_case is not None and design.readers_per_case > readers:
-        raise InvalidValue("readers_per_case", f"{design.readers_per_case} must be at most {readers}")
+        raise InvalidValue("readers_per_case", f"must be at most {readers}, not {design.readers_per_case}")
     random = np.random.default_rng(seed)
     patients = np.arange(cases) // design.cases_per_patient
     clusters = patients if design.cases_per_patient > 1 else None
@@ -185,7 +189,7 @@ def cases_for_design(
         InvalidValue: the power or the number of readers is outside its range.
     """
     if not 0 < power < 1:
-        raise InvalidValue("power", f"{power} must be between 0 and 1, for example 0.8")
+        raise InvalidValue("power", f"must be between 0 and 1 (for example 0.8), not {power}")
     # The distance of the estimate from the critical value grows with the square root of the cases.
     critical, wanted = scipy.special.ndtri(1 - assumptions.alpha / 2), scipy.special.ndtri(power)
     cases = 200

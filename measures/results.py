@@ -30,7 +30,7 @@ class AccuracyResult:
     """The share of questions that a rater answered correctly, in one ``group`` of questions.
 
     The table that contains the result defines what a group is: a task, a category, a difficulty or an answer
-    format. ``n`` is the number of questions that have both an answer and a truth.
+    format. ``n`` is the number of questions that have both an answer and a reference answer.
     """
 
     rater: str
@@ -118,7 +118,7 @@ class GroupAgreement:
     ``arm`` is the arm of the readers, "" if they have one arm only.
 
     ``n`` is the number of questions with two answers or more. ``q_n`` is the number of questions that all
-    raters answered and that have a truth. ``interval`` names the methods of the intervals.
+    raters answered and that have a reference answer. ``interval`` names the methods of the intervals.
     """
 
     task: str

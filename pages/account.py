@@ -16,7 +16,7 @@ from ui.widgets import escape_markdown, screen
 
 @screen
 def main() -> None:
-    """Show the page in one fragment: a click cannot interrupt a save."""
+    """Show the page in one fragment, so that a click cannot interrupt a save."""
     person = require_page()
     st.title("My account")
     st.markdown(f"{escape_markdown(person.display_name)} · sign-in name {escape_markdown(person.name)}")

@@ -29,7 +29,7 @@ _TAB_LABELS = (
 
 @screen
 def main() -> None:
-    """Show the page in one fragment: a click cannot interrupt a save."""
+    """Show the page in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.ASSIGN)
     st.title("Batches")
     batches = load_batches_or_show_empty(
@@ -44,19 +44,19 @@ def main() -> None:
         assignment_tab, queue_tab, reassignment_tab, settings_tab, disputes_tab, hidden_tab, practice_tab,
     ) = st.tabs(_TAB_LABELS)  # fmt: skip
     with read_only_session() as db:
-        load = review.load_batch_workload(db, by=person, batch=batch.name)
+        workload = review.load_batch_workload(db, by=person, batch=batch.name)
         reviewers = [
             reviewer
             for reviewer in list_people_with_role(db, role=Role.REVIEWER)
             if reviewer.disabled_at is None
         ]
     with assignment_tab:
-        show_assignment_panel(batch, load, reviewers)
+        show_assignment_panel(batch, workload, reviewers)
         show_second_opinions_panel(batch, reviewers)
     with queue_tab:
-        show_shared_queue_panel(batch, load, reviewers)
+        show_shared_queue_panel(batch, workload, reviewers)
     with reassignment_tab:
-        show_reassignment_panel(batch, load, reviewers)
+        show_reassignment_panel(batch, workload, reviewers)
     with settings_tab:
         show_settings_panel(batch, person)
     with disputes_tab:

@@ -13,7 +13,7 @@ from ui.widgets import screen, show_empty_state
 
 @screen
 def main() -> None:
-    """Show the page in one fragment: a click cannot interrupt a save."""
+    """Show the page in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.MANAGE_MODELS)
     st.title("Language models")
     with read_only_session() as db:

@@ -14,7 +14,7 @@ from ui.widgets import screen, show_empty_state
 
 @screen
 def main() -> None:
-    """Show the page in one fragment: a click cannot interrupt a report."""
+    """Show the page in one fragment, so that a click cannot interrupt a report."""
     person = require_page(Action.REPORT_PROBLEMS)
     st.title("Errata")
     with read_only_session() as db:

@@ -15,7 +15,7 @@ from ui.widgets import screen, show_empty_state
 
 @screen
 def main() -> None:
-    """Show the page in one fragment: a click cannot interrupt a submission."""
+    """Show the page in one fragment, so that a click cannot interrupt a submission."""
     person = require_page(Action.SEE_LEADERBOARDS)
     st.title("Leaderboards")
     with read_only_session() as db:

@@ -16,7 +16,7 @@ STUDY_PARAMETER = "study"
 
 @screen
 def main() -> None:
-    """Show one answer of the chosen study, in one fragment: a key press cannot interrupt a save."""
+    """Show one answer of the chosen study, in one fragment, so that a key press cannot interrupt a save."""
     person = require_page(Action.MARK_ANSWERS)
     st.title("Mark answers")
     with read_only_session() as db:

@@ -19,7 +19,7 @@ from ui.widgets import screen
 
 @screen
 def main() -> None:
-    """Show the page in one fragment: a click cannot interrupt a save."""
+    """Show the page in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.MANAGE_PEOPLE)
     st.title("People")
     with read_only_session() as db:

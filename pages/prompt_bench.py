@@ -52,7 +52,7 @@ _PARTS = {"Output scores": _show_benches, "Region checks": show_region_checks}
 
 @screen
 def main() -> None:
-    """Show one bench or region check, in one fragment: a click cannot interrupt a save."""
+    """Show one bench or region check, in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.RUN_MODELS)
     st.title("Prompt bench")
     part = st.segmented_control(  # allow fixed-widget-key: the parts are always the same

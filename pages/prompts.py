@@ -23,7 +23,7 @@ _NEW = "New prompt"
 
 @screen
 def main() -> None:
-    """Show one prompt, in one fragment: a click cannot interrupt a save."""
+    """Show one prompt, in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.RUN_MODELS)
     st.title("Prompts")
     with read_only_session() as db:

@@ -15,7 +15,7 @@ from ui.widgets import screen, show_empty_state, show_notice
 
 @screen
 def main() -> None:
-    """Show the page in one fragment: a click cannot interrupt a release."""
+    """Show the page in one fragment, so that a click cannot interrupt a release."""
     person = require_page(Action.MAKE_RELEASE)
     st.title("Releases")
     with read_only_session() as db:

@@ -19,7 +19,7 @@ from ui.widgets import screen, show_empty_state, show_notice
 
 @screen
 def main() -> None:
-    """Show the page in one fragment: a click cannot interrupt a draw."""
+    """Show the page in one fragment, so that a click cannot interrupt a draw."""
     person = require_page(Action.DRAW_BATCH)
     st.title("Draw a batch")
     with read_only_session() as db:

@@ -29,7 +29,7 @@ _STUDY_PARTS = {
 
 @screen
 def main() -> None:
-    """Show one of three views, in one fragment: a click cannot interrupt a save."""
+    """Show one of three views, in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.RUN_STUDY)
     st.title("Reader studies")
     view = st.segmented_control(

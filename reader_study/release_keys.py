@@ -51,10 +51,10 @@ def load_keys(
         InvalidValue: the folder is not a release, or a file was changed.
         Refused: the release has private questions, but the folder of its keys is missing.
     """
-    loaded = _load(release, keys=keys, split=split, decode=_decode_question)
+    questions_by_id = _load(release, keys=keys, split=split, decode=_decode_question)
     return {
         question_id: KeyedQuestion(question=question, side=side)
-        for question_id, (question, side) in loaded.items()
+        for question_id, (question, side) in questions_by_id.items()
     }
 
 
@@ -65,8 +65,8 @@ def load_options(release: Path, *, split: Split) -> dict[str, QuestionOptions]:
         InvalidValue: the folder is not a release, or a file was changed.
         Refused: the split is private, but the folder of its keys is missing.
     """
-    loaded = _load(release, keys=None, split=split, decode=_options_decoder.decode)
-    return {question_id: question for question_id, (question, _) in loaded.items()}
+    questions_by_id = _load(release, keys=None, split=split, decode=_options_decoder.decode)
+    return {question_id: question for question_id, (question, _) in questions_by_id.items()}
 
 
 def _decode_question(line: bytes) -> Question:
@@ -82,14 +82,14 @@ def _load(
     sha256_by_path = {entry["path"]: entry["sha256"] for entry in manifest["files"]}
     questions: dict[str, tuple[_Item, str]] = {}
     if split is not Split.PRIVATE:
-        loaded = _load_questions(release / GOLD, sha256=sha256_by_path.get(GOLD), decode=decode)
-        split_by_id = dict.fromkeys(loaded, Split.PUBLIC.value)
-        if loaded and SPLIT_TABLE in sha256_by_path:
+        public_questions = _load_questions(release / GOLD, sha256=sha256_by_path.get(GOLD), decode=decode)
+        split_by_id = dict.fromkeys(public_questions, Split.PUBLIC.value)
+        if public_questions and SPLIT_TABLE in sha256_by_path:
             split_by_id = _load_splits(release / SPLIT_TABLE, sha256=sha256_by_path[SPLIT_TABLE])
         wanted = {side.value for side in Split} if split is None else {split.value}
         questions = {
             question_id: (item, side)
-            for question_id, item in loaded.items()
+            for question_id, item in public_questions.items()
             if (side := split_by_id[question_id]) in wanted
         }
     private = (manifest.get("splits") or {}).get("private") or {}

@@ -61,7 +61,7 @@ def distribute_questions(
             get the exam's other questions.
     """
     order = {person_id: index for index, person_id in enumerate(people)}
-    load = dict.fromkeys(people, 0)
+    question_counts = dict.fromkeys(people, 0)
     by_person: dict[int, list[UnderassignedQuestion]] = {person_id: [] for person_id in people}
     unplaced: list[UnderassignedQuestion] = []
     exam_reviewers = reviewers_by_exam or {}
@@ -69,13 +69,15 @@ def distribute_questions(
         first = group[0]
         already_on_exam = exam_reviewers.get(first.exam_row_id, frozenset())
         candidates = [person_id for person_id in people if person_id not in first.holders]
-        candidates.sort(key=lambda person: (person not in already_on_exam, load[person], order[person]))
+        candidates.sort(
+            key=lambda person: (person not in already_on_exam, question_counts[person], order[person])
+        )
         chosen = candidates[: first.missing_reviewers]
         if len(chosen) < first.missing_reviewers:
             unplaced.extend(group)
         for person in chosen:
             by_person[person].extend(group)
-            load[person] += len(group)
+            question_counts[person] += len(group)
     return Distribution(
         by_person={person: tuple(sorted(group, key=_position_key)) for person, group in by_person.items()},
         unplaced=tuple(sorted(unplaced, key=_position_key)),

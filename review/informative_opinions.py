@@ -70,14 +70,14 @@ def choose_informative_opinions(
     bits = information.reshape(-1)[pairs]
     n_people = information.shape[1]
     limit = math.ceil(count / max(1, n_people))
-    load, taken, opinions = [0] * n_people, set[int](), list[InformativeOpinion]()
+    opinions_by_person, taken, opinions = [0] * n_people, set[int](), list[InformativeOpinion]()
     for index in np.argsort(-bits, kind="stable").tolist():
         question, person = divmod(int(pairs[index]), n_people)
-        if question in taken or load[person] == limit:
+        if question in taken or opinions_by_person[person] == limit:
             continue
         opinions.append(InformativeOpinion(question=question, person=person, bits=float(bits[index])))
         taken.add(question)
-        load[person] += 1
+        opinions_by_person[person] += 1
         if len(opinions) == count:
             break
     return opinions

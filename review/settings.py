@@ -8,7 +8,7 @@ from domain.errors import InvalidValue
 #: Settings that can't change once judging has begun, with their names in messages.
 FROZEN_SETTINGS = {
     "mode": "Mode",
-    "parts": "Parts",
+    "parts": "Fields requested",
     "show_report": "Report",
     "one_key_accept": "One-key accept",
 }
@@ -30,7 +30,7 @@ def check_anchors(settings: BatchSettings) -> None:
         for value, text in enumerate(anchor_texts, start=1):
             if not text.strip():
                 name = rating.replace("_", " ")
-                raise InvalidValue("anchors", f"the meaning of {value} of {name} is empty")
+                raise InvalidValue("anchors", f"{name}: the description of {value} is empty")
 
 
 def describe_differences(saved: BatchSettings, own: BatchSettings) -> list[str]:

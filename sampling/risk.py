@@ -1,10 +1,10 @@
 """Draws questions with a probability that increases with their risk of an error.
 
-The inclusion probability of a question is floor + c x risk, at most 1. The floor is the uniform arm: it gives
-every question the same chance, so that estimates stay valid if the risk is misleading. Questions are drawn
+The inclusion probability of a question is floor + c x risk, at most 1. The floor gives every question the
+same minimum chance, so that estimates stay valid if the risk is misleading. Questions are drawn
 independently of each other (Poisson sampling): a question is drawn if a number from 0 to 1, made from the
 stored hash of its id and the seed, is below its probability. So two questions are drawn together with the
-product of their probabilities, and rounds with different seeds are independent. The size of the draw is
+product of their probabilities, and batches with different seeds are independent. The size of the draw is
 random; its standard deviation is at most the root of the planned size.
 
 Sources: Hajek J, Sampling from a Finite Population, 1981 (Poisson sampling); Zrnic T, Candes EJ, Active

@@ -64,7 +64,7 @@ class Attempt:
 
 
 def begin_attempt(db: Session, *, name: str, address: str, token: str | None, now: datetime) -> Attempt:
-    """Count an attempt to sign in as wrong. Commit before the password is checked. Locks the counts.
+    """Count an attempt to sign in as wrong. Commit before the password is checked. Locks the counts' rows.
 
     Args:
         db: a session for writing.

@@ -11,15 +11,15 @@ from domain.people import Person
 from storage.audit.trail import PendingEntry, add_entry, find_last_entry_time
 
 
-def record(  # allow writes-without-record: this function writes the record
+def record_action(  # allow writes-without-record: this function writes the record
     db: Session,
     *,
     by: Person,
-    what: str,
+    action: str,
     subject: str,
     old: object = None,
     new: object = None,
-    why: str = "",
+    reason: str = "",
     now: datetime,
 ) -> None:
     """Add an audit entry for an action. The service that performs the action checks the permission.
@@ -27,12 +27,12 @@ def record(  # allow writes-without-record: this function writes the record
     Args:
         db: the session of the action, so that action and entry are in one transaction.
         by: the person who acts; the command line is stored without a person id.
-        what: the action as a short verb phrase, such as "give verdict".
+        action: the action as a short verb phrase, such as "give verdict".
         subject: the object of the action as kinds and ids, such as "batch 3 question 17"; never patient data.
         old: the previous values, in a form that :func:`domain.audit.canonical` accepts; None if there were
             none.
         new: the new values, in the same form.
-        why: the person's reason, if one was given.
+        reason: the person's reason, if one was given.
         now: the current time.
 
     Raises:
@@ -45,11 +45,11 @@ def record(  # allow writes-without-record: this function writes the record
             at=now,
             person_id=by.id or None,
             person_name=by.name,
-            what=what,
+            action=action,
             subject=subject,
             old=None if old is None else canonical(old),
             new=None if new is None else canonical(new),
-            why=why,
+            reason=reason,
         ),
     )
 

@@ -15,7 +15,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from accounts.service.audit_trail import AuditCheck, verify_audit
 from domain.errors import Refused
 from domain.people import Action, Person, require
@@ -113,10 +113,10 @@ def record_checkpoint(
         )
     previous = find_last_checkpoint(db)
     digests = measured.digests
-    record(
+    record_action(
         db,
         by=by,
-        what=TAKE_CHECKPOINT,
+        action=TAKE_CHECKPOINT,
         subject="workspace",
         old=None if not faults else {"accepted": list(faults[:_MAX_RECORDED]), "faults": len(faults)},
         new={
@@ -124,7 +124,7 @@ def record_checkpoint(
             "digests": digests.sha256,
             "tables": {name: [table.rows, table.sha256] for name, table in digests.tables.items()},
         },
-        why=reason,
+        reason=reason,
         now=now,
     )
     remove_other_digests(workspace, keep=[digests.sha256, *([previous.digests] if previous else [])])

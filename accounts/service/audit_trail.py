@@ -49,7 +49,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleEntry:
-    """An entry as one person may see it. If ``withheld`` is true, old, new and why were removed."""
+    """An entry as one person may see it. If ``withheld`` is true, old, new and reason were removed."""
 
     entry: AuditEntry
     withheld: bool
@@ -98,7 +98,7 @@ def list_audit_entries(
 def list_audit_choices(db: Session, *, by: Person) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the values of filters: the sign-in names and the actions that occur in the trail."""
     require(by, Action.SEE_AUDIT)
-    return stored_entries.list_values(db, column="person_name"), stored_entries.list_values(db, column="what")
+    return stored_entries.list_values(db, field="person_name"), stored_entries.list_values(db, field="action")
 
 
 def export_audit(db: Session, *, by: Person, entry_filter: AuditFilter) -> tuple[str, Iterator[VisibleEntry]]:
@@ -146,9 +146,9 @@ def verify_audit(
             return AuditCheck(
                 entries=total, judgements=0, head=previous_hash, number=entry.number, faults=(fault,)
             )
-        if entry.what == BEGIN_TRAIL:
+        if entry.action == BEGIN_TRAIL:
             trail_began_at = entry.at
-        if entry.what in judgements.JUDGEMENT_ACTIONS:
+        if entry.action in judgements.JUDGEMENT_ACTIONS:
             recorded_judgements[_entry_digest(entry)] = entry.number
         if checkpoint is not None and entry.number > checkpoint.through:
             changes.add(entry)
@@ -212,11 +212,11 @@ class _Anchors:
         self.anchored_at: datetime | None = None
         self.unanchored_since: datetime | None = None
         try:
-            loaded = deposits.load_all() if deposits else ()
+            loaded_deposits = deposits.load_all() if deposits else ()
         except NotNow as error:
             self._faults.append(str(error))
-            loaded = ()
-        for deposit in loaded:
+            loaded_deposits = ()
+        for deposit in loaded_deposits:
             if deposit.fault is not None:
                 self._faults.append(f"The deposit {deposit.name} cannot be trusted: {deposit.fault}.")
             else:
@@ -294,14 +294,18 @@ def _compare_judgements(
     for judgement in judgements.iterate_saved_judgements(db):
         count += 1
         digest = _digest(
-            judgement.what, judgement.person_id, judgement.subject, canonical(judgement.new), judgement.why
+            judgement.action,
+            judgement.person_id,
+            judgement.subject,
+            canonical(judgement.new),
+            judgement.reason,
         )
         if recorded_judgements.pop(digest, None) is None and (
             trail_began_at is None or judgement.at > trail_began_at
         ):
             faults.append(
-                f"A saved judgement differs from the trail: {judgement.what}, {judgement.subject}, by person "
-                f"number {judgement.person_id}. Its row was changed, or added without an entry."
+                f"A saved judgement differs from the trail: {judgement.action}, {judgement.subject}, by "
+                f"person number {judgement.person_id}. Its row was changed, or added without an entry."
             )
     number = min(recorded_judgements.values(), default=None)
     if number is not None and not faults:
@@ -323,12 +327,12 @@ def _without_nulls(new: str | None) -> str | None:
 
 
 def _entry_digest(entry: AuditEntry) -> int:
-    why = entry.why if entry.what == ADJUDICATE else None
-    return _digest(entry.what, entry.person_id, entry.subject, entry.new, why)
+    reason = entry.reason if entry.action == ADJUDICATE else None
+    return _digest(entry.action, entry.person_id, entry.subject, entry.new, reason)
 
 
-def _digest(what: str, person_id: int | None, subject: str, new: str | None, why: str | None) -> int:
-    text = "\x00".join((what, str(person_id), subject, _without_nulls(new) or "", why or ""))
+def _digest(action: str, person_id: int | None, subject: str, new: str | None, reason: str | None) -> int:
+    text = "\x00".join((action, str(person_id), subject, _without_nulls(new) or "", reason or ""))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
@@ -352,5 +356,5 @@ def _redact_entries(
             if blinded_prefixes
             else False
         )
-        visible = replace(entry, old=None, new=None, why="") if withheld else entry
+        visible = replace(entry, old=None, new=None, reason="") if withheld else entry
         yield VisibleEntry(entry=visible, withheld=withheld)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.people import Action, Person, require
 from storage.metrics import BACK_UP
 
@@ -26,10 +26,10 @@ def record_backup(
         now: the current time.
     """
     require(by, Action.MANAGE_PEOPLE)  # admins only: a backup contains everything, including the accounts
-    record(
+    record_action(
         db,
         by=by,
-        what=BACK_UP,
+        action=BACK_UP,
         subject=f"backup {file}",
         new={"sha256": sha256, "rows": rows, "images": images},
         now=now,
@@ -51,10 +51,10 @@ def record_restore(
         now: the current time.
     """
     require(by, Action.MANAGE_PEOPLE)
-    record(
+    record_action(
         db,
         by=by,
-        what="restore the workspace",
+        action="restore the workspace",
         subject=f"backup {file}",
         new={"made_at": made_at.isoformat(), "rows": rows, "images": images},
         now=now,

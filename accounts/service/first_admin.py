@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from accounts.service.people import add_person, command_line_person, list_people_with_role
 from accounts.tokens import token_sha256
 from domain.errors import NotSignedIn, Refused
@@ -32,7 +32,7 @@ def create_first_admin_code(db: Session, *, by: Person, code: str, now: datetime
     first_admin_codes.replace_code(
         db, code_sha256=token_sha256(_normalise_code(code)), expires_at=expires_at, now=now
     )
-    record(db, by=by, what="make first admin's code", subject="people", new=expires_at, now=now)
+    record_action(db, by=by, action="make first admin's code", subject="people", new=expires_at, now=now)
     return expires_at
 
 
@@ -62,7 +62,9 @@ def become_first_admin(
         password=password,
         now=now,
     )
-    record(db, by=person, what="become first admin", subject=f"person {person.id} {person.name}", now=now)
+    record_action(
+        db, by=person, action="become first admin", subject=f"person {person.id} {person.name}", now=now
+    )
     return person
 
 

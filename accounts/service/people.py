@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.passwords import DEMO_PASSWORD, check_password_rules, hash_password
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import InvalidValue, NotFound, Refused, StaleRevision
 from domain.people import Action, Person, Role, normalise_sign_in_name, require
 from storage.accounts import people, sign_ins
@@ -68,7 +68,7 @@ def add_person(
         now=now,
     )
     new = {"name": name, "display_name": person.display_name, "roles": new_roles, "demo": demo}
-    record(db, by=by, what="add person", subject=_audit_subject(person), new=new, now=now)
+    record_action(db, by=by, action="add person", subject=_audit_subject(person), new=new, now=now)
     return person
 
 
@@ -81,7 +81,9 @@ def change_roles(
     expected_roles: Iterable[Role] | None = None,
     now: datetime,
 ) -> Person:
-    """Replace a person's roles. This takes effect with their next request. Locks the person and all admins.
+    """Replace a person's roles. This takes effect with their next request.
+
+    Locks the rows of the person and of all admins.
 
     Args:
         db: a session for writing.
@@ -113,10 +115,10 @@ def change_roles(
     if Role.ADMIN not in new_roles:
         _refuse_removing_last_admin(db, person, "take the role admin from")
     people.replace_roles(db, person_id=person.id, roles=new_roles)
-    record(
+    record_action(
         db,
         by=by,
-        what="change roles",
+        action="change roles",
         subject=_audit_subject(person),
         old=person.roles,
         new=new_roles,
@@ -140,14 +142,14 @@ def set_password(db: Session, *, by: Person, name: str, password: str, now: date
     people.set_password_hash(db, person_id=person.id, password_hash=hash_password(password))
     people.clear_demo_flag(db, person_id=person.id)
     sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now)
-    record(db, by=by, what="set password", subject=_audit_subject(person), now=now)
+    record_action(db, by=by, action="set password", subject=_audit_subject(person), now=now)
     return people.load_person(db, person_id=person.id)
 
 
 def disable_person(db: Session, *, by: Person, name: str, now: datetime) -> Person:
     """Disable an account and end all its sign-ins. The person's work is kept. Repetition changes nothing.
 
-    Locks the person and all admins.
+    Locks the rows of the person and of all admins.
 
     Raises:
         NotFound: there is no such person.
@@ -162,7 +164,7 @@ def disable_person(db: Session, *, by: Person, name: str, now: datetime) -> Pers
     _refuse_removing_last_admin(db, person, "disable")
     people.set_disabled_at(db, person_id=person.id, disabled_at=now)
     sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now)
-    record(db, by=by, what="disable person", subject=_audit_subject(person), now=now)
+    record_action(db, by=by, action="disable person", subject=_audit_subject(person), now=now)
     return people.load_person(db, person_id=person.id)
 
 
@@ -177,7 +179,7 @@ def enable_person(db: Session, *, by: Person, name: str, now: datetime) -> Perso
     if person.disabled_at is None:
         return person
     people.set_disabled_at(db, person_id=person.id, disabled_at=None)
-    record(db, by=by, what="enable person", subject=_audit_subject(person), now=now)
+    record_action(db, by=by, action="enable person", subject=_audit_subject(person), now=now)
     return people.load_person(db, person_id=person.id)
 
 

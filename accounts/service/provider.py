@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.claims import Claims, RoleClaim
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from accounts.service.people import is_last_admin
 from domain.errors import NotSignedIn
 from domain.people import Person, Role
@@ -52,10 +52,10 @@ def _find_account(db: Session, claims: Claims, now: datetime) -> Person:
             f"{claims.display_name} has no account. Ask an admin to add one with this e-mail address as name."
         )
     people.set_oidc_subject(db, person_id=person.id, subject=claims.subject)
-    record(
+    record_action(
         db,
         by=person,
-        what="tie to provider",
+        action="tie to provider",
         subject=f"person {person.id} {person.name}",
         new=claims.subject,
         now=now,
@@ -82,8 +82,8 @@ def _update_roles(
     if roles == person.roles:
         return person
     people.replace_roles(db, person_id=person.id, roles=roles)
-    record(
-        db, by=person, what="change roles", subject=f"person {person.id} {person.name}",
-        old=sorted(person.roles), new=sorted(roles), why=reason, now=now,
+    record_action(
+        db, by=person, action="change roles", subject=f"person {person.id} {person.name}",
+        old=sorted(person.roles), new=sorted(roles), reason=reason, now=now,
     )  # fmt: skip
     return people.load_person(db, person_id=person.id)

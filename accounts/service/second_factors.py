@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlmodel import Session
 
 from accounts.passwords import verify_password
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from accounts.service.people import load_person_by_name
 from accounts.service.sign_in_lifecycle import (
     RECOVERY_CODE_SIGN_IN,
@@ -233,7 +233,7 @@ def confirm_setup(
     excepted_hash = token_sha256(token) if token else None
     sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now, except_token=excepted_hash)
     _save_recovery_codes(db, person, new_recovery_codes)
-    record(db, by=person, what="turn on second factor", subject=_audit_subject(person), now=now)
+    record_action(db, by=person, action="turn on second factor", subject=_audit_subject(person), now=now)
 
 
 def replace_recovery_codes(
@@ -247,7 +247,7 @@ def replace_recovery_codes(
     _require_on(db, person)
     require_own_password(db, person=person, password=password)
     _save_recovery_codes(db, person, new_recovery_codes)
-    record(db, by=person, what="make recovery codes", subject=_audit_subject(person), now=now)
+    record_action(db, by=person, action="make recovery codes", subject=_audit_subject(person), now=now)
 
 
 def turn_off_second_factor(
@@ -263,7 +263,7 @@ def turn_off_second_factor(
         raise Refused("Your role requires a code. For a new phone, ask an admin to reset your app.")
     require_own_password(db, person=person, password=password)
     second_factors.delete_second_factor(db, person_id=person.id)
-    record(db, by=person, what="turn off second factor", subject=_audit_subject(person), now=now)
+    record_action(db, by=person, action="turn off second factor", subject=_audit_subject(person), now=now)
 
 
 def require_own_password(db: Session, *, person: Person, password: str) -> None:
@@ -289,7 +289,7 @@ def reset_second_factor(db: Session, *, by: Person, name: str, now: datetime) ->
         raise NotFound(f"{person.display_name} has no authenticator app.")
     second_factors.delete_second_factor(db, person_id=person.id)
     sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now)
-    record(db, by=by, what="reset second factor", subject=_audit_subject(person), now=now)
+    record_action(db, by=by, action="reset second factor", subject=_audit_subject(person), now=now)
     return person
 
 

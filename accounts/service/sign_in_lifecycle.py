@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from sqlmodel import Session
 
 from accounts.passwords import hash_password, needs_rehash, verify_password
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from accounts.tokens import token_sha256
 from domain.access import PRIVILEGED_ROLES
 from domain.errors import NotSignedIn
@@ -138,10 +138,10 @@ def start_sign_in(
     sign_ins.insert_sign_in(
         db, token_sha256=token_sha256(token), person_id=person.id, browser=browser, way=method, now=now
     )
-    record(
+    record_action(
         db,
         by=current,
-        what="sign in",
+        action="sign in",
         subject=f"person {current.id} {current.name}",
         new={"method": method, "browser": browser},
         now=now,
@@ -202,4 +202,4 @@ def sign_out(db: Session, *, token: str, now: datetime) -> None:
         return
     sign_ins.revoke_sign_in(db, token_sha256=sign_in.token_sha256, now=now)
     person = people.load_person(db, person_id=sign_in.person_id)
-    record(db, by=person, what="sign out", subject=f"person {person.id} {person.name}", now=now)
+    record_action(db, by=person, action="sign out", subject=f"person {person.id} {person.name}", now=now)

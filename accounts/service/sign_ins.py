@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.passwords import check_password_rules, hash_password, verify_password
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from accounts.service.people import load_person_by_name
 from accounts.service.sign_in_lifecycle import DEFAULT_POLICY, SignInPolicy
 from accounts.tokens import token_sha256
@@ -64,8 +64,8 @@ def end_own_sign_in(db: Session, *, person: Person, token_prefix: str, now: date
     for sign_in in sign_ins.list_unrevoked_sign_ins(db, person_id=person.id):
         if sign_in.token_sha256[:_PREFIX_LENGTH] == token_prefix:
             sign_ins.revoke_sign_in(db, token_sha256=sign_in.token_sha256, now=now)
-            record(
-                db, by=person, what="sign out elsewhere", subject=f"person {person.id} {person.name}",
+            record_action(
+                db, by=person, action="sign out elsewhere", subject=f"person {person.id} {person.name}",
                 old=sign_in.browser, now=now,
             )  # fmt: skip
             return
@@ -80,10 +80,10 @@ def sign_out_everywhere(db: Session, *, person: Person, except_token: str | None
     """
     excepted_hash = token_sha256(except_token) if except_token else None
     ended_count = sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now, except_token=excepted_hash)
-    record(
+    record_action(
         db,
         by=person,
-        what="sign out everywhere",
+        action="sign out everywhere",
         subject=f"person {person.id} {person.name}",
         new=ended_count,
         now=now,
@@ -103,10 +103,10 @@ def sign_out_person(db: Session, *, by: Person, name: str, now: datetime) -> int
     require(by, Action.MANAGE_PEOPLE)
     person = load_person_by_name(db, name=name)
     ended_count = sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now)
-    record(
+    record_action(
         db,
         by=by,
-        what="sign out everywhere",
+        action="sign out everywhere",
         subject=f"person {person.id} {person.name}",
         new=ended_count,
         now=now,
@@ -136,8 +136,13 @@ def change_own_password(
     people.set_password_hash(db, person_id=person.id, password_hash=hash_password(new_password))
     excepted_hash = token_sha256(token) if token else None
     sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now, except_token=excepted_hash)
-    record(
-        db, by=person, what="set password", subject=f"person {person.id} {person.name}", why="own", now=now
+    record_action(
+        db,
+        by=person,
+        action="set password",
+        subject=f"person {person.id} {person.name}",
+        reason="own",
+        now=now,
     )
 
 

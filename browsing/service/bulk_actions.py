@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from browsing.bulk_actions import (
     MAX_QUESTIONS,
     BulkAction,
@@ -158,13 +158,13 @@ def undo_rule(db: Session, *, by: Person, rule: int, reason: str, now: datetime)
         batch = load_batch(db, name=applied_rule.batch, lock=True)
         if batch.state is BatchState.OPEN:
             save_state(db, batch_id=batch.id, state=BatchState.CLOSED, by=by.id or None, now=now)
-    record(
+    record_action(
         db,
         by=by,
-        what="take rule back",
+        action="take rule back",
         subject=f"rule {rule}",
         old={"what": applied_rule.action, "questions": applied_rule.questions, "batch": applied_rule.batch},
-        why=normalised_reason,
+        reason=normalised_reason,
         now=now,
     )
     return applied_rules.load_rule(db, number=rule)
@@ -220,13 +220,13 @@ def _apply(
         by=by.id or None,
         now=now,
     )
-    record(
+    record_action(
         db,
         by=by,
-        what=f"{action.value} by rule",
+        action=f"{action.value} by rule",
         subject=f"rule {rule_number}",
         new={"search": search_json, "questions": matches.count, "batch": batch.id if batch else None},
-        why=normalised_reason,
+        reason=normalised_reason,
         now=now,
     )
     return applied_rules.load_rule(db, number=rule_number)

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import Refused
 from domain.evaluations import Condition, Evaluation, EvaluationRun
 from domain.language_models import TEST_MODEL_NOTE, Budget, ModelRun, RequestStatus
@@ -83,10 +83,10 @@ def create_extraction_run(
         now=now,
     )
     if is_new:
-        record(
+        record_action(
             db,
             by=by,
-            what="plan extraction by judge",
+            action="plan extraction by judge",
             subject=f"evaluation {evaluation.id}",
             new={"endpoint": endpoint, "prompt": version.label, "requests": run.requests},
             now=now,

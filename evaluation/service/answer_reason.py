@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import InvalidValue, NotFound, Refused
 from domain.evaluations import Condition
 from domain.language_models import TEST_MODEL_NOTE, Budget, DataUse, ModelRun
@@ -94,10 +94,10 @@ def create_judge_run(
         now=now,
     )
     if is_new:
-        record(
+        record_action(
             db,
             by=by,
-            what="plan judge of evaluation",
+            action="plan judge of evaluation",
             subject=f"evaluation {evaluation.id}",
             new={"endpoint": endpoint, "prompt": version.label, "requests": judged.requests},
             now=now,
@@ -125,10 +125,10 @@ def load_judged(db: Session, *, by: Person, name: str, now: datetime) -> JudgedE
             f"Evaluation {name} has no judge yet. Start one with `cli.py evaluate judge {name} --endpoint …`."
         )
     if evaluation.split == Split.PRIVATE:
-        record(
+        record_action(
             db,
             by=by,
-            what="open results of private split",
+            action="open results of private split",
             subject=f"evaluation {evaluation.id}",
             new={"name": evaluation.name},
             now=now,

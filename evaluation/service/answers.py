@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import InvalidValue, NotFound, Refused
 from domain.evaluations import AnsweredBy, Condition, Evaluation, EvaluationCase, EvaluationRun
 from domain.people import Action, Person, require
@@ -283,10 +283,10 @@ def _store(
             stored_predictions.add_predictions(
                 db, run_id=run_id, predictions=predictions[start : start + _CHUNK]
             )
-        record(
+        record_action(
             db,
             by=by,
-            what="store answers of evaluation",
+            action="store answers of evaluation",
             subject=f"model {run.model_id}",
             new={
                 "evaluation": evaluation.name,

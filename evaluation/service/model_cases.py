@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import NotFound
 from domain.people import Action, Person, require
 from domain.readings import Prediction
@@ -69,10 +69,10 @@ def open_case(
             f"Question {question_row_id} is not in the {split} split of {evaluated_split.release}."
         )
     if evaluated_split.is_private:
-        record(
+        record_action(
             db,
             by=by,
-            what="open case of private split",
+            action="open case of private split",
             subject=f"question {question_row_id}",
             new={"release": evaluated_split.release, "models": len(evaluated_split.evaluations)},
             now=now,

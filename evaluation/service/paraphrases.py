@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.evaluations import Condition, EvaluationRun
 from domain.language_models import ModelRun
 from domain.people import Action, Person, require
@@ -92,10 +92,10 @@ def add_paraphrased_condition(db: Session, *, by: Person, name: str, now: dateti
     add_run(
         db, settings, evaluation.id, Condition.PARAPHRASED, cases, by=by, model_run_id=model_run_id, now=now
     )
-    record(
+    record_action(
         db,
         by=by,
-        what="test paraphrases of evaluation",
+        action="test paraphrases of evaluation",
         subject=f"evaluation {evaluation.id}",
         new={"kept": len(cases.cases), **cases.excluded},
         now=now,

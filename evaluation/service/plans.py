@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused
 from domain.evaluations import (
     AnsweredBy,
@@ -497,10 +497,10 @@ def _add_evaluation(
         by=by.id or None,
         now=now,
     )
-    record(
+    record_action(
         db,
         by=by,
-        what="plan evaluation",
+        action="plan evaluation",
         subject=f"evaluation {evaluation_id}",
         new={
             "name": settings.name,
@@ -539,10 +539,10 @@ def add_run(
         cases=cases.cases,
         excluded=cases.excluded,
     )
-    record(
+    record_action(
         db,
         by=by,
-        what="plan condition of evaluation",
+        action="plan condition of evaluation",
         subject=f"model {model_id}",
         new={"evaluation": settings.name, "condition": condition.value, "cases": len(cases.cases)},
         now=now,

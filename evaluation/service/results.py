@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import Refused
 from domain.evaluations import Condition, Evaluation, EvaluationRun
 from domain.people import Action, Person, require
@@ -110,10 +110,10 @@ def load_answers(db: Session, *, by: Person, name: str, now: datetime) -> Evalua
     require(by, Action.RUN_MODELS)
     evaluation = stored.load_evaluation(db, name=name)
     if evaluation.split == Split.PRIVATE:
-        record(
+        record_action(
             db,
             by=by,
-            what="open results of private split",
+            action="open results of private split",
             subject=f"evaluation {evaluation.id}",
             new={"name": evaluation.name},
             now=now,

@@ -15,7 +15,7 @@ import numpy as np
 from sqlalchemy import Engine
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.count_texts import count_text
 from domain.errors import InvalidValue, NotFound, Refused
 from domain.evaluations import Condition, Evaluation, EvaluationRun, ScoreColumnVersion
@@ -169,10 +169,10 @@ def open_scores(db: Session, *, by: Person, release_id: int, split: str, now: da
     require(by, Action.RUN_MODELS)
     evaluated_split = find_evaluated_split(db, by=by, release_id=release_id, split=split)
     if evaluated_split.is_private:
-        record(
+        record_action(
             db,
             by=by,
-            what="open results of private split",
+            action="open results of private split",
             subject=f"release {release_id}",
             new={"evaluations": [item.evaluation.name for item in evaluated_split.evaluations]},
             now=now,
@@ -255,12 +255,12 @@ def import_score_columns(
     except UnicodeDecodeError as error:
         raise InvalidValue(file_name, "is not UTF-8 text") from error
     known = {item.evaluation.name: item.evaluation.id for item in evaluated_split.evaluations}
-    loaded = stored_exams.load_release_questions(db, release_id=release_id, split=split)
+    release_questions = stored_exams.load_release_questions(db, release_id=release_id, split=split)
     columns = read_external_scores(
         lines,
         file_name=file_name,
         evaluations=known,
-        row_ids_by_key={key: question_row_id for key, (question_row_id, _) in loaded.items()},
+        row_ids_by_key={key: question_row_id for key, (question_row_id, _) in release_questions.items()},
     )
     _check_versions(evaluated_split, columns)
     for column in columns:
@@ -274,10 +274,10 @@ def import_score_columns(
             now=now,
         )
     names = sorted({f"{column.name} ({column.version})" for column in columns})
-    record(
+    record_action(
         db,
         by=by,
-        what="import scores from outside",
+        action="import scores from outside",
         subject=f"release {release_id}",
         new={
             "split": split,

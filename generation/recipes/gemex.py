@@ -17,16 +17,16 @@ from domain.errors import InvalidValue
 from domain.questions import Answer, Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from generation.recipes.questions import (
-    Numbered,
     Options,
     QuestionCollector,
-    list_numbered,
+    QuestionReply,
+    list_written_questions,
     parse_letters,
 )
 from generation.recipes.stages import (
-    LeaveOut,
     Material,
     Recipe,
+    RecordOmission,
     Stage,
     Statement,
     check_numbers,
@@ -34,7 +34,7 @@ from generation.recipes.stages import (
     count_statements,
     decode_reply,
     fill_report,
-    leave_out_nothing,
+    ignore_omission,
     number_lines,
 )
 from generation.templates.selection import PER_EXAM
@@ -58,54 +58,58 @@ class _Pairs(msgspec.Struct):
     pairs: list[_Pair]
 
 
-def _read_regions(material: Material, reply: str, leave_out: LeaveOut) -> Material:
-    statements = find_statements(material.sentences, reply, leave_out)
+def _read_regions(material: Material, reply: str, record_omission: RecordOmission) -> Material:
+    statements = find_statements(material.sentences, reply, record_omission)
     return material if statements is None else replace(material, statements=statements)
 
 
 def find_statements(
-    sentences: tuple[str, ...], reply: str, leave_out: LeaveOut = leave_out_nothing
+    sentences: tuple[str, ...], reply: str, record_omission: RecordOmission = ignore_omission
 ) -> tuple[Statement, ...] | None:
     """Return the grounded sentences of a reply of stage I; None if it is other JSON than the stage reads.
 
     Args:
         sentences: the sentences of the report.
         reply: the reply.
-        leave_out: notes pairs that are left out, and sentences of the report without a region.
+        record_omission: records pairs that are left out, and sentences of the report without a region.
     """
-    decoded = decode_reply(reply, _Pairs, leave_out)
+    decoded = decode_reply(reply, _Pairs, record_omission)
     if decoded is None:
         return None
     statements: dict[str, Statement] = {}
     for pair in decoded.pairs:
-        statement = _check_pair(pair, sentences, leave_out)
+        statement = _check_pair(pair, sentences, record_omission)
         if statement is None:
             continue
         earlier = statements.setdefault(statement.text.casefold(), statement)
         if earlier is not statement:
             same = earlier.region == statement.region
-            leave_out("the same pair twice" if same else "one sentence with several regions", statement.text)
+            record_omission(
+                "the same pair twice" if same else "one sentence with several regions", statement.text
+            )
     grounded = {number for statement in statements.values() for number in statement.sentences}
     for number, sentence in enumerate(sentences, start=1):
         if number not in grounded:
-            leave_out("sentence without a region", sentence)
+            record_omission("sentence without a region", sentence)
     return tuple(statements.values())
 
 
-def _check_pair(pair: _Pair, sentences: tuple[str, ...], leave_out: LeaveOut) -> Statement | None:
+def _check_pair(pair: _Pair, sentences: tuple[str, ...], record_omission: RecordOmission) -> Statement | None:
     text = " ".join(pair.sentence.split())
     kind = "number of a sentence that the report does not have"
-    numbers = check_numbers((pair.number,), len(sentences), kind=kind, text=text, leave_out=leave_out)
+    numbers = check_numbers(
+        (pair.number,), len(sentences), kind=kind, text=text, record_omission=record_omission
+    )
     if numbers is None:
         return None
     is_derived = text.casefold() != sentences[pair.number - 1].casefold()
     if not text or (is_derived and len(text.split()) < _LEAST_WORDS):
-        leave_out("not a complete sentence", text)
+        record_omission("not a complete sentence", text)
         return None
     try:
         region = resolve_region(pair.region)
     except InvalidValue:
-        leave_out("unknown region", f"{pair.region!r}: {text}")
+        record_omission("unknown region", f"{pair.region!r}: {text}")
         return None
     return Statement(text=text, sentences=numbers, region=region)
 
@@ -139,43 +143,45 @@ class _Multiple(_Written, kw_only=True):
 
 
 class _Questions(msgspec.Struct):
-    open: Numbered[_Open]
-    closed: Numbered[_Open]
-    single: Numbered[_Single]
-    multiple: Numbered[_Multiple]
+    open: QuestionReply[_Open]
+    closed: QuestionReply[_Open]
+    single: QuestionReply[_Single]
+    multiple: QuestionReply[_Multiple]
 
 
-def _fill_questions(material: Material, leave_out: LeaveOut) -> Mapping[str, str] | None:
+def _fill_questions(material: Material, record_omission: RecordOmission) -> Mapping[str, str] | None:
     if len(material.statements) < _LEAST_SENTENCES:
-        leave_out(f"fewer than {_LEAST_SENTENCES} grounded sentences")
+        record_omission(f"fewer than {_LEAST_SENTENCES} grounded sentences")
         return None
     phrases = tuple(f"{item.text} [visual location: {item.region}]" for item in material.statements)
     return {"phrases": number_lines(phrases)}
 
 
-def _read_questions(material: Material, reply: str, leave_out: LeaveOut) -> Material:
-    decoded = decode_reply(reply, _Questions, leave_out)
+def _read_questions(material: Material, reply: str, record_omission: RecordOmission) -> Material:
+    decoded = decode_reply(reply, _Questions, record_omission)
     if decoded is None:
         return material
-    collector = QuestionCollector(material, recipe=f"{_NAME}@{_VERSION}", prefix="g", leave_out=leave_out)
+    collector = QuestionCollector(
+        material, recipe=f"{_NAME}@{_VERSION}", prefix="g", record_omission=record_omission
+    )
     written: Counter[AnswerFormat] = Counter()
     for format_, entry in _list_written(decoded):
         written[format_] += 1
         if written[format_] > PER_EXAM[format_]:
-            leave_out(f"more {format_} questions than requested", entry.question)
+            record_omission(f"more {format_} questions than requested", entry.question)
         else:
-            _add_question(entry, format_, collector, material, leave_out)
+            _add_question(entry, format_, collector, material, record_omission)
     for format_, wanted in PER_EXAM.items():
         for _ in range(wanted - written[format_]):
-            leave_out(f"fewer {format_} questions than requested")
+            record_omission(f"fewer {format_} questions than requested")
     return replace(material, questions=tuple(collector.questions))
 
 
 def _list_written(decoded: _Questions) -> Iterator[tuple[AnswerFormat, _Written]]:
-    yield from ((AnswerFormat.OPEN, entry) for entry in list_numbered(decoded.open))
-    yield from ((AnswerFormat.CLOSED, entry) for entry in list_numbered(decoded.closed))
-    yield from ((AnswerFormat.SINGLE, entry) for entry in list_numbered(decoded.single))
-    yield from ((AnswerFormat.MULTIPLE, entry) for entry in list_numbered(decoded.multiple))
+    yield from ((AnswerFormat.OPEN, entry) for entry in list_written_questions(decoded.open))
+    yield from ((AnswerFormat.CLOSED, entry) for entry in list_written_questions(decoded.closed))
+    yield from ((AnswerFormat.SINGLE, entry) for entry in list_written_questions(decoded.single))
+    yield from ((AnswerFormat.MULTIPLE, entry) for entry in list_written_questions(decoded.multiple))
 
 
 def _add_question(
@@ -183,15 +189,15 @@ def _add_question(
     format_: AnswerFormat,
     collector: QuestionCollector,
     material: Material,
-    leave_out: LeaveOut,
+    record_omission: RecordOmission,
 ) -> None:
-    regions = _check_regions(entry, material, leave_out)
+    regions = _check_regions(entry, material, record_omission)
     if regions is None:
         return
     collector.add(
         stem=entry.question,
         numbers=entry.phrases,
-        statement="phrase",
+        statement_term="phrase",
         build=lambda stem: Question(
             id="new",
             exam_id=material.exam.id,
@@ -200,7 +206,7 @@ def _add_question(
             options=entry.options.list_texts() if isinstance(entry, _Single | _Multiple) else (),
             answer=_parse_answer(entry, format_),
             explanation=" ".join(entry.reason.split()),
-            boxes=_find_boxes(regions, material, leave_out),
+            boxes=_find_boxes(regions, material, record_omission),
             task=entry.task,
             content_type=entry.content_type.strip() or None,
             category=entry.category.strip() or None,
@@ -220,32 +226,36 @@ def _parse_answer(entry: _Written, format_: AnswerFormat) -> Answer:
     raise ValueError(f"{type(entry)} has no answer")
 
 
-def _check_regions(entry: _Written, material: Material, leave_out: LeaveOut) -> tuple[str, ...] | None:
-    """Return the regions of a question; None, and left out, unless each is one of a grounded sentence."""
+def _check_regions(
+    entry: _Written, material: Material, record_omission: RecordOmission
+) -> tuple[str, ...] | None:
+    """Return the regions of a question. If one is of no grounded sentence, record this and return None."""
     grounded = {statement.region for statement in material.statements}
     regions = []
     for name in entry.regions:
         try:
             region = resolve_region(name)
         except InvalidValue:
-            leave_out("unknown region", f"{name!r}: {entry.question}")
+            record_omission("unknown region", f"{name!r}: {entry.question}")
             return None
         if region not in grounded:
-            leave_out("region of no grounded sentence", f"{region}: {entry.question}")
+            record_omission("region of no grounded sentence", f"{region}: {entry.question}")
             return None
         regions.append(region)
     if not regions:
-        leave_out("no region", entry.question)
+        record_omission("no region", entry.question)
         return None
     return tuple(dict.fromkeys(regions))
 
 
-def _find_boxes(regions: tuple[str, ...], material: Material, leave_out: LeaveOut) -> tuple[LabelledBox, ...]:
+def _find_boxes(
+    regions: tuple[str, ...], material: Material, record_omission: RecordOmission
+) -> tuple[LabelledBox, ...]:
     """Return the boxes of regions. A region without one is noted if the source has boxes at all."""
     boxes = material.exam.region_boxes
     for region in regions:
         if boxes and region not in boxes:
-            leave_out("region without a box (the question is kept)", region)
+            record_omission("region without a box (the question is kept)", region)
     return tuple(box for region in regions for box in boxes.get(region, ()))
 
 

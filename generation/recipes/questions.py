@@ -11,18 +11,18 @@ import msgspec
 from domain.errors import InvalidValue
 from domain.questions import Question, Source, normalise_text_answer, option_letter
 from generation.generated_questions import GeneratedQuestion
-from generation.recipes.stages import LeaveOut, Material, check_numbers
+from generation.recipes.stages import Material, RecordOmission, check_numbers
 from quality.text_screens import screen_question
 
 _Entry = TypeVar("_Entry")
-#: Questions by number, with None for one that was left out; or a list of them, as older prompts request.
-Numbered: TypeAlias = dict[str, _Entry | None] | list[_Entry]
+#: The questions in a reply, by number (None if the model omitted one); a list if an older prompt was used.
+QuestionReply: TypeAlias = dict[str, _Entry | None] | list[_Entry]
 
 
-def list_numbered(entries: Numbered[_Entry]) -> list[_Entry]:
-    """Return the questions that a model wrote, in the order of the reply.
+def list_written_questions(entries: QuestionReply[_Entry]) -> list[_Entry]:
+    """Return the questions that the model wrote, in the order of the reply.
 
-    >>> list_numbered({"1": "first", "2": None, "3": "third"})
+    >>> list_written_questions({"1": "first", "2": None, "3": "third"})
     ['first', 'third']
     """
     if isinstance(entries, list):
@@ -31,7 +31,7 @@ def list_numbered(entries: Numbered[_Entry]) -> list[_Entry]:
 
 
 class Options(msgspec.Struct):
-    """The four options of a choice question, by letter: a list could be too short or too long."""
+    """The four options of a choice question, by letter. A list could have the wrong length."""
 
     A: str
     B: str
@@ -50,44 +50,46 @@ class QuestionCollector:
         material: what the exam's questions were written from.
         recipe: the recipe with its version, such as gemex@1.
         prefix: the letter of the recipe in the ids.
-        leave_out: notes what is left out.
+        record_omission: records which questions were left out, and why.
     """
 
-    def __init__(self, material: Material, *, recipe: str, prefix: str, leave_out: LeaveOut) -> None:
-        self._material, self._prefix, self._leave_out = material, prefix, leave_out
+    def __init__(
+        self, material: Material, *, recipe: str, prefix: str, record_omission: RecordOmission
+    ) -> None:
+        self._material, self._prefix, self._record_omission = material, prefix, record_omission
         call = material.calls[-1]
         self._source = Source(generator=call.model, version=recipe, prompt_version=call.prompt)
         self._stems: set[str] = set()
         self.questions: list[GeneratedQuestion] = []
 
     def add(
-        self, *, stem: str, numbers: tuple[int, ...], statement: str, build: Callable[[str], Question]
+        self, *, stem: str, numbers: tuple[int, ...], statement_term: str, build: Callable[[str], Question]
     ) -> None:
         """Add a question under the next id, unless it is invalid or a rule forbids it.
 
         Args:
             stem: the question as the model wrote it.
             numbers: the numbers of its source statements.
-            statement: what a statement is called, such as phrase.
+            statement_term: the word for a source statement in messages, such as "phrase".
             build: makes the question from the stem; its id and source are replaced.
         """
         statements = check_numbers(
             numbers,
             len(self._material.statements),
-            kind=f"number of a {statement} that the exam does not have",
+            kind=f"number of a {statement_term} that the exam does not have",
             text=stem,
-            leave_out=self._leave_out,
+            record_omission=self._record_omission,
         )
         if statements is None:
             return
         try:
             question = build(" ".join(stem.split()))
         except InvalidValue as error:
-            self._leave_out(f"invalid {error.field}", f"{error.reason}: {stem}")
+            self._record_omission(f"invalid {error.field}", f"{error.reason}: {stem}")
             return
         problem = self._find_problem(question)
         if problem is not None:
-            self._leave_out(problem, question.stem)
+            self._record_omission(problem, question.stem)
             return
         self._stems.add(normalise_text_answer(question.stem))
         number = len(self.questions) + 1
@@ -102,7 +104,7 @@ class QuestionCollector:
 
     def _find_problem(self, question: Question) -> str | None:
         if not question.explanation.strip():
-            return "no reason"
+            return "no explanation"
         options = [normalise_text_answer(option) for option in question.options]
         if len(set(options)) < len(options):
             return "the same option twice"
@@ -120,7 +122,7 @@ def parse_letters(letters: Sequence[str], count: int) -> tuple[int, ...]:
         count: the number of options.
 
     Raises:
-        InvalidValue: a letter is not that of an option, or occurs twice, or there is none.
+        InvalidValue: there is no letter, a letter occurs twice, or there is no option with a letter.
 
     >>> parse_letters(["c", "A"], 4)
     (0, 2)
@@ -128,5 +130,7 @@ def parse_letters(letters: Sequence[str], count: int) -> tuple[int, ...]:
     known = [option_letter(index) for index in range(count)]
     names = [letter.strip().upper() for letter in letters]
     if not names or len(set(names)) < len(names) or not set(names) <= set(known):
-        raise InvalidValue("answer", f"{', '.join(letters) or 'no letter'} is not of {', '.join(known)}")
+        raise InvalidValue(
+            "answer", f"expected different letters of {', '.join(known)}, not {', '.join(letters) or 'none'}"
+        )
     return tuple(sorted(known.index(name) for name in names))

@@ -14,16 +14,16 @@ import msgspec
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from generation.recipes.questions import (
-    Numbered,
     Options,
     QuestionCollector,
-    list_numbered,
+    QuestionReply,
+    list_written_questions,
     parse_letters,
 )
 from generation.recipes.stages import (
-    LeaveOut,
     Material,
     Recipe,
+    RecordOmission,
     Stage,
     Statement,
     check_numbers,
@@ -67,8 +67,8 @@ class _Bullets(msgspec.Struct):
     structures: list[_Structure]
 
 
-def _read_bullets(material: Material, reply: str, leave_out: LeaveOut) -> Material:
-    decoded = decode_reply(reply, _Bullets, leave_out)
+def _read_bullets(material: Material, reply: str, record_omission: RecordOmission) -> Material:
+    decoded = decode_reply(reply, _Bullets, record_omission)
     if decoded is None:
         return material
     statements: dict[str, Statement] = {}
@@ -76,23 +76,27 @@ def _read_bullets(material: Material, reply: str, leave_out: LeaveOut) -> Materi
         for bullet in structure.findings:
             text = _format_bullet(structure.structure, bullet)
             if not text:
-                leave_out("empty bullet")
+                record_omission("empty bullet")
                 continue
             kind = "number of a sentence that the report does not have"
             numbers = check_numbers(
-                bullet.sentences, len(material.sentences), kind=kind, text=text, leave_out=leave_out
+                bullet.sentences,
+                len(material.sentences),
+                kind=kind,
+                text=text,
+                record_omission=record_omission,
             )
             if numbers is None:
                 continue
             if text.casefold() in statements:
-                leave_out("the same bullet twice", text)
+                record_omission("the same bullet twice", text)
                 continue
             statements[text.casefold()] = Statement(
                 text=text, sentences=numbers, is_abnormal=bullet.is_abnormal
             )
     found = tuple(statements.values())
     for sentence in find_uncovered(material.sentences, found):
-        leave_out("sentence that no bullet covers", sentence)
+        record_omission("sentence that no bullet covers", sentence)
     return replace(material, statements=found)
 
 
@@ -146,12 +150,12 @@ class _Written(msgspec.Struct, kw_only=True):
 
 
 class _Questions(msgspec.Struct):
-    questions: Numbered[_Written]
+    questions: QuestionReply[_Written]
 
 
-def _fill_questions(material: Material, leave_out: LeaveOut) -> Mapping[str, str] | None:
+def _fill_questions(material: Material, record_omission: RecordOmission) -> Mapping[str, str] | None:
     if not material.statements:
-        leave_out("no bullet")
+        record_omission("no bullet")
         return None
     bullets = tuple(
         f"({'abnormal' if item.is_abnormal else 'normal'}) {item.text}" for item in material.statements
@@ -159,14 +163,16 @@ def _fill_questions(material: Material, leave_out: LeaveOut) -> Mapping[str, str
     return {"bullets": number_lines(bullets)}
 
 
-def _read_questions(material: Material, reply: str, leave_out: LeaveOut) -> Material:
-    decoded = decode_reply(reply, _Questions, leave_out)
+def _read_questions(material: Material, reply: str, record_omission: RecordOmission) -> Material:
+    decoded = decode_reply(reply, _Questions, record_omission)
     if decoded is None:
         return material
-    written = list_numbered(decoded.questions)
+    written = list_written_questions(decoded.questions)
     if not written:
-        leave_out("no question")
-    collector = QuestionCollector(material, recipe=f"{_NAME}@{_VERSION}", prefix="r", leave_out=leave_out)
+        record_omission("no question")
+    collector = QuestionCollector(
+        material, recipe=f"{_NAME}@{_VERSION}", prefix="r", record_omission=record_omission
+    )
     for entry in written:
         _add_question(entry, collector, material)
     return replace(material, questions=tuple(collector.questions))
@@ -176,7 +182,7 @@ def _add_question(entry: _Written, collector: QuestionCollector, material: Mater
     collector.add(
         stem=entry.question,
         numbers=entry.bullets,
-        statement="bullet",
+        statement_term="bullet",
         build=lambda stem: Question(
             id="new",
             exam_id=material.exam.id,

@@ -1,4 +1,4 @@
-"""What the recipes have in common: the material of an exam, stages, and what a stage leaves out."""
+"""What the recipes have in common: the material of an exam, stages, and the record of omissions."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ class Material:
         )
 
 
-class LeaveOut(Protocol):
-    """Notes what is left out: its kind, which is counted, and a detail for people."""
+class RecordOmission(Protocol):
+    """Records that something was left out: the kind of omission, which is counted, and a detail to read."""
 
     def __call__(self, kind: str, detail: str = "") -> None: ...
 
 
-def leave_out_nothing(kind: str, detail: str = "") -> None:
-    """Note nothing: for a reply of which what is left out was noted before."""
+def ignore_omission(kind: str, detail: str = "") -> None:
+    """Do nothing. Use this for a reply whose omissions have already been recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +94,9 @@ class Stage:
 
     name: str
     title: str
-    fill: Callable[[Material, LeaveOut], Mapping[str, str] | None]
+    fill: Callable[[Material, RecordOmission], Mapping[str, str] | None]
     count_lines: Callable[[Material], int]
-    read: Callable[[Material, str, LeaveOut], Material]
+    read: Callable[[Material, str, RecordOmission], Material]
 
     def read_shipped_prompt(self) -> str:
         """Return the prompt file that ships with Overread."""
@@ -134,10 +134,10 @@ def make_material(exam: SourceExam, *, source: str) -> Material:
     return Material(source=source, exam=exam, sentences=tuple(sentences))
 
 
-def fill_report(material: Material, leave_out: LeaveOut) -> Mapping[str, str] | None:
+def fill_report(material: Material, record_omission: RecordOmission) -> Mapping[str, str] | None:
     """Return the numbered sentences of a report, for a first stage; None without a sentence."""
     if not material.sentences:
-        leave_out("no sentence in findings or impression")
+        record_omission("no sentence in findings or impression")
         return None
     return {"report": number_lines(material.sentences)}
 
@@ -154,21 +154,21 @@ def number_lines(texts: tuple[str, ...]) -> str:
 _Reply = TypeVar("_Reply")
 
 
-def decode_reply(reply: str, reply_type: type[_Reply], leave_out: LeaveOut) -> _Reply | None:
-    """Decode a reply; None, and left out, if it has another form, as with another schema of the prompt."""
+def decode_reply(reply: str, reply_type: type[_Reply], record_omission: RecordOmission) -> _Reply | None:
+    """Decode a reply. If its structure differs, as with another schema, record this and return None."""
     try:
         return decode_json(reply, reply_type)
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        leave_out("reply of another form", str(error))
+        record_omission("reply of another form", str(error))
         return None
 
 
 def check_numbers(
-    numbers: tuple[int, ...], count: int, *, kind: str, text: str, leave_out: LeaveOut
+    numbers: tuple[int, ...], count: int, *, kind: str, text: str, record_omission: RecordOmission
 ) -> tuple[int, ...] | None:
-    """Return the numbers in order, each once. None, and left out, if there is none from 1 to ``count``."""
+    """Return the different numbers, sorted. If none is from 1 to ``count``, record this and return None."""
     valid = tuple(sorted(set(numbers)))
     if not valid or valid[0] < 1 or valid[-1] > count:
-        leave_out(kind, f"{list(numbers)} of {count}: {text}")
+        record_omission(kind, f"{list(numbers)} of {count}: {text}")
         return None
     return valid

@@ -20,7 +20,7 @@ import msgspec
 from sqlalchemy import Engine
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.count_texts import count_text
 from domain.errors import AlreadyThere, InvalidValue, Refused
 from domain.language_models import (
@@ -315,7 +315,7 @@ def prepare_stage(
     def build_requests() -> Iterator[ModelRequest]:
         prepared = 0
         for material in _iterate_materials(db, by=by, plan=plan, exams=exams, stages=earlier):
-            values = stage.fill(material, _ignore)
+            values = stage.fill(material, _ignore_omission)
             if values is not None:
                 prepared += 1
                 report(prepared)
@@ -386,26 +386,28 @@ def write_recipe_questions(
     missing = plan.recipe.stages[len(stages)] if len(stages) < len(plan.recipe.stages) else None
     with writing_files(path, left_out_path(path), keep_same=True) as (file, left_out_file):
 
-        def note(stage: Stage, exam: str, kind: str, detail: str = "") -> None:
+        def record_stage_omission(stage: Stage, exam: str, kind: str, detail: str = "") -> None:
             counts.left_out[stage.title, kind] += 1
             line = {"exam": exam, "stage": stage.name, "kind": kind, "detail": detail}
             left_out_file.write(msgspec.json.encode(line) + b"\n")
 
-        for material in _iterate_materials(db, by=by, plan=plan, exams=exams, stages=stages, note=note):
+        for material in _iterate_materials(
+            db, by=by, plan=plan, exams=exams, stages=stages, record_stage_omission=record_stage_omission
+        ):
             if missing is not None:
-                missing.fill(material, partial(note, missing, material.exam.id))
+                missing.fill(material, partial(record_stage_omission, missing, material.exam.id))
             file.writelines(encode_questions(material.exam, material.questions, comparison=plan.comparison))
             counts.add(material.questions)
             report(counts.with_questions)
     return counts
 
 
-class _Note(Protocol):
+class _RecordStageOmission(Protocol):
     def __call__(self, stage: Stage, exam: str, kind: str, detail: str = "") -> None: ...
 
 
-def _ignore(*_: object, **__: object) -> None:
-    """Note nothing: what is left out is noted when the questions are written."""
+def _ignore_omission(*_: object, **__: object) -> None:
+    """Do nothing: omissions are recorded when the questions are written."""
 
 
 def _iterate_materials(
@@ -415,30 +417,34 @@ def _iterate_materials(
     plan: GenerationPlan,
     exams: Sequence[SourceExam],
     stages: Sequence[StageRun],
-    note: _Note = _ignore,
+    record_stage_omission: _RecordStageOmission = _ignore_omission,
 ) -> Iterator[Material]:
     """Yield the material of each exam after these stages, from the replies in the ledger."""
     materials: Iterator[Material] = (make_material(exam, source=plan.source) for exam in exams)
     for stage_run in stages:
-        materials = _apply_stage(db, by, stage_run, materials, note)
+        materials = _apply_stage(db, by, stage_run, materials, record_stage_omission)
     return materials
 
 
 def _apply_stage(
-    db: Session, by: Person, stage_run: StageRun, materials: Iterator[Material], note: _Note
+    db: Session,
+    by: Person,
+    stage_run: StageRun,
+    materials: Iterator[Material],
+    record_stage_omission: _RecordStageOmission,
 ) -> Iterator[Material]:
     """Yield the materials after a stage. The requests of its run are in the order of the materials."""
     stage, run = stage_run.stage, stage_run.run
     replies = models.iterate_replies(db, by=by, name=run.name)
     for material in materials:
-        leave_out = partial(note, stage, material.exam.id)
-        if stage.fill(material, leave_out) is None:
+        record_omission = partial(record_stage_omission, stage, material.exam.id)
+        if stage.fill(material, record_omission) is None:
             continue
         reply = next(replies, None)
         if reply is None or reply.custom_id != material.exam.id:
             raise ValueError(f"run {run.name} has no request for exam {material.exam.id} in this place")
         if reply.output is None:
-            leave_out(f"no usable reply: {reply.failure or 'not called'}")
+            record_omission(f"no usable reply: {reply.failure or 'not called'}")
             continue
         call = CallReference(
             stage=stage.name,
@@ -448,7 +454,7 @@ def _apply_stage(
             request=reply.custom_id,
             key=reply.key,
         )
-        yield stage.read(replace(material, calls=(*material.calls, call)), reply.output, leave_out)
+        yield stage.read(replace(material, calls=(*material.calls, call)), reply.output, record_omission)
 
 
 def _check_data_use(db: Session, by: Person, plan: GenerationPlan, endpoint: Endpoint) -> str | None:
@@ -531,10 +537,10 @@ def _subtract(limit: int | None, spent: int) -> int | None:
 
 def _record_start(db: Session, by: Person, plan: GenerationPlan, run: ModelRun, now: datetime) -> None:
     """Note in the audit trail what a run is for, and what was stated about the licence."""
-    record(
+    record_action(
         db,
         by=by,
-        what="generate questions",
+        action="generate questions",
         subject=f"model run {run.id}",
         new={
             "recipe": plan.recipe.name,

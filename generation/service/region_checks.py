@@ -12,7 +12,7 @@ from datetime import datetime
 import numpy as np
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.boxes import LabelledBox
 from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused, StaleRevision
 from domain.mail import NoticeKind
@@ -83,25 +83,25 @@ def create_region_check(
         raise InvalidValue("name", "must have 1 to 60 characters")
     if stored.list_checks(db, name=name):
         raise AlreadyThere(f"There is already a region check {name}. Choose another name.")
-    loaded = models.load_run(db, by=by, name=run)
-    if loaded.stage != CHECKED_STAGE or loaded.prompt is None:
-        raise InvalidValue("run", f"{run} is of stage {loaded.stage}; choose a run of {CHECKED_STAGE}")
+    model_run = models.load_run(db, by=by, name=run)
+    if model_run.stage != CHECKED_STAGE or model_run.prompt is None:
+        raise InvalidValue("run", f"{run} is of stage {model_run.stage}; choose a run of {CHECKED_STAGE}")
     dataset_id = None if dataset is None else load_dataset(db, name=dataset).id
-    drawn = _draw_reports(db, by, run, loaded.prompt, count=reports, seed=seed, dataset_id=dataset_id)
+    drawn = _draw_reports(db, by, run, model_run.prompt, count=reports, seed=seed, dataset_id=dataset_id)
     check_id = stored.add_check(
         db,
         name=name,
-        run_id=loaded.id,
+        run_id=model_run.id,
         dataset_id=dataset_id,
         seed=seed,
         reports=drawn,
         person_id=by.id or None,
         now=now,
     )
-    record(
+    record_action(
         db,
         by=by,
-        what="create region check",
+        action="create region check",
         subject=f"region check {check_id}",
         new={"name": name, "run": run, "dataset": dataset, "reports": len(drawn), "seed": seed},
         now=now,
@@ -152,22 +152,22 @@ def assign_region_experts(
         Refused: a person may not score outputs, or a person who is not in ``to`` has marked already.
     """
     require(by, Action.RUN_MODELS)
-    loaded = _load(db, name=check)
+    loaded_check = _load(db, name=check)
     people = models.load_scorers(db, names=to)
-    before = stored.list_experts(db, check_id=loaded.id)
-    marked = {revision.person_id for revision in stored.list_latest_marks(db, check_id=loaded.id)}
+    before = stored.list_experts(db, check_id=loaded_check.id)
+    marked = {revision.person_id for revision in stored.list_latest_marks(db, check_id=loaded_check.id)}
     for expert in before:
         if expert.person_id in marked - {person.id for person in people}:
             raise Refused(f"{expert.name} has marked sentences of {check} already and cannot be removed.")
     if {expert.person_id for expert in before} == {person.id for person in people}:
         return tuple(before)
-    stored.set_experts(db, check_id=loaded.id, person_ids=[person.id for person in people], now=now)
-    after = stored.list_experts(db, check_id=loaded.id)
-    record(
+    stored.set_experts(db, check_id=loaded_check.id, person_ids=[person.id for person in people], now=now)
+    after = stored.list_experts(db, check_id=loaded_check.id)
+    record_action(
         db,
         by=by,
-        what="assign region experts",
-        subject=f"region check {loaded.id}",
+        action="assign region experts",
+        subject=f"region check {loaded_check.id}",
         old={"experts": [expert.name for expert in before]},
         new={"experts": [expert.name for expert in after]},
         now=now,
@@ -175,7 +175,7 @@ def assign_region_experts(
     new = {expert.person_id for expert in after} - {expert.person_id for expert in before}
     notify(
         db, by_id=by.id, person_ids=sorted(new), kind=NoticeKind.SCORING, name=check,
-        path=f"score_outputs?check={loaded.id}", now=now,
+        path=f"score_outputs?check={loaded_check.id}", now=now,
     )  # fmt: skip
     return tuple(after)
 
@@ -219,20 +219,20 @@ def open_sentence(
         index = next((index for index, other in enumerate(order) if other not in given), None)
     if index is None:
         return task
-    shown = order[index]
-    report = reports[shown.report - 1]
+    shown_sentence = order[index]
+    report = reports[shown_sentence.report - 1]
     others = (*order[index + 1 :], *order[:index])
     exam = None if report.exam_row_id is None else load_exam(db, exam_id=report.exam_row_id)
     return RegionSheet(
         task=task,
-        number=list(dict.fromkeys(id_.report for id_ in order)).index(shown.report) + 1,
+        report_position=list(dict.fromkeys(id_.report for id_ in order)).index(shown_sentence.report) + 1,
         reports=len({id_.report for id_ in order}),
         report=report,
         exam=exam,
-        boxes=_find_boxes(db, report, report.checked[shown.sentence - 1].region),
-        id=shown,
-        marks={id_: mark for id_, mark in given.items() if id_.report == shown.report},
-        revision=latest[shown].revision if shown in latest else 0,
+        boxes=_find_boxes(db, report, report.checked[shown_sentence.sentence - 1].region),
+        id=shown_sentence,
+        marks={id_: mark for id_, mark in given.items() if id_.report == shown_sentence.report},
+        revision=latest[shown_sentence].revision if shown_sentence in latest else 0,
         previous=order[index - 1] if index else None,
         next=order[index + 1] if index + 1 < len(order) else None,
         next_unmarked=next((other for other in others if other not in given), None),
@@ -289,10 +289,10 @@ def mark_sentence(
         stored.add_mark(db, check_id=check.id, revision=saved)
     except AlreadyThere as error:
         raise StaleRevision(message) from error
-    record(
+    record_action(
         db,
         by=person,
-        what="mark sentence",
+        action="mark sentence",
         subject=f"region check {check.id}",
         new={
             "report": sentence.report,

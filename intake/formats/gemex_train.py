@@ -39,8 +39,8 @@ class _Record(msgspec.Struct, gc=False):
     type_prompt: str = ""
 
 
-_decoder = make_decoder(_Record)
-_locations = make_decoder(list[list[float]])
+_record_decoder = make_decoder(_Record)
+_locations_decoder = make_decoder(list[list[float]])
 # "<answer> ['A', 'C'] <reason> …" in the files, "<answer>[A, C] <reason>…" in the paper.
 _TARGET = re.compile(
     r"\s*<answer>\s*(?P<answer>.*?)\s*<reason>\s*(?P<reason>.*?)\s*(?:<location>\s*(?P<location>.*?)\s*)?",
@@ -65,7 +65,7 @@ class GemexTrainReader:
         self._ids = IdGenerator(file_stem)
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the interface of all formats
-        record = decode(raw, _decoder)
+        record = decode(raw, _record_decoder)
         key = self._ids.next_id(record.row_id)
         answer_format = detect_format(record.q_type)
         if answer_format is None:
@@ -103,7 +103,9 @@ class GemexTrainReader:
 def _split_turns(record: _Record) -> tuple[str, str]:
     speakers = [item.from_ for item in record.conversations]
     if speakers != ["human", "gpt"]:
-        raise InvalidValue("conversations", f"must be one turn of human and one turn of gpt, not {speakers}")
+        raise InvalidValue(
+            "conversations", f"must be a turn from 'human' followed by a turn from 'gpt', not {speakers}"
+        )
     return record.conversations[0].value, record.conversations[1].value
 
 
@@ -133,7 +135,7 @@ def _parse_locations(location: str | None) -> list[list[float]]:
     if not none_if_unknown(location):
         return []
     try:
-        return _locations.decode(location or "")
+        return _locations_decoder.decode(location or "")
     except (msgspec.MsgspecError, RecursionError):
         raise InvalidValue(
             "location", (f"is not a list of x1, y1, x2, y2: {(location or '')[:60]!r}")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.checks import CHECKS_ON_IMPORT
 from domain.errors import InvalidValue
 from domain.people import Action, Person, require
@@ -35,7 +35,7 @@ from intake.service.batch_writer import BatchWriter
 from intake.service.deidentify import (
     DeidentificationSettings,
     check_deidentification,
-    list_kept_attributes,
+    describe_stored_attributes,
     load_deidentification,
 )
 from intake.service.image_importer import ImageImporter
@@ -58,9 +58,9 @@ __all__ = [
     "ImportReport",
     "Mapping",
     "ZippedImages",
+    "describe_stored_attributes",
     "dry_run",
     "import_questions",
-    "list_kept_attributes",
     "list_ready_mappings",
     "load_deidentification",
     "load_mapping",
@@ -222,7 +222,7 @@ def import_questions(
             **({"mapping": mapping.text} if mapping else {}),
             **counts,
         }
-        record(db, by=by, what="import questions", subject=f"import {import_id}", new=new, now=now)
+        record_action(db, by=by, action="import questions", subject=f"import {import_id}", new=new, now=now)
     return report
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.boxes import LabelledBox
 from domain.checks import CHECKS_OF_BOXES
 from domain.errors import InvalidValue
@@ -133,10 +133,10 @@ class AddedImages:
         self._images, self._exam_keys, self._boxes, self._old_boxes = {}, {}, {}, {}
 
     def _record(self, what: str, subject: str, new: Mapping[str, object], *, old: object = None) -> None:
-        record(
+        record_action(
             self._db,
             by=self._by,
-            what=what,
+            action=what,
             subject=subject,
             old=old,
             new={**self._import, **new},

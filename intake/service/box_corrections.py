@@ -13,7 +13,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.checks import CHECKS_OF_BOXES
 from domain.count_texts import count_text
 from domain.errors import InvalidValue, Refused
@@ -169,14 +169,14 @@ def correct_boxes(
     )
     restart_checks(db, dataset_id=dataset_id, checks=CHECKS_OF_BOXES)
     for change in plan.changes:
-        record(
+        record_action(
             db,
             by=by,
-            what=CORRECT_BOXES,
+            action=CORRECT_BOXES,
             subject=f"question {change.number}",
             old=boxes_to_plain(change.before),
             new=_describe_new(file, boxes_to_plain(change.after)),
-            why=why.strip(),
+            reason=why.strip(),
             now=now,
         )
     return plan

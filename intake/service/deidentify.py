@@ -22,13 +22,13 @@ class DeidentificationSettings:
     key: PseudonymKey
 
 
-def list_kept_attributes() -> dict[str, str]:
-    """Return all DICOM attributes that the database stores, with the form in which each is stored."""
+def describe_stored_attributes() -> dict[str, str]:
+    """Return {DICOM attribute: how its value is stored} for all attributes that the database stores."""
     return dict(STORED_ATTRIBUTES)
 
 
 def load_deidentification(db: Session, *, by: Person, deidentify: bool = False) -> DeidentificationSettings:
-    """Read the workspace's rule. ``deidentify`` also applies if the rule does not require it."""
+    """Read the workspace's rule. If ``deidentify`` is true, files are de-identified whatever the rule is."""
     require(by, Action.IMPORT_QUESTIONS)
     originals, key = load_import_rules(db)
     return DeidentificationSettings(deidentify=deidentify or originals is Originals.DEIDENTIFIED, key=key)

@@ -1,6 +1,6 @@
 """Services for prompt benches: creating one, blinded scoring by experts, and the report.
 
-An expert sees a report and its outputs in random order. The versions are not loaded into what they see.
+An expert sees a report and its outputs in random order. The data for the expert do not contain the versions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 from sqlmodel import Session
 
 from accounts.service import load_person_by_name
-from accounts.service.audit import record
+from accounts.service.audit import record_action
+from domain.count_texts import count_text
 from domain.errors import AlreadyThere, InvalidValue, NotAllowed, NotFound, Refused, StaleRevision
 from domain.language_models import Budget
 from domain.mail import NoticeKind
@@ -59,7 +60,7 @@ _STAGE = "prompt bench"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outputs:
-    """The outputs of a bench: text by (report, version), and the numbers of waiting and failed ones."""
+    """The outputs of a bench: texts by (report, version), the waiting ones, the failed ones by version."""
 
     texts: dict[tuple[int, int], str]
     waiting: int
@@ -110,8 +111,8 @@ def create_bench(
     versions = [load_prompt(db, by=by, label=label) for label in prompts]
     if not 2 <= len({version.id for version in versions}) == len(versions) <= len(LETTERS):
         raise InvalidValue("versions", f"must be 2 to {len(LETTERS)} different versions")
-    numbers = _draw_exams(db, dataset, count=reports, seed=seed)
-    created = [
+    exam_row_ids = _draw_exams(db, dataset, count=reports, seed=seed)
+    planned_runs = [
         create_run(
             db,
             by=by,
@@ -119,14 +120,14 @@ def create_bench(
             stage=_STAGE,
             endpoint=load_endpoint(db, by=by, name=endpoint),
             dataset=dataset,
-            requests=_build_requests(db, version, numbers, with_radiographs=with_radiographs),
+            requests=_build_requests(db, version, exam_row_ids, with_radiographs=with_radiographs),
             prompt=version,
             budget=budget,
             now=now,
         )
         for version in versions
     ]
-    for run, is_new in created:
+    for run, is_new in planned_runs:
         if not is_new:
             raise AlreadyThere(f"There is already a model run {run.name}. Choose another name for the bench.")
     bench_id = stored.add_bench(
@@ -134,20 +135,20 @@ def create_bench(
         name=name,
         dataset_id=load_dataset(db, name=dataset).id,
         seed=seed,
-        exam_ids=numbers,
-        run_ids=[run.id for run, _ in created],
+        exam_ids=exam_row_ids,
+        run_ids=[run.id for run, _ in planned_runs],
         person_id=by.id or None,
         now=now,
     )
-    record(
+    record_action(
         db,
         by=by,
-        what="create prompt bench",
+        action="create prompt bench",
         subject=f"prompt bench {bench_id}",
         new={
             "name": name,
             "versions": [version.label for version in versions],
-            "reports": len(numbers),
+            "reports": len(exam_row_ids),
             "seed": seed,
         },
         now=now,
@@ -201,22 +202,22 @@ def assign_experts(
         Refused: a person may not score, or a person who is not in ``to`` has scored already.
     """
     require(by, Action.RUN_MODELS)
-    loaded = _load(db, name=bench)
+    loaded_bench = _load(db, name=bench)
     people = load_scorers(db, names=to)
-    before = stored.list_experts(db, bench_id=loaded.id)
-    scored = {score.person_id for score in stored.list_latest_scores(db, bench_id=loaded.id)}
+    before = stored.list_experts(db, bench_id=loaded_bench.id)
+    scored = {score.person_id for score in stored.list_latest_scores(db, bench_id=loaded_bench.id)}
     for expert in before:
         if expert.person_id in scored - {person.id for person in people}:
             raise Refused(f"{expert.name} has scored outputs of {bench} already and stays an expert of it.")
     if {expert.person_id for expert in before} == {person.id for person in people}:
         return tuple(before)
-    stored.set_experts(db, bench_id=loaded.id, person_ids=[person.id for person in people], now=now)
-    after = stored.list_experts(db, bench_id=loaded.id)
-    record(
+    stored.set_experts(db, bench_id=loaded_bench.id, person_ids=[person.id for person in people], now=now)
+    after = stored.list_experts(db, bench_id=loaded_bench.id)
+    record_action(
         db,
         by=by,
-        what="assign bench experts",
-        subject=f"prompt bench {loaded.id}",
+        action="assign bench experts",
+        subject=f"prompt bench {loaded_bench.id}",
         old={"experts": [expert.name for expert in before]},
         new={"experts": [expert.name for expert in after]},
         now=now,
@@ -224,7 +225,7 @@ def assign_experts(
     new = {expert.person_id for expert in after} - {expert.person_id for expert in before}
     notify(
         db, by_id=by.id, person_ids=sorted(new), kind=NoticeKind.SCORING, name=bench,
-        path=f"score_outputs?bench={loaded.id}", now=now,
+        path=f"score_outputs?bench={loaded_bench.id}", now=now,
     )  # fmt: skip
     return tuple(after)
 
@@ -260,16 +261,16 @@ def list_bench_tasks(db: Session, *, person: Person) -> tuple[BenchTask, ...]:
 def open_output(
     db: Session, *, person: Person, bench_id: int, cell: BenchCell | None = None
 ) -> BenchSheet | BenchTask:
-    """Load a report with its outputs for an expert, and the score to give.
+    """Load a report with its outputs for an expert, and the output to score.
 
     Args:
         db: a read-only session.
         person: the expert.
         bench_id: the id of the bench.
-        cell: the score to give; None, or one that does not exist, for the first one that is not given.
+        cell: the cell to open. If it is None or does not exist, the first cell without a score is opened.
 
     Returns:
-        The report; the task if every score is given and none was requested.
+        The sheet of the cell. If every cell has a score and none was requested, the expert's task.
 
     Raises:
         NotFound: the person does not score the bench.
@@ -285,35 +286,35 @@ def open_output(
         index = next((index for index, other in enumerate(cells) if _value_of(scores, other) is None), None)
     if index is None:
         return task
-    shown = cells[index]
-    exam_row_id, _ = stored.list_report_exams(db, bench_id=bench.id)[shown.report - 1]
-    versions = _order_versions(bench, person.id, shown.report, outputs)
+    shown_cell = cells[index]
+    exam_row_id, _ = stored.list_report_exams(db, bench_id=bench.id)[shown_cell.report - 1]
+    versions = _order_versions(bench, person.id, shown_cell.report, outputs)
     letters = dict(zip(versions, LETTERS, strict=False))
     others = (*cells[index + 1 :], *cells[:index])
-    latest = scores.get(shown)
+    latest = scores.get(shown_cell)
+    report_order = order_reports(seed=bench.seed, person_id=person.id, reports=bench.reports)
     return BenchSheet(
         task=task,
-        number=order_reports(seed=bench.seed, person_id=person.id, reports=bench.reports).index(shown.report)
-        + 1,
+        report_position=report_order.index(shown_cell.report) + 1,
         reports=bench.reports,
         exam_row_id=exam_row_id,
         exam=load_exam(db, exam_id=exam_row_id, with_report=True),
         outputs=tuple(
             BenchOutput(
                 letter=letters[version],
-                text=outputs.texts[shown.report, version],
+                text=outputs.texts[shown_cell.report, version],
                 scores={
                     score.cell.scale: score.score
                     for score in scores.values()
                     if score.score is not None
-                    and (score.cell.report, score.cell.version) == (shown.report, version)
+                    and (score.cell.report, score.cell.version) == (shown_cell.report, version)
                 },
             )
             for version in versions
         ),
-        cell=shown,
-        letter=letters[shown.version],
-        score=_value_of(scores, shown),
+        cell=shown_cell,
+        letter=letters[shown_cell.version],
+        score=_value_of(scores, shown_cell),
         revision=latest.revision if latest else 0,
         previous=cells[index - 1] if index else None,
         next=cells[index + 1] if index + 1 < len(cells) else None,
@@ -367,10 +368,10 @@ def score_output(
         stored.add_score(db, bench_id=bench.id, score=saved)
     except AlreadyThere as error:
         raise StaleRevision(message) from error
-    record(
+    record_action(
         db,
         by=person,
-        what="score output",
+        action="score output",
         subject=f"prompt bench {bench.id}",
         new={
             "report": cell.report,
@@ -444,7 +445,7 @@ def list_bench_scores(db: Session, *, by: Person, name: str) -> list[ScoreRow]:
 def find_bench_image(
     db: Session, *, person: Person, exam_row_id: int, radiograph_key: str
 ) -> tuple[str, str]:
-    """Return (SHA-256, media type) of a radiograph for an expert of a bench or region check with its exam.
+    """Return (SHA-256, media type) of a radiograph, for an expert who scores outputs about its exam.
 
     Raises:
         NotAllowed: the person scores no outputs about the exam.
@@ -460,15 +461,16 @@ def find_bench_image(
 
 
 def _draw_exams(db: Session, dataset: str, *, count: int, seed: int) -> list[int]:
-    numbers = list_exams_with_report(db, dataset_id=load_dataset(db, name=dataset).id)
-    if not 1 <= count <= min(MAX_REPORTS, len(numbers)):
+    exam_row_ids = list_exams_with_report(db, dataset_id=load_dataset(db, name=dataset).id)
+    available = len(exam_row_ids)
+    if not 1 <= count <= min(MAX_REPORTS, available):
         raise InvalidValue(
             "reports",
-            f"must be 1 to {min(MAX_REPORTS, len(numbers)):,}: dataset {dataset} has {len(numbers):,} exams "
-            f"with a report, and a bench has at most {MAX_REPORTS}",
+            f"must be 1 to {min(MAX_REPORTS, available):,}: dataset {dataset} has "
+            f"{count_text(available, 'exam')} with a report, and a bench has at most {MAX_REPORTS}",
         )
-    drawn = np.random.default_rng(seed).permutation(len(numbers))[:count]
-    return [numbers[index] for index in drawn]
+    drawn = np.random.default_rng(seed).permutation(available)[:count]
+    return [exam_row_ids[index] for index in drawn]
 
 
 def _build_requests(
@@ -479,11 +481,11 @@ def _build_requests(
     if unknown:
         raise InvalidValue(
             version.label,
-            f"has the variable {unknown[0]}, and exams have {', '.join(EXAM_VARIABLES)} only",
+            f"uses the variable {unknown[0]}, but exams only have {', '.join(EXAM_VARIABLES)}",
         )
     requests = []
-    for position, number in enumerate(exam_row_ids, start=1):
-        exam = load_exam(db, exam_id=number, with_report=True)
+    for position, exam_row_id in enumerate(exam_row_ids, start=1):
+        exam = load_exam(db, exam_id=exam_row_id, with_report=True)
         known = read_exam_variables(exam)
         images = [radiograph.sha256 for radiograph in exam.radiographs if radiograph.sha256 is not None]
         requests.append(

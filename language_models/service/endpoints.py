@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import InvalidValue, NotFound
 from domain.language_models import Call, DataUse, Endpoint, FailureKind, Usage
 from domain.people import Action, Person, require
@@ -115,10 +115,10 @@ def save_endpoint(db: Session, *, by: Person, endpoint: Endpoint, now: datetime)
     checked = check_endpoint(endpoint)
     before = stored.find_endpoint(db, name=checked.name)
     after = stored.add_endpoint(db, endpoint=checked, person_id=by.id or None, now=now)
-    record(
+    record_action(
         db,
         by=by,
-        what="set model endpoint",
+        action="set model endpoint",
         subject=f"endpoint {after.id}",
         old=_describe(before) if before else None,
         new=_describe(after),
@@ -136,10 +136,10 @@ def retire_endpoint(db: Session, *, by: Person, name: str, now: datetime) -> Non
     require(by, Action.MANAGE_MODELS)
     endpoint = _load(db, name)
     stored.retire_endpoint(db, endpoint_id=endpoint.id, now=now)
-    record(
+    record_action(
         db,
         by=by,
-        what="remove model endpoint",
+        action="remove model endpoint",
         subject=f"endpoint {endpoint.id}",
         old=_describe(endpoint),
         now=now,
@@ -239,10 +239,10 @@ def set_data_use(db: Session, *, by: Person, dataset: str, data_use: DataUse, no
     dataset_id = datasets.load_dataset(db, name=dataset).id
     before = stored.load_data_use(db, dataset_id=dataset_id)
     stored.save_data_use(db, dataset_id=dataset_id, data_use=data_use, now=now)
-    record(
+    record_action(
         db,
         by=by,
-        what="change data use",
+        action="change data use",
         subject=f"dataset {dataset_id}",
         old={"models": before.value},
         new={"models": data_use.value},

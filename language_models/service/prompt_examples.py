@@ -9,7 +9,7 @@ from datetime import datetime
 import numpy as np
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import NotFound, Refused
 from domain.exams import Exam
 from domain.people import Action, Person, require
@@ -131,10 +131,10 @@ def save_example(
         person_id=by.id or None,
         now=now,
     )
-    record(
+    record_action(
         db,
         by=by,
-        what="write prompt example",
+        action="write prompt example",
         subject=f"prompt example {number}",
         new={"prompt": version.name, "exam": source.number},
         now=now,
@@ -151,7 +151,7 @@ def remove_example(db: Session, *, by: Person, example: int, now: datetime) -> N
     require(by, Action.RUN_MODELS)
     if not stored.remove_example(db, example_id=example, now=now):
         raise NotFound(f"There is no example {example}. It may have been removed in another tab.")
-    record(db, by=by, what="remove prompt example", subject=f"prompt example {example}", now=now)
+    record_action(db, by=by, action="remove prompt example", subject=f"prompt example {example}", now=now)
 
 
 def export_examples(

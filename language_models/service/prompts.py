@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import InvalidValue, NotFound
 from domain.people import Action, Person, require
 from language_models.prompts import hash_prompt, normalise_prompt, parse_prompt
@@ -53,13 +53,13 @@ def save_prompt(
         person_id=by.id or None,
         now=now,
     )
-    record(
+    record_action(
         db,
         by=by,
-        what="save prompt",
+        action="save prompt",
         subject=f"prompt {version.id}",
         new={"name": version.label, "sha256": sha256},
-        why=version.note,
+        reason=version.note,
         now=now,
     )
     return version, True

@@ -10,7 +10,7 @@ from itertools import islice
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused
 from domain.language_models import (
     Budget,
@@ -154,10 +154,10 @@ def create_run(
         raise InvalidValue("requests", "must have at least one request")
     runs.set_requests(db, run_id=run_id, requests=digest.count, sha256=digest.sha256)
     run = runs.load_run(db, run_id=run_id)
-    record(
+    record_action(
         db,
         by=by,
-        what="create model run",
+        action="create model run",
         subject=f"model run {run_id}",
         new={
             "name": name,
@@ -248,10 +248,10 @@ def open_run(
     if budget is not None and budget != run.budget:
         _check_budget(budget, run.endpoint)
         runs.set_budget(db, run_id=run.id, budget=budget)
-        record(
+        record_action(
             db,
             by=by,
-            what="change budget of model run",
+            action="change budget of model run",
             subject=f"model run {run.id}",
             old={"budget": describe_budget(run.budget)},
             new={"budget": describe_budget(budget)},
@@ -276,7 +276,7 @@ def cancel_run(db: Session, *, by: Person, name: str, now: datetime) -> ModelRun
     if run.status is not RunStatus.CANCELLED:
         reason = f"Cancelled by {by.display_name}."
         runs.set_status(db, run_id=run.id, status=RunStatus.CANCELLED, reason=reason)
-        record(db, by=by, what="cancel model run", subject=f"model run {run.id}", now=now)
+        record_action(db, by=by, action="cancel model run", subject=f"model run {run.id}", now=now)
     return runs.load_run(db, run_id=run.id)
 
 

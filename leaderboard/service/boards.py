@@ -9,7 +9,7 @@ import numpy as np
 from sqlmodel import Session
 
 from accounts.service import load_person_by_name
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.count_texts import count_text
 from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused
 from domain.evaluations import Condition
@@ -86,10 +86,10 @@ def create_leaderboard(
     )
     add_version(db, leaderboard_id=leaderboard_id, version=1, release_id=found.id, now=now)
     leaderboard = boards.load_leaderboard(db, name=name)
-    record(
+    record_action(
         db,
         by=by,
-        what="create leaderboard",
+        action="create leaderboard",
         subject=f"leaderboard {leaderboard.id}",
         new={
             "name": name, "release": found.id, "questions": leaderboard.questions, "quotas": quotas,
@@ -195,8 +195,8 @@ def add_team(db: Session, *, by: Person, leaderboard: str, name: str, now: datet
     ):
         raise AlreadyThere(f"The leaderboard {board.name} has a team {name!r} already. Choose another name.")
     team_id = boards.add_team(db, leaderboard_id=board.id, name=name, now=now)
-    record(
-        db, by=by, what="add team", subject=f"leaderboard {board.id} team {team_id}", new={"name": name},
+    record_action(
+        db, by=by, action="add team", subject=f"leaderboard {board.id} team {team_id}", new={"name": name},
         now=now,
     )  # fmt: skip
     return Team(id=team_id, leaderboard_id=board.id, name=name, members=())
@@ -233,10 +233,10 @@ def change_members(
     for name, person in people.items():
         if name not in found.members:
             boards.add_member(db, leaderboard_id=board.id, team_id=found.id, person_id=person.id)
-    record(
+    record_action(
         db,
         by=by,
-        what="change members of team",
+        action="change members of team",
         subject=f"leaderboard {board.id} team {found.id}",
         old=found.members,
         new=sorted(people),
@@ -268,15 +268,15 @@ def set_text_only_reference(
     """
     require(by, Action.MANAGE_LEADERBOARDS)
     board = boards.load_leaderboard(db, name=leaderboard)
-    loaded = evaluations.load_answers(db, by=by, name=evaluation, now=now)
-    item = loaded.evaluation
+    given_answers = evaluations.load_answers(db, by=by, name=evaluation, now=now)
+    item = given_answers.evaluation
     if item.release_id != board.release_id or item.split != Split.PRIVATE:
         raise Refused(
             f"Evaluation {evaluation} is of {item.dataset} {item.release}, {item.split} split. Choose one "
             f"of the private split of {board.dataset} {board.release}."
         )
-    answers = next((c.answers for c in loaded.conditions if c.condition is Condition.NO_IMAGE), {})
-    numbers = {question.question.id: question for question in loaded.questions}
+    answers = next((c.answers for c in given_answers.conditions if c.condition is Condition.NO_IMAGE), {})
+    numbers = {question.question.id: question for question in given_answers.questions}
     private = boards.load_private_questions(db, leaderboard_id=board.id, version=board.version)
     missing = [key for key in private.question_ids if numbers[key].number not in answers]
     if missing:
@@ -395,8 +395,8 @@ def _store_reference(
     now: datetime,
 ) -> Reference:
     boards.add_references(db, leaderboard_id=board.id, version=board.version, references=[reference], now=now)
-    record(
-        db, by=by, what="set permanent row", subject=f"leaderboard {board.id}",
+    record_action(
+        db, by=by, action="set permanent row", subject=f"leaderboard {board.id}",
         new={"kind": reference.kind.value} | source, now=now,
     )  # fmt: skip
     return reference

@@ -16,7 +16,7 @@ from datetime import datetime
 import numpy as np
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import Refused
 from domain.leaderboards import DisclosedScore, Leaderboard, QuotaUse, Submission, Team
 from domain.people import Action, Person, require
@@ -107,7 +107,7 @@ def load_team_status(
 def select_submission(
     db: Session, *, by: Person, leaderboard: str, team: str | None = None, submission_id: int, now: datetime
 ) -> Submission:
-    """Select the submission that counts for a team. Locks the team.
+    """Select the submission that counts for a team. Locks the team's row.
 
     A submission that was not public becomes public. So a team whose displayed score on the Ladder is that of
     such a submission can still appear on the leaderboard.
@@ -128,10 +128,10 @@ def select_submission(
             f"Submission {submission_id} did not change the score of the team, so it cannot be selected."
         )
     submissions.add_selection(db, team_id=own_team.id, submission_id=submission_id, by=by.id or None, now=now)
-    record(
+    record_action(
         db,
         by=by,
-        what="select submission",
+        action="select submission",
         subject=f"leaderboard {board.id} team {own_team.id} submission {submission_id}",
         old=None if item.details.is_public else {"public": False},
         new=None if item.details.is_public else {"public": True},

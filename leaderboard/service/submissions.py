@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import NotAllowed, NotFound, Refused, StaleRevision
 from domain.leaderboards import Leaderboard, QuotaUse, Submission, SubmissionDetails, Team, quota_periods
 from domain.people import Action, Person, require
@@ -155,10 +155,10 @@ def record_submission(
         ),
         now=now,
     )
-    record(
+    record_action(
         db,
         by=by,
-        what="submit predictions",
+        action="submit predictions",
         subject=f"leaderboard {board.id} team {team.id} submission {submission_id}",
         new={"file_sha256": file.file_sha256, "method": details.method, "access": details.access.value},
         now=now,

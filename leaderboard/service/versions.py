@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.count_texts import count_text
 from domain.errors import Refused
 from domain.leaderboards import Leaderboard
@@ -23,7 +23,9 @@ from storage.release import releases
 
 
 def change_release(db: Session, *, by: Person, leaderboard: str, release: str, now: datetime) -> Leaderboard:
-    """Move a leaderboard to another release of its dataset, such as a corrected one. Locks the leaderboard.
+    """Move a leaderboard to another release of its dataset, such as a corrected one.
+
+    Locks the leaderboard's row.
 
     All submissions are scored again with their stored answers; the former scores stay. Nothing is charged. A
     score is disclosed if it was before, so the Ladder decides once. The reference row of chance is computed
@@ -98,10 +100,10 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
             ),
             now=now,
         )
-    record(
+    record_action(
         db,
         by=by,
-        what="change release of leaderboard",
+        action="change release of leaderboard",
         subject=f"leaderboard {board.id}",
         old={"release": board.release_id, "version": board.version, "questions": board.questions},
         new={"release": found.id, "version": new_board.version, "questions": new_board.questions},

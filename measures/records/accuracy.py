@@ -161,7 +161,7 @@ def _build_accuracy(
 ) -> AccuracyResult:
     notes = [share.note, f"clustered by {matrix.cluster_unit}" if is_clustered and not share.note else ""]
     if share.n == 0:
-        notes = ["not defined: no question has both this rater's answer and a truth"]
+        notes = ["not defined: no question has both this rater's answer and a reference answer"]
     notes.append(_helped_note(matrix, rater))
     return AccuracyResult(
         rater=matrix.raters[rater],

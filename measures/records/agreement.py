@@ -215,7 +215,7 @@ def _count_both_wrong(
 
 def _explain_none_wrong(matrix: RatingMatrix, a: int, b: int, rows: NDArray[np.int64]) -> str:
     if matrix.reference in (a, b):
-        return "one of the two is the truth"
+        return "one of the two raters is the reference"
     if not ((matrix.correct[rows, a] >= 0) & (matrix.correct[rows, b] >= 0)).any():
-        return "no truth is known"
+        return "no question that both answered has a reference answer"
     return "no question was answered incorrectly by both"

@@ -142,7 +142,9 @@ def list_endpoints(matrix: RatingMatrix, settings: Settings) -> list[Endpoint]:
 
 
 def find_truth(matrix: RatingMatrix, settings: Settings) -> NDArray[np.int64] | None:
-    """Return 1 for positive, 0 for negative questions and -1 without a truth; None without a positive answer.
+    """Return 1 for positive questions, 0 for negative ones and -1 for questions without a reference answer.
+
+    Return None if the settings name no positive answer.
 
     Raises:
         InvalidValue: there is no reference, or the reference never gave the positive answer.

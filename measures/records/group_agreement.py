@@ -71,8 +71,8 @@ def list_rater_groups(matrix: RatingMatrix) -> Iterator[RaterGroup]:
                 if matrix.kinds[column] == "reader" and (not arm or matrix.arms[column] == arm)
             ]
             columns = {"all": sorted(readers + models), "reader": readers, "model": models}[kind]
-            is_whole = kind != "all" and len(columns) == len(readers) + len(models)
-            if len(columns) >= 2 and not is_whole:
+            equals_all_raters = kind != "all" and len(columns) == len(readers) + len(models)
+            if len(columns) >= 2 and not equals_all_raters:
                 yield RaterGroup(kind=kind, arm=arm, columns=columns)
 
 
@@ -80,7 +80,7 @@ def _group_agreement(
     matrix: RatingMatrix, settings: Settings, group: RaterGroup, subset: QuestionSubset
 ) -> GroupAgreement:
     raters = group.columns
-    rows, exam = subset.rows, matrix.cluster_numbers(subset.rows)
+    rows, clusters = subset.rows, matrix.cluster_numbers(subset.rows)
     scale = build_scale(matrix, rows, settings.weights)
     formats = number_formats(matrix, rows, settings.weights)
     answers = scale.codes[:, raters]
@@ -89,7 +89,7 @@ def _group_agreement(
             answers,
             coefficient,
             weights=scale.weights,
-            clusters=exam,
+            clusters=clusters,
             strata=formats,
             confidence=settings.confidence,
             draws=settings.bootstrap,
@@ -103,11 +103,11 @@ def _group_agreement(
         estimates.get(coefficient, missing)
         for coefficient in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
     )
-    krippendorff = _krippendorff_alpha(answers, scale, settings, exam, formats) if scale.k else missing
+    krippendorff = _krippendorff_alpha(answers, scale, settings, clusters, formats) if scale.k else missing
     correct = matrix.correct[rows][:, raters]
     q, degrees, p = cochran_q(correct[(correct >= 0).all(axis=1)] == 1)
     light = _light_kappa(answers, scale, formats)
-    complete = int((correct >= 0).all(axis=1).sum())
+    n_complete = int((correct >= 0).all(axis=1).sum())
     return GroupAgreement(
         task=subset.name,
         raters=len(raters),
@@ -120,7 +120,7 @@ def _group_agreement(
         cochran_q=q,
         q_df=degrees,
         q_p=p,
-        q_n=complete,
+        q_n=n_complete,
         kind=group.kind,
         arm=group.arm,
         percent=percent.value,
@@ -143,7 +143,7 @@ def _group_agreement(
             {"percent": percent, "fleiss": fleiss, "conger": conger, "ac1": ac1, "alpha": krippendorff},
             light=light,
             q=q,
-            complete=complete,
+            n_complete=n_complete,
             formats=formats,
         ),
     )
@@ -154,12 +154,12 @@ def _join_notes(
     *,
     light: float | None,
     q: float | None,
-    complete: int,
+    n_complete: int,
     formats: NDArray[np.int64] | None,
 ) -> str:
     """Join the reasons why values are None.
 
-    A reason that does not apply to all coefficients lists its own.
+    If a reason applies to some coefficients only, their names precede it.
     """
     reasons: dict[str, list[str]] = {}
     for name, estimate in estimates.items():
@@ -176,8 +176,8 @@ def _join_notes(
     if q is None:
         q_reason = (
             "no question was answered correctly by some raters and incorrectly by others"
-            if complete
-            else "no question with a truth was answered by all"
+            if n_complete
+            else "no question with a reference answer was answered by all raters"
         )
         notes.append(f"cochran_q: not defined: {q_reason}")
     return "; ".join(notes)
@@ -187,7 +187,7 @@ def _krippendorff_alpha(
     answers: NDArray[np.int64],
     scale: Scale,
     settings: Settings,
-    exam: NDArray[np.int64] | None,
+    clusters: NDArray[np.int64] | None,
     formats: NDArray[np.int64] | None,
 ) -> Estimate:
     ordinal = settings.weights is Weights.LINEAR
@@ -195,7 +195,7 @@ def _krippendorff_alpha(
         answers,
         Coefficient.ALPHA,
         weights=ordinal_weights(answers, k=scale.k) if ordinal else scale.weights,
-        clusters=exam,
+        clusters=clusters,
         strata=formats,
         ordinal=ordinal,
         confidence=settings.confidence,

@@ -51,12 +51,12 @@ class Settings:
     def __post_init__(self) -> None:
         if not 0.5 <= self.confidence < 1:
             raise InvalidValue(
-                "confidence", f"{self.confidence} must be at least 0.5 and below 1, for example 0.95"
+                "confidence", f"must be at least 0.5 and below 1 (for example 0.95), not {self.confidence}"
             )
         if self.seed < 0:
-            raise InvalidValue("seed", f"{self.seed} must be 0 or more")
+            raise InvalidValue("seed", f"must be 0 or more, not {self.seed}")
         if self.bootstrap < 0 or 0 < self.bootstrap < 100:
-            raise InvalidValue("bootstrap", f"{self.bootstrap} must be 0 (none), or 100 or more")
+            raise InvalidValue("bootstrap", f"must be 0 (none) or at least 100, not {self.bootstrap}")
         if self.agreement_basis is AgreementBasis.CORRECTNESS and self.weights is not Weights.NONE:
             raise InvalidValue("weights", "need ordered answers; correct and incorrect have no order")
         if self.threshold is not None and self.positive is None:

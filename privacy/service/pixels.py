@@ -10,7 +10,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import NotFound, Refused
 from domain.patient_data import PixelCheck, PixelCheckScope, PixelDecision
 from domain.people import Action, Person, require
@@ -87,7 +87,7 @@ def record_ranks(
     patient_data.save_ranks(db, ranks=ranking[1], method=ranking[0], now=now)
     if ranking[1]:
         audit_values = {"images": len(ranking[1]), "method": ranking[0]}
-        record(db, by=by, what="rank images by text", subject="workspace", new=audit_values, now=now)
+        record_action(db, by=by, action="rank images by text", subject="workspace", new=audit_values, now=now)
 
 
 def load_pixel_state(db: Session, *, by: Person, dataset: str) -> PixelState:
@@ -163,10 +163,10 @@ def decide_images(
         if previous is not decision:
             previous_value = None if previous is None else previous.value
             subject = f"image {sha256}"
-            record(
+            record_action(
                 db,
                 by=by,
-                what="look for patients in pixels",
+                action="look for patients in pixels",
                 subject=subject,
                 old=previous_value,
                 new=decision.value,

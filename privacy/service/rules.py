@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.patient_data import Originals, PatientDataRules, PixelCheckScope
 from domain.people import Action, Person, require
 from imaging.pseudonyms import PseudonymKey
@@ -73,10 +73,10 @@ def change_rules(
         revision=revision,
     )
     after = patient_data.change_rules(db, rules=new_rules)
-    record(
+    record_action(
         db,
         by=by,
-        what="change the rules on patient data",
+        action="change the rules on patient data",
         subject="workspace",
         old=_rules_to_json(before),
         new=_rules_to_json(after),

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import NotFound, Refused
 from domain.patient_data import HEADER_HIT_KINDS, HitKind, Originals, TextHit
 from domain.people import Action, Person, require
@@ -110,10 +110,10 @@ def record_hits(db: Session, *, by: Person, result: TextSearchResult, now: datet
     require(by, Action.PROTECT_PATIENTS)
     replaced_kinds = frozenset(HitKind) if result.headers_available else _FROM_PATTERNS
     text_hits.replace_hits(db, dataset_id=result.dataset_id, hits=result.hits, kinds=sorted(replaced_kinds))
-    record(
+    record_action(
         db,
         by=by,
-        what="search texts for patients",
+        action="search texts for patients",
         subject=f"dataset {result.dataset_id}",
         new={"questions": result.questions, "headers": result.headers, "hits": len(result.hits)},
         now=now,

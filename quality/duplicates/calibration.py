@@ -1,7 +1,7 @@
 """The calibration of a threshold: pairs over the range of similarity, judged by a person.
 
-The guard has let these pairs through, so the question is how often it is wrong above a threshold. Pairs are
-drawn evenly from bins of similarity and weighted by the size of their bin.
+The rules have found these pairs equal in meaning, so the question is how often they are wrong above a
+threshold. Pairs are drawn evenly from bins of similarity and weighted by the size of their bin.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from domain.errors import InvalidValue, Refused
-from quality.duplicates.guard import Outcome
+from quality.duplicates.meaning import Outcome
 from quality.duplicates.search import Pair
 from terminology.taxonomy import NamedField, NameMapping
 

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from domain.duplicates import ComparedQuestion
 from domain.errors import InvalidValue
 from parallel.executors import map_in_order
-from quality.duplicates.guard import Outcome, compare_questions, signature, similarity_text
-from quality.duplicates.vectors import Embedding, LexicalEmbedding, cosines_of_pairs, find_similar_rows
+from quality.duplicates.meaning import Outcome, compare_questions, signature, similarity_text
+from quality.duplicates.vectors import Embedder, LexicalEmbedder, cosines_of_pairs, find_similar_rows
 from quality.duplicates.wording import normalise
 
 #: Questions of one part of the work.
@@ -35,14 +35,14 @@ PART_SIZE = 4_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
-    """How similar questions must be to be compared by the guard.
+    """How similar questions must be for their meanings to be compared.
 
     ``similarity = text_weight * cosine + structure_weight * structure``, where ``structure`` is the share of
     equal word pairs of two stems (Jaccard index). ReXVQA states a weight for the text only (its equation 3)
     and mentions structural features without a formula, so the default is the cosine alone.
 
     Attributes:
-        embedding: gives the vectors; the threshold belongs to it.
+        embedder: computes the vectors. A threshold is valid only for the embedder it was chosen with.
         threshold: the lowest similarity of a candidate.
         text_weight: the paper's lambda.
         structure_weight: the weight of the structural term.
@@ -52,7 +52,7 @@ class SearchSettings:
         InvalidValue: a threshold is outside 0 to 1, or a weight is negative.
     """
 
-    embedding: Embedding = field(default_factory=LexicalEmbedding)
+    embedder: Embedder = field(default_factory=LexicalEmbedder)
     threshold: float = 0.5
     text_weight: float = 1.0
     structure_weight: float = 0.0
@@ -67,7 +67,7 @@ class SearchSettings:
 
 
 class Pair(NamedTuple):
-    """Two compared questions by number, the smaller first, with the similarity and the guard's outcome."""
+    """Two compared questions by number, the smaller first, with their similarity and the outcome."""
 
     first: int
     second: int
@@ -79,8 +79,8 @@ class Pair(NamedTuple):
 class PartResult:
     """The result of one part of the work.
 
-    ``pairs`` contains duplicates and contradictions. ``differences`` counts what the guard found to differ in
-    the other candidates. ``paper_pairs`` counts the pairs above the paper's threshold by outcome.
+    ``pairs`` contains duplicates and contradictions. ``differences`` counts the other candidates by what
+    differs in them. ``paper_pairs`` counts the pairs above the paper's threshold by outcome.
     """
 
     pairs: tuple[Pair, ...]
@@ -187,7 +187,7 @@ def compute_similarities(
     settings: SearchSettings,
 ) -> NDArray[np.float32]:
     """Return the similarity of each pair of questions, shape (pairs,)."""
-    vectors = settings.embedding.embed([similarity_text(question) for question in questions])
+    vectors = settings.embedder.embed([similarity_text(question) for question in questions])
     similarities = settings.text_weight * cosines_of_pairs(vectors, first, second)
     if settings.structure_weight:
         shapes = [_word_pairs(question.stem) for question in questions]
@@ -228,21 +228,25 @@ def _compare_exams(settings: SearchSettings, exams: list[list[ComparedQuestion]]
     first, second = np.array(indices, dtype=np.intp).T
     similarities = compute_similarities(questions, first, second, settings=settings)
     candidates = similarities >= min(settings.threshold, settings.paper_threshold)
-    return _apply_guard(questions, first[candidates], second[candidates], similarities[candidates], settings)
+    return _compare_candidates(
+        questions, first[candidates], second[candidates], similarities[candidates], settings
+    )
 
 
 def _compare_blocks(settings: SearchSettings, blocks: list[list[ComparedQuestion]]) -> PartResult:
     """Compare all pairs of wordings inside each block."""
     results = []
     for questions in blocks:
-        vectors = settings.embedding.embed([similarity_text(question) for question in questions])
+        vectors = settings.embedder.embed([similarity_text(question) for question in questions])
         lowest = settings.threshold if not settings.structure_weight else 0.0
         first, second, similarities = find_similar_rows(vectors, threshold=lowest)
         if settings.structure_weight or settings.text_weight != 1:
             similarities = compute_similarities(questions, first, second, settings=settings)
         candidates = similarities >= settings.threshold
         results.append(
-            _apply_guard(questions, first[candidates], second[candidates], similarities[candidates], settings)
+            _compare_candidates(
+                questions, first[candidates], second[candidates], similarities[candidates], settings
+            )
         )
     return PartResult(
         pairs=tuple(pair for result in results for pair in result.pairs),
@@ -251,7 +255,7 @@ def _compare_blocks(settings: SearchSettings, blocks: list[list[ComparedQuestion
     )
 
 
-def _apply_guard(
+def _compare_candidates(
     questions: Sequence[ComparedQuestion],
     first: NDArray[np.intp],
     second: NDArray[np.intp],

@@ -1,7 +1,7 @@
 """Vectors of texts, whose cosine finds candidates.
 
-An :class:`Embedding` gives one vector of length 1 per text. The default counts groups of letters. It needs
-nothing, runs anywhere, and does not see that two sentences in other words mean the same.
+An :class:`Embedder` computes one unit vector per text. The default counts groups of letters. It needs no
+model, runs anywhere, and does not recognise that two differently worded sentences mean the same.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from scipy.sparse import csr_array, find
 Vectors = csr_array | NDArray[np.float32]
 
 
-class Embedding(Protocol):
+class Embedder(Protocol):
     """Turns texts into vectors. It is sent to other processes, so it must be picklable."""
 
     @property
     def name(self) -> str:
-        """What a threshold belongs to: the kind of embedding with its settings."""
+        """The name under which thresholds are stored: the kind of embedding with its settings."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one vector of length 1 per text, shape (texts, dimensions), dense or sparse."""
+        """Return one unit vector (norm 1) per text, shape (texts, dimensions), dense or sparse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LexicalEmbedding:
+class LexicalEmbedder:
     """Counts of the groups of letters inside words, hashed, with square roots against long repetitions.
 
     The weights do not depend on the dataset, so a threshold holds for all datasets, and questions can be

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         DuplicateReport,
         find_duplicates,
         find_repeated_wordings,
-        load_embedding,
+        load_embedder,
         load_pairs,
         mark_duplicates,
     )
@@ -126,7 +126,7 @@ __all__ = [
     "load_calibration",
     "load_check_outcomes",
     "load_check_report",
-    "load_embedding",
+    "load_embedder",
     "load_jury_progress",
     "load_jury_results",
     "load_jury_tiers",

@@ -1,6 +1,7 @@
 """Services for the calibration of near-duplicates: drawing pairs, judging them, and the estimate.
 
-The pairs are wordings of the whole dataset that the guard lets through, because one exam has too few.
+The pairs are wordings of the whole dataset for which the meaning comparison finds the same meaning; one exam
+has too few of them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.duplicates import CalibrationPair
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
@@ -23,7 +24,7 @@ from quality.duplicates.calibration import (
     draw_pairs,
     estimate_wrong_merges,
 )
-from quality.duplicates.guard import Outcome
+from quality.duplicates.meaning import Outcome
 from quality.duplicates.search import Pair, SearchSettings
 from quality.service.duplicates import find_repeated_wordings
 from storage.intake import datasets
@@ -107,10 +108,10 @@ def store_calibration(
     require(by, Action.IMPORT_QUESTIONS)
     summary = datasets.load_dataset(db, name=dataset)
     calibration_pairs.add_pairs(db, dataset_id=summary.id, embedding=embedding, pairs=pairs, now=now)
-    record(
+    record_action(
         db,
         by=by,
-        what="draw pairs for calibration",
+        action="draw pairs for calibration",
         subject=f"dataset {summary.id}",
         new={"embedding": embedding, "pairs": len(pairs)},
         now=now,
@@ -131,10 +132,10 @@ def judge_pair(
     if calibration_pairs.find_dataset_of_pair(db, pair_id=pair_id) != summary.id:
         raise NotFound(f"Dataset {dataset} has no pair {pair_id}. `duplicates calibration` lists the pairs.")
     calibration_pairs.append_judgement(db, pair_id=pair_id, is_same=is_same, person_id=by.id or None, now=now)
-    record(
+    record_action(
         db,
         by=by,
-        what="judge pair of questions",
+        action="judge pair of questions",
         subject=f"dataset {summary.id}",
         new={"pair": pair_id, "same": is_same},
         now=now,
@@ -151,7 +152,7 @@ def load_calibration(
     """
     require(by, Action.SEE_CHECKS)
     summary = datasets.load_dataset(db, name=dataset)
-    embedding = (settings or SearchSettings()).embedding.name
+    embedding = (settings or SearchSettings()).embedder.name
     pairs = calibration_pairs.load_pairs(db, dataset_id=summary.id, embedding=embedding)
     return Calibration(
         dataset=dataset,

@@ -16,11 +16,10 @@ from sqlmodel import Session
 from domain.checks import Check, Problem, Settings
 from domain.duplicates import ComparedQuestion
 from domain.people import Action, Person, require
-from language_models.embeddings import EndpointEmbedding
+from language_models.embeddings import EndpointEmbedder
 from language_models.service.data_use import check_data_use
 from language_models.service.endpoints import load_endpoint
 from parallel.executors import open_executor_for
-from quality.duplicates.guard import Outcome
 from quality.duplicates.marking import (
     DEFAULT_LIMIT,
     GroupShare,
@@ -30,6 +29,7 @@ from quality.duplicates.marking import (
     count_shares,
     require_below_limit,
 )
+from quality.duplicates.meaning import Outcome
 from quality.duplicates.search import (
     Pair,
     SearchSettings,
@@ -37,7 +37,7 @@ from quality.duplicates.search import (
     find_pairs_in_exams,
     find_similar_wordings,
 )
-from quality.duplicates.vectors import Embedding
+from quality.duplicates.vectors import Embedder
 from quality.service.runs import record_results
 from quality.service.settings import switch_check
 from storage.intake import datasets
@@ -62,7 +62,7 @@ class DuplicateReport:
         contradictions: pairs with the same question and contradicting keys.
         shares: the share that would be marked, of all questions, by task and by category.
         differences: what differs in the other candidates.
-        paper_pairs: pairs above the paper's threshold, by what the guard finds.
+        paper_pairs: pairs above the paper's threshold, by the outcome of the meaning comparison.
         settings: what the similarity was computed with.
     """
 
@@ -88,8 +88,8 @@ class ComparedPair:
     similarity: float
 
 
-def load_embedding(db: Session, *, by: Person, endpoint: str, names: Sequence[str]) -> Embedding:
-    """Return the embedding by the model of an endpoint that may see the questions of these datasets.
+def load_embedder(db: Session, *, by: Person, endpoint: str, names: Sequence[str]) -> Embedder:
+    """Return an embedder that uses the model of an endpoint, which may see the questions of these datasets.
 
     Raises:
         NotFound: there is no such endpoint or dataset.
@@ -99,7 +99,7 @@ def load_embedding(db: Session, *, by: Person, endpoint: str, names: Sequence[st
     for name in names:
         datasets.load_dataset(db, name=name)
     check_data_use(db, datasets=names, endpoint=chosen)
-    return EndpointEmbedding(endpoint=chosen)
+    return EndpointEmbedder(endpoint=chosen)
 
 
 def find_duplicates(
@@ -153,7 +153,7 @@ def find_duplicates(
         differences=result.differences,
         paper_pairs=result.paper_pairs,
         settings={
-            "embedding": settings.embedding.name,
+            "embedding": settings.embedder.name,
             "threshold": settings.threshold,
             "text_weight": settings.text_weight,
             "structure_weight": settings.structure_weight,

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.checks import JURY_CHECKS, Check
 from domain.errors import InvalidValue, Refused
 from domain.juries import MIN_FAMILIES, Judge, Jury
@@ -235,10 +235,10 @@ def plan_jury(
     if any(excluded for plan in plans for excluded in plan.excluded.values()):
         # Excluded judges are stored like votes, so the counts of the results have to include them.
         update_results(db, by=by, jury=stored.load_jury(db, jury_id=jury_id), usable_votes={}, now=now)
-    record(
+    record_action(
         db,
         by=by,
-        what="plan jury",
+        action="plan jury",
         subject=f"dataset {dataset_id}",
         new={
             "jury": jury_id,
@@ -249,7 +249,7 @@ def plan_jury(
             "own family allowed": bool(settings.override_reason.strip()),
             "written by": written_by,
         },
-        why=settings.override_reason.strip(),
+        reason=settings.override_reason.strip(),
         now=now,
     )
     return stored.load_jury(db, jury_id=jury_id)

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.checks import CHECKS, JURY_CHECKS, Check, CheckResult, Need, Problem
 from domain.errors import InvalidValue
 from domain.juries import CriterionAnswer, Judge, Jury, JuryCriterion, Vote
@@ -166,10 +166,10 @@ def store_jury_results(
         ),
     )
     reported = len({number for number, _ in found})
-    record(
+    record_action(
         db,
         by=by,
-        what="check questions",
+        action="check questions",
         subject=f"dataset {summary.id}",
         new={
             "checks": {check.value: CHECKS[check].version},

@@ -18,7 +18,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.checks import CHECKS, CHECKS_ON_IMPORT, Check, Need, Problem, Settings
 from domain.count_texts import count_text
 from domain.expectations import Expectations
@@ -117,10 +117,10 @@ def run_checks(
 def finish_run(db: Session, *, by: Person, run: CheckRun, now: datetime) -> None:
     """Record a run in the audit trail."""
     require(by, Action.IMPORT_QUESTIONS)
-    record(
+    record_action(
         db,
         by=by,
-        what="check questions",
+        action="check questions",
         subject=f"dataset {run.dataset_id}",
         new={
             "checks": {check.value: CHECKS[check].version for check in run.problems},

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.checks import Check, Settings
 from domain.errors import InvalidValue
 from domain.people import Action, Person, require
@@ -33,10 +33,10 @@ def switch_check(db: Session, *, by: Person, dataset: str, check: Check, is_on: 
     if state.is_on == is_on:
         return
     check_states.save_state(db, dataset_id=summary.id, state=replace(state, is_on=is_on))
-    record(
+    record_action(
         db,
         by=by,
-        what="switch check",
+        action="switch check",
         subject=f"dataset {summary.id}",
         old={"check": check.value, "is_on": state.is_on},
         new={"check": check.value, "is_on": is_on},
@@ -57,7 +57,7 @@ def reset_checks(db: Session, *, by: Person, dataset: str, now: datetime) -> Non
     states = check_states.load_states(db, dataset_id=summary.id)
     chosen = [check for check in QUESTION_CHECKS if states[check].is_on]
     check_states.restart_checks(db, dataset_id=summary.id, checks=chosen)
-    record(db, by=by, what="check all questions again", subject=f"dataset {summary.id}", now=now)
+    record_action(db, by=by, action="check all questions again", subject=f"dataset {summary.id}", now=now)
 
 
 def set_minimum_explanation(db: Session, *, by: Person, dataset: str, characters: int, now: datetime) -> None:
@@ -74,10 +74,10 @@ def set_minimum_explanation(db: Session, *, by: Person, dataset: str, characters
     if characters == summary.minimum_explanation:
         return
     datasets.set_minimum_explanation(db, dataset_id=summary.id, characters=characters)
-    record(
+    record_action(
         db,
         by=by,
-        what="change settings of check",
+        action="change settings of check",
         subject=f"dataset {summary.id}",
         old={"minimum_explanation": summary.minimum_explanation},
         new={"minimum_explanation": characters},

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import InvalidValue, NotFound
 from domain.people import Action, Person, require
 from domain.vocabulary import NOT_MAPPED
@@ -181,10 +181,10 @@ def map_name(
         person_id=by.id or None,
         now=now,
     )
-    record(
+    record_action(
         db,
         by=by,
-        what="map name",
+        action="map name",
         subject=f"dataset {dataset_id}",
         old={"field": field.value, "name": raw, "controlled": previous},
         new={"field": field.value, "name": raw, "controlled": controlled},

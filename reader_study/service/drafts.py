@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import InvalidValue, NotFound, StaleRevision
 from domain.people import Action, Person, require
 from reader_study.service.locked_case import check_open, lock_case
@@ -28,7 +28,9 @@ def record_guideline_read(db: Session, *, person: Person, study_id: int, now: da
     if reader.guideline_read_at is not None:
         return
     study_readers.set_guideline_read(db, reader_id=reader.id, now=now)
-    record(db, by=person, what="read guideline", subject=f"study {study_id} reader {reader.id}", now=now)
+    record_action(
+        db, by=person, action="read guideline", subject=f"study {study_id} reader {reader.id}", now=now
+    )
 
 
 def save_reading_draft(  # allow writes-without-record: a draft is not an answer yet

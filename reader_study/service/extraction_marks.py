@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import AlreadyThere, InvalidValue, NotFound, StaleRevision
 from domain.marks import AnswerMark, ExtractionMark, ReplyId
 from domain.people import Action, Person, require
@@ -153,10 +153,10 @@ def mark_extraction(
         stored.add_extraction_mark(db, mark=saved)
     except AlreadyThere as error:
         raise StaleRevision(message) from error
-    record(
+    record_action(
         db,
         by=by,
-        what="mark extraction",
+        action="mark extraction",
         subject=f"study {loaded_study.id} model {reply.model_id} question {reply.question_row_id}",
         old=None if latest is None or latest.mark is None else latest.mark.value,
         new={"mark": None if mark is None else mark.value, "revision": revision},

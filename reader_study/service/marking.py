@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service import load_person_by_name
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import AlreadyThere, InvalidValue, NotAllowed, NotFound, Refused, StaleRevision
 from domain.mail import NoticeKind
 from domain.marks import AnswerId, AnswerMark, Marker, MarkerRole, MarkRevision, identify_answer
@@ -34,7 +34,7 @@ from storage.reader_study.studies import load_current_protocol, load_study, lock
 def assign_marker(
     db: Session, *, by: Person, study: str, role: MarkerRole, to: str | None, now: datetime
 ) -> tuple[Marker, ...]:
-    """Set who marks the open answers of a study, first or second. Locks the study.
+    """Set who marks the open answers of a study, first or second. Locks the study's row.
 
     A new person continues with the marks that exist.
 
@@ -65,10 +65,10 @@ def assign_marker(
     stored.save_marker(
         db, study_id=loaded_study.id, role=role, person_id=person.id if person else None, now=now
     )
-    record(
+    record_action(
         db,
         by=by,
-        what="assign marker",
+        action="assign marker",
         subject=f"study {loaded_study.id}",
         old={role.label: old},
         new={role.label: person.name if person else None},
@@ -169,20 +169,20 @@ def load_marking_sheet(
         index = next((index for index, item in enumerate(answers) if _mark_of(marks, item) is None), None)
     if index is None:
         return task
-    shown = answers[index]
-    case_number, question = questions[shown.id.case_id]
-    revision = marks.get(shown.id)
-    exam_row_id = load_blind_case(db, case_id=shown.id.case_id).exam_row_id
+    shown_answer = answers[index]
+    case_number, question = questions[shown_answer.id.case_id]
+    revision = marks.get(shown_answer.id)
+    exam_row_id = load_blind_case(db, case_id=shown_answer.id.case_id).exam_row_id
     others = (*answers[index + 1 :], *answers[:index])
     return MarkingSheet(
         task=task,
-        answer=shown,
+        answer=shown_answer,
         case_number=case_number,
         question=question,
         exam_row_id=exam_row_id,
         radiographs=load_exam_without_information(db, exam_id=exam_row_id).radiographs,
         number=index + 1,
-        mark=_mark_of(marks, shown),
+        mark=_mark_of(marks, shown_answer),
         revision=revision.revision if revision else 0,
         previous=answers[index - 1] if index else None,
         next=answers[index + 1] if index + 1 < len(answers) else None,
@@ -401,10 +401,10 @@ def _save_mark(
         raise StaleRevision(
             "Not saved: this answer was marked meanwhile, in another tab. Check the mark that is shown now."
         ) from error
-    record(
+    record_action(
         db,
         by=person,
-        what=MARK_ANSWER,
+        action=MARK_ANSWER,
         subject=mark_subject(study_id=study.id, case_number=case_number),
         new=mark_to_plain(saved),
         now=now,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import Refused
 from domain.people import Action, Person, require
 from domain.problems import Refusal
@@ -48,7 +48,7 @@ def import_readings(
     now: datetime,
     progress: Callable[[int, int], None] | None = None,
 ) -> OutsideReadings:
-    """Import the readings of people without an account, under the names in the file. Locks the study.
+    """Import the readings of people without an account, under the names in the file. Locks the study's row.
 
     The first record of a reader and question, by ``read_at``, is the reading; the second is a repeat. Records
     of readers with an account in the study are refused.
@@ -133,10 +133,10 @@ def import_readings(
         if progress is not None:
             progress(start, len(new_readings))
         add_readings(db, readings=new_readings[start : start + _BATCH_SIZE])
-    record(
+    record_action(
         db,
         by=by,
-        what="import readings",
+        action="import readings",
         subject=f"study {loaded_study.id}",
         new={"file": file, "readings": len(records), "readers": names},
         now=now,

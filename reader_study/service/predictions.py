@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import InvalidValue, NotFound, Refused
 from domain.people import Action, Person, require
 from domain.problems import Refusal
@@ -229,10 +229,10 @@ def _save_run(
             replace(prediction, model_id=model_id) for prediction in new_predictions[start : start + _CHUNK]
         ]
         stored.add_predictions(db, run_id=run_id, predictions=batch)
-    record(
+    record_action(
         db,
         by=by,
-        what="import predictions",
+        action="import predictions",
         subject=f"dataset {dataset_id} model {model_id}",
         new={"file": file, "sha256": digest, "predictions": len(new_predictions), "failed": failed},
         now=now,

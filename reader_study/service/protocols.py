@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
 from domain.protocols import READING_CONDITIONS, Protocol, ProtocolVersion, diff_protocols
@@ -22,7 +22,7 @@ from storage.reader_study.readings import count_readings
 def change_protocol(
     db: Session, *, by: Person, study: str, protocol: Protocol, why: str = "", now: datetime
 ) -> ProtocolVersion:
-    """Add a version of the protocol. Locks the study.
+    """Add a version of the protocol. Locks the study's row.
 
     Before the first answer, everything can be changed. After it, the new version is an amendment: it must
     have a reason, and reading conditions cannot be changed. If the shuffling of options changes, the reading
@@ -71,16 +71,16 @@ def change_protocol(
     stored.add_protocol(db, version=version)
     if not loaded_study.frozen and protocol.shuffle_options != current_version.protocol.shuffle_options:
         replace_reading_orders(db, study=loaded_study)
-    record(
+    record_action(
         db,
         by=by,
-        what="change protocol",
+        action="change protocol",
         subject=f"study {loaded_study.id}",
         old={"version": current_version.version, "sha256": current_version.sha256}
         | {name: _to_plain(before) for name, before, _ in changed},
         new={"version": version.version, "sha256": version.sha256}
         | {name: _to_plain(after) for name, _, after in changed},
-        why=why.strip(),
+        reason=why.strip(),
         now=now,
     )
     return version
@@ -145,13 +145,13 @@ def exclude_readings(
         excluded_at=now,
     )
     stored.add_exclusion(db, exclusion=exclusion)
-    record(
+    record_action(
         db,
         by=by,
-        what="exclude from study",
+        action="exclude from study",
         subject=f"study {loaded_study.id}",
         new={"case": case, "reader": reader},
-        why=why.strip(),
+        reason=why.strip(),
         now=now,
     )
     return exclusion

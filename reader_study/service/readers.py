@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service import load_person_by_name
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import InvalidValue, NotFound, Refused
 from domain.mail import NoticeKind
 from domain.people import Action, Person, Role, require
@@ -25,7 +25,7 @@ from storage.reader_study.studies import load_study
 def assign_readers(
     db: Session, *, by: Person, study: str, to: Sequence[str], now: datetime
 ) -> tuple[Reader, ...]:
-    """Add readers to a study and recompute all reading orders. Locks the study.
+    """Add readers to a study and recompute all reading orders. Locks the study's row.
 
     People who are already readers of the study are ignored. A new reader gets the profile of their latest
     study.
@@ -78,7 +78,9 @@ def assign_readers(
         added_ids.append(person.id)
     if added_names:
         replace_reading_orders(db, study=loaded_study)
-        record(db, by=by, what="assign readers", subject=f"study {loaded_study.id}", new=added_names, now=now)
+        record_action(
+            db, by=by, action="assign readers", subject=f"study {loaded_study.id}", new=added_names, now=now
+        )
         notify(
             db,
             by_id=by.id,
@@ -92,7 +94,7 @@ def assign_readers(
 
 
 def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: datetime) -> tuple[Reader, ...]:
-    """Remove a reader before the first answer, and recompute the orders of the others. Locks the study.
+    """Remove a reader before the first answer, and recompute the orders of the others. Locks the study's row.
 
     Returns:
         The remaining readers.
@@ -114,8 +116,13 @@ def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: date
     replace_slots(db, study_id=loaded_study.id, slots=())
     stored.remove_reader(db, reader_id=removed_reader.id)
     replace_reading_orders(db, study=loaded_study)
-    record(
-        db, by=by, what="remove reader", subject=f"study {loaded_study.id}", old=removed_reader.name, now=now
+    record_action(
+        db,
+        by=by,
+        action="remove reader",
+        subject=f"study {loaded_study.id}",
+        old=removed_reader.name,
+        now=now,
     )
     return stored.list_readers(db, study_id=loaded_study.id)
 
@@ -150,10 +157,10 @@ def set_profile(
     if (before.profile, before.of_reference) == (profile, of_reference):
         return before
     after = stored.update_reader(db, reader_id=before.id, profile=profile, of_reference=of_reference)
-    record(
+    record_action(
         db,
         by=by,
-        what="set reader profile",
+        action="set reader profile",
         subject=f"study {loaded_study.id} reader {before.id}",
         old=_profile_to_plain(before),
         new=_profile_to_plain(after),

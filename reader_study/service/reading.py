@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import AlreadyThere, Refused, StaleRevision
 from domain.image_display import resolve_image_display
 from domain.people import Action, Person, require
@@ -32,7 +32,9 @@ def submit_reading(
     submitted: SubmittedAnswer,
     now: datetime,
 ) -> Reading:
-    """Store a reader's answer to a case, or a later revision of it. Locks the study and deletes the draft.
+    """Store a reader's answer to a case, or a later revision of it.
+
+    Locks the study's row and deletes the draft.
 
     Args:
         db: a session for writing.
@@ -87,10 +89,10 @@ def submit_reading(
             return first
         raise StaleRevision(_describe_conflict(locked, first)) from error
     stored.clear_draft(db, key=locked.reading_key, revision=(draft.revision if draft else 0) + 1)
-    record(
+    record_action(
         db,
         by=person,
-        what=SUBMIT_READING,
+        action=SUBMIT_READING,
         subject=f"study {locked.study.id} reader {locked.reader.id} case {locked.case.number}",
         old=reading_to_plain(latest) if latest else None,
         new=reading_to_plain(reading),

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.count_texts import count_text
 from domain.errors import AlreadyThere, InvalidValue
 from domain.mail import NoticeKind
@@ -85,10 +85,10 @@ def create_study(
     add_cases(db, study_id=study_id, cases=cases)
     version = create_protocol_version(study_id, 1, protocol, why="", answers=0, by=by, now=now)
     stored.add_protocol(db, version=version)
-    record(
+    record_action(
         db,
         by=by,
-        what="create study",
+        action="create study",
         subject=f"study {study_id}",
         new={
             "name": name,
@@ -119,13 +119,13 @@ def load_study_summary(db: Session, *, by: Person, study: str) -> StudySummary:
 
 
 def close_study(db: Session, *, by: Person, study: str, now: datetime) -> ReaderStudy:
-    """Close a study, so that it accepts no readings. Does nothing if it is closed. Locks the study."""
+    """Close a study, so that it accepts no readings. Does nothing if it is closed. Locks the study's row."""
     require(by, Action.RUN_STUDY)
     return _set_state(db, by=by, study=study, state=StudyState.CLOSED, now=now)
 
 
 def reopen_study(db: Session, *, by: Person, study: str, now: datetime) -> ReaderStudy:
-    """Reopen a closed study. Does nothing if it is open. Locks the study."""
+    """Reopen a closed study. Does nothing if it is open. Locks the study's row."""
     require(by, Action.RUN_STUDY)
     return _set_state(db, by=by, study=study, state=StudyState.OPEN, now=now)
 
@@ -171,10 +171,10 @@ def _set_state(db: Session, *, by: Person, study: str, state: StudyState, now: d
         return loaded_study
     stored.set_study_state(db, study_id=loaded_study.id, state=state)
     action = "close study" if state is StudyState.CLOSED else "reopen study"
-    record(
+    record_action(
         db,
         by=by,
-        what=action,
+        action=action,
         subject=f"study {loaded_study.id}",
         old=loaded_study.state.value,
         new=state.value,

@@ -90,7 +90,7 @@ def choose_models(
     why: str = "",
     now: datetime,
 ) -> ProtocolVersion:
-    """Choose which models take part, as a new version of the protocol. Locks the study.
+    """Choose which models take part, as a new version of the protocol. Locks the study's row.
 
     Args:
         db: a session for writing.

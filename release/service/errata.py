@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.corrections import Change
 from domain.errata import ErratumReport, ErratumStatus, Settlement, check_report_text, settle_report
 from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused
@@ -174,10 +174,10 @@ def report_problem(
         by=by.id or None,
         now=now,
     )
-    record(
+    record_action(
         db,
         by=by,
-        what=REPORT_PROBLEM,
+        action=REPORT_PROBLEM,
         subject=f"release {release_id} question {match.question_row_id}",
         new={"kind": kind.value, "text": text},
         now=now,

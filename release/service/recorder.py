@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.people import Action, Person, require
 from release.rule import RULE
 from release.service.writer import WrittenRelease, check_name_is_free
@@ -36,8 +36,8 @@ def record_release(db: Session, *, by: Person, release: WrittenRelease, now: dat
     if existing is not None:
         if existing.folder != release.folder:
             releases.move_release(db, release_id=existing.id, folder=release.folder)
-            record(
-                db, by=by, what="move release", subject=f"release {existing.id}", old=str(existing.folder),
+            record_action(
+                db, by=by, action="move release", subject=f"release {existing.id}", old=str(existing.folder),
                 new=str(release.folder), now=now,
             )  # fmt: skip
         return ReleaseSummary(id=existing.id, release=release)
@@ -63,5 +63,7 @@ def record_release(db: Session, *, by: Person, release: WrittenRelease, now: dat
         "manifest_sha256": release.manifest_sha256,
         **({} if release.condition_note is None else {"condition": release.condition_note}),
     }
-    record(db, by=by, what="make release", subject=f"release {release_id}", new=audit_values, now=now)
+    record_action(
+        db, by=by, action="make release", subject=f"release {release_id}", new=audit_values, now=now
+    )
     return ReleaseSummary(id=release_id, release=release)

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.errors import NotFound
 from domain.people import Action, Person, require
 from records.decoding import decode_json
@@ -113,10 +113,10 @@ def record_training_data(
 ) -> None:
     """Record in the audit trail that training data were written."""
     require(by, Action.MAKE_RELEASE)
-    record(
+    record_action(
         db,
         by=by,
-        what="write training data",
+        action="write training data",
         subject=f"release {release_id}",
         new={
             "library": training.library, "boxes": training.boxes, "split": training.split,

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service import load_person_by_name
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.adjudications import Adjudication, AdjudicationRules, Dispute
 from domain.batches import Batch
 from domain.errata import ErratumReport
@@ -115,7 +115,7 @@ def load_adjudication_rules(db: Session, *, by: Person, batch: str) -> Versioned
 def change_adjudication_rules(
     db: Session, *, by: Person, batch: str, rules: AdjudicationRules, revision: int, now: datetime
 ) -> VersionedRules:
-    """Change the rules of adjudication, including the adjudicators. Locks the batch.
+    """Change the rules of adjudication, including the adjudicators. Locks the batch's row.
 
     Setting the same rules again changes nothing.
 
@@ -153,8 +153,8 @@ def change_adjudication_rules(
         db, batch_id=loaded_batch.id, rules=rules, person_ids=[person.id for person in people],
         revision=before.revision + 1, now=now,
     )  # fmt: skip
-    record(
-        db, by=by, what="change rules of adjudication", subject=batch_subject(loaded_batch),
+    record_action(
+        db, by=by, action="change rules of adjudication", subject=batch_subject(loaded_batch),
         old=_describe_rules(before.rules), new=_describe_rules(rules), now=now,
     )  # fmt: skip
     return adjudications.load_rules(db, batch_id=loaded_batch.id)
@@ -307,7 +307,7 @@ def _load_reports(
 def adjudicate(
     db: Session, *, person: Person, adjudication: Adjudication, report_ids: Collection[int] = ()
 ) -> Adjudication:
-    """Store an adjudication, which a later revision of any adjudicator may supersede. Locks the batch.
+    """Store an adjudication, which a later revision of any adjudicator may supersede. Locks the batch's row.
 
     It settles the open reports of problems in the question.
 
@@ -353,11 +353,11 @@ def adjudicate(
         adjudications.add_adjudication(db, adjudication=adjudication)
     except AlreadyThere as error:
         raise StaleRevision(describe_stale_dispute(latest)) from error
-    record(
+    record_action(
         db,
         by=person,
-        what=ADJUDICATE,
-        why=adjudication.reason,
+        action=ADJUDICATE,
+        reason=adjudication.reason,
         now=adjudication.given_at,
         subject=f"{batch_subject(batch)} question {adjudication.question_row_id}",
         old=None if latest is None else adjudication_to_plain(latest),

@@ -9,13 +9,14 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service import load_person_by_name
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.batches import AssignmentState, Batch
 from domain.count_texts import count_text
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
 from review.distribution import (
     CurrentAssignments,
+    Distribution,
     UnderassignedQuestion,
     distribute_questions,
     format_names,
@@ -52,7 +53,7 @@ def assign(
 ) -> AssignSummary:
     """Assign every question that has fewer than ``overlap`` reviewers to some of these people.
 
-    Locks the batch. Questions of one exam are assigned to the same person, and people get nearly equal
+    Locks the batch's row. Questions of one exam are assigned to the same person, and people get nearly equal
     numbers of questions. Existing assignments are kept. To add a second reviewer later, assign again with
     ``overlap=2``.
 
@@ -81,7 +82,7 @@ def assign(
         return AssignSummary(
             batch=batch,
             assigned={person.name: 0 for person in people},
-            notes=(f"Every question has {_format_reviewer_count(overlap)} or more already.",),
+            notes=(_describe_full_overlap(overlap),),
         )
     distribution = distribute_questions(
         underassigned, people=[person.id for person in people], reviewers_by_exam=current.reviewers_by_exam
@@ -94,15 +95,10 @@ def assign(
         )
     create_assignments(db, loaded_batch, current, distribution, by_id=by.id, now=now)
     new = {"overlap": overlap, "given": map_names_to_questions(distribution, people)}
-    record(db, by=by, what="assign questions", subject=batch_subject(loaded_batch), new=new, now=now)
+    record_action(db, by=by, action="assign questions", subject=batch_subject(loaded_batch), new=new, now=now)
     notes: tuple[str, ...] = ()
     if distribution.unplaced:
-        notes = (
-            (
-                f"Still with fewer than {_format_reviewer_count(overlap)}:"
-                f" {count_text(len(distribution.unplaced), 'question')}. Choose further reviewers."
-            ),
-        )
+        notes = (f"{_describe_unplaced(distribution, overlap)} Choose further reviewers.",)
     return AssignSummary(
         batch=batch,
         assigned={person.name: len(distribution.by_person[person.id]) for person in people},
@@ -130,14 +126,9 @@ def preview_assign(
     )
     notes: tuple[str, ...] = ()
     if not underassigned:
-        notes = (f"Every question has {_format_reviewer_count(overlap)} or more already.",)
+        notes = (_describe_full_overlap(overlap),)
     elif distribution.unplaced:
-        notes = (
-            (
-                f"Still with fewer than {_format_reviewer_count(overlap)}:"
-                f" {count_text(len(distribution.unplaced), 'question')}."
-            ),
-        )
+        notes = (_describe_unplaced(distribution, overlap),)
     return AssignSummary(
         batch=batch,
         assigned={person.name: len(distribution.by_person[person.id]) for person in people},
@@ -148,10 +139,10 @@ def preview_assign(
 def reassign(
     db: Session, *, by: Person, batch: str, from_: str, to: Sequence[str], now: datetime
 ) -> AssignSummary:
-    """Move one person's open questions to other people. Done and skipped questions stay. Locks the batch.
+    """Move one person's open questions to other people. Done and skipped questions stay.
 
-    A question that is already assigned to all of the others stays with the person. Hidden questions are not
-    moved; they are removed if all other open questions are moved.
+    Locks the batch's row. A question that is already assigned to all of the others stays with the person.
+    Hidden questions are not moved; they are removed if all other open questions are moved.
 
     Args:
         db: a session for writing.
@@ -196,8 +187,8 @@ def reassign(
         _remove_open_hidden(db, loaded_batch, previous_reviewer, by, now=now)
     create_assignments(db, loaded_batch, current, distribution, by_id=by.id, now=now)
     old, new = {previous_reviewer.name: sorted(moved_row_ids)}, map_names_to_questions(distribution, people)
-    record(
-        db, by=by, what="reassign questions", subject=batch_subject(loaded_batch), old=old, new=new, now=now
+    record_action(
+        db, by=by, action="reassign questions", subject=batch_subject(loaded_batch), old=old, new=new, now=now
     )
     notes = (
         (
@@ -217,7 +208,7 @@ def reassign(
 
 
 def withdraw(db: Session, *, by: Person, batch: str, from_: str, now: datetime) -> int:
-    """Withdraw one person's open questions. Done and skipped questions stay. Locks the batch.
+    """Withdraw one person's open questions. Done and skipped questions stay. Locks the batch's row.
 
     The person is also removed from the shared queue of the batch, and open hidden questions are removed.
 
@@ -240,7 +231,9 @@ def withdraw(db: Session, *, by: Person, batch: str, from_: str, now: datetime) 
     _withdraw_questions(db, loaded_batch, reviewer, withdrawn, now=now)
     _remove_open_hidden(db, loaded_batch, reviewer, by, now=now)
     old = {reviewer.name: sorted(withdrawn)}
-    record(db, by=by, what="withdraw questions", subject=batch_subject(loaded_batch), old=old, now=now)
+    record_action(
+        db, by=by, action="withdraw questions", subject=batch_subject(loaded_batch), old=old, now=now
+    )
     return len(withdrawn)
 
 
@@ -314,5 +307,11 @@ def _remove_open_hidden(db: Session, batch: Batch, person: Person, by: Person, *
     )
 
 
-def _format_reviewer_count(count: int) -> str:
-    return count_text(count, "reviewer")
+def _describe_full_overlap(overlap: int) -> str:
+    return f"Every question already has at least {count_text(overlap, 'reviewer')}."
+
+
+def _describe_unplaced(distribution: Distribution, overlap: int) -> str:
+    unplaced = len(distribution.unplaced)
+    verb = "has" if unplaced == 1 else "have"
+    return f"{count_text(unplaced, 'question')} still {verb} fewer than {count_text(overlap, 'reviewer')}."

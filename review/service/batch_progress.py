@@ -169,16 +169,16 @@ def load_batch_workload(db: Session, *, by: Person, batch: str) -> BatchWorkload
     require(by, Action.SEE_PROGRESS)
     loaded_batch = load_batch(db, name=batch)
     people = {person.id: person for person in list_people(db)}
-    loads = []
+    workloads = []
     for person_id, states in count_by_person(db, batch_id=loaded_batch.id).items():
         done, skipped, left = (
             states.get(state, 0)
             for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
         )
         if done + skipped + left:
-            loads.append(PersonWorkload(person=people[person_id], done=done, skipped=skipped, left=left))
+            workloads.append(PersonWorkload(person=people[person_id], done=done, skipped=skipped, left=left))
     return BatchWorkload(
-        people=tuple(sorted(loads, key=lambda load: load.person.name)),
+        people=tuple(sorted(workloads, key=lambda workload: workload.person.name)),
         unassigned=shared_queues.count_unassigned(db, batch_id=loaded_batch.id),
         shared=_load_shared_workload(db, loaded_batch, people),
     )

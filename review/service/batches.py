@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.batches import Batch, BatchSettings, BatchState, FormScope
 from domain.errors import Refused, StaleRevision
 from domain.people import Action, Person, require
@@ -38,7 +38,7 @@ def change_settings(
 ) -> Batch:
     """Replace the settings of a batch. Once review has begun, only guideline and anchors can be changed.
 
-    Locks the batch.
+    Locks the batch's row.
 
     Args:
         db: a session for writing.
@@ -77,19 +77,19 @@ def change_settings(
         )
     saved = stored.save_settings(db, batch_id=loaded_batch.id, settings=settings, by=by.id or None, now=now)
     subject = batch_subject(loaded_batch)
-    record(
-        db, by=by, what="change settings", subject=subject, old=loaded_batch.settings, new=settings, now=now
+    record_action(
+        db, by=by, action="change settings", subject=subject, old=loaded_batch.settings, new=settings, now=now
     )
     return saved
 
 
 def close_batch(db: Session, *, by: Person, batch: str, now: datetime) -> Batch:
-    """Close a batch, so that it accepts no verdicts. Does nothing if it is closed. Locks the batch."""
+    """Close a batch, so that it accepts no verdicts. Does nothing if it is closed. Locks the batch's row."""
     return _set_state(db, by=by, batch=batch, state=BatchState.CLOSED, now=now)
 
 
 def reopen_batch(db: Session, *, by: Person, batch: str, now: datetime) -> Batch:
-    """Reopen a closed batch. Does nothing if it is open. Locks the batch."""
+    """Reopen a closed batch. Does nothing if it is open. Locks the batch's row."""
     return _set_state(db, by=by, batch=batch, state=BatchState.OPEN, now=now)
 
 
@@ -99,10 +99,10 @@ def _set_state(db: Session, *, by: Person, batch: str, state: BatchState, now: d
     if loaded_batch.state is state:
         return loaded_batch
     action = "close batch" if state is BatchState.CLOSED else "reopen batch"
-    record(
+    record_action(
         db,
         by=by,
-        what=action,
+        action=action,
         subject=batch_subject(loaded_batch),
         old=loaded_batch.state,
         new=state,

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.batches import AssignmentState, BatchState
 from domain.errors import Refused
 from domain.hidden import HiddenQuestion
@@ -49,7 +49,7 @@ def claim_next(
     """Claim the next question of a shared queue: one that the person already holds, else a free question.
 
     Free questions of the same exam come first. If a hidden question is due, it is assigned instead. Locks the
-    batch: a free question is claimed only once.
+    batch's row, so that a free question is claimed only once.
 
     Args:
         db: a session for writing.
@@ -131,7 +131,7 @@ def hand_back(db: Session, *, person: Person, batch_id: int, question_row_id: in
             "instead, and give a reason."
         )
     _set_state(db, person.id, batch_id, question_row_id, AssignmentState.WITHDRAWN, now=now)
-    record(db, by=person, what="hand question back", subject=locked.subject, now=now)
+    record_action(db, by=person, action="hand question back", subject=locked.subject, now=now)
 
 
 def _is_due(db: Session, hidden: HiddenQuestion, exam: int | None) -> bool:
@@ -149,8 +149,8 @@ def _assign_hidden(
     reviewer_key = {"batch_id": hidden.batch_id, "person_id": person.id}
     position = load_queue_position(db, **reviewer_key, question_id=previous_question) + 1
     assign_hidden(db, hidden=hidden, position=position, now=now)
-    record(
-        db, by=person, what="claim question", new={"turn": 1}, now=now,
+    record_action(
+        db, by=person, action="claim question", new={"turn": 1}, now=now,
         subject=question_subject(batch_id=hidden.batch_id, question_row_id=hidden.question_row_id),
     )  # fmt: skip
     return NextClaim(question=hidden.question_row_id)
@@ -171,10 +171,10 @@ def _assign_claim(db: Session, person: Person, batch_id: int, claim: claims.Clai
         )
     else:
         _set_state(db, person.id, batch_id, number, AssignmentState.OPEN, now=now)
-    record(
+    record_action(
         db,
         by=person,
-        what="claim question",
+        action="claim question",
         subject=question_subject(batch_id=batch_id, question_row_id=number),
         old=claim.person_id and {"person": claim.person_id},
         new={"turn": claim.turn},

@@ -11,7 +11,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service import load_person_by_name
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.batches import Mode
 from domain.comments import Comment, CommentThread, check_comment_text
 from domain.errors import Refused
@@ -201,10 +201,10 @@ def _add_comment(
         db, batch_id=batch_id, question_id=question_row_id, reviewer_id=reviewer_id, author_id=by.id or None,
         text=text, now=now,
     )  # fmt: skip
-    record(
+    record_action(
         db,
         by=by,
-        what=WRITE_COMMENT,
+        action=WRITE_COMMENT,
         subject=question_subject(batch_id=batch_id, question_row_id=question_row_id),
         new={"number": number, "reviewer": reviewer_id, "text": text},
         now=now,

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.batches import AssignmentState, Batch
 from domain.errors import InvalidValue, NotFound, Refused
 from domain.hidden import HiddenPlan, HiddenQuestion, PlantedFault
@@ -63,7 +63,7 @@ def preview_hiding(db: Session, *, by: Person, batch: str, plan: HiddenPlan) -> 
 def hide_questions(
     db: Session, *, by: Person, batch: str, plan: HiddenPlan, mask_secret: int, now: datetime
 ) -> HiddenSummary:
-    """Hide questions from each reviewer of a batch until the plan is fulfilled. Locks the batch.
+    """Hide questions from each reviewer of a batch until the plan is fulfilled. Locks the batch's row.
 
     The function can be called again after more questions were assigned or judged; it then adds what is
     missing.
@@ -91,8 +91,8 @@ def hide_questions(
         db, batch_id=loaded_batch.id, plan=plan, id_mask=mask_secret, by=by.id or None, now=now
     )
     added = stored.add_hidden(db, hidden=hidden_set, requests=to_hide, now=now)
-    record(
-        db, by=by, what="hide questions", subject=batch_subject(loaded_batch),
+    record_action(
+        db, by=by, action="hide questions", subject=batch_subject(loaded_batch),
         old=previous and plan_to_plain(previous.plan),
         new={**plan_to_plain(plan), "hidden": [_hidden_to_json(question) for question in added]}, now=now,
     )  # fmt: skip
@@ -102,7 +102,9 @@ def hide_questions(
 def remove_hidden(
     db: Session, *, by: Person, batch: str, numbers: Sequence[int], why: str, now: datetime
 ) -> int:
-    """Remove hidden questions from the results, and open ones from the reviewer's queue. Locks the batch.
+    """Remove hidden questions from the results, and open ones from the reviewer's queue.
+
+    Locks the batch's row.
 
     Returns:
         The number of removed questions.
@@ -137,9 +139,9 @@ def remove_hidden(
         reason=why,
         now=now,
     )
-    record(
-        db, by=by, what="remove hidden questions", subject=batch_subject(loaded_batch),
-        old=[_hidden_to_json(question) for question in to_remove], why=why, now=now,
+    record_action(
+        db, by=by, action="remove hidden questions", subject=batch_subject(loaded_batch),
+        old=[_hidden_to_json(question) for question in to_remove], reason=why, now=now,
     )  # fmt: skip
     return len(to_remove)
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service import load_person_by_name
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.batches import AssignmentState, Batch, BatchSettings
 from domain.count_texts import count_text
 from domain.draw_hash import compute_draw_hash
@@ -103,7 +103,7 @@ class PracticeOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRequirement:
-    """The practice sets of which one qualifies for a batch, and the exemptions as (person, exemption)."""
+    """The practice sets, any one of which qualifies for a batch, and exemptions as (person, exemption)."""
 
     practices: tuple[PracticeSet, ...]
     exemptions: tuple[tuple[Person, Exemption], ...]
@@ -242,7 +242,7 @@ def _create(
         "name": name, "source": source, "questions": chosen, "seed": plan.seed,
         "found": plan.pass_mark.found, "accepted": plan.pass_mark.accepted,
     }  # fmt: skip
-    record(db, by=by, what="create practice set", subject=f"batch {practice.id}", new=new, now=now)
+    record_action(db, by=by, action="create practice set", subject=f"batch {practice.id}", new=new, now=now)
     return practice
 
 
@@ -324,8 +324,13 @@ def assign_practice(
     for person in added:
         add_assignments(db, batch_id=practice_set.id, person_id=person.id, questions=questions, now=now)
     names = [person.name for person in added]
-    record(
-        db, by=by, what="assign practice set", subject=f"batch {practice_set.id}", new={"to": names}, now=now
+    record_action(
+        db,
+        by=by,
+        action="assign practice set",
+        subject=f"batch {practice_set.id}",
+        new={"to": names},
+        now=now,
     )
     notify(
         db,
@@ -418,8 +423,13 @@ def complete_practice(
             "person": person.name, "found": f"{result.found} of {result.faulty}",
             "accepted": f"{result.accepted} of {result.sound}", "passed": result.passed,
         }  # fmt: skip
-        record(
-            db, by=person, what="complete practice set", subject=batch_subject(locked.batch), new=new, now=now
+        record_action(
+            db,
+            by=person,
+            action="complete practice set",
+            subject=batch_subject(locked.batch),
+            new=new,
+            now=now,
         )
     return score
 
@@ -448,9 +458,10 @@ def load_requirement(db: Session, *, by: Person, batch: str) -> BatchRequirement
 def require_practice(
     db: Session, *, by: Person, batch: str, practices: Sequence[str], now: datetime
 ) -> BatchRequirement:
-    """Set the practice sets of which reviewers of a batch must have passed one; none ends the requirement.
+    """Require that reviewers of a batch have passed one of these practice sets.
 
-    It applies at once, also to reviewers who have questions of the batch already. Locks the batch.
+    An empty list removes the requirement. A change applies at once, also to reviewers who already have
+    questions of the batch. Locks the batch's row.
 
     Raises:
         NotFound: the batch or a practice set does not exist.
@@ -467,8 +478,8 @@ def require_practice(
             by=by.id or None,
             now=now,
         )
-        record(
-            db, by=by, what="require practice", subject=batch_subject(loaded_batch),
+        record_action(
+            db, by=by, action="require practice", subject=batch_subject(loaded_batch),
             old=[practice.name for practice in before.practices],
             new=[practice.name for practice in chosen], now=now,
         )  # fmt: skip
@@ -478,7 +489,7 @@ def require_practice(
 def exempt_reviewer(
     db: Session, *, by: Person, batch: str, reviewer: str, reason: str, now: datetime
 ) -> None:
-    """Allow a reviewer to review a batch without a passed practice set, on record. Locks the batch.
+    """Allow a reviewer to review a batch without having passed a practice set. Locks the batch's row.
 
     Raises:
         NotFound: the batch or the person does not exist.
@@ -505,7 +516,7 @@ def exempt_reviewer(
             granted_at=now,
         ),
     )
-    record(
-        db, by=by, what="exempt from practice", subject=batch_subject(loaded_batch),
-        new={"person": person.name}, why=reason, now=now,
+    record_action(
+        db, by=by, action="exempt from practice", subject=batch_subject(loaded_batch),
+        new={"person": person.name}, reason=reason, now=now,
     )  # fmt: skip

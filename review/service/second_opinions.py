@@ -9,7 +9,7 @@ from datetime import datetime
 import numpy as np
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.batches import AssignmentState, Batch
 from domain.count_texts import count_text
 from domain.errors import InvalidValue
@@ -131,8 +131,8 @@ def request_second_opinions(
     create_assignments(db, loaded_batch, plan.current, plan.distribution, by_id=by.id, now=now)
     if rule != previous:
         save_second_opinions(db, batch_id=loaded_batch.id, second_opinions=rule, now=now)
-    record(
-        db, by=by, what="seek second opinions", subject=batch_subject(loaded_batch),
+    record_action(
+        db, by=by, action="seek second opinions", subject=batch_subject(loaded_batch),
         old=None if previous is None else _rule_to_json(previous),
         new={**_rule_to_json(rule), "given": map_names_to_questions(plan.distribution, people)}, now=now,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.batches import AssignmentState
 from domain.errors import InvalidValue
 from domain.mail import NoticeKind
@@ -45,7 +45,7 @@ def share_batch(
     idle_minutes: int = DEFAULT_IDLE_MINUTES,
     now: datetime,
 ) -> ShareSummary:
-    """Create or extend the shared queue of a batch. Locks the batch.
+    """Create or extend the shared queue of a batch. Locks the batch's row.
 
     A further call adds members, reviewers per question, or questions that were drawn since. A smaller overlap
     than before removes nothing.
@@ -94,7 +94,9 @@ def share_batch(
         "overlap": previous.overlap,
         "idle_minutes": round(previous.idle_timeout.total_seconds() / 60),
     }
-    record(db, by=by, what="share batch", subject=batch_subject(loaded_batch), old=old, new=new, now=now)
+    record_action(
+        db, by=by, action="share batch", subject=batch_subject(loaded_batch), old=old, new=new, now=now
+    )
     notify(
         db,
         by_id=by.id,

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.batches import AssignmentState, FormScope, Mode
 from domain.errors import AlreadyThere, InvalidValue, NotAllowed, NotFound, Refused, StaleRevision
 from domain.image_display import ImageDisplay, resolve_image_display
@@ -155,14 +155,14 @@ def save_verdict(
     set_state(db, locked, AssignmentState.DONE, now=verdict.given_at)
     if locked.work.has_drafts:
         stored_drafts.clear_drafts(db, **locked.key)
-    record(
+    record_action(
         db,
         by=person,
-        what=GIVE_VERDICT,
+        action=GIVE_VERDICT,
         subject=locked.subject,
         old=verdict_to_plain(latest) if latest else None,
         new=verdict_to_plain(verdict),
-        why=verdict.why,
+        reason=verdict.why,
         now=verdict.given_at,
     )
     if locked.reviewer_batch.is_practice:
@@ -230,7 +230,7 @@ def save_own_answer(
     own_answer = replace(own_answer, image=resolve_image_display(image, exam=exam))
     verdicts.add_own_answer(db, **locked.key, answer=own_answer)
     new = own_answer_to_plain(own_answer)
-    record(db, by=person, what=COMMIT_OWN_ANSWER, subject=locked.subject, new=new, now=now)
+    record_action(db, by=person, action=COMMIT_OWN_ANSWER, subject=locked.subject, new=new, now=now)
     return own_answer
 
 
@@ -263,7 +263,9 @@ def skip_question(
     verdicts.add_skip(db, **locked.key, number=number, reason=reason, now=now)
     set_state(db, locked, AssignmentState.SKIPPED, now=now)
     new = skip_to_plain(number=number, reason=reason, skipped_at=now)
-    record(db, by=person, what=SKIP_QUESTION, subject=locked.subject, new=new, why=reason, now=now)
+    record_action(
+        db, by=person, action=SKIP_QUESTION, subject=locked.subject, new=new, reason=reason, now=now
+    )
 
 
 def save_draft(  # allow writes-without-record: a draft is not a judgement yet
@@ -398,5 +400,5 @@ def open_report(
         image = resolve_image_display(image, exam=load_exam(db, exam_id=exam_row_id))
         verdicts.add_report_opening(db, **locked.key, image_alignment=image_alignment, image=image, now=now)
         new = report_opening_to_plain(image_alignment=image_alignment, opened_at=now, image=image)
-        record(db, by=person, what=OPEN_REPORT, subject=locked.subject, new=new, now=now)
+        record_action(db, by=person, action=OPEN_REPORT, subject=locked.subject, new=new, now=now)
     return report

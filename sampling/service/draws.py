@@ -9,7 +9,7 @@ from datetime import datetime
 import numpy as np
 from sqlmodel import Session
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.batches import Batch, BatchSettings, BatchState, SamplingPlan, Stratum
 from domain.count_texts import count_text
 from domain.errors import InvalidValue, Refused
@@ -193,7 +193,7 @@ def draw_batch(
         "questions": draw_preview.n,
         **({"probabilities_sha256": probabilities.sha256} if probabilities else {}),
     }
-    record(db, by=by, what="draw batch", subject=f"batch {batch.id}", new=new, now=now)
+    record_action(db, by=by, action="draw batch", subject=f"batch {batch.id}", new=new, now=now)
     return DrawResult(batch=batch, added=draw_preview.n, strata=draw_preview.strata, notes=draw_preview.notes)
 
 

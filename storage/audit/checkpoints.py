@@ -59,12 +59,12 @@ class AccountedChanges:
     def add(self, entry: AuditEntry) -> None:
         """Add an entry: "batch 3 question 17" accounts for "batch 3 question 17" and for "question 17"."""
         parts = _SUBJECT_PART.findall(entry.subject)
-        if entry.what == "queue by rule" and entry.new is not None:
+        if entry.action == "queue by rule" and entry.new is not None:
             parts.append(f"batch {json.loads(entry.new).get('batch')}")
-        if entry.what in ("add person", "change roles") and entry.new is not None and parts:
+        if entry.action in ("add person", "change roles") and entry.new is not None and parts:
             new = json.loads(entry.new)
             self._roles[parts[0]] = frozenset(new["roles"] if isinstance(new, dict) else new)
-        self._entries.update((entry.what, part) for part in (ANY, entry.subject, *parts))
+        self._entries.update((entry.action, part) for part in (ANY, entry.subject, *parts))
 
     def account_for(self, difference: RowDifference) -> bool:
         """Return whether an entry accounts for the difference."""

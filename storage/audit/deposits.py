@@ -104,8 +104,8 @@ class Deposits:
         Raises:
             NotNow: they cannot be read.
         """
-        loaded = [self._parse(name, content) for name, content in self.store.read_all()]
-        return tuple(sorted(loaded, key=lambda deposit: (deposit.number, deposit.name)))
+        deposits = [self._parse(name, content) for name, content in self.store.read_all()]
+        return tuple(sorted(deposits, key=lambda deposit: (deposit.number, deposit.name)))
 
     def _parse(self, name: str, text: bytes) -> Deposit:
         try:

@@ -11,21 +11,23 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlmodel import Session
 
 from domain.audit import AuditEntry, AuditHead
-from storage.rows.audit import AuditRow
+from storage.rows.audit import AUDIT_COLUMNS, AuditRow
 
 _BLOCK = 5_000  # entries in memory at a time
-_COLUMNS = tuple(getattr(AuditRow, name) for name in AuditEntry.__slots__)
+_COLUMNS = tuple(
+    getattr(AuditRow, AUDIT_COLUMNS.get(name, name)).label(name) for name in AuditEntry.__slots__
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFilter:
-    """A filter by person (sign-in name), action (``what``), subject (with the subjects below it) and time.
+    """A filter by person (sign-in name), action, subject (with the subjects below it) and time.
 
     ``since`` is inclusive, ``before`` is exclusive. A filter without any value matches all entries.
     """
 
     person: str | None = None
-    what: str | None = None
+    action: str | None = None
     subject: str | None = None
     since: datetime | None = None
     before: datetime | None = None
@@ -77,9 +79,9 @@ def count_entries(db: Session, *, criteria: AuditFilter | None = None) -> int:
     return int(db.execute(select(func.count()).where(*_conditions(criteria or AuditFilter()))).scalar_one())
 
 
-def list_values(db: Session, *, column: str) -> tuple[str, ...]:
-    """Return the distinct values of ``person_name`` or ``what``, sorted."""
-    attribute = getattr(AuditRow, column)
+def list_values(db: Session, *, field: str) -> tuple[str, ...]:
+    """Return the distinct values of ``person_name`` or ``action``, sorted."""
+    attribute = getattr(AuditRow, AUDIT_COLUMNS.get(field, field))
     return tuple(db.execute(select(attribute).distinct().order_by(attribute)).scalars())
 
 
@@ -87,8 +89,8 @@ def _conditions(criteria: AuditFilter) -> list[ColumnElement[bool]]:
     conditions: list[Any] = [AuditRow.number > 0]
     if criteria.person is not None:
         conditions.append(AuditRow.person_name == criteria.person)
-    if criteria.what is not None:
-        conditions.append(AuditRow.what == criteria.what)
+    if criteria.action is not None:
+        conditions.append(AuditRow.what == criteria.action)
     if criteria.subject is not None:  # "batch 3" and "batch 3 question 17", not "batch 30"
         conditions.append(_is_about(criteria.subject))
     if criteria.since is not None:

@@ -51,17 +51,17 @@ JUDGEMENT_ACTIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedJudgement:
-    """A saved judgement, with the action (``what``) and the new value that its audit entry must have.
+    """A saved judgement, with the action and the new value that its audit entry must have.
 
-    ``why`` is the reason that the entry must have; it is None if the new value contains the reason.
+    ``reason`` is the reason that the entry must have; it is None if the new value contains the reason.
     """
 
-    what: str
+    action: str
     person_id: int
     subject: str
     new: dict[str, Any]
     at: datetime
-    why: str | None = None
+    reason: str | None = None
 
 
 def iterate_saved_judgements(db: Session) -> Generator[SavedJudgement]:
@@ -103,7 +103,7 @@ def iterate_saved_judgements(db: Session) -> Generator[SavedJudgement]:
             new = adjudication_to_plain(adjudication_from_row(row))
         except (DomainError, ValueError, KeyError, TypeError) as error:
             new = {"unreadable": str(error)}
-        yield replace(_saved_judgement(ADJUDICATE, row, new, row.given_at), why=row.reason)
+        yield replace(_saved_judgement(ADJUDICATE, row, new, row.given_at), reason=row.reason)
     yield from _iterate_readings(db)
     yield from _iterate_marks(db)
 
@@ -123,7 +123,7 @@ def _iterate_readings(db: Session) -> Iterator[SavedJudgement]:
             except (DomainError, ValueError, KeyError, TypeError) as error:
                 new = {"unreadable": str(error)}
             yield SavedJudgement(
-                what=SUBMIT_READING,
+                action=SUBMIT_READING,
                 person_id=row.person_id,
                 subject=f"study {row.study_id} reader {row.reader_id} case {row.case_number}",
                 new=new,
@@ -142,7 +142,7 @@ def _iterate_marks(db: Session) -> Iterator[SavedJudgement]:
             except ValueError as error:
                 new = {"unreadable": str(error)}
             yield SavedJudgement(
-                what=MARK_ANSWER,
+                action=MARK_ANSWER,
                 person_id=row.marked_by,
                 subject=mark_subject(study_id=row.study_id, case_number=row.case_number),
                 new=new,
@@ -155,9 +155,9 @@ def _iterate_rows(db: Session, table: Any) -> Iterator[Any]:  # noqa: ANN401 - o
         yield from rows
 
 
-def _saved_judgement(what: str, row: Any, new: dict[str, Any], at: datetime) -> SavedJudgement:  # noqa: ANN401 - as above
+def _saved_judgement(action: str, row: Any, new: dict[str, Any], at: datetime) -> SavedJudgement:  # noqa: ANN401 - as above
     return SavedJudgement(
-        what=what,
+        action=action,
         person_id=row.person_id,
         subject=question_subject(batch_id=row.batch_id, question_row_id=row.question_id),
         new=new,

@@ -11,7 +11,7 @@ from sqlalchemy.orm import SessionTransaction
 from sqlmodel import Session
 
 from domain.audit import NO_ENTRY, entry_hash
-from storage.rows.audit import AuditRow
+from storage.rows.audit import AUDIT_COLUMNS, AuditRow
 
 #: The action of the first entry if judgements existed before the trail.
 BEGIN_TRAIL = "begin audit trail"
@@ -28,11 +28,11 @@ class PendingEntry:
     at: datetime
     person_id: int | None
     person_name: str
-    what: str
+    action: str
     subject: str
     old: str | None
     new: str | None
-    why: str
+    reason: str
 
 
 def add_entry(db: Session, entry: PendingEntry) -> None:
@@ -81,15 +81,16 @@ def _append_pending_entries(db: Session) -> None:
             "at": entry.at,
             "person_id": entry.person_id,
             "person_name": entry.person_name,
-            "what": entry.what,
+            "action": entry.action,
             "subject": entry.subject,
             "old": entry.old,
             "new": entry.new,
-            "why": entry.why,
+            "reason": entry.reason,
             "previous_hash": previous_hash,
         }
         previous_hash = entry_hash(**content)
-        rows.append({**content, "hash": previous_hash})
+        values = {AUDIT_COLUMNS.get(name, name): value for name, value in content.items()}
+        rows.append({**values, "hash": previous_hash})
     db.info[_PENDING] = []
     db.execute(insert(AuditRow), rows)
 

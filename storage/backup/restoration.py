@@ -83,7 +83,7 @@ def check_backup(path: Path, *, progress: Progress = lambda *_: None) -> Manifes
         except (*_DATABASE_ERRORS, OSError) as error:
             if isinstance(error, OSError) or _is_disk_full(error):
                 raise Refused(_describe_disk_full(path, _describe_error(error))) from error
-            raise Refused(f"{path} is undamaged but does not restore: {_describe_error(error)}") from error
+            raise Refused(f"{path} is undamaged but cannot be restored: {_describe_error(error)}") from error
     return manifest
 
 

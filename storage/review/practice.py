@@ -57,7 +57,7 @@ class PracticeResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exemption:
-    """A coordinator's permission to review a batch without a passed practice set."""
+    """A coordinator's permission to review a batch without having passed a practice set."""
 
     batch_id: int
     person_id: int
@@ -252,7 +252,7 @@ def load_practice_verdicts(
 
 # ---------------------------------------------------------------------------------------- requirements
 def load_requirements(db: Session) -> dict[int, list[int]]:
-    """Return {batch id: ids of the practice sets of which one must be passed}."""
+    """Return {batch id: ids of practice sets}. Reviewers of the batch must have passed one of them."""
     requirements: dict[int, list[int]] = defaultdict(list)
     columns = PracticeRequirementRow.__table__.c
     for row in db.execute(select(columns.batch_id, columns.practice_id).order_by(columns.practice_id)):
@@ -263,7 +263,7 @@ def load_requirements(db: Session) -> dict[int, list[int]]:
 def save_requirement(
     db: Session, *, batch_id: int, practice_ids: Iterable[int], by: int | None, now: datetime
 ) -> None:
-    """Set the practice sets of which reviewers of the batch must have passed one.
+    """Store the practice sets of a batch; its reviewers must have passed one of them.
 
     The row of a practice set that stays required is kept: checkpoints report changed rows.
     """

@@ -8,11 +8,14 @@ from sqlmodel import Field
 from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
+#: Columns of the table that are named differently from the fields of :class:`domain.audit.AuditEntry`.
+AUDIT_COLUMNS = {"action": "what", "reason": "why"}
+
 
 class AuditRow(TableRow, table=True):
     """One entry. ``number`` counts from 1 without a gap.
 
-    ``what`` is the action; ``old`` and ``new`` are canonical JSON.
+    ``what`` is the action, ``why`` the reason; ``old`` and ``new`` are canonical JSON.
     There is no foreign key to the person, so that entries are independent of the account.
     """
 

@@ -71,7 +71,7 @@ class PracticeResultRow(TableRow, table=True):
 
 
 class PracticeExemptionRow(TableRow, table=True):
-    """A coordinator's permission to review a batch without a passed practice set; append-only by trigger."""
+    """A coordinator's permission to review a batch without a practice set; append-only by trigger."""
 
     __tablename__ = "practice_exemption"
 

@@ -142,9 +142,9 @@ FILE_COMMANDS = {
 
 TESTED_STATES = (
     *(State(name=name) for name in STATES),
-    State(name="drawn", beside="released"),
-    State(name="partly judged", beside="drawn"),
-    State(name="partly read", beside="study made"),
+    State(name="drawn", second_dataset_state="released"),
+    State(name="partly judged", second_dataset_state="drawn"),
+    State(name="partly read", second_dataset_state="study made"),
 )
 
 
@@ -219,7 +219,10 @@ def test_every_reading_command_runs_in_every_state(
     state: State, workspace_in: Callable[[State], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     home = workspace_in(state)
-    subjects = [make_subject(home), *([make_subject(home, second=True)] if state.beside else [])]
+    subjects = [
+        make_subject(home),
+        *([make_subject(home, second=True)] if state.second_dataset_state else []),
+    ]
     faults = {}
     for subject in subjects:
         for line in format_command_lines(subject, tmp_path / subject.dataset):

@@ -22,13 +22,13 @@ pytestmark = pytest.mark.slow
 #: Each state of a dataset alone, and the states in which a second dataset changes the services' result.
 TESTED_STATES = (
     *(State(name=name) for name in STATES),
-    State(name="nothing", beside="drawn"),
-    State(name="imported", beside="reported"),
-    State(name="drawn", beside="imported"),
-    State(name="partly judged", beside="drawn"),
-    State(name="disputed", beside="reported"),
-    State(name="released", beside="drawn"),
-    State(name="partly read", beside="study made"),
+    State(name="nothing", second_dataset_state="drawn"),
+    State(name="imported", second_dataset_state="reported"),
+    State(name="drawn", second_dataset_state="imported"),
+    State(name="partly judged", second_dataset_state="drawn"),
+    State(name="disputed", second_dataset_state="reported"),
+    State(name="released", second_dataset_state="drawn"),
+    State(name="partly read", second_dataset_state="study made"),
 )
 #: Remo and Rob see the same as Ruth and Rea, one state later.
 TESTED_PEOPLE = ("ada", "cora", "ruth", "rita", "rea", "sue")

@@ -1,4 +1,4 @@
-"""Every route that a page loads from answers in every state, with its content or with a message."""
+"""Every route that pages use responds in every state, with content or with a message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from web.routes import ROUTES
 
 pytestmark = pytest.mark.slow
 
-#: The person and the addresses by which each route is called, without routes of the app's own files.
+#: For each tested route, the person who requests it and the requested URLs.
 TESTED_URLS = {
     "GET /files/keys.json": ("cora", ["/files/keys.json"]),
     "GET /files/refusals/{name}": ("cora", ["/files/refusals/none.csv"]),
@@ -66,7 +66,7 @@ TESTED_URLS = {
     "GET /first-admin": ("ruth", ["/first-admin"]),
     "GET /sign-in": ("ruth", ["/sign-in"]),
 }
-#: Files of the app, and images, which the tests of the sign-in and of the viewer load.
+#: Routes that other tests cover: the app's own files, images, sign-in with a provider, health and metrics.
 UNTESTED_ROUTES = {
     "GET /frontend/{digest}/{name}", "GET /pixels/{exam_number:int}/{anything:path}",
     "GET /radiographs/{exam_number:int}/{radiograph_key:path}", "GET /sign-in/provider",
@@ -101,7 +101,8 @@ def send_request(address: str, browser: Browser) -> httpx.Response:
 
 
 @pytest.mark.parametrize(
-    "state", to_parameters([*(State(name=name) for name in STATES), State(name="drawn", beside="read")])
+    "state",
+    to_parameters([*(State(name=name) for name in STATES), State(name="drawn", second_dataset_state="read")]),
 )
 def test_every_url_answers_in_every_state(
     state: State, workspace_in: Callable[[State], Path], sign_in: Callable[[str], Browser]

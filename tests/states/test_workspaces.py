@@ -1,4 +1,4 @@
-"""The states contain what their names say; otherwise the matrix would test one workspace repeatedly."""
+"""The states contain what their names say; otherwise the tests in all states would repeat one workspace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from storage.rows.all_tables import metadata
 from storage.unit_of_work import read_only_session
 from tests.states.workspaces import STATES, State, load_person
 
-#: For each table, the state from which on it has rows.
+#: For each table, the first state in which it has rows.
 FIRST_STATE_BY_TABLE = {
     "person": "nothing",
     "question": "imported",
@@ -57,5 +57,5 @@ def test_disputes_are_open_until_they_are_adjudicated(name, open_disputes, works
 
 
 def test_a_second_dataset_has_its_own_state(workspace_in):
-    workspace_in(State(name="imported", beside="drawn"))
+    workspace_in(State(name="imported", second_dataset_state="drawn"))
     assert (count_rows()["question"], count_rows()["batch_question"]) == (24, 8)

@@ -306,10 +306,11 @@ class State:
     """The state of the workspace's first dataset and of the second one; None if there is none."""
 
     name: str
-    beside: str | None = None
+    second_dataset_state: str | None = None
 
     def __str__(self) -> str:
-        return self.name if self.beside is None else f"{self.name} beside {self.beside}"
+        second_state = self.second_dataset_state
+        return self.name if second_state is None else f"{self.name} beside {second_state}"
 
 
 #: States that `make test` opens: before import, after it, in review, in a study. The full tests open all.
@@ -322,7 +323,7 @@ def to_parameters(states: Iterable[State]) -> list[Any]:
         pytest.param(
             state,
             id=str(state),
-            marks=[] if state.beside is None and state.name in MAIN_STATES else pytest.mark.full,
+            marks=[] if str(state) in MAIN_STATES else pytest.mark.full,
         )
         for state in states
     ]
@@ -348,9 +349,10 @@ class Workspaces:
         subject = make_subject(home)
         if state_index > 0:
             previous = replace(state, name=STATES[state_index - 1])
-        elif state.beside not in (None, STATES[0]):
+        elif state.second_dataset_state not in (None, STATES[0]):
             # The second dataset goes through its states first, with the people of the first state.
-            previous = replace(state, beside=STATES[STATES.index(state.beside) - 1])
+            index = STATES.index(state.second_dataset_state)
+            previous = replace(state, second_dataset_state=STATES[index - 1])
             subject = make_subject(home, second=True)
         else:
             previous = None
@@ -359,7 +361,7 @@ class Workspaces:
             shutil.copyfile(self._template, home / "overread.sqlite")
         else:
             shutil.copytree(self.folder_of(previous), home)
-        step = STEPS[state.name if subject.dataset == FIRST_DATASET else str(state.beside)]
+        step = STEPS[state.name if subject.dataset == FIRST_DATASET else str(state.second_dataset_state)]
         engine = make_engine(subject.workspace.database_url)
         with unit_of_work(engine) as db:
             step(subject, db)

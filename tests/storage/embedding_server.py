@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 def make_vector(text):
-    """A vector of length 2 or more, so that the embedding has to scale it."""
+    """A vector with a norm of 2 or more, so that the embedder has to scale it."""
     return [2.0 * len(text), float(text.count("e")), 1.0]
 
 

@@ -19,7 +19,7 @@ from sqlalchemy import Engine, select, text
 from sqlmodel import Session
 
 from accounts import service as accounts
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from browsing import service as browsing
 from domain.adjudications import Adjudication, AdjudicationRules
 from domain.batches import BatchSettings, Mode, RiskDesign, SamplingPlan
@@ -624,7 +624,7 @@ def _plan_evaluation(study_world: StudyWorld, release_id: int) -> None:
             db, name="größer", release_id=release_id, split="public", answered_by=AnsweredBy.FILE, model="m",
             is_test_model=False, prompt_id=None, image_size=ImageSize.FULL, seed=1, by=None, now=NOW,
         )  # fmt: skip
-        record(db, by=BY, what="plan evaluation", subject=f"evaluation {evaluation_id}", now=NOW)
+        record_action(db, by=BY, action="plan evaluation", subject=f"evaluation {evaluation_id}", now=NOW)
         settings = PlanSettings(
             name="größer",
             dataset="demo",
@@ -641,7 +641,9 @@ def _plan_evaluation(study_world: StudyWorld, release_id: int) -> None:
         add_column(
             db, evaluation_id=evaluation_id, name="größer", version="1", scores={1: 0.5}, by=None, now=NOW
         )
-        record(db, by=BY, what="import scores from outside", subject=f"release {release_id}", now=NOW)
+        record_action(
+            db, by=BY, action="import scores from outside", subject=f"release {release_id}", now=NOW
+        )
 
 
 def _plan_jury(study_world: StudyWorld) -> None:
@@ -658,7 +660,7 @@ def _plan_jury(study_world: StudyWorld) -> None:
             db, jury_id=jury_id, check=Check.DIFFICULTY, family="größer", model="m", is_test_model=False,
             prompt_id=prompt.id, model_run_id=None, excluded=[1],
         )  # fmt: skip
-        record(db, by=BY, what="plan jury", subject="dataset 1", now=NOW)
+        record_action(db, by=BY, action="plan jury", subject="dataset 1", now=NOW)
 
 
 def _report_problem(study_world: StudyWorld, release_id: int) -> None:
@@ -705,11 +707,11 @@ def _fill_leaderboard(study_world: StudyWorld, release_id: int) -> None:
         submissions.add_selection(db, team_id=team_id, submission_id=submission_id, by=None, now=NOW)
         board, team = f"leaderboard {board_id}", f"leaderboard {board_id} team {team_id}"
         submission = f"{team} submission {submission_id}"
-        for what, subject in (
+        for action, subject in (
             ("create leaderboard", board), ("add team", team), ("change members of team", team),
             ("submit predictions", submission), ("select submission", submission),
         ):  # fmt: skip
-            record(db, by=BY, what=what, subject=subject, now=NOW)
+            record_action(db, by=BY, action=action, subject=subject, now=NOW)
 
 
 def _run_jobs(study_world: StudyWorld) -> None:

@@ -16,6 +16,7 @@ from domain.vocabulary import View
 from intake.service import ImportRefused
 from sampling.service import draw_batch
 from storage.audit.checkpoints import AccountedChanges
+from storage.audit.entries import iterate_entries
 from storage.audit.table_digests import find_row_differences, write_digests
 from storage.intake.exams import load_exam
 from storage.intake.questions import load_question
@@ -229,12 +230,12 @@ def test_a_checkpoint_accepts_images_on_record(importer):
         earlier = set(db.execute(select(AuditRow.number)).scalars())
     importer(content, images=importer.images, skip_known=True)
     with read_only_session(importer.engine) as db:
-        entries = [row for row in db.execute(select(AuditRow)).scalars() if row.number not in earlier]
-        assert {entry.what for entry in entries} >= {"import questions", "add images"}
+        entries = [entry for entry in iterate_entries(db) if entry.number not in earlier]
+        assert {entry.action for entry in entries} >= {"import questions", "add images"}
         changes, without = AccountedChanges(), AccountedChanges()
         for entry in entries:
             changes.add(entry)
-            if entry.what not in {"add images", "convert boxes"}:
+            if entry.action not in {"add images", "convert boxes"}:
                 without.add(entry)
         differences = list(find_row_differences(db.connection(), importer.workspace, sha256=digests))
     assert [row for row in differences if not changes.account_for(row)] == []

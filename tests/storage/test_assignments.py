@@ -64,7 +64,7 @@ def test_assigning_again_changes_nothing(world):
     assign(world, "ruth")
     summary = assign(world, "ruth", "remo")
     assert (summary.total, list_assigned(world)) == (0, {"ruth": list(range(1, 13))})
-    assert "Every question has 1 reviewer or more already" in summary.notes[0]
+    assert "Every question already has at least 1 reviewer" in summary.notes[0]
 
 
 def test_a_second_reviewer_can_be_added_later(world):
@@ -83,7 +83,7 @@ def test_partly_possible_overlap_is_assigned_with_a_note(world):
     assign(world, "ruth", "remo")
     summary = assign(world, "ruth", overlap=2)
     assert summary.assigned == {"ruth": 6}
-    assert "Still with fewer than 2 reviewers: 6 questions" in summary.notes[0]
+    assert "6 questions still have fewer than 2 reviewers" in summary.notes[0]
 
 
 def test_impossible_overlap_is_refused(world):
@@ -106,7 +106,7 @@ def test_only_reviewers_with_an_active_account_get_questions(world, name, error,
     assert list_assigned(world) == {}
 
 
-def test_unknown_batch_is_named(world):
+def test_the_error_for_an_unknown_batch_lists_the_batches(world):
     with (
         pytest.raises(NotFound, match=r"no batch 'second'.*first"),
         unit_of_work(world.engine) as db,
@@ -229,12 +229,12 @@ def test_the_same_settings_again_change_nothing(world):
     ("setting", "word"),
     [
         ({"mode": Mode.ANSWER_FIRST}, "Mode"),
-        ({"parts": FormScope.KEY}, "Parts"),
+        ({"parts": FormScope.KEY}, "Fields requested"),
         ({"show_report": True}, "Report"),
         ({"one_key_accept": True}, "One-key accept"),
     ],
 )
-def test_mode_and_parts_are_fixed_by_the_first_verdict(engine, setting, word):
+def test_settings_of_the_form_are_fixed_by_the_first_verdict(engine, setting, word):
     world = make_world(engine, assigned_to=["ruth"])
     save_verdict(world, make_acceptance(world, question=1))
     with pytest.raises(Refused, match=f"{word} cannot be changed: review has begun"):
@@ -252,7 +252,7 @@ def test_guideline_and_anchors_can_change_after_a_verdict(engine):
 
 def test_empty_anchor_is_refused(world):
     anchors = {**BatchSettings().anchors, "image_alignment": ("a", "b", " ", "d", "e")}
-    with pytest.raises(InvalidValue, match="the meaning of 3 of image alignment is empty"):
+    with pytest.raises(InvalidValue, match="image alignment: the description of 3 is empty"):
         change_settings(world, BatchSettings(anchors=anchors))
 
 

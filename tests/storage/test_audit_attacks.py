@@ -52,12 +52,12 @@ LATER = NOW + timedelta(days=1)
 
 
 def take_checkpoint(
-    engine: Engine, workspace: Workspace, *, deposits: Deposits | None = None, why: str = ""
+    engine: Engine, workspace: Workspace, *, deposits: Deposits | None = None, reason: str = ""
 ) -> None:
     with read_only_session(engine) as db:
         measured = verify_and_write_digests(db, by=BY, workspace=workspace, deposits=deposits)
     with unit_of_work(engine) as db:
-        record_checkpoint(db, by=BY, measured=measured, workspace=workspace, accept_because=why, now=LATER)
+        record_checkpoint(db, by=BY, measured=measured, workspace=workspace, accept_because=reason, now=LATER)
 
 
 def verified(engine: Engine, workspace: Workspace, **options: Any) -> AuditCheck:
@@ -327,11 +327,11 @@ def test_no_checkpoint_covers_up_a_change_until_somebody_accepts_it(world, tmp_p
     attack(world.engine, f"UPDATE question SET answer = 'forged' WHERE id = {world.questions[3]}")
     with pytest.raises(Refused, match=r"table question, row \d+: answer changed"):
         take_checkpoint(world.engine, workspace)
-    take_checkpoint(world.engine, workspace, why="key repaired by hand")
+    take_checkpoint(world.engine, workspace, reason="key repaired by hand")
     assert verified(world.engine, workspace).faults == ()
     with read_only_session(world.engine) as db:
         *_, last = iterate_entries(db)
-    assert (last.why, "answer changed" in last.old) == ("key repaired by hand", True)
+    assert (last.reason, "answer changed" in last.old) == ("key repaired by hand", True)
 
 
 def test_digests_that_were_altered_or_removed_are_named(world, tmp_path):
@@ -425,7 +425,7 @@ def test_a_study_report_names_the_last_entry_about_its_data(engine):
     with read_only_session(engine) as db:
         data = load_report_data(db, by=BY, study=made.study.name)
         entries = list(iterate_entries(db))
-    assert data.audit_head.hash in [entry.hash for entry in entries if entry.what == "give reading"]
+    assert data.audit_head.hash in [entry.hash for entry in entries if entry.action == "give reading"]
 
 
 def newest_hash(engine: Engine) -> str:

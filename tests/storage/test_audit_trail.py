@@ -8,12 +8,12 @@ from datetime import timedelta
 
 import psycopg
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
-from accounts.service.audit import record
+from accounts.service.audit import record_action
 from domain.audit import NO_ENTRY, AuditEntry
 from domain.people import Person, Role
-from storage.rows.audit import AuditRow
+from storage.audit.entries import iterate_entries
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.worlds import NOW
 
@@ -24,23 +24,29 @@ RUTH = Person(id=7, name="ruth", display_name="Ruth", roles=frozenset({Role.REVI
 
 def list_entries(engine: Engine) -> list[AuditEntry]:
     with read_only_session(engine) as db:
-        rows = db.execute(select(AuditRow).order_by(AuditRow.number)).scalars().all()
-    return [AuditEntry(**{name: getattr(row, name) for name in AuditEntry.__slots__}) for row in rows]
+        return list(iterate_entries(db))
 
 
 def record_look(engine: Engine, subject: str) -> None:
     with unit_of_work(engine) as db:
-        record(db, by=RUTH, what="look", subject=subject, new={"b": 1, "a": [1.5, None]}, now=NOW)
+        record_action(db, by=RUTH, action="look", subject=subject, new={"b": 1, "a": [1.5, None]}, now=NOW)
 
 
 def test_entry_has_person_time_action_values_and_reason(engine):
     with unit_of_work(engine) as db:
-        record(
-            db, by=RUTH, what="close batch", subject="batch 3", old="open", new="closed", why="done", now=NOW
+        record_action(
+            db,
+            by=RUTH,
+            action="close batch",
+            subject="batch 3",
+            old="open",
+            new="closed",
+            reason="done",
+            now=NOW,
         )
     [entry] = list_entries(engine)
     assert (entry.number, entry.at, entry.person_id, entry.person_name) == (1, NOW, 7, "ruth")
-    assert (entry.what, entry.subject, entry.why) == ("close batch", "batch 3", "done")
+    assert (entry.action, entry.subject, entry.reason) == ("close batch", "batch 3", "done")
     assert (entry.old, entry.new) == ('"open"', '"closed"')
 
 
@@ -64,7 +70,7 @@ def test_each_entry_contains_the_hash_of_the_previous_one(engine):
 def test_failed_transaction_leaves_no_entry(engine):
     def fail() -> None:
         with unit_of_work(engine) as db:
-            record(db, by=RUTH, what="look", subject="one", now=NOW)
+            record_action(db, by=RUTH, action="look", subject="one", now=NOW)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -75,20 +81,20 @@ def test_failed_transaction_leaves_no_entry(engine):
 
 def test_rolled_back_savepoint_removes_only_its_own_entries(engine):
     with unit_of_work(engine) as db:
-        record(db, by=RUTH, what="look", subject="before", now=NOW)
+        record_action(db, by=RUTH, action="look", subject="before", now=NOW)
         outer = db.begin_nested()
         with db.begin_nested():
-            record(db, by=RUTH, what="look", subject="inside", now=NOW)
+            record_action(db, by=RUTH, action="look", subject="inside", now=NOW)
         outer.rollback()
         with db.begin_nested():
-            record(db, by=RUTH, what="look", subject="kept", now=NOW)
+            record_action(db, by=RUTH, action="look", subject="kept", now=NOW)
     assert [entry.subject for entry in list_entries(engine)] == ["before", "kept"]
 
 
 def test_entries_are_ordered_by_number_not_by_time(engine):
     for hours in (2, 0, 1):
         with unit_of_work(engine) as db:
-            record(db, by=RUTH, what="look", subject=str(hours), now=NOW + timedelta(hours=hours))
+            record_action(db, by=RUTH, action="look", subject=str(hours), now=NOW + timedelta(hours=hours))
     assert [(entry.number, entry.subject) for entry in list_entries(engine)] == [(1, "2"), (2, "0"), (3, "1")]
 
 
@@ -96,8 +102,8 @@ def test_concurrent_writers_make_one_chain(engine):
     def write(writer: int) -> None:
         for number in range(10):
             with unit_of_work(engine) as db:
-                record(db, by=RUTH, what="look", subject=f"{writer} {number} first", now=NOW)
-                record(db, by=RUTH, what="look", subject=f"{writer} {number} second", now=NOW)
+                record_action(db, by=RUTH, action="look", subject=f"{writer} {number} first", now=NOW)
+                record_action(db, by=RUTH, action="look", subject=f"{writer} {number} second", now=NOW)
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(write, range(8)))

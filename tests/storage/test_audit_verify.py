@@ -170,7 +170,7 @@ def test_filters_and_pages(world):
     assert list_numbers(limit=2) == [5, 4]
     assert list_numbers(limit=2, below=4) == [3, 2]
     assert list_numbers(person="cora") == [5]
-    assert list_numbers(what="give verdict") == [3, 2, 1]
+    assert list_numbers(action="give verdict") == [3, 2, 1]
     assert list_numbers(subject="batch 1 question 2") == [3, 2]
     assert list_numbers(subject="batch 1") == [5, 4, 3, 2, 1]
     assert list_numbers(subject="batch") == [5, 4, 3, 2, 1]
@@ -210,7 +210,7 @@ def test_csv_escapes_formulas(world):
         review.reopen_batch(db, by=world.people["cora"], batch="first", now=NOW)
     save_verdict(world, make_acceptance(world, question=4, why="=HYPERLINK(1)", revision=1))
     with read_only_session(world.engine) as db:
-        _, entries = export_audit(db, by=BY, entry_filter=AuditFilter(what="give verdict"))
+        _, entries = export_audit(db, by=BY, entry_filter=AuditFilter(action="give verdict"))
         rows = list(
             csv.DictReader("".join(format_audit_lines(entries, file_format="csv")).splitlines(keepends=True))
         )

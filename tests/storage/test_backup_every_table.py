@@ -1,4 +1,4 @@
-"""A workspace with rows in every table, in realistic states, restores on both databases and across them."""
+"""A workspace with rows in every table, in realistic states, can be restored on and across both databases."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ from tests.storage.worlds import NOW
 
 pytestmark = pytest.mark.full
 
+#: The table with the seconds that people looked at images.
+VIEWING_TABLE = "look"
 #: Columns that a restore changes on purpose: it ends sign-ins, moves releases and stops jobs.
 CHANGED_COLUMNS = {
     "sign_in": {"revoked_at"},
@@ -133,8 +135,8 @@ def list_digests(manifest: Manifest) -> dict[str, tuple[int, str]]:
     }
 
 
-def write_crafted(backup: Path, out: Path, **changes: object) -> Path:
-    """The backup with another manifest, and without the members of tables that have no rows in it."""
+def write_altered_backup(backup: Path, out: Path, **changes: object) -> Path:
+    """Write the backup with a changed manifest. Tables that are empty in it lose their members."""
     *parts, (name, content) = read_members(backup.read_bytes())
     manifest = msgspec.json.decode(content) | changes
     empty = {table["name"] for table in manifest["tables"] if not table["rows"]}
@@ -145,22 +147,22 @@ def write_crafted(backup: Path, out: Path, **changes: object) -> Path:
     return out
 
 
-def write_without_people(backup: Path, out: Path) -> Path:
-    """An undamaged backup whose table of people is empty, so that most foreign keys fail."""
+def write_backup_without_people(backup: Path, out: Path) -> Path:
+    """Write an undamaged backup whose table of people is empty, so that most foreign keys fail."""
     tables = msgspec.json.decode(read_members(backup.read_bytes())[-1][1])["tables"]
     for table in tables:
         if table["name"] == "person":
             table |= {"rows": 0, "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}
-    return write_crafted(backup, out, tables=tables)
+    return write_altered_backup(backup, out, tables=tables)
 
 
 def test_every_table_of_the_backed_up_workspace_has_rows(source):
-    """A new table needs a row in tests/storage/full_world.py; otherwise no test shows that it restores."""
+    """A new table needs a row in tests/storage/full_world.py; otherwise no test shows that it is restored."""
     assert [name for name, rows in count_all_rows(source.engine).items() if not rows] == []
 
 
 @pytest.mark.parametrize("target", ["sqlite_engine", "postgres_engine"])
-def test_every_table_restores_with_equal_digests(source, target, request, tmp_path):
+def test_every_table_is_restored_with_equal_digests(source, target, request, tmp_path):
     engine = request.getfixturevalue(target)
     target_workspace = make_workspace(engine, tmp_path / "there")
     engine.dispose()
@@ -194,7 +196,7 @@ def test_full_database_on_a_server_is_replaced(full_postgres, tmp_path, postgres
 
 def test_failed_restore_leaves_database_and_triggers_unchanged(source, tmp_path):
     before = count_all_rows(source.engine)
-    broken_backup = write_without_people(source.backup, tmp_path / "bad.backup")
+    broken_backup = write_backup_without_people(source.backup, tmp_path / "bad.backup")
     source.engine.dispose()
     with pytest.raises(Refused, match="could not be restored into the database"):
         restore_backup(broken_backup, source.workspace, replace=True, now=LATER)
@@ -210,10 +212,10 @@ def test_check_restores_into_a_temporary_database_and_removes_it(source, tempora
     assert list(temporary_folder.iterdir()) == []
 
 
-def test_check_refuses_an_undamaged_backup_that_does_not_restore(source, tmp_path, temporary_folder):
-    broken_backup = write_without_people(source.backup, tmp_path / "bad.backup")
+def test_check_refuses_an_undamaged_backup_that_cannot_be_restored(source, tmp_path, temporary_folder):
+    broken_backup = write_backup_without_people(source.backup, tmp_path / "bad.backup")
     with pytest.raises(
-        Refused, match=r"is undamaged but does not restore: table .* refers to a row that does not exist"
+        Refused, match=r"is undamaged but cannot be restored: table .* refers to a row that does not exist"
     ):
         check_backup(broken_backup)
     assert list(temporary_folder.iterdir()) == []
@@ -221,18 +223,18 @@ def test_check_refuses_an_undamaged_backup_that_does_not_restore(source, tmp_pat
 
 def test_check_names_tables_that_do_not_match_the_revision(source, tmp_path):
     tables = msgspec.json.decode(read_members(source.backup.read_bytes())[-1][1])["tables"]
-    tables = [table for table in tables if table["name"] != "look"]
+    tables = [table for table in tables if table["name"] != VIEWING_TABLE]
     for table in tables:
         if table["name"] == "sign_in":
             del table["columns"]["browser"]
     *parts, (name, content) = read_members(source.backup.read_bytes())
-    parts = [part for part in parts if not part[0].startswith("tables/look/")]
+    parts = [part for part in parts if not part[0].startswith(f"tables/{VIEWING_TABLE}/")]
     manifest = msgspec.json.decode(content) | {"tables": tables}
     broken_backup = tmp_path / "bad.backup"
     broken_backup.write_bytes(
         write_sealed([*parts, (name, msgspec.json.format(msgspec.json.encode(manifest)))], tmp_path)
     )
-    with pytest.raises(Refused, match="do not match its revision: look, sign_in"):
+    with pytest.raises(Refused, match=f"do not match its revision: {VIEWING_TABLE}, sign_in"):
         check_backup(broken_backup)
 
 
@@ -275,8 +277,10 @@ def test_commands_restore_a_study_with_readings(workspace_engine, tmp_path, monk
     engine.dispose()
 
 
-def test_backup_without_a_table_added_to_its_migration_restores(engine, tmp_path, empty_workspace):
-    """Migration 0007 gained the table second_opinions after it had been used."""
+def test_backup_from_before_a_table_was_added_to_an_old_migration_is_restored(
+    engine, tmp_path, empty_workspace
+):
+    """The table second_opinions was added to migration 0007 after workspaces had been migrated with it."""
     workspace = fill_workspace(engine, tmp_path / "home")
     downgrade(engine, "0009")
     with engine.begin() as connection:
@@ -305,13 +309,13 @@ def test_server_database_with_drifted_tables_is_replaced(postgres_engine, tmp_pa
 
 
 def test_check_names_a_table_missing_from_a_backup(sqlite_engine, tmp_path):
-    """Such a backup is refused only at the newest revision; a backup of an older version is accepted."""
+    """Also at an older revision: only second_opinions may be missing there."""
     workspace = fill_workspace(sqlite_engine, tmp_path / "home")
     downgrade(sqlite_engine, "0009")
     with sqlite_engine.begin() as connection:
-        connection.exec_driver_sql("DROP TABLE look")
+        connection.exec_driver_sql(f"DROP TABLE {VIEWING_TABLE}")
     result = make_backup(workspace, tmp_path / "a.backup", now=NOW)
-    with pytest.raises(Refused, match="do not match its revision: look"):
+    with pytest.raises(Refused, match=f"do not match its revision: {VIEWING_TABLE}"):
         check_backup(result.path)
 
 

@@ -1,4 +1,4 @@
-"""A batch of exams balanced by the findings in their reports: its questions, and what leaves it out."""
+"""A batch of exams balanced by the findings in their reports: its questions, and estimates without it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_all_questions_of_the_selected_exams_are_drawn(importer):
     assert "2 healthy (25.00 %), pleural effusion 3, pneumothorax 3." in result.notes[0]
 
 
-def test_a_second_test_set_shares_no_exam(importer):
+def test_a_second_balanced_batch_shares_no_exam_with_the_first(importer):
     draw(importer)
     draw(importer, replace(PLAN, not_drawn=True), name="second")
     assert not set(list_drawn_exams(importer)) & set(list_drawn_exams(importer, "second"))

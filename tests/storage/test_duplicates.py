@@ -20,7 +20,7 @@ from quality.service import (
     list_results,
     load_calibration,
     load_check_report,
-    load_embedding,
+    load_embedder,
     mark_duplicates,
     store_calibration,
     write_problems_csv,
@@ -247,12 +247,12 @@ def test_the_model_of_an_endpoint_gives_the_similarity_if_the_dataset_permits_it
             ):
                 endpoint = Endpoint(name=name, url=address, model="vectors", data_use=use)
                 save_endpoint(db, by=BY, endpoint=endpoint, now=NOW)
-            embedding = load_embedding(db, by=BY, endpoint="here", names=["d"])
+            embedder = load_embedder(db, by=BY, endpoint="here", names=["d"])
             with pytest.raises(Refused):
-                load_embedding(db, by=BY, endpoint="elsewhere", names=["d"])
+                load_embedder(db, by=BY, endpoint="elsewhere", names=["d"])
             with pytest.raises(NotFound):
-                load_embedding(db, by=BY, endpoint="nowhere", names=["d"])
-        report = find(importer, settings=SearchSettings(embedding=embedding))
+                load_embedder(db, by=BY, endpoint="nowhere", names=["d"])
+        report = find(importer, settings=SearchSettings(embedder=embedder))
     assert [mark.question for mark in report.marks] == [mark.question for mark in find(importer).marks]
     assert report.settings["embedding"] == "model vectors"
     assert received

@@ -160,7 +160,7 @@ def test_import_of_predictions_is_audited(study_world, tmp_path):
         [{"question_id": list_study_cases(study_world)[0].blind_case.question_id, "answer": "B"}],
     )
     with read_only_session(study_world.engine) as db:
-        assert [row.what for row in iterate_entries(db)].count("import predictions") == 1
+        assert [row.action for row in iterate_entries(db)].count("import predictions") == 1
 
 
 def test_unknown_sources_and_missing_permission_are_refused(study_world, tmp_path):

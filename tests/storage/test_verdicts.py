@@ -60,7 +60,7 @@ def test_same_verdict_sent_twice_is_saved_once(world):
     assert save_verdict(world, later) == first
 
 
-def test_conflicting_verdict_is_refused_naming_both_with_times(world):
+def test_the_error_for_a_conflicting_verdict_states_both_verdicts_with_times(world):
     save_verdict(world, make_acceptance(world, question=1))
     with pytest.raises(StaleRevision, match=r"accept, 2026-03-02 09:01:00 UTC.*reject, 2026-03-02 11:00:00"):
         save_verdict(world, make_rejection(world, question=1, given_at=NOW + timedelta(hours=2)))

@@ -13,11 +13,11 @@ def _describe(old, new):
         at=datetime(2026, 3, 2, tzinfo=UTC),
         person_id=1,
         person_name="cora",
-        what="change settings",
+        action="change settings",
         subject="batch 1",
         old=None if old is ... else json.dumps(old),
         new=None if new is ... else json.dumps(new),
-        why="",
+        reason="",
         previous_hash=NO_ENTRY,
         hash="",
     )

@@ -17,7 +17,11 @@ ANSWER = {"type": "websocket.send", "bytes": b"drawn"}
 
 
 def run_connection(messages, *, send_fails=False):
-    """The messages that the app gets, each with the seconds since the first; and what the browser got."""
+    """Run a connection with these messages from the browser.
+
+    Returns (type, seconds since the app's start) of each message that the app received, and the messages that
+    were sent to the browser.
+    """
     incoming, received, sent = list(messages), [], []
 
     async def receive():

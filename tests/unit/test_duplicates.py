@@ -1,4 +1,4 @@
-"""Near-duplicates: what the guard lets through, and which of two questions is marked."""
+"""Near-duplicates: which questions have the same meaning, and which of two questions is marked."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +11,8 @@ from domain.duplicates import CalibrationPair, ComparedQuestion
 from domain.errors import InvalidValue, Refused
 from domain.vocabulary import AnswerFormat
 from quality.duplicates.calibration import draw_pairs, estimate_wrong_merges
-from quality.duplicates.guard import Outcome, compare_questions
 from quality.duplicates.marking import KeepRule, choose_marks, count_shares, require_below_limit
+from quality.duplicates.meaning import Outcome, compare_questions
 from quality.duplicates.search import (
     Pair,
     SearchSettings,
@@ -20,7 +20,7 @@ from quality.duplicates.search import (
     find_pairs_in_exams,
     find_similar_wordings,
 )
-from quality.duplicates.vectors import LexicalEmbedding, find_similar_rows
+from quality.duplicates.vectors import LexicalEmbedder, find_similar_rows
 from quality.duplicates.wording import load_vocabulary
 
 STEM = "Is there a pleural effusion on the left side?"
@@ -182,7 +182,7 @@ def test_wordings_of_all_exams_are_compared_once():
 
 def test_the_blocked_search_equals_all_pairs_at_once():
     texts = [f"nodule {n % 7} in zone {n % 5} of lung {n % 3}" for n in range(60)]
-    vectors = csr_array(LexicalEmbedding().embed(texts))
+    vectors = csr_array(LexicalEmbedder().embed(texts))
     cosines = (vectors @ vectors.T).toarray()
     expected = {(i, j) for i in range(60) for j in range(i + 1, 60) if cosines[i, j] >= 0.8}
     for rows in (7, 1000):

@@ -45,7 +45,7 @@ def test_the_note_names_its_coefficients():
     ).group[0]
     assert (group.alpha_low, group.cochran_q) == (None, None)
     assert "alpha: no interval: ordinal with linear weights" in group.note
-    assert "cochran_q: not defined: no question with a truth was answered by all" in group.note
+    assert "cochran_q: not defined: no question with a reference answer was answered by all" in group.note
 
 
 def test_cochrans_q_notes_that_no_question_divides_the_raters():
@@ -60,7 +60,8 @@ def test_a_pair_notes_why_both_wrong_is_not_defined():
         "both_wrong: not defined: no question was answered incorrectly by both"
         in find_only(records, a="r1", b="r2").note
     )
-    assert "both_wrong: not defined: one of the two is the truth" in find_only(records, a="r1", b="ref").note
+    note = find_only(records, a="r1", b="ref").note
+    assert "both_wrong: not defined: one of the two raters is the reference" in note
 
 
 def test_a_pair_outside_the_family_has_a_note():

@@ -29,13 +29,13 @@ REXVQA = PowerAssumptions(reader_accuracy=0.7727, model_accuracy=0.8384)
     [(0.0, 0.59, 0.58), (0.02, 0.51, 0.50), (0.04, 0.33, 0.35), (0.06, 0.21, 0.25)],
 )
 def test_power_by_formula_and_simulation_equals_the_reference(spread, formula, simulated):
-    expected = replace(REXVQA, spread=spread)
-    assert power_by_formula(expected, readers=3, cases=200) == pytest.approx(formula, abs=0.005)
-    result, error = power_by_simulation(expected, readers=3, cases=200, seed=1, runs=4000)
+    assumptions = replace(REXVQA, spread=spread)
+    assert power_by_formula(assumptions, readers=3, cases=200) == pytest.approx(formula, abs=0.005)
+    result, error = power_by_simulation(assumptions, readers=3, cases=200, seed=1, runs=4000)
     assert result == pytest.approx(simulated, abs=0.005 + 3 * error)
 
 
-def test_the_simulated_power_is_the_headline():
+def test_the_simulated_power_is_quoted_if_there_is_one():
     (power,) = power_table(replace(REXVQA, spread=0.02), readers=[3], cases=[200], seed=1)
     assert (power.quoted_method, power.quoted_power) == ("simulation", power.simulated)
     assert 0.002 < power.simulated_error < 0.01
@@ -50,13 +50,13 @@ def test_cases_for_80_percent_power_equal_the_reference(readers, cases):
 
 
 def test_cases_for_power_is_the_smallest_sufficient_number():
-    expected = replace(REXVQA, spread=0.02)
-    result = cases_for_power(expected, readers=5)
-    assert power_by_formula(expected, readers=5, cases=result) >= 0.8
-    assert power_by_formula(expected, readers=5, cases=result - 1) < 0.8
+    assumptions = replace(REXVQA, spread=0.02)
+    result = cases_for_power(assumptions, readers=5)
+    assert power_by_formula(assumptions, readers=5, cases=result) >= 0.8
+    assert power_by_formula(assumptions, readers=5, cases=result - 1) < 0.8
 
 
-def test_too_few_readers_reach_the_power_with_no_number_of_cases():
+def test_with_too_few_readers_no_number_of_cases_suffices():
     assert cases_for_power(replace(REXVQA, spread=0.02), readers=2) is None
 
 
@@ -122,11 +122,11 @@ def test_without_runs_the_formula_is_shown():
         ("alpha", 5.0), ("reader_correlation", 1.0), ("model_correlation", 0.9),
     ],
 )  # fmt: skip
-def test_an_impossible_assumption_is_refused_by_field(field, value):
+def test_the_error_for_an_impossible_assumption_names_its_field(field, value):
     with pytest.raises(InvalidValue, match=f"^{field}: "):
         replace(REXVQA, **{field: value})
 
 
 def test_one_random_reader_is_refused():
-    with pytest.raises(InvalidValue, match="1 must be 2 to 1,000"):
+    with pytest.raises(InvalidValue, match="must be 2 to 1,000, not 1"):
         power_by_formula(REXVQA, readers=1, cases=200)

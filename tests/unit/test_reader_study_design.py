@@ -48,9 +48,9 @@ def make_crossover(**changes):
     )
 
 
-def compute_slots_by_reader(plan, *, readers=4, scored=20, training=0, shuffle_options=True):
+def compute_slots_by_reader(design, *, readers=4, scored=20, training=0, shuffle_options=True):
     slots = compute_orders(
-        plan,
+        design,
         readers=list(range(1, readers + 1)),
         cases=make_cases(scored, training),
         shuffle_options=shuffle_options,
@@ -150,7 +150,7 @@ def test_the_two_arms_of_a_case_are_in_different_periods():
         assert [slot.period for slot in slots] == sorted(slot.period for slot in slots)
 
 
-def test_half_of_the_readers_read_a_case_first_in_each_arm():
+def test_each_arm_comes_first_for_half_of_the_readers_of_a_case():
     by_reader = compute_slots_by_reader(make_crossover())
     for case in range(101, 121):
         arms = [
@@ -160,7 +160,7 @@ def test_half_of_the_readers_read_a_case_first_in_each_arm():
         assert sorted(arms) == ["with", "with", "without", "without"]
 
 
-def test_half_of_the_readers_start_with_each_arm():
+def test_each_arm_is_the_start_for_half_of_the_readers():
     assert Counter(slots[0].arm for slots in compute_slots_by_reader(make_crossover()).values()) == {
         "with": 2,
         "without": 2,
@@ -222,7 +222,7 @@ def test_options_keep_their_order_if_shuffling_is_off():
 
 
 @pytest.mark.parametrize("text", ["None of the above", "All of the above", "none of these"])
-def test_an_option_about_the_options_above_stays_last(text):
+def test_an_option_about_the_other_options_is_placed_last(text):
     option_orders = {
         compute_option_order(("one", text, "three"), seed=seed, purpose="a slot", shuffle=True)
         for seed in range(40)

@@ -186,7 +186,7 @@ def test_a_valid_reply_gives_3_open_2_closed_3_single_and_3_multiple_choice_ques
         ("closed", {"answer": "maybe"}, "invalid answer"),
         ("open", {"answer": " "}, "invalid answer"),
         ("open", {"question": " "}, "invalid stem"),
-        ("open", {"reason": " "}, "no reason"),
+        ("open", {"reason": " "}, "no explanation"),
         ("single", {"options": {"A": "a", "B": "b", "C": "B ", "D": "d"}}, "the same option twice"),
         ("single", {"options": {"A": "a", "B": " ", "C": "c", "D": "d"}}, "invalid options"),
         ("open", {"regions": ["left knee"]}, "unknown region"),
@@ -347,7 +347,7 @@ def test_every_sentence_is_covered_by_bullets_that_repeat_it():
     ("changes", "kind"),
     [
         ({"answer": "E"}, "invalid answer"),
-        ({"explanation": ""}, "no reason"),
+        ({"explanation": ""}, "no explanation"),
         ({"bullets": [9]}, "number of a bullet that the exam does not have"),
         ({"options": {"A": "x", "B": "X", "C": "c", "D": "d"}}, "the same option twice"),
         ({"explanation": "As described, the lungs are clear."}, "refers to the report"),

@@ -389,7 +389,7 @@ OTHER_CHECKS = {
     "jobs.start_job": "the action of the kind of job",
     "language_models.list_endpoints": "the action of endpoints or that of runs",
     "language_models.load_endpoint": "the action of endpoints or that of runs",
-    "quality.load_embedding": "the action of endpoints or that of runs, by the endpoint that it loads",
+    "quality.load_embedder": "the action of endpoints or that of runs, by the endpoint that it loads",
     "notifications.load_own_mail_setting": "nothing: the address is the person's own",
     "notifications.notify_coordinators": "nothing: part of a service that has checked its action",
     "notifications.save_own_mail_setting": "nothing: the address is the person's own",

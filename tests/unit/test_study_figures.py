@@ -61,7 +61,7 @@ def make_row(**changes: Any) -> ForestRow[None]:
 
 
 def test_a_forest_plot_is_as_wide_as_its_longest_text():
-    long_text = "not defined: no question with this rater's answer and a truth, 0/0"
+    long_text = "not defined: no question has both this rater's answer and a reference answer, 0/0"
     svg = draw_forest(
         [make_row(), make_row(estimate=None, words=long_text)], title="t", caption="c", axis=AXIS
     )

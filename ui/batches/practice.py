@@ -96,7 +96,8 @@ def _show_exemption_form(batch: Batch, requirement: review.BatchRequirement, rev
             on_click=run_action,
             args=(_exempt, batch.name, batch.id, keys),
             kwargs={"notice_key": "exempt"},
-            help="The reviewer may review this batch without a passed practice set. The audit trail has it.",
+            help="The reviewer may review this batch without having passed a practice set. The audit trail "
+            "records the exemption.",
         )
     show_notice("exempt")
     if requirement.exemptions:
@@ -258,7 +259,7 @@ def _exempt(batch: str, batch_id: int, keys: dict[str, str]) -> str:
             db, by=current_person(), batch=batch, reviewer=reviewer, reason=reason, now=clock()
         )
     state.clear_form(f"exempt-{batch_id}")
-    return f"{reviewer} may review batch {batch} without a passed practice set."
+    return f"{reviewer} may review batch {batch} without having passed a practice set."
 
 
 def _assign(practice: str, to: tuple[str, ...]) -> str:

@@ -9,8 +9,8 @@ from domain.jobs import Job
 from domain.people import Action, Person
 from jobs.encoding import from_json
 from jobs.service import JobKind, JobRun
-from quality.duplicates.guard import Outcome
 from quality.duplicates.marking import GroupShare
+from quality.duplicates.meaning import Outcome
 from quality.duplicates.search import SearchSettings
 from quality.service import draw_calibration, find_duplicates, mark_duplicates, store_calibration
 from ui.background_jobs import job_control
@@ -110,7 +110,7 @@ def _search(job: JobRun[SearchRequest]) -> None:
 
 
 def _draw(job: JobRun[DrawRequest]) -> None:
-    request, embedding = job.parameters, SearchSettings().embedding.name
+    request, embedding = job.parameters, SearchSettings().embedder.name
     pairs = draw_calibration(
         by=job.owner, dataset=request.dataset, seed=request.seed, read_session=job.read_session
     )

@@ -6,7 +6,7 @@ import streamlit as st
 
 from domain.errors import Refused
 from domain.people import Person
-from intake.service import list_kept_attributes, load_deidentification
+from intake.service import describe_stored_attributes, load_deidentification
 from intake.service.tables import KINDS
 from ui import state
 from ui.context import read_only_session
@@ -50,7 +50,7 @@ def show_file_selection(person: Person) -> None:
             "command line."
         )
     _show_templates()
-    _show_kept_attributes(person)
+    _show_stored_attributes(person)
     st.button(
         "Preview import",
         key=f"{form_key}-look",
@@ -79,7 +79,7 @@ def _show_templates() -> None:
     st.caption(f"Templates of question tables: {links}. Other names of columns are recognised, too.")
 
 
-def _show_kept_attributes(person: Person) -> None:
+def _show_stored_attributes(person: Person) -> None:
     with read_only_session() as db:
         deidentify = load_deidentification(db, by=person).deidentify
     if deidentify:
@@ -87,9 +87,12 @@ def _show_kept_attributes(person: Person) -> None:
             "This workspace de-identifies image files on import. The originals are not kept.",
             icon=":material/shield_person:",
         )
-    with st.expander("DICOM header attributes that are kept"):
+    with st.expander("DICOM header attributes that are stored"):
         show_table(
-            [{"Attribute": name, "Kept as": treatment} for name, treatment in list_kept_attributes().items()]
+            [
+                {"Attribute": name, "Stored as": representation}
+                for name, representation in describe_stored_attributes().items()
+            ]
         )
         st.caption(
             "No other header attribute is stored in the database. "

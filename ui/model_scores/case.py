@@ -28,10 +28,10 @@ def show_case(person: Person, *, release_id: int, split: str, question_row_id: i
     if case.evaluated_split.is_private:
         st.caption("This is the private split. Opening this question is recorded in the audit trail.")
     with_boxes = [answer for answer in case.answers if answer.prediction and answer.prediction.boxes]
-    shown = [answer.evaluation for answer in with_boxes]
+    displayed_raters = [answer.evaluation for answer in with_boxes]
     if with_boxes:
-        shown = st.multiselect(
-            "Boxes of", shown, default=shown[:1], key=f"case-boxes-{question_row_id}",
+        displayed_raters = st.multiselect(
+            "Boxes of", displayed_raters, default=displayed_raters[:1], key=f"case-boxes-{question_row_id}",
             help="The boxes of the key are always drawn.",
         )  # fmt: skip
     left, right = st.columns([3, 2])
@@ -40,7 +40,11 @@ def show_case(person: Person, *, release_id: int, split: str, question_row_id: i
             answer.evaluation: answer.prediction.boxes if answer.prediction else () for answer in case.answers
         }
         show_boxes_of_raters(
-            case.item.exam.number, case.item.exam.radiographs, key=question.boxes, boxes=boxes, shown=shown
+            case.item.exam.number,
+            case.item.exam.radiographs,
+            key=question.boxes,
+            boxes=boxes,
+            shown=displayed_raters,
         )
     with right:
         show_stem_options_key(question)

@@ -57,9 +57,10 @@ def show_scoring(person: Person, bench_id: int) -> None:
 def _show_buttons(person: Person, sheet: BenchSheet) -> None:
     bench_id, cell = sheet.task.bench_id, sheet.cell
     st.markdown(
-        f"Report {sheet.number:,} of {sheet.reports:,} · **Output {sheet.letter}: {cell.scale.label}**"
+        f"Report {sheet.report_position:,} of {sheet.reports:,} · "
+        f"**Output {sheet.letter}: {cell.scale.label}**"
     )
-    key = f"scoring-{bench_id}-{sheet.number}-{sheet.letter}-{cell.scale.value}-{sheet.revision}"
+    key = f"scoring-{bench_id}-{sheet.report_position}-{sheet.letter}-{cell.scale.value}-{sheet.revision}"
     # After a first score the next one that is not given follows; after a corrected one, its neighbour.
     following = sheet.next_unscored if sheet.score is None else sheet.next
     columns = st.columns(len(BENCH_SCORES) + 2)

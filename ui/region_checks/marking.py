@@ -55,7 +55,7 @@ def _show_sentence(person: Person, sheet: RegionSheet) -> None:
     sentence, check_id = sheet.sentence, sheet.task.check_id
     with st.container(border=True):
         st.caption(
-            f"Report {sheet.number:,} of {sheet.reports:,} · sentence {sheet.id.sentence:,} of "
+            f"Report {sheet.report_position:,} of {sheet.reports:,} · sentence {sheet.id.sentence:,} of "
             f"{len(sheet.report.checked):,}"
         )
         st.markdown(f"**{escape_markdown(sentence.text)}**")

@@ -54,7 +54,7 @@ def show_filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[Aud
     before = _get_start_of_day(days[-1] + timedelta(days=1)) if days else None
     audit_filter = AuditFilter(
         person=person,
-        what=action,
+        action=action,
         subject=" ".join(subject.split()) or None,
         since=since,
         before=before,
@@ -117,10 +117,10 @@ def _build_entry_row(shown_entry: VisibleEntry) -> dict[str, object]:
         "No.": entry.number,
         "Time (UTC)": entry.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
         "Person": entry.person_name,
-        "Action": entry.what,
+        "Action": entry.action,
         "Subject": entry.subject,
         "Details": "withheld" if shown_entry.withheld else _describe_fields(entry),
-        "Reason": "withheld" if shown_entry.withheld else entry.why,
+        "Reason": "withheld" if shown_entry.withheld else entry.reason,
     }
 
 
@@ -140,8 +140,10 @@ def _show_details(shown_entries: tuple[VisibleEntry, ...]) -> None:
         return
     entry = by_number[number].entry
     occurred_at = entry.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    reason = f". Reason: {entry.why}" if entry.why else ""
-    st.markdown(escape_markdown(f"{entry.person_name}: {entry.what}, {entry.subject}, {occurred_at}{reason}"))
+    reason = f". Reason: {entry.reason}" if entry.reason else ""
+    st.markdown(
+        escape_markdown(f"{entry.person_name}: {entry.action}, {entry.subject}, {occurred_at}{reason}")
+    )
     has_old = entry.old is not None
     show_table(
         [
@@ -159,7 +161,11 @@ def _show_details(shown_entries: tuple[VisibleEntry, ...]) -> None:
 
 
 def _build_query(audit_filter: AuditFilter) -> dict[str, str]:
-    plain_values = {"person": audit_filter.person, "what": audit_filter.what, "subject": audit_filter.subject}
+    plain_values = {
+        "person": audit_filter.person,
+        "what": audit_filter.action,
+        "subject": audit_filter.subject,
+    }
     times = {"since": audit_filter.since, "before": audit_filter.before}
     parameters = {name: value for name, value in plain_values.items() if value}
     return parameters | {name: value.isoformat() for name, value in times.items() if value}

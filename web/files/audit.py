@@ -70,7 +70,7 @@ def parse_audit_filter(get: object) -> AuditFilter:
 
     return AuditFilter(
         person=get_text("person"),
-        what=get_text("what"),
+        action=get_text("what"),
         subject=get_text("subject"),
         since=parse_time("since"),
         before=parse_time("before"),

@@ -1,4 +1,4 @@
-"""Describes the browser of a request for its user, and returns its network address."""
+"""Describes the browser that sent a request, and returns its network address."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SYSTEMS = (
 
 
 def describe_browser(connection: HTTPConnection) -> str:
-    """Return browser and system, as in "Firefox on Windows". No text of the request is returned."""
+    """Return browser and system, as in "Firefox on Windows": fixed names only, no text from the header."""
     user_agent = connection.headers.get("user-agent", "")
     browser = next((name for token, name in _BROWSERS if token in user_agent), "another browser")
     system = next((name for token, name in _SYSTEMS if token in user_agent), "")

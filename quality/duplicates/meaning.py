@@ -1,4 +1,4 @@
-"""The guard: what must agree before two similar questions count as duplicates.
+"""The comparison of meanings: what must agree before two similar questions count as duplicates.
 
 Cosine similarity alone cannot decide. "Is there a pleural effusion on the left side?" and the same question
 about the right side, or with "no", are closer than most paraphrases.
