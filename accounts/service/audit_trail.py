@@ -14,7 +14,7 @@ from sqlmodel import Session
 from domain.audit import NO_ENTRY, AuditEntry, canonical
 from domain.errors import NotNow
 from domain.people import Action, Person, require
-from storage.audit import entries as stored_entries
+from storage.audit import entries as entry_storage
 from storage.audit import judgements
 from storage.audit.checkpoints import (
     AccountedChanges,
@@ -91,20 +91,20 @@ def list_audit_entries(
     A person who also judges does not see the content of other people's entries about their own batches.
     """
     require(by, Action.SEE_AUDIT)
-    entries = stored_entries.list_newest_entries(db, criteria=entry_filter, before_number=below, limit=limit)
+    entries = entry_storage.list_newest_entries(db, criteria=entry_filter, before_number=below, limit=limit)
     return tuple(_redact_entries(entries, by, _list_blinded_prefixes(db, by)))
 
 
 def list_audit_choices(db: Session, *, by: Person) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the values of filters: the sign-in names and the actions that occur in the trail."""
     require(by, Action.SEE_AUDIT)
-    return stored_entries.list_values(db, field="person_name"), stored_entries.list_values(db, field="action")
+    return entry_storage.list_values(db, field="person_name"), entry_storage.list_values(db, field="action")
 
 
 def export_audit(db: Session, *, by: Person, entry_filter: AuditFilter) -> tuple[str, Iterator[VisibleEntry]]:
     """Return the head of the trail and the entries in order, with the restrictions of list_audit_entries."""
     require(by, Action.SEE_AUDIT)
-    entries = stored_entries.iterate_entries(db, criteria=entry_filter)
+    entries = entry_storage.iterate_entries(db, criteria=entry_filter)
     return load_last_number_and_hash(db)[1], _redact_entries(entries, by, _list_blinded_prefixes(db, by))
 
 
@@ -134,13 +134,13 @@ def verify_audit(
         The result. After a fault of the chain nothing else is compared, so it is the only fault.
     """
     require(by, Action.SEE_AUDIT)
-    total = stored_entries.count_entries(db)
+    total = entry_storage.count_entries(db)
     checkpoint = find_last_checkpoint(db)
     anchors = _Anchors(head, deposits)
     expected_number, previous_hash, trail_began_at = 1, NO_ENTRY, None
     recorded_judgements: dict[int, int] = {}
     changes = AccountedChanges()
-    for entry in stored_entries.iterate_entries(db):
+    for entry in entry_storage.iterate_entries(db):
         fault = _find_fault(entry, expected_number=expected_number, previous_hash=previous_hash)
         if fault:
             return AuditCheck(
@@ -344,7 +344,7 @@ def _list_blinded_prefixes(db: Session, by: Person) -> tuple[str, ...]:
         *list_batches_of_person(db, person_id=by.id),
         *list_shared_queues_of_person(db, person_id=by.id),
     }
-    return stored_entries.question_subject_prefixes(sorted(batch_ids))
+    return entry_storage.question_subject_prefixes(sorted(batch_ids))
 
 
 def _redact_entries(

@@ -18,7 +18,7 @@ from domain.shortcuts import (
     preferences_from_plain,
     preferences_to_plain,
 )
-from storage.accounts import input_preferences as stored
+from storage.accounts import input_preferences as preference_storage
 
 
 def load_input_preferences(db: Session, *, person: Person) -> InputPreferences:
@@ -27,7 +27,7 @@ def load_input_preferences(db: Session, *, person: Person) -> InputPreferences:
     Keys of actions that no longer exist, or that contradict the declarations of a newer version, are left
     out, so that an update never locks anybody out of a form.
     """
-    plain = stored.find_input_preferences(db, person_id=person.id)
+    plain = preference_storage.find_input_preferences(db, person_id=person.id)
     if plain is None:
         return InputPreferences()
     try:
@@ -55,7 +55,7 @@ def save_left_button(db: Session, *, person: Person, left_button: LeftButton, no
 
 def reset_input_preferences(db: Session, *, person: Person) -> None:
     """Return to the default keys and mouse button."""
-    stored.delete_input_preferences(db, person_id=person.id)
+    preference_storage.delete_input_preferences(db, person_id=person.id)
 
 
 def export_input_preferences(db: Session, *, person: Person) -> bytes:
@@ -80,7 +80,7 @@ def import_input_preferences(db: Session, *, person: Person, content: bytes, now
 
 
 def _save(db: Session, person: Person, preferences: InputPreferences, now: datetime) -> None:
-    stored.save_input_preferences(
+    preference_storage.save_input_preferences(
         db, person_id=person.id, preferences=preferences_to_plain(preferences), now=now
     )
 

@@ -26,10 +26,10 @@ from evaluation.service.plans import load_evaluated_questions
 from language_models import service as models
 from language_models.prompts import Prompt, parse_prompt
 from language_models.requests import ModelRequest
-from storage.evaluation import evaluations as stored
+from storage.evaluation import evaluations as evaluation_storage
 from storage.language_models import runs
 from storage.language_models.requests import count_by_status
-from storage.reader_study import predictions as stored_predictions
+from storage.reader_study import predictions as prediction_storage
 
 #: The purpose of the calls; part of the key of each call in the ledger.
 EXTRACTION_STAGE = "extract-answer"
@@ -63,7 +63,7 @@ def create_extraction_run(
         Refused: the dataset does not permit the endpoint, or a rule extracted every answer.
     """
     require(by, Action.RUN_MODELS)
-    evaluation = stored.load_evaluation(db, name=name)
+    evaluation = evaluation_storage.load_evaluation(db, name=name)
     judge = models.load_endpoint(db, by=by, name=endpoint)
     content = EXTRACTION_PROMPT.read_text(encoding="utf-8")
     version, _ = models.save_prompt(db, by=by, content=content, note="Comes with the software.", now=now)
@@ -107,9 +107,9 @@ def count_extractions(db: Session, *, by: Person, name: str) -> list[ExtractionC
         NotFound: there is no such evaluation.
     """
     require(by, Action.RUN_MODELS)
-    evaluation = stored.load_evaluation(db, name=name)
+    evaluation = evaluation_storage.load_evaluation(db, name=name)
     counts = []
-    for run in stored.list_runs(db, evaluation_id=evaluation.id):
+    for run in evaluation_storage.list_runs(db, evaluation_id=evaluation.id):
         read = [
             item for item in iterate_read_predictions(db, evaluation, run, by=by)
             if item.failed or item.rule == BY_JUDGE
@@ -151,7 +151,7 @@ def iterate_read_predictions(
     """
     require(by, Action.RUN_MODELS)
     answers = _load_readings(db, by, evaluation, run)
-    for prediction in stored_predictions.iterate_predictions(
+    for prediction in prediction_storage.iterate_predictions(
         db, model_id=run.model_id, question_ids=question_ids
     ):
         answer = answers.get(prediction.question_row_id)
@@ -173,7 +173,7 @@ def _load_readings(
         if reply is not None and condition is run.condition:
             replies[number] = reply
     numbers = sorted(replies)
-    cases = stored.load_cases(db, run_id=run.id, question_ids=numbers)
+    cases = evaluation_storage.load_cases(db, run_id=run.id, question_ids=numbers)
     readings = {
         item.number: read_extraction(replies[item.number], item, cases[item.number])
         for item in load_evaluated_questions(db, evaluation, only=replies)
@@ -183,9 +183,9 @@ def _load_readings(
 
 def _build_requests(db: Session, evaluation: Evaluation, prompt: Prompt) -> Iterator[ModelRequest]:
     questions = {item.number: item for item in load_evaluated_questions(db, evaluation)}
-    for run in stored.list_runs(db, evaluation_id=evaluation.id):
-        cases = stored.load_cases(db, run_id=run.id)
-        for prediction in stored_predictions.iterate_predictions(db, model_id=run.model_id):
+    for run in evaluation_storage.list_runs(db, evaluation_id=evaluation.id):
+        cases = evaluation_storage.load_cases(db, run_id=run.id)
+        for prediction in prediction_storage.iterate_predictions(db, model_id=run.model_id):
             item = questions[prediction.question_row_id]
             if prediction.failed and prediction.raw and not item.question.format.is_free_text:
                 yield build_extraction_request(

@@ -30,10 +30,10 @@ from language_models import service as models
 from language_models.prompts import Prompt, parse_prompt
 from language_models.requests import ModelRequest
 from release.splits import Split
-from storage.evaluation import evaluations as stored
+from storage.evaluation import evaluations as evaluation_storage
 from storage.evaluation.exams import load_release_questions, load_reports
 from storage.language_models import runs
-from storage.reader_study import predictions as stored_predictions
+from storage.reader_study import predictions as prediction_storage
 
 #: The purpose of the calls; part of the key of each call in the ledger.
 JUDGE_STAGE = "answer-reason"
@@ -118,7 +118,7 @@ def load_judged(db: Session, *, by: Person, name: str, now: datetime) -> JudgedE
         NotFound: there is no such evaluation, or it has no judge yet.
     """
     require(by, Action.RUN_MODELS)
-    evaluation = stored.load_evaluation(db, name=name)
+    evaluation = evaluation_storage.load_evaluation(db, name=name)
     run = runs.find_run(db, name=name_judge_run(name))
     if run is None:
         raise NotFound(
@@ -159,7 +159,7 @@ def check_experts(db: Session, *, by: Person, name: str, question_ids: Iterable[
         InvalidValue: a question is not in the evaluation.
     """
     require(by, Action.RUN_MODELS)
-    evaluation = stored.load_evaluation(db, name=name)
+    evaluation = evaluation_storage.load_evaluation(db, name=name)
     _check_known(
         question_ids,
         load_release_questions(db, release_id=evaluation.release_id, split=evaluation.split),
@@ -189,7 +189,7 @@ def _build_requests(
 ) -> Iterator[ModelRequest]:
     by_row_id = {item.number: item for item in questions}
     reports = load_reports(db, numbers={item.exam.number for item in questions})
-    for prediction in stored_predictions.iterate_predictions(db, model_id=model_id):
+    for prediction in prediction_storage.iterate_predictions(db, model_id=model_id):
         item = by_row_id[prediction.question_row_id]
         yield from build_judge_requests(
             item,

@@ -24,8 +24,8 @@ from intake.garbage_collector import pause_garbage_collector
 from language_models import service as models
 from reader_study.predictions_file import PredictionRecord, QuestionFormat, Refusals, resolve_answer
 from reader_study.predictions_process import read_predictions_in_process
-from storage.evaluation import evaluations as stored
-from storage.reader_study import predictions as stored_predictions
+from storage.evaluation import evaluations as evaluation_storage
+from storage.reader_study import predictions as prediction_storage
 
 _CHUNK = 5_000
 #: A record or a refusal, and the number of bytes read so far.
@@ -63,8 +63,8 @@ def store_replies(
         raise Refused(
             f"The answers of {name} come from a {evaluation.answered_by.value}, not from an endpoint."
         )
-    stored.lock_run(db, run_id=run.id)
-    known = stored_predictions.load_predicted_questions(db, model_id=run.model_id)
+    evaluation_storage.lock_run(db, run_id=run.id)
+    known = prediction_storage.load_predicted_questions(db, model_id=run.model_id)
     if len(known) == run.cases:
         return StoredAnswers(added=0, failed=0)
     records = (
@@ -114,7 +114,7 @@ def store_records(
         raise Refused(
             f"The answers of {name} come from an endpoint. Start it with `cli.py evaluate run {name}`."
         )
-    stored.lock_run(db, run_id=run.id)
+    evaluation_storage.lock_run(db, run_id=run.id)
     return _store(
         db,
         by=by,
@@ -190,8 +190,8 @@ def load_condition(db: Session, *, name: str, condition: Condition) -> tuple[Eva
     Raises:
         NotFound: there is no such evaluation, or it does not have the condition.
     """
-    evaluation = stored.load_evaluation(db, name=name)
-    for run in stored.list_runs(db, evaluation_id=evaluation.id):
+    evaluation = evaluation_storage.load_evaluation(db, name=name)
+    for run in evaluation_storage.list_runs(db, evaluation_id=evaluation.id):
         if run.condition is condition:
             return evaluation, run
     raise NotFound(f"Evaluation {name} does not have the condition “{condition.value}”.")
@@ -239,8 +239,8 @@ def _store(
     file: str = "",
 ) -> StoredAnswers:
     """Store predictions. ``questions`` are the questions by the id that the records use."""
-    cases = stored.load_cases(db, run_id=run.id)
-    known = stored_predictions.load_predicted_questions(db, model_id=run.model_id)
+    cases = evaluation_storage.load_cases(db, run_id=run.id)
+    known = prediction_storage.load_predicted_questions(db, model_id=run.model_id)
     refusals = Refusals(file=file or source)
     predictions = []
     for item in records:
@@ -268,7 +268,7 @@ def _store(
         digest = hashlib.sha256()
         for prediction in predictions:
             digest.update(f"{prediction.question_row_id}\n{prediction.raw}\n".encode())
-        run_id = stored_predictions.add_run(
+        run_id = prediction_storage.add_run(
             db,
             model_id=run.model_id,
             file_name=source,
@@ -280,7 +280,7 @@ def _store(
             now=now,
         )
         for start in range(0, len(predictions), _CHUNK):
-            stored_predictions.add_predictions(
+            prediction_storage.add_predictions(
                 db, run_id=run_id, predictions=predictions[start : start + _CHUNK]
             )
         record_action(

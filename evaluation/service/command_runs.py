@@ -23,9 +23,9 @@ from evaluation.service.run_job import EvaluationProgress, load_progress
 from imaging.guarded_decoder import GuardedDecoder
 from reader_study.predictions_file import PredictionRecord
 from reader_study.predictions_process import read_predictions_in_process
-from storage.evaluation import evaluations as stored
+from storage.evaluation import evaluations as evaluation_storage
 from storage.images.files import get_image_store
-from storage.reader_study import predictions as stored_predictions
+from storage.reader_study import predictions as prediction_storage
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace, current_workspace
 
@@ -65,13 +65,13 @@ def work_with_command(
         raise InvalidValue("part", f"must be at least 1, not {part}")
     with read_only_session(engine) as db:
         require(by, Action.RUN_MODELS)
-        evaluation = stored.load_evaluation(db, name=name)
+        evaluation = evaluation_storage.load_evaluation(db, name=name)
         if evaluation.answered_by is not AnsweredBy.COMMAND:
             raise Refused(
                 f"Evaluation {name} is answered by a {evaluation.answered_by.value}, not by a command."
             )
         questions = {item.number: item for item in load_evaluated_questions(db, evaluation)}
-        runs = stored.list_runs(db, evaluation_id=evaluation.id)
+        runs = evaluation_storage.list_runs(db, evaluation_id=evaluation.id)
     workspace = current_workspace()
     folder = workspace.cache / "evaluations" / str(evaluation.id)
     folder.mkdir(parents=True, exist_ok=True)
@@ -79,8 +79,8 @@ def work_with_command(
     with GuardedDecoder(workers=1) as decoder:
         for run in runs:
             with read_only_session(engine) as db:
-                cases = stored.load_cases(db, run_id=run.id)
-                known = stored_predictions.load_predicted_questions(db, model_id=run.model_id)
+                cases = evaluation_storage.load_cases(db, run_id=run.id)
+                known = prediction_storage.load_predicted_questions(db, model_id=run.model_id)
             open_cases = [case for number, case in cases.items() if number not in known]
             for start in range(0, len(open_cases), part):
                 if should_stop():

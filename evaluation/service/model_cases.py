@@ -15,7 +15,7 @@ from evaluation.cases import EvaluatedQuestion
 from evaluation.service.answer_extraction import iterate_read_predictions
 from evaluation.service.plans import describe_model, load_evaluated_questions
 from evaluation.service.scores import EvaluatedSplit, find_evaluated_split
-from storage.evaluation import evaluations as stored
+from storage.evaluation import evaluations as evaluation_storage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def open_case(
         number = [question_row_id]
         predictions = iterate_read_predictions(db, member.evaluation, member.run, by=by, question_ids=number)
         prediction = next(iter(predictions), None)
-        was_asked = bool(stored.load_cases(db, run_id=member.run.id, question_ids=number))
+        was_asked = bool(evaluation_storage.load_cases(db, run_id=member.run.id, question_ids=number))
         is_scored = was_asked and not item.question.format.is_free_text
         answers.append(
             CaseAnswer(

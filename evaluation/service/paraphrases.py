@@ -23,7 +23,7 @@ from evaluation.service.plans import (
 from language_models import service as models
 from language_models.prompts import parse_prompt
 from release.splits import Split
-from storage.evaluation import evaluations as stored
+from storage.evaluation import evaluations as evaluation_storage
 from storage.language_models import runs
 
 
@@ -43,11 +43,15 @@ def add_paraphrased_condition(db: Session, *, by: Person, name: str, now: dateti
         Refused: the dataset does not permit the endpoint any more.
     """
     require(by, Action.RUN_MODELS)
-    evaluation = stored.load_evaluation(db, name=name)
-    by_condition = {run.condition: run for run in stored.list_runs(db, evaluation_id=evaluation.id)}
+    evaluation = evaluation_storage.load_evaluation(db, name=name)
+    by_condition = {
+        run.condition: run for run in evaluation_storage.list_runs(db, evaluation_id=evaluation.id)
+    }
     given = by_condition[Condition.AS_GIVEN]
-    stored.lock_run(db, run_id=given.id)
-    by_condition = {run.condition: run for run in stored.list_runs(db, evaluation_id=evaluation.id)}
+    evaluation_storage.lock_run(db, run_id=given.id)
+    by_condition = {
+        run.condition: run for run in evaluation_storage.list_runs(db, evaluation_id=evaluation.id)
+    }
     if Condition.PARAPHRASED in by_condition:
         return by_condition[Condition.PARAPHRASED]
     settings = PlanSettings(
@@ -65,7 +69,7 @@ def add_paraphrased_condition(db: Session, *, by: Person, name: str, now: dateti
         for custom_id, reply, _ in models.replay_run(db, by=by, name=name_paraphrase_run(name))
         if reply is not None
     }
-    cases = choose_paraphrased_cases(questions, stored.load_cases(db, run_id=given.id), replies)
+    cases = choose_paraphrased_cases(questions, evaluation_storage.load_cases(db, run_id=given.id), replies)
     model_run_id: int | None = None
     if cases.cases:
         asked = models.load_run(db, by=by, name=given.model_run or "")
@@ -100,5 +104,7 @@ def add_paraphrased_condition(db: Session, *, by: Person, name: str, now: dateti
         new={"kept": len(cases.cases), **cases.excluded},
         now=now,
     )
-    by_condition = {run.condition: run for run in stored.list_runs(db, evaluation_id=evaluation.id)}
+    by_condition = {
+        run.condition: run for run in evaluation_storage.list_runs(db, evaluation_id=evaluation.id)
+    }
     return by_condition[Condition.PARAPHRASED]

@@ -29,12 +29,12 @@ from reader_study.predictions_file import QuestionFormat
 from reader_study.release_keys import load_keys, load_options
 from release.folder import MANIFEST, hash_file
 from release.splits import Split
-from storage.evaluation import evaluations as stored
-from storage.evaluation import exams as stored_exams
+from storage.evaluation import evaluations as evaluation_storage
+from storage.evaluation import exams as exam_storage
 from storage.intake.datasets import load_dataset
 from storage.language_models.runs import find_run as find_model_run
 from storage.privacy.patient_data import load_removed_images
-from storage.reader_study import predictions as stored_predictions
+from storage.reader_study import predictions as prediction_storage
 from storage.release import releases
 from storage.release.releases import ReleaseRecord
 
@@ -170,7 +170,7 @@ def plan_with_endpoint(
         _create_paraphrase_run(
             db, by=by, settings=settings, endpoint=paraphrases_by, questions=questions, budget=budget, now=now
         )
-    return stored.load_evaluation(db, name=settings.name)
+    return evaluation_storage.load_evaluation(db, name=settings.name)
 
 
 def plan_without_endpoint(
@@ -220,13 +220,13 @@ def plan_without_endpoint(
     )
     for condition, cases in chosen.items():
         add_run(db, settings, evaluation_id, condition, cases, by=by, model_run_id=None, now=now)
-    return stored.load_evaluation(db, name=settings.name)
+    return evaluation_storage.load_evaluation(db, name=settings.name)
 
 
 def list_evaluations(db: Session, *, by: Person) -> list[Evaluation]:
     """Return all evaluations, the newest first."""
     require(by, Action.RUN_MODELS)
-    return stored.list_evaluations(db)
+    return evaluation_storage.list_evaluations(db)
 
 
 def load_evaluation(db: Session, *, by: Person, name: str) -> tuple[Evaluation, list[EvaluationRun]]:
@@ -236,8 +236,8 @@ def load_evaluation(db: Session, *, by: Person, name: str) -> tuple[Evaluation, 
         NotFound: there is no such evaluation.
     """
     require(by, Action.RUN_MODELS)
-    evaluation = stored.load_evaluation(db, name=name)
-    return evaluation, stored.list_runs(db, evaluation_id=evaluation.id)
+    evaluation = evaluation_storage.load_evaluation(db, name=name)
+    return evaluation, evaluation_storage.list_runs(db, evaluation_id=evaluation.id)
 
 
 def load_evaluated_questions(
@@ -271,7 +271,7 @@ def load_question_formats(db: Session, evaluation: Evaluation) -> dict[str, Ques
     """
     release = releases.load_release(db, release_id=evaluation.release_id)
     _check_manifest(release)
-    row_ids_by_key = stored_exams.load_release_questions(db, release_id=release.id, split=evaluation.split)
+    row_ids_by_key = exam_storage.load_release_questions(db, release_id=release.id, split=evaluation.split)
     options = load_options(release.folder, split=Split(evaluation.split))
     return {
         key: QuestionFormat(number=question_row_id, format=options[key].format, options=options[key].options)
@@ -328,9 +328,9 @@ def _find_same(
     Raises:
         AlreadyThere: the name belongs to another evaluation or model.
     """
-    existing = stored.find_evaluation(db, name=settings.name)
+    existing = evaluation_storage.find_evaluation(db, name=settings.name)
     if existing is not None:
-        conditions = {run.condition for run in stored.list_runs(db, evaluation_id=existing.id)}
+        conditions = {run.condition for run in evaluation_storage.list_runs(db, evaluation_id=existing.id)}
         if find_model_run(db, name=name_paraphrase_run(settings.name)) is not None:
             conditions.add(Condition.PARAPHRASED)
         if (
@@ -345,7 +345,7 @@ def _find_same(
             f"There is already an evaluation {settings.name!r} with other choices. Choose another name."
         )
     dataset_id = load_dataset(db, name=settings.dataset).id
-    known = {known_model.name for known_model in stored_predictions.list_models(db, dataset_id=dataset_id)}
+    known = {known_model.name for known_model in prediction_storage.list_models(db, dataset_id=dataset_id)}
     for condition in settings.conditions:
         for is_test in (False, True):
             name = name_prediction_set(settings.name, condition, is_test=is_test)
@@ -381,11 +381,11 @@ def load_split_questions(
         InvalidValue: a file of the release was changed.
     """
     _check_manifest(release)
-    row_ids_by_key = stored_exams.load_release_questions(db, release_id=release.id, split=split.value)
+    row_ids_by_key = exam_storage.load_release_questions(db, release_id=release.id, split=split.value)
     if only is not None:
         row_ids_by_key = {key: row_ids for key, row_ids in row_ids_by_key.items() if row_ids[0] in only}
     keyed = load_keys(release.folder, split=split)
-    exams = stored_exams.load_evaluated_exams(db, numbers={exam for _, exam in row_ids_by_key.values()})
+    exams = exam_storage.load_evaluated_exams(db, numbers={exam for _, exam in row_ids_by_key.values()})
     return [
         EvaluatedQuestion(number=question_row_id, question=keyed[key].question, exam=exams[exam_row_id])
         for key, (question_row_id, exam_row_id) in row_ids_by_key.items()
@@ -483,7 +483,7 @@ def _add_evaluation(
     prompt_id: int | None,
     now: datetime,
 ) -> int:
-    evaluation_id = stored.add_evaluation(
+    evaluation_id = evaluation_storage.add_evaluation(
         db,
         name=settings.name,
         release_id=release.id,
@@ -527,10 +527,10 @@ def add_run(
 ) -> None:
     """Store the cases of a condition, and add the set of predictions that gets its answers."""
     dataset_id = load_dataset(db, name=settings.dataset).id
-    is_test = stored.load_evaluation(db, name=settings.name).is_test_model
+    is_test = evaluation_storage.load_evaluation(db, name=settings.name).is_test_model
     name = name_prediction_set(settings.name, condition, is_test=is_test)
-    model_id = stored_predictions.get_or_add_model(db, dataset_id=dataset_id, name=name, now=now)
-    stored.add_run(
+    model_id = prediction_storage.get_or_add_model(db, dataset_id=dataset_id, name=name, now=now)
+    evaluation_storage.add_run(
         db,
         evaluation_id=evaluation_id,
         condition=condition,

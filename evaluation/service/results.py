@@ -20,8 +20,8 @@ from evaluation.service.answer_extraction import describe_extraction, iterate_re
 from evaluation.service.answers import load_condition
 from evaluation.service.plans import load_evaluated_questions, load_split_questions
 from release.splits import Split
-from storage.evaluation import evaluations as stored
-from storage.reader_study import predictions as stored_predictions
+from storage.evaluation import evaluations as evaluation_storage
+from storage.reader_study import predictions as prediction_storage
 from storage.release import releases
 
 
@@ -108,7 +108,7 @@ def load_answers(db: Session, *, by: Person, name: str, now: datetime) -> Evalua
         Refused: the keys of the private split are missing.
     """
     require(by, Action.RUN_MODELS)
-    evaluation = stored.load_evaluation(db, name=name)
+    evaluation = evaluation_storage.load_evaluation(db, name=name)
     if evaluation.split == Split.PRIVATE:
         record_action(
             db,
@@ -123,7 +123,7 @@ def load_answers(db: Session, *, by: Person, name: str, now: datetime) -> Evalua
         questions=tuple(load_evaluated_questions(db, evaluation)),
         conditions=tuple(
             _load_condition(db, by, evaluation, run)
-            for run in stored.list_runs(db, evaluation_id=evaluation.id)
+            for run in evaluation_storage.list_runs(db, evaluation_id=evaluation.id)
         ),
         extraction=describe_extraction(db, evaluation),
     )
@@ -148,7 +148,7 @@ def load_exported_answers(
         )
     questions = {item.number: item for item in load_evaluated_questions(db, evaluation)}
     exams = {item.exam.number: item.exam for item in questions.values()}
-    cases = stored.load_cases(db, run_id=run.id)
+    cases = evaluation_storage.load_cases(db, run_id=run.id)
     return evaluation, [
         ExportedAnswer(
             item=questions[prediction.question_row_id],
@@ -161,7 +161,7 @@ def load_exported_answers(
             ),
             prediction=prediction,
         )
-        for prediction in stored_predictions.iterate_predictions(db, model_id=run.model_id)
+        for prediction in prediction_storage.iterate_predictions(db, model_id=run.model_id)
     ]
 
 
@@ -174,7 +174,7 @@ def _load_condition(db: Session, by: Person, evaluation: Evaluation, run: Evalua
             probabilities[prediction.question_row_id] = prediction.probability
     return ConditionAnswers(
         condition=run.condition,
-        cases=stored.load_cases(db, run_id=run.id),
+        cases=evaluation_storage.load_cases(db, run_id=run.id),
         answers=answers,
         excluded=run.excluded,
         probabilities=probabilities,

@@ -49,14 +49,14 @@ from jobs.service import JobKind, JobRun
 from language_models import service as models
 from measures.text_overlap import describe_bleu
 from release.splits import Split
-from storage.evaluation import evaluations as stored
-from storage.evaluation import exams as stored_exams
-from storage.evaluation import score_columns as stored_columns
+from storage.evaluation import evaluations as evaluation_storage
+from storage.evaluation import exams as exam_storage
+from storage.evaluation import score_columns as score_column_storage
 from storage.evaluation import score_files
 from storage.intake.datasets import load_dataset, load_import_state
 from storage.language_models import runs
 from storage.language_models.requests import count_by_status
-from storage.reader_study import predictions as stored_predictions
+from storage.reader_study import predictions as prediction_storage
 from storage.release import releases
 from storage.unit_of_work import read_only_session
 from storage.workspace import Workspace, current_workspace
@@ -144,8 +144,8 @@ def list_evaluated_splits(db: Session, *, by: Person) -> list[EvaluatedSplit]:
     require(by, Action.RUN_MODELS)
     workspace = current_workspace()
     groups: dict[tuple[int, str], list[tuple[Evaluation, EvaluationRun]]] = {}
-    runs = stored.list_runs_in_condition(db, condition=Condition.AS_GIVEN)
-    for evaluation in stored.list_evaluations(db):
+    runs = evaluation_storage.list_runs_in_condition(db, condition=Condition.AS_GIVEN)
+    for evaluation in evaluation_storage.list_evaluations(db):
         run = runs.get(evaluation.id)
         if run is not None and run.predictions:
             groups.setdefault((evaluation.release_id, evaluation.split), []).append((evaluation, run))
@@ -255,7 +255,7 @@ def import_score_columns(
     except UnicodeDecodeError as error:
         raise InvalidValue(file_name, "is not UTF-8 text") from error
     known = {item.evaluation.name: item.evaluation.id for item in evaluated_split.evaluations}
-    release_questions = stored_exams.load_release_questions(db, release_id=release_id, split=split)
+    release_questions = exam_storage.load_release_questions(db, release_id=release_id, split=split)
     columns = read_external_scores(
         lines,
         file_name=file_name,
@@ -264,7 +264,7 @@ def import_score_columns(
     )
     _check_versions(evaluated_split, columns)
     for column in columns:
-        stored_columns.add_column(
+        score_column_storage.add_column(
             db,
             evaluation_id=known[column.evaluation],
             name=column.name,
@@ -326,7 +326,7 @@ def load_text_pairs(db: Session, *, by: Person, evaluated_split: EvaluatedSplit)
             candidate=build_candidate(prediction, by_row_id[prediction.question_row_id]),
         )
         for item in evaluated_split.evaluations
-        for prediction in stored_predictions.iterate_predictions(db, model_id=item.run.model_id)
+        for prediction in prediction_storage.iterate_predictions(db, model_id=item.run.model_id)
     ]
 
 
@@ -367,7 +367,7 @@ def compute_scores(
         questions = load_evaluated_questions(db, evaluated_split.evaluations[0].evaluation)
         if not has_table:
             exams = {item.exam.number for item in questions}
-            table = build_question_table(questions, stored_exams.load_demographics(db, numbers=exams))
+            table = build_question_table(questions, exam_storage.load_demographics(db, numbers=exams))
             content = encode_question_table(table)
             score_files.save_scores(workspace, digest=evaluated_split.digest, content=content)
     total = len(questions) * len(waiting)
@@ -400,7 +400,7 @@ def _score(
 ) -> ModelScores:
     return score_model(
         questions,
-        stored.load_cases(db, run_id=item.run.id),
+        evaluation_storage.load_cases(db, run_id=item.run.id),
         iterate_read_predictions(db, item.evaluation, item.run, by=by),
         report=report,
     )
@@ -415,7 +415,7 @@ def _build_column(
 ) -> ScoreColumn:
     if column.external is not None:
         name, version = column.external.name, column.external.version
-        values = stored_columns.load_scores(db, column_id=column.external.id)
+        values = score_column_storage.load_scores(db, column_id=column.external.id)
     else:
         run = models.load_run(db, by=by, name=name_judge_run(item.evaluation.name))
         replies = ((custom_id, reply) for custom_id, reply, _ in models.replay_run(db, by=by, name=run.name))
@@ -449,7 +449,7 @@ def _build_evaluated_split(
     # An import may change patient, age, sex and views of exams, which no file of the release contains.
     imports = load_import_state(db, dataset_id=load_dataset(db, name=first.dataset).id)
     digest = _hash(TABLE_VERSION, release.manifest_sha256, first.split, *imports)
-    external = stored_columns.list_columns(db, release_id=first.release_id, split=first.split)
+    external = score_column_storage.list_columns(db, release_id=first.release_id, split=first.split)
     items = []
     for evaluation, run in sorted(members, key=lambda member: member[0].name):
         extraction = describe_extraction(db, evaluation)

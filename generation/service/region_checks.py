@@ -41,7 +41,7 @@ from language_models.prompts import parse_prompt
 from notifications.service import notify
 from storage.intake.datasets import load_dataset
 from storage.intake.exams import load_exam
-from storage.language_models import region_checks as stored
+from storage.language_models import region_checks as region_check_storage
 from storage.language_models.exams import find_exam
 from terminology.regions import resolve_region
 
@@ -81,14 +81,14 @@ def create_region_check(
     require(by, Action.RUN_MODELS)
     if not name.strip() or len(name) > 60:
         raise InvalidValue("name", "must have 1 to 60 characters")
-    if stored.list_checks(db, name=name):
+    if region_check_storage.list_checks(db, name=name):
         raise AlreadyThere(f"There is already a region check {name}. Choose another name.")
     model_run = models.load_run(db, by=by, name=run)
     if model_run.stage != CHECKED_STAGE or model_run.prompt is None:
         raise InvalidValue("run", f"{run} is of stage {model_run.stage}; choose a run of {CHECKED_STAGE}")
     dataset_id = None if dataset is None else load_dataset(db, name=dataset).id
     drawn = _draw_reports(db, by, run, model_run.prompt, count=reports, seed=seed, dataset_id=dataset_id)
-    check_id = stored.add_check(
+    check_id = region_check_storage.add_check(
         db,
         name=name,
         run_id=model_run.id,
@@ -112,7 +112,7 @@ def create_region_check(
 def list_region_checks(db: Session, *, by: Person) -> list[RegionCheck]:
     """List all region checks, the newest first."""
     require(by, Action.RUN_MODELS)
-    return stored.list_checks(db)
+    return region_check_storage.list_checks(db)
 
 
 def load_region_check(db: Session, *, by: Person, name: str) -> RegionCheckOverview:
@@ -124,13 +124,13 @@ def load_region_check(db: Session, *, by: Person, name: str) -> RegionCheckOverv
     require(by, Action.RUN_MODELS)
     check = _load(db, name=name)
     done: dict[int, int] = {}
-    for revision in stored.list_latest_marks(db, check_id=check.id):
+    for revision in region_check_storage.list_latest_marks(db, check_id=check.id):
         if revision.mark is not None:
             done[revision.person_id] = done.get(revision.person_id, 0) + 1
     return RegionCheckOverview(
         check=check,
-        experts=tuple(stored.list_experts(db, check_id=check.id)),
-        total=sum(len(report.checked) for report in stored.list_reports(db, check_id=check.id)),
+        experts=tuple(region_check_storage.list_experts(db, check_id=check.id)),
+        total=sum(len(report.checked) for report in region_check_storage.list_reports(db, check_id=check.id)),
         done=done,
     )
 
@@ -154,15 +154,20 @@ def assign_region_experts(
     require(by, Action.RUN_MODELS)
     loaded_check = _load(db, name=check)
     people = models.load_scorers(db, names=to)
-    before = stored.list_experts(db, check_id=loaded_check.id)
-    marked = {revision.person_id for revision in stored.list_latest_marks(db, check_id=loaded_check.id)}
+    before = region_check_storage.list_experts(db, check_id=loaded_check.id)
+    marked = {
+        revision.person_id
+        for revision in region_check_storage.list_latest_marks(db, check_id=loaded_check.id)
+    }
     for expert in before:
         if expert.person_id in marked - {person.id for person in people}:
             raise Refused(f"{expert.name} has marked sentences of {check} already and cannot be removed.")
     if {expert.person_id for expert in before} == {person.id for person in people}:
         return tuple(before)
-    stored.set_experts(db, check_id=loaded_check.id, person_ids=[person.id for person in people], now=now)
-    after = stored.list_experts(db, check_id=loaded_check.id)
+    region_check_storage.set_experts(
+        db, check_id=loaded_check.id, person_ids=[person.id for person in people], now=now
+    )
+    after = region_check_storage.list_experts(db, check_id=loaded_check.id)
     record_action(
         db,
         by=by,
@@ -185,8 +190,8 @@ def list_region_tasks(db: Session, *, person: Person) -> tuple[RegionTask, ...]:
     require(person, Action.SCORE_OUTPUTS)
     return tuple(
         _build_task(check, sum(len(report.checked) for report in reports), _load_own_marks(db, check, person))
-        for check in stored.list_checks(db, person_id=person.id)
-        for reports in [stored.list_reports(db, check_id=check.id)]
+        for check in region_check_storage.list_checks(db, person_id=person.id)
+        for reports in [region_check_storage.list_reports(db, check_id=check.id)]
     )
 
 
@@ -209,7 +214,7 @@ def open_sentence(
     """
     require(person, Action.SCORE_OUTPUTS)
     check = _find_own_check(db, person, check_id)
-    reports = stored.list_reports(db, check_id=check.id)
+    reports = region_check_storage.list_reports(db, check_id=check.id)
     order = order_sentences(seed=check.seed, person_id=person.id, reports=reports)
     latest = _load_own_marks(db, check, person)
     given = {id_: revision.mark for id_, revision in latest.items() if revision.mark is not None}
@@ -270,7 +275,7 @@ def mark_sentence(
     """
     require(person, Action.SCORE_OUTPUTS)
     check = _find_own_check(db, person, check_id)
-    reports = stored.list_reports(db, check_id=check.id)
+    reports = region_check_storage.list_reports(db, check_id=check.id)
     if sentence not in order_sentences(seed=check.seed, person_id=person.id, reports=reports):
         raise NotFound(f"{check.name} has no such sentence. Reload the page to continue.")
     allowed = reports[sentence.report - 1].checked[sentence.sentence - 1].marks
@@ -286,7 +291,7 @@ def mark_sentence(
         sentence=sentence, person_id=person.id, revision=revision, mark=mark, marked_at=now
     )
     try:
-        stored.add_mark(db, check_id=check.id, revision=saved)
+        region_check_storage.add_mark(db, check_id=check.id, revision=saved)
     except AlreadyThere as error:
         raise StaleRevision(message) from error
     record_action(
@@ -314,10 +319,10 @@ def load_region_report(db: Session, *, by: Person, name: str) -> RegionReport:
     """
     require(by, Action.RUN_MODELS)
     check = _load(db, name=name)
-    reports = stored.list_reports(db, check_id=check.id)
+    reports = region_check_storage.list_reports(db, check_id=check.id)
     names = _list_expert_names(db, by, check, reports)
     marks: dict[str, dict[SentenceId, SentenceMark]] = {}
-    for revision in stored.list_latest_marks(db, check_id=check.id):
+    for revision in region_check_storage.list_latest_marks(db, check_id=check.id):
         if revision.mark is not None:
             marks.setdefault(names[revision.person_id], {})[revision.sentence] = revision.mark
     return build_region_report(reports, dict(sorted(marks.items())))
@@ -332,10 +337,10 @@ def list_region_marks(db: Session, *, by: Person, name: str) -> list[MarkRow]:
     """
     require(by, Action.RUN_MODELS)
     check = _load(db, name=name)
-    reports = stored.list_reports(db, check_id=check.id)
+    reports = region_check_storage.list_reports(db, check_id=check.id)
     names = _list_expert_names(db, by, check, reports)
     rows = []
-    for revision in stored.list_latest_marks(db, check_id=check.id):
+    for revision in region_check_storage.list_latest_marks(db, check_id=check.id):
         if revision.mark is not None:
             report = reports[revision.sentence.report - 1]
             checked = report.checked[revision.sentence.sentence - 1]
@@ -402,7 +407,7 @@ def _find_boxes(db: Session, report: CheckedReport, region: str | None) -> tuple
     if report.exam_row_id is None or region is None:
         return ()
     found: dict[LabelledBox, None] = {}
-    for label, boxes in stored.find_region_boxes(db, exam_id=report.exam_row_id).items():
+    for label, boxes in region_check_storage.find_region_boxes(db, exam_id=report.exam_row_id).items():
         try:
             if resolve_region(label) == region:
                 found |= dict.fromkeys(boxes)
@@ -412,21 +417,21 @@ def _find_boxes(db: Session, report: CheckedReport, region: str | None) -> tuple
 
 
 def _load(db: Session, *, check_id: int | None = None, name: str | None = None) -> RegionCheck:
-    checks = stored.list_checks(db, check_id=check_id, name=name)
+    checks = region_check_storage.list_checks(db, check_id=check_id, name=name)
     if not checks:
         raise NotFound(f"There is no region check {check_id if name is None else name!r}.")
     return checks[0]
 
 
 def _find_own_check(db: Session, person: Person, check_id: int) -> RegionCheck:
-    checks = stored.list_checks(db, check_id=check_id, person_id=person.id)
+    checks = region_check_storage.list_checks(db, check_id=check_id, person_id=person.id)
     if not checks:
         raise NotFound(f"{person.display_name} is not an expert of region check {check_id}.")
     return checks[0]
 
 
 def _load_own_marks(db: Session, check: RegionCheck, person: Person) -> dict[SentenceId, SentenceRevision]:
-    marks = stored.list_latest_marks(db, check_id=check.id, person_id=person.id)
+    marks = region_check_storage.list_latest_marks(db, check_id=check.id, person_id=person.id)
     return {revision.sentence: revision for revision in marks}
 
 
@@ -451,7 +456,9 @@ def _list_expert_names(
     Raises:
         Refused: the person is one of them and has not marked every sentence.
     """
-    names = {expert.person_id: expert.name for expert in stored.list_experts(db, check_id=check.id)}
+    names = {
+        expert.person_id: expert.name for expert in region_check_storage.list_experts(db, check_id=check.id)
+    }
     if by.id in names:
         given = [revision for revision in _load_own_marks(db, check, by).values() if revision.mark]
         if len(given) < sum(len(report.checked) for report in reports):

@@ -31,7 +31,7 @@ from intake.box_corrections import (
 from intake.containers import refuse_encoding
 from intake.strict_json import decode_strictly
 from records.values import boxes_from_json, boxes_to_plain, from_json, to_json
-from storage.intake import box_corrections as stored
+from storage.intake import box_corrections as correction_storage
 from storage.intake.bulk import lock_for_import
 from storage.quality.check_states import restart_checks
 from storage.sampling.frames import load_dataset_row_id, lock_dataset
@@ -87,7 +87,8 @@ def plan_box_corrections(
         raise InvalidValue("file", error.reason) from error
     annotations = list(read_annotated_boxes(parsed))
     radiographs = [
-        TargetRadiograph(**facts._asdict()) for facts in stored.iterate_radiographs(db, dataset_id=dataset_id)
+        TargetRadiograph(**facts._asdict())
+        for facts in correction_storage.iterate_radiographs(db, dataset_id=dataset_id)
     ]
     index = RadiographIndex(radiographs)
     boxes = [annotation for annotation in annotations if not isinstance(annotation, InvalidValue)]
@@ -98,9 +99,11 @@ def plan_box_corrections(
             exam_ids.add(index.find(image).exam_id)
         except InvalidValue:
             continue  # the plan refuses the boxes with the reason
-    by_key = stored.load_questions_by_key(db, dataset_id=dataset_id, keys=keys)
-    exam_questions = stored.load_questions_of_exams(db, exam_ids=exam_ids)
-    used = stored.find_used_questions(db, numbers={facts.number for facts in (*by_key, *exam_questions)})
+    by_key = correction_storage.load_questions_by_key(db, dataset_id=dataset_id, keys=keys)
+    exam_questions = correction_storage.load_questions_of_exams(db, exam_ids=exam_ids)
+    used = correction_storage.find_used_questions(
+        db, numbers={facts.number for facts in (*by_key, *exam_questions)}
+    )
     questions_by_exam: dict[int, list[TargetQuestion]] = {}
     for facts in exam_questions:
         questions_by_exam.setdefault(facts.exam_id, []).append(_to_target(facts, used))
@@ -164,7 +167,7 @@ def correct_boxes(
         )
     if not plan.changes:
         raise Refused("The file changes no question.")
-    stored.write_boxes(
+    correction_storage.write_boxes(
         db, boxes={change.number: to_json(boxes_to_plain(change.after)) for change in plan.changes}
     )
     restart_checks(db, dataset_id=dataset_id, checks=CHECKS_OF_BOXES)
@@ -186,7 +189,7 @@ def _describe_new(file: str, boxes: list[dict[str, object]]) -> Mapping[str, obj
     return {"file": file, "boxes": boxes}
 
 
-def _to_target(facts: stored.QuestionFacts, used: set[int]) -> TargetQuestion:
+def _to_target(facts: correction_storage.QuestionFacts, used: set[int]) -> TargetQuestion:
     texts = [facts.stem, *from_json(facts.options), facts.category or ""]
     return TargetQuestion(
         number=facts.number,

@@ -15,7 +15,7 @@ from domain.errors import NotFound
 from domain.jobs import Job
 from domain.people import Action, Person, require
 from jobs.service.runs import JobKind
-from storage.jobs import jobs as stored
+from storage.jobs import jobs as job_storage
 
 P = TypeVar("P")
 
@@ -40,7 +40,7 @@ def start_job(  # allow writes-without-record: changes by the job are recorded w
     require(by, kind.action)
     subject = subject or kind.hash_parameters(parameters)
     while True:
-        job = stored.add_job(
+        job = job_storage.add_job(
             db,
             kind=kind.name,
             subject=subject,
@@ -51,7 +51,7 @@ def start_job(  # allow writes-without-record: changes by the job are recorded w
         )
         if job is not None:
             return job, True
-        job = stored.find_latest_job(db, kind=kind.name, subject=subject)
+        job = job_storage.find_latest_job(db, kind=kind.name, subject=subject)
         if job is not None and job.is_active:
             return job, False
 
@@ -75,12 +75,12 @@ def queue_system_job(
         subject: without the time, which is added: a subject can have one waiting job next to a running one.
         merge: returns the parameters of both, the waiting job's first.
     """
-    waiting = stored.find_waiting_job(db, kind=kind.name, subject_prefix=f"{subject} ")
+    waiting = job_storage.find_waiting_job(db, kind=kind.name, subject_prefix=f"{subject} ")
     if waiting is not None:
         merged = kind.encode(merge(kind.decode(waiting.parameters), parameters))
-        return stored.replace_parameters(db, number=waiting.number, parameters=merged)
+        return job_storage.replace_parameters(db, number=waiting.number, parameters=merged)
     while True:
-        job = stored.add_job(
+        job = job_storage.add_job(
             db,
             kind=kind.name,
             subject=f"{subject} {not_before.isoformat()}",
@@ -104,7 +104,7 @@ def restart_job(  # allow writes-without-record: as start_job
         NotFound: no job has this number, or the person may not see it.
     """
     finished = load_job(db, by=by, number=number)
-    restarted = stored.add_job(
+    restarted = job_storage.add_job(
         db,
         kind=finished.kind,
         subject=finished.subject,
@@ -113,19 +113,21 @@ def restart_job(  # allow writes-without-record: as start_job
         parameters=finished.parameters,
         now=now,
     )
-    return restarted or stored.find_latest_job(db, kind=finished.kind, subject=finished.subject) or finished
+    return (
+        restarted or job_storage.find_latest_job(db, kind=finished.kind, subject=finished.subject) or finished
+    )
 
 
 def load_latest_job(db: Session, *, by: Person, kind: JobKind[Any], subject: str) -> Job | None:
     """Load the latest job of a kind and subject, of all people; None if there is none or it was dismissed."""
     require(by, kind.action)
-    return _hide_dismissed(stored.find_latest_job(db, kind=kind.name, subject=subject))
+    return _hide_dismissed(job_storage.find_latest_job(db, kind=kind.name, subject=subject))
 
 
 def load_own_latest_job(db: Session, *, by: Person, kind: JobKind[Any]) -> Job | None:
     """Load the latest job of a kind that the person started; None if there is none or it was dismissed."""
     require(by, kind.action)
-    return _hide_dismissed(stored.find_latest_job(db, kind=kind.name, owner_id=by.id))
+    return _hide_dismissed(job_storage.find_latest_job(db, kind=kind.name, owner_id=by.id))
 
 
 def _hide_dismissed(job: Job | None) -> Job | None:
@@ -142,7 +144,7 @@ def list_jobs(
 ) -> list[Job]:
     """List the jobs that the person may see, the latest first; only those of ``kind`` if it is given."""
     actions = [action for action in Action if by.may(action)]
-    return stored.list_jobs(
+    return job_storage.list_jobs(
         db, actions=actions, kind=kind.name if kind else None, active_only=active_only, limit=limit
     )
 
@@ -153,7 +155,7 @@ def load_job(db: Session, *, by: Person, number: int) -> Job:
     Raises:
         NotFound: no job has this number, or the person may not see it.
     """
-    job = stored.find_job(db, number=number)
+    job = job_storage.find_job(db, number=number)
     if job is None or not by.may(job.action):
         raise NotFound(f"There is no job {number}.")
     return job
@@ -168,8 +170,8 @@ def cancel_job(  # allow writes-without-record: a job that is cancelled changes 
         NotFound: no job has this number, or the person may not see it.
     """
     load_job(db, by=by, number=number)
-    stored.request_cancel(db, number=number, now=now)
-    return stored.load_job(db, number=number)
+    job_storage.request_cancel(db, number=number, now=now)
+    return job_storage.load_job(db, number=number)
 
 
 def dismiss_job(  # allow writes-without-record: only its display changes
@@ -181,4 +183,4 @@ def dismiss_job(  # allow writes-without-record: only its display changes
         NotFound: no job has this number, or the person may not see it.
     """
     load_job(db, by=by, number=number)
-    stored.dismiss_job(db, number=number)
+    job_storage.dismiss_job(db, number=number)

@@ -19,7 +19,7 @@ from domain.file_errors import describe_file_error
 from domain.jobs import Job, JobProgress, JobStatus
 from domain.people import Action, Person
 from jobs.encoding import from_json, to_json
-from storage.jobs import jobs as stored
+from storage.jobs import jobs as job_storage
 from storage.unit_of_work import read_only_session
 
 P = TypeVar("P")
@@ -176,7 +176,7 @@ class JobRun(Generic[P]):
         Raises:
             LeaseLost: another process has taken over the job.
         """
-        still_owned = stored.save_checkpoint(
+        still_owned = job_storage.save_checkpoint(
             db, number=self.job.number, worker=self._worker, checkpoint=to_json(value)
         )
         if not still_owned:
@@ -199,7 +199,7 @@ class JobRun(Generic[P]):
 
     def save_outcome(self, db: Session, outcome: JobOutcome) -> bool:
         """Store the outcome; return False if the job no longer belongs to this worker."""
-        return stored.finish_job(
+        return job_storage.finish_job(
             db,
             number=self.job.number,
             worker=self._worker,

@@ -30,7 +30,7 @@ from jobs.encoding import to_json
 from jobs.service.runs import JobCancelled, JobFailed, JobKind, JobOutcome, JobRun, LeaseLost
 from storage.accounts.people import load_person
 from storage.engine import current_engine
-from storage.jobs import jobs as stored
+from storage.jobs import jobs as job_storage
 from storage.unit_of_work import read_only_session, unit_of_work
 
 _LOG = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ class Worker:
             keeper.join(2 * _LOCK_TIMEOUT_MS / 1000)  # a pending renewal must not undo the release below
         try:
             with unit_of_work(self.engine, lock_timeout_ms=_LOCK_TIMEOUT_MS) as db:
-                stored.release_jobs(db, worker=self.name, now=self.clock())
+                job_storage.release_jobs(db, worker=self.name, now=self.clock())
         except NotNow:
             _LOG.warning("the jobs of this process will be taken over when their lease ends")
 
@@ -124,7 +124,7 @@ class Worker:
     def take_waiting_jobs(self) -> None:
         """Take the jobs in the queue and the jobs of workers that have stopped."""
         with read_only_session(self.engine) as db:
-            waiting_jobs = stored.list_claimable_jobs(db, now=self.clock())
+            waiting_jobs = job_storage.list_claimable_jobs(db, now=self.clock())
         for number, kind in waiting_jobs:
             self._take_job(number, kind)
 
@@ -182,7 +182,7 @@ class Worker:
                 return
             now = self.clock()
             with unit_of_work(self.engine) as db:
-                job = stored.claim_job(
+                job = job_storage.claim_job(
                     db, number=number, worker=self.name, lease_until=now + self._lease, now=now
                 )
                 if job is None:
@@ -317,7 +317,7 @@ class Worker:
                     self._remove_run(run)
                 continue
             with unit_of_work(self.engine, lock_timeout_ms=_LOCK_TIMEOUT_MS) as db:
-                cancelled = stored.renew_lease(
+                cancelled = job_storage.renew_lease(
                     db,
                     number=run.job.number,
                     worker=self.name,

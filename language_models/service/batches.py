@@ -36,7 +36,7 @@ from language_models.replies import Reply, read_reply
 from language_models.requests import add_repair, build_wire_body, decode_body, find_schema
 from language_models.service.runs import load_run
 from language_models.service.work_queue import RunQueue, store_finished_calls
-from storage.language_models import requests as stored
+from storage.language_models import requests as request_storage
 from storage.language_models import runs
 from storage.language_models.requests import StoredRequest
 from storage.unit_of_work import read_only_session, unit_of_work
@@ -111,7 +111,7 @@ def write_batch_files(
     except BaseException:
         for start in range(0, len(taken), _AT_ONCE):
             with unit_of_work(engine) as db:
-                stored.return_requests(db, run_id=run.id, positions=taken[start : start + _AT_ONCE])
+                request_storage.return_requests(db, run_id=run.id, positions=taken[start : start + _AT_ONCE])
         raise
     finally:
         queue.close()
@@ -145,7 +145,7 @@ def read_batch_file(
                 locked = runs.load_run(db, run_id=run.id, lock=True)
                 _store_results(db, locked, page, reading, now=now, queue=queue)
     with read_only_session(engine) as db:
-        reading.left = stored.count_by_status(db, run_id=run.id).get(RequestStatus.IN_BATCH, 0)
+        reading.left = request_storage.count_by_status(db, run_id=run.id).get(RequestStatus.IN_BATCH, 0)
     return reading
 
 
@@ -168,7 +168,9 @@ def _store_results(
     now: datetime,
     queue: RunQueue,
 ) -> None:
-    requests = stored.list_requests_of(db, run_id=run.id, custom_ids=[result.custom_id for result in page])
+    requests = request_storage.list_requests_of(
+        db, run_id=run.id, custom_ids=[result.custom_id for result in page]
+    )
     finished: list[FinishedCall] = []
     seen: set[str] = set()
     for result in page:
@@ -181,7 +183,7 @@ def _store_results(
             seen.add(result.custom_id)
             finished.append(_finish(run.endpoint, run.id, request, result, now=now, queue=queue))
     store_finished_calls(db, run=run, finished=finished, worker=None)
-    after = stored.list_requests_of(db, run_id=run.id, custom_ids=sorted(seen))
+    after = request_storage.list_requests_of(db, run_id=run.id, custom_ids=sorted(seen))
     waiting = sum(request.status is RequestStatus.WAITING for request in after.values())
     reading.waiting += waiting
     reading.ended += len(after) - waiting

@@ -32,7 +32,7 @@ from notifications.service import notify
 from storage.images.radiographs import find_image
 from storage.intake.datasets import load_dataset
 from storage.intake.exams import load_exam
-from storage.language_models import benches as stored
+from storage.language_models import benches as bench_storage
 from storage.language_models import calls as ledger
 from storage.language_models import runs
 from storage.language_models.exams import list_exams_with_report
@@ -106,7 +106,7 @@ def create_bench(
     require(by, Action.RUN_MODELS)
     if not name.strip() or len(name) > 60:
         raise InvalidValue("name", "must have 1 to 60 characters")
-    if stored.list_benches(db, name=name):
+    if bench_storage.list_benches(db, name=name):
         raise AlreadyThere(f"There is already a prompt bench {name}. Choose another name.")
     versions = [load_prompt(db, by=by, label=label) for label in prompts]
     if not 2 <= len({version.id for version in versions}) == len(versions) <= len(LETTERS):
@@ -130,7 +130,7 @@ def create_bench(
     for run, is_new in planned_runs:
         if not is_new:
             raise AlreadyThere(f"There is already a model run {run.name}. Choose another name for the bench.")
-    bench_id = stored.add_bench(
+    bench_id = bench_storage.add_bench(
         db,
         name=name,
         dataset_id=load_dataset(db, name=dataset).id,
@@ -159,7 +159,7 @@ def create_bench(
 def list_benches(db: Session, *, by: Person) -> list[PromptBench]:
     """List all benches, the newest first."""
     require(by, Action.RUN_MODELS)
-    return stored.list_benches(db)
+    return bench_storage.list_benches(db)
 
 
 def load_bench(db: Session, *, by: Person, name: str, now: datetime) -> BenchOverview:
@@ -173,13 +173,13 @@ def load_bench(db: Session, *, by: Person, name: str, now: datetime) -> BenchOve
     outputs = _load_outputs(db, bench)
     cells = _list_cells(bench, 0, outputs)
     done: dict[int, int] = {}
-    for score in stored.list_latest_scores(db, bench_id=bench.id):
+    for score in bench_storage.list_latest_scores(db, bench_id=bench.id):
         if score.score is not None and score.cell in cells:
             done[score.person_id] = done.get(score.person_id, 0) + 1
     return BenchOverview(
         bench=bench,
         runs=tuple(load_progress(db, by=by, name=version.run, now=now) for version in bench.versions),
-        experts=tuple(stored.list_experts(db, bench_id=bench.id)),
+        experts=tuple(bench_storage.list_experts(db, bench_id=bench.id)),
         total=len(cells) + len(BenchScale) * outputs.waiting,
         done=done,
     )
@@ -204,15 +204,17 @@ def assign_experts(
     require(by, Action.RUN_MODELS)
     loaded_bench = _load(db, name=bench)
     people = load_scorers(db, names=to)
-    before = stored.list_experts(db, bench_id=loaded_bench.id)
-    scored = {score.person_id for score in stored.list_latest_scores(db, bench_id=loaded_bench.id)}
+    before = bench_storage.list_experts(db, bench_id=loaded_bench.id)
+    scored = {score.person_id for score in bench_storage.list_latest_scores(db, bench_id=loaded_bench.id)}
     for expert in before:
         if expert.person_id in scored - {person.id for person in people}:
             raise Refused(f"{expert.name} has scored outputs of {bench} already and stays an expert of it.")
     if {expert.person_id for expert in before} == {person.id for person in people}:
         return tuple(before)
-    stored.set_experts(db, bench_id=loaded_bench.id, person_ids=[person.id for person in people], now=now)
-    after = stored.list_experts(db, bench_id=loaded_bench.id)
+    bench_storage.set_experts(
+        db, bench_id=loaded_bench.id, person_ids=[person.id for person in people], now=now
+    )
+    after = bench_storage.list_experts(db, bench_id=loaded_bench.id)
     record_action(
         db,
         by=by,
@@ -252,7 +254,7 @@ def list_bench_tasks(db: Session, *, person: Person) -> tuple[BenchTask, ...]:
     require(person, Action.SCORE_OUTPUTS)
     return tuple(
         _build_task(bench, cells, _load_own_scores(db, bench, person), outputs.waiting)
-        for bench in stored.list_benches(db, person_id=person.id)
+        for bench in bench_storage.list_benches(db, person_id=person.id)
         for outputs in [_load_outputs(db, bench)]
         for cells in [_list_cells(bench, person.id, outputs)]
     )
@@ -287,7 +289,7 @@ def open_output(
     if index is None:
         return task
     shown_cell = cells[index]
-    exam_row_id, _ = stored.list_report_exams(db, bench_id=bench.id)[shown_cell.report - 1]
+    exam_row_id, _ = bench_storage.list_report_exams(db, bench_id=bench.id)[shown_cell.report - 1]
     versions = _order_versions(bench, person.id, shown_cell.report, outputs)
     letters = dict(zip(versions, LETTERS, strict=False))
     others = (*cells[index + 1 :], *cells[:index])
@@ -365,7 +367,7 @@ def score_output(
         raise StaleRevision(message)
     saved = BenchScore(cell=cell, person_id=person.id, revision=revision, score=score, scored_at=now)
     try:
-        stored.add_score(db, bench_id=bench.id, score=saved)
+        bench_storage.add_score(db, bench_id=bench.id, score=saved)
     except AlreadyThere as error:
         raise StaleRevision(message) from error
     record_action(
@@ -396,14 +398,14 @@ def load_bench_report(db: Session, *, by: Person, name: str) -> BenchReport:
     bench = _load(db, name=name)
     outputs = _load_outputs(db, bench)
     _refuse_unfinished_expert(db, by, bench, outputs)
-    experts = stored.list_experts(db, bench_id=bench.id)
+    experts = bench_storage.list_experts(db, bench_id=bench.id)
     names = {expert.person_id: expert.name for expert in experts}
     return build_report(
         versions=bench.versions,
         experts=experts,
         scores=[
             GivenScore(cell=score.cell, expert=names[score.person_id], score=score.score)
-            for score in stored.list_latest_scores(db, bench_id=bench.id)
+            for score in bench_storage.list_latest_scores(db, bench_id=bench.id)
             if score.score is not None
         ],
         unusable={version.label: outputs.failed.get(version.position, 0) for version in bench.versions},
@@ -421,11 +423,11 @@ def list_bench_scores(db: Session, *, by: Person, name: str) -> list[ScoreRow]:
     bench = _load(db, name=name)
     outputs = _load_outputs(db, bench)
     _refuse_unfinished_expert(db, by, bench, outputs)
-    names = {expert.person_id: expert.name for expert in stored.list_experts(db, bench_id=bench.id)}
-    exams = stored.list_report_exams(db, bench_id=bench.id)
+    names = {expert.person_id: expert.name for expert in bench_storage.list_experts(db, bench_id=bench.id)}
+    exams = bench_storage.list_report_exams(db, bench_id=bench.id)
     labels = {version.position: version.label for version in bench.versions}
     rows = []
-    for score in stored.list_latest_scores(db, bench_id=bench.id):
+    for score in bench_storage.list_latest_scores(db, bench_id=bench.id):
         if score.score is not None:
             order = _order_versions(bench, score.person_id, score.cell.report, outputs)
             rows.append(
@@ -452,7 +454,7 @@ def find_bench_image(
         NotFound: the exam has no such radiograph, or its image was not imported.
     """
     require(person, Action.SCORE_OUTPUTS)
-    if not stored.scores_outputs_on_exam(db, person_id=person.id, exam_id=exam_row_id):
+    if not bench_storage.scores_outputs_on_exam(db, person_id=person.id, exam_id=exam_row_id):
         raise NotAllowed(f"{person.display_name} scores no outputs about exam {exam_row_id}.")
     image = find_image(db, exam_row_id=exam_row_id, radiograph_key=radiograph_key)
     if image is None:
@@ -499,14 +501,14 @@ def _build_requests(
 
 
 def _load(db: Session, *, bench_id: int | None = None, name: str | None = None) -> PromptBench:
-    benches = stored.list_benches(db, bench_id=bench_id, name=name)
+    benches = bench_storage.list_benches(db, bench_id=bench_id, name=name)
     if not benches:
         raise NotFound(f"There is no prompt bench {bench_id if name is None else name!r}.")
     return benches[0]
 
 
 def _find_own_bench(db: Session, person: Person, bench_id: int) -> PromptBench:
-    benches = stored.list_benches(db, bench_id=bench_id, person_id=person.id)
+    benches = bench_storage.list_benches(db, bench_id=bench_id, person_id=person.id)
     if not benches:
         raise NotFound(f"{person.display_name} does not score prompt bench {bench_id}.")
     return benches[0]
@@ -548,7 +550,7 @@ def _order_versions(bench: PromptBench, person_id: int, report: int, outputs: _O
 
 
 def _load_own_scores(db: Session, bench: PromptBench, person: Person) -> dict[BenchCell, BenchScore]:
-    scores = stored.list_latest_scores(db, bench_id=bench.id, person_id=person.id)
+    scores = bench_storage.list_latest_scores(db, bench_id=bench.id, person_id=person.id)
     return {score.cell: score for score in scores}
 
 
@@ -574,7 +576,7 @@ def _build_task(
 
 
 def _refuse_unfinished_expert(db: Session, by: Person, bench: PromptBench, outputs: _Outputs) -> None:
-    if all(expert.person_id != by.id for expert in stored.list_experts(db, bench_id=bench.id)):
+    if all(expert.person_id != by.id for expert in bench_storage.list_experts(db, bench_id=bench.id)):
         return
     scores = _load_own_scores(db, bench, by)
     cells = _list_cells(bench, by.id, outputs)

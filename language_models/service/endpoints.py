@@ -21,7 +21,7 @@ from language_models.replies import read_reply
 from language_models.requests import Body, ModelRequest, build_wire_body
 from storage.intake import datasets
 from storage.language_models import calls as ledger
-from storage.language_models import endpoints as stored
+from storage.language_models import endpoints as endpoint_storage
 
 #: Hosts of providers, which no admin may declare as local.
 _PROVIDERS = (
@@ -113,8 +113,8 @@ def save_endpoint(db: Session, *, by: Person, endpoint: Endpoint, now: datetime)
     """
     require(by, Action.MANAGE_MODELS)
     checked = check_endpoint(endpoint)
-    before = stored.find_endpoint(db, name=checked.name)
-    after = stored.add_endpoint(db, endpoint=checked, person_id=by.id or None, now=now)
+    before = endpoint_storage.find_endpoint(db, name=checked.name)
+    after = endpoint_storage.add_endpoint(db, endpoint=checked, person_id=by.id or None, now=now)
     record_action(
         db,
         by=by,
@@ -135,7 +135,7 @@ def retire_endpoint(db: Session, *, by: Person, name: str, now: datetime) -> Non
     """
     require(by, Action.MANAGE_MODELS)
     endpoint = _load(db, name)
-    stored.retire_endpoint(db, endpoint_id=endpoint.id, now=now)
+    endpoint_storage.retire_endpoint(db, endpoint_id=endpoint.id, now=now)
     record_action(
         db,
         by=by,
@@ -151,7 +151,7 @@ def list_endpoints(db: Session, *, by: Person) -> list[EndpointState]:
     require(by, Action.RUN_MODELS if by.may(Action.RUN_MODELS) else Action.MANAGE_MODELS)
     return [
         EndpointState(endpoint=endpoint, latest=ledger.find_latest_call(db, endpoint_id=endpoint.id))
-        for endpoint in stored.list_endpoints(db)
+        for endpoint in endpoint_storage.list_endpoints(db)
     ]
 
 
@@ -225,7 +225,7 @@ def record_test_call(  # allow writes-without-record: the ledger itself is the r
 def list_data_use(db: Session, *, by: Person) -> dict[str, DataUse]:
     """Return the data-use policy of each dataset by its name: to which endpoints it may be sent."""
     require(by, Action.RUN_MODELS)
-    chosen = stored.load_all_data_use(db)
+    chosen = endpoint_storage.load_all_data_use(db)
     return {summary.name: chosen.get(summary.id, DataUse.LOCAL) for summary in datasets.list_datasets(db)}
 
 
@@ -237,8 +237,8 @@ def set_data_use(db: Session, *, by: Person, dataset: str, data_use: DataUse, no
     """
     require(by, Action.PROTECT_PATIENTS)
     dataset_id = datasets.load_dataset(db, name=dataset).id
-    before = stored.load_data_use(db, dataset_id=dataset_id)
-    stored.save_data_use(db, dataset_id=dataset_id, data_use=data_use, now=now)
+    before = endpoint_storage.load_data_use(db, dataset_id=dataset_id)
+    endpoint_storage.save_data_use(db, dataset_id=dataset_id, data_use=data_use, now=now)
     record_action(
         db,
         by=by,
@@ -258,7 +258,7 @@ async def _send_test(endpoint: Endpoint) -> tuple[str, float]:
 
 
 def _load(db: Session, name: str) -> Endpoint:
-    endpoint = stored.find_endpoint(db, name=name)
+    endpoint = endpoint_storage.find_endpoint(db, name=name)
     if endpoint is None:
         raise NotFound(f"There is no endpoint {name!r}. `cli.py model list` shows all.")
     return endpoint

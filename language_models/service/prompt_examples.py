@@ -18,7 +18,7 @@ from language_models.service.data_use import check_images
 from language_models.service.prompts import load_prompt, save_prompt
 from storage.intake.datasets import load_dataset
 from storage.intake.exams import load_exam
-from storage.language_models import prompt_examples as stored
+from storage.language_models import prompt_examples as prompt_example_storage
 from storage.language_models.exams import find_exam, list_exams_with_report
 from storage.language_models.prompt_examples import PromptExample
 from storage.language_models.prompts import PromptVersion
@@ -76,7 +76,7 @@ def draw_example_source(db: Session, *, by: Person, dataset: str, seed: int) -> 
 def list_examples(db: Session, *, by: Person, prompt: str) -> list[PromptExample]:
     """List the examples that were written for a prompt, in the order of writing."""
     require(by, Action.RUN_MODELS)
-    return stored.list_examples(db, name=prompt)
+    return prompt_example_storage.list_examples(db, name=prompt)
 
 
 def save_example(
@@ -121,7 +121,7 @@ def save_example(
     if _is_known(db, version, example):
         raise Refused(f"Prompt {version.name} has this example already.")
     add_examples(version.content, [example])  # checks it
-    number = stored.add_example(
+    number = prompt_example_storage.add_example(
         db,
         name=version.name,
         exam_id=source.number,
@@ -149,7 +149,7 @@ def remove_example(db: Session, *, by: Person, example: int, now: datetime) -> N
         NotFound: there is no such example.
     """
     require(by, Action.RUN_MODELS)
-    if not stored.remove_example(db, example_id=example, now=now):
+    if not prompt_example_storage.remove_example(db, example_id=example, now=now):
         raise NotFound(f"There is no example {example}. It may have been removed in another tab.")
     record_action(db, by=by, action="remove prompt example", subject=f"prompt example {example}", now=now)
 
@@ -174,7 +174,7 @@ def export_examples(
     """
     require(by, Action.RUN_MODELS)
     base = load_prompt(db, by=by, label=prompt)
-    written = {example.id: example for example in stored.list_examples(db, name=base.name)}
+    written = {example.id: example for example in prompt_example_storage.list_examples(db, name=base.name)}
     missing = sorted(set(examples) - set(written))
     if missing:
         raise NotFound(f"Prompt {base.name} has no example {missing[0]}. It may have been removed.")
@@ -198,7 +198,9 @@ def to_prompt_example(example: PromptExample) -> Example:
 
 
 def _is_known(db: Session, version: PromptVersion, example: Example) -> bool:
-    written = (to_prompt_example(other) for other in stored.list_examples(db, name=version.name))
+    written = (
+        to_prompt_example(other) for other in prompt_example_storage.list_examples(db, name=version.name)
+    )
     return example in (*parse_prompt(version.content).examples, *written)
 
 

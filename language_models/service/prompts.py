@@ -10,7 +10,7 @@ from accounts.service.audit import record_action
 from domain.errors import InvalidValue, NotFound
 from domain.people import Action, Person, require
 from language_models.prompts import hash_prompt, normalise_prompt, parse_prompt
-from storage.language_models import prompts as stored
+from storage.language_models import prompts as prompt_storage
 from storage.language_models.prompts import PromptVersion
 
 __all__ = ["PromptVersion", "list_prompts", "load_prompt", "save_prompt", "save_shipped_prompt"]
@@ -39,12 +39,12 @@ def save_prompt(
     require(by, Action.RUN_MODELS)
     prompt = parse_prompt(content)
     sha256 = hash_prompt(content)
-    newest = stored.find_prompt(db, label=prompt.name)
+    newest = prompt_storage.find_prompt(db, label=prompt.name)
     if newest is not None and newest.sha256 == sha256:
         return newest, False
     if not note.strip():
         raise InvalidValue("note", "must state what changed, or the purpose of a first version")
-    version = stored.add_prompt(
+    version = prompt_storage.add_prompt(
         db,
         name=prompt.name,
         sha256=sha256,
@@ -69,7 +69,7 @@ def save_shipped_prompt(db: Session, *, by: Person, content: str, now: datetime)
     """Return the version of a prompt file that ships with Overread; it is stored if no version equals it."""
     require(by, Action.RUN_MODELS)
     name, sha256 = parse_prompt(content).name, hash_prompt(content)
-    for version in stored.list_prompts(db):
+    for version in prompt_storage.list_prompts(db):
         if version.name == name and version.sha256 == sha256:
             return version
     return save_prompt(db, by=by, content=content, note=_SHIPPED_NOTE, now=now)[0]
@@ -78,7 +78,7 @@ def save_shipped_prompt(db: Session, *, by: Person, content: str, now: datetime)
 def list_prompts(db: Session, *, by: Person) -> list[PromptVersion]:
     """List all versions of all prompts, by name, the newest first."""
     require(by, Action.RUN_MODELS)
-    return stored.list_prompts(db)
+    return prompt_storage.list_prompts(db)
 
 
 def load_prompt(db: Session, *, by: Person, label: str) -> PromptVersion:
@@ -88,7 +88,7 @@ def load_prompt(db: Session, *, by: Person, label: str) -> PromptVersion:
         NotFound: there is no such version.
     """
     require(by, Action.RUN_MODELS)
-    prompt = stored.find_prompt(db, label=label)
+    prompt = prompt_storage.find_prompt(db, label=label)
     if prompt is None:
         raise NotFound(f"There is no prompt {label!r}. `cli.py prompt list` shows all.")
     return prompt

@@ -31,7 +31,7 @@ from language_models.service.data_use import check_data_use, check_images, list_
 from language_models.service.work_queue import check_permitted, describe_budget
 from storage.intake.datasets import load_dataset
 from storage.language_models import calls as ledger
-from storage.language_models import requests as stored
+from storage.language_models import requests as request_storage
 from storage.language_models import runs
 from storage.language_models.prompts import PromptVersion
 from storage.language_models.requests import StoredRequest
@@ -149,7 +149,9 @@ def create_run(
         _check_requests(
             db, requests_at_once, endpoint=endpoint, datasets=sent_datasets, needs_limit=needs_limit
         )
-        stored.add_requests(db, run_id=run_id, requests=[digest.add(request) for request in requests_at_once])
+        request_storage.add_requests(
+            db, run_id=run_id, requests=[digest.add(request) for request in requests_at_once]
+        )
     if not digest.count:
         raise InvalidValue("requests", "must have at least one request")
     runs.set_requests(db, run_id=run_id, requests=digest.count, sha256=digest.sha256)
@@ -258,9 +260,9 @@ def open_run(
             now=now,
         )
     if retry_failed:
-        stored.retry_failed(db, run_id=run.id)
+        request_storage.retry_failed(db, run_id=run.id)
     if return_batch:
-        stored.return_batch(db, run_id=run.id)
+        request_storage.return_batch(db, run_id=run.id)
     runs.set_status(db, run_id=run.id, status=RunStatus.OPEN, reason="")
     return runs.load_run(db, run_id=run.id)
 
@@ -297,7 +299,7 @@ def list_requests(
     """
     require(by, Action.RUN_MODELS)
     run = load_run(db, by=by, name=name)
-    requests = stored.list_requests(
+    requests = request_storage.list_requests(
         db, run_id=run.id, status=status, failure=failure, first=first, limit=limit
     )
     return [_to_overview(request) for request in requests]
@@ -311,7 +313,7 @@ def load_request(db: Session, *, by: Person, name: str, custom_id: str) -> Reque
     """
     require(by, Action.RUN_MODELS)
     run = load_run(db, by=by, name=name)
-    request = stored.list_requests_of(db, run_id=run.id, custom_ids=[custom_id]).get(custom_id)
+    request = request_storage.list_requests_of(db, run_id=run.id, custom_ids=[custom_id]).get(custom_id)
     if request is None:
         raise NotFound(f"Run {name} has no request {custom_id!r}.")
     calls = ledger.list_request_calls(db, run_id=run.id, position=request.position, key=request.key)
@@ -325,7 +327,7 @@ def list_answered_requests(db: Session, *, by: Person, name: str) -> list[str]:
         NotFound: there is no such run.
     """
     require(by, Action.RUN_MODELS)
-    return stored.list_answered(db, run_id=load_run(db, by=by, name=name).id)
+    return request_storage.list_answered(db, run_id=load_run(db, by=by, name=name).id)
 
 
 def load_exchange(
@@ -395,7 +397,7 @@ def find_reply(db: Session, *, by: Person, name: str, custom_id: str) -> str | N
     """
     require(by, Action.RUN_MODELS)
     run = load_run(db, by=by, name=name)
-    request = stored.list_requests_of(db, run_id=run.id, custom_ids=[custom_id]).get(custom_id)
+    request = request_storage.list_requests_of(db, run_id=run.id, custom_ids=[custom_id]).get(custom_id)
     call = ledger.find_success(db, key=request.key) if request is not None else None
     return read_output(call.raw, run.endpoint) if call is not None else None
 
@@ -512,12 +514,12 @@ def _load_not_cancelled(db: Session, by: Person, name: str) -> ModelRun:
 
 
 def _load_progress(db: Session, run: ModelRun, now: datetime) -> RunProgress:
-    by_status = stored.count_by_status(db, run_id=run.id)
+    by_status = request_storage.count_by_status(db, run_id=run.id)
     failed = by_status.get(RequestStatus.FAILED, 0)
     ended = by_status.get(RequestStatus.DONE, 0) + failed
     is_finished = ended == run.requests
     rate = 0 if is_finished else _count_calls_per_minute(db, run, now)
-    reused = stored.count_reused(db, run_id=run.id)
+    reused = request_storage.count_reused(db, run_id=run.id)
     called = ended - reused
     left = run.requests - ended
     calls_per_request = run.calls / called if called else 1.0
@@ -525,7 +527,7 @@ def _load_progress(db: Session, run: ModelRun, now: datetime) -> RunProgress:
     return RunProgress(
         run=run,
         by_status=by_status,
-        failures=stored.count_failures(db, run_id=run.id) if failed else {},
+        failures=request_storage.count_failures(db, run_id=run.id) if failed else {},
         reused=reused,
         calls_per_minute=rate,
         seconds_left=60 * left * calls_per_request / rate if rate else None,

@@ -32,7 +32,7 @@ from language_models.requests import ImageFormat, ImageReference, decode_body
 from language_models.service.data_use import check_data_use, list_sent_datasets
 from storage.images.files import get_image_store
 from storage.language_models import calls as ledger
-from storage.language_models import requests as stored
+from storage.language_models import requests as request_storage
 from storage.language_models import runs
 from storage.language_models.prompts import find_prompt
 from storage.language_models.requests import StoredRequest
@@ -98,7 +98,9 @@ class RunQueue:
             run = runs.load_run(db, run_id=self.run_id, lock=True)
             store_finished_calls(db, run=run, finished=finished, worker=self._worker)
             until = now + self._lease
-            stored.lease_requests(db, run_id=run.id, positions=held, worker=self._worker, lease_until=until)
+            request_storage.lease_requests(
+                db, run_id=run.id, positions=held, worker=self._worker, lease_until=until
+            )
             if run.status is not RunStatus.OPEN:
                 return Claim(requests=(), is_over=True, is_halted=True)
             if not wanted:
@@ -113,7 +115,7 @@ class RunQueue:
     def give_back(self, positions: Sequence[int]) -> None:
         """End the leases of requests that were not called."""
         with unit_of_work(self._engine) as db:
-            stored.return_requests(db, run_id=self.run_id, positions=positions, worker=self._worker)
+            request_storage.return_requests(db, run_id=self.run_id, positions=positions, worker=self._worker)
 
     def pause(self, reason: str) -> None:
         """Pause the run for all processes, because calls fail."""
@@ -147,32 +149,34 @@ class RunQueue:
                 if choice.affordable or not choice.waiting or choice.unanswered:
                     break
             positions = [request.position for request in choice.affordable]
-            stored.mark_as_in_batch(db, run_id=run.id, positions=positions)
+            request_storage.mark_as_in_batch(db, run_id=run.id, positions=positions)
             requests = self._with_faulty_replies(db, choice.affordable)
         return [
             (chosen.custom_id, request) for chosen, request in zip(choice.affordable, requests, strict=True)
         ]
 
     def _claim(self, db: Session, run: ModelRun, *, wanted: int, until: datetime, now: datetime) -> Claim:
-        stored.end_expired_leases(db, run_id=run.id, now=now)
+        request_storage.end_expired_leases(db, run_id=run.id, now=now)
         choice = self._choose(db, run, wanted=wanted)
         if choice.unanswered and not choice.affordable and not choice.under_way:
             reason = f"The budget is reached: {describe_budget(run.budget)}."
             runs.set_status(db, run_id=run.id, status=RunStatus.PAUSED, reason=reason)
             return Claim(requests=(), is_over=True, is_halted=True)
         positions = [request.position for request in choice.affordable]
-        stored.lease_requests(db, run_id=run.id, positions=positions, worker=self._worker, lease_until=until)
-        counts = {} if choice.waiting else stored.count_by_status(db, run_id=run.id)
+        request_storage.lease_requests(
+            db, run_id=run.id, positions=positions, worker=self._worker, lease_until=until
+        )
+        counts = {} if choice.waiting else request_storage.count_by_status(db, run_id=run.id)
         is_over = not choice.waiting and not counts.get(RequestStatus.LEASED)
         return Claim(requests=self._with_faulty_replies(db, choice.affordable), is_over=is_over)
 
     def _choose(self, db: Session, run: ModelRun, *, wanted: int) -> _Choice:
         """Choose waiting requests. Those that the ledger answers are marked as done."""
-        waiting = stored.list_waiting_requests(db, run_id=run.id, limit=wanted)
+        waiting = request_storage.list_waiting_requests(db, run_id=run.id, limit=wanted)
         answered = ledger.find_answered_keys(db, keys=[request.key for request in waiting])
-        stored.finish_requests(db, run_id=run.id, keys=sorted(answered), reused=True)
+        request_storage.finish_requests(db, run_id=run.id, keys=sorted(answered), reused=True)
         unanswered = [request for request in waiting if request.key not in answered]
-        under_way, reserved_prompt, reserved_completion = stored.sum_reserved(db, run_id=run.id)
+        under_way, reserved_prompt, reserved_completion = request_storage.sum_reserved(db, run_id=run.id)
         count = count_affordable(
             unanswered,
             run=run,
@@ -241,15 +245,15 @@ def store_finished_calls(
     ledger.append_calls(db, calls=calls)
     runs.add_totals(db, run_id=run.id, calls=calls)
     succeeded = [call.key for call in calls if call.failure is None]
-    stored.finish_requests(db, run_id=run.id, keys=succeeded, reused=False)
+    request_storage.finish_requests(db, run_id=run.id, keys=succeeded, reused=False)
     for item in finished:
         failure = item.call.failure
         if failure is None:
             continue
         if item.gives_back:
-            stored.return_requests(db, run_id=run.id, positions=[item.call.position], worker=worker)
+            request_storage.return_requests(db, run_id=run.id, positions=[item.call.position], worker=worker)
         elif failure in REPAIRED_FAILURES and item.call.round < REPAIR_ROUNDS:
-            stored.await_repair(
+            request_storage.await_repair(
                 db,
                 run_id=run.id,
                 position=item.call.position,
@@ -257,7 +261,7 @@ def store_finished_calls(
                 more_prompt=len(item.call.raw.encode()) + _REPAIR_TOKENS,  # at least a byte per token
             )
         else:
-            stored.fail_request(db, run_id=run.id, key=item.call.key, failure=failure)
+            request_storage.fail_request(db, run_id=run.id, key=item.call.key, failure=failure)
 
 
 def count_affordable(

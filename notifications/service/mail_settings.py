@@ -10,12 +10,12 @@ from accounts.service import load_person_by_name
 from domain.errors import Refused
 from domain.mail import MailSetting, check_mail_address
 from domain.people import Action, Person, require
-from storage.accounts import mail_settings as stored
+from storage.accounts import mail_settings as mail_setting_storage
 
 
 def load_own_mail_setting(db: Session, *, person: Person) -> MailSetting:
     """The person's address, and whether they want notices."""
-    return stored.find_mail_setting(db, person_id=person.id)
+    return mail_setting_storage.find_mail_setting(db, person_id=person.id)
 
 
 def save_own_mail_setting(  # allow writes-without-record: no part of gold depends on an address
@@ -33,7 +33,7 @@ def save_own_mail_setting(  # allow writes-without-record: no part of gold depen
 def list_mail_settings(db: Session, *, by: Person) -> dict[int, MailSetting]:
     """The stored settings, by id of the person. People without a row have no address."""
     require(by, Action.MANAGE_PEOPLE)
-    return stored.load_mail_settings(db)
+    return mail_setting_storage.load_mail_settings(db)
 
 
 def set_mail_address(  # allow writes-without-record: no part of gold depends on an address
@@ -48,12 +48,12 @@ def set_mail_address(  # allow writes-without-record: no part of gold depends on
     """
     require(by, Action.MANAGE_PEOPLE)
     person = load_person_by_name(db, name=name)
-    wanted = stored.find_mail_setting(db, person_id=person.id).wanted
+    wanted = mail_setting_storage.find_mail_setting(db, person_id=person.id).wanted
     return _save(db, person, MailSetting(address=check_mail_address(address), wanted=wanted), now)
 
 
 def _save(db: Session, person: Person, setting: MailSetting, now: datetime) -> MailSetting:
     if person.demo and setting.address:
         raise Refused("Demo accounts get no mail, because many people use them.")
-    stored.save_mail_setting(db, person_id=person.id, setting=setting, now=now)
+    mail_setting_storage.save_mail_setting(db, person_id=person.id, setting=setting, now=now)
     return setting

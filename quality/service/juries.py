@@ -30,7 +30,7 @@ from records.questions import question_from_columns
 from storage.intake import datasets
 from storage.intake.provenance import load_provenances
 from storage.language_models.endpoints import load_declared_families
-from storage.quality import juries as stored
+from storage.quality import juries as jury_storage
 from storage.quality import question_blocks
 
 #: The purpose of the calls; part of the key of each call in the ledger.
@@ -194,11 +194,11 @@ def plan_jury(
     """
     require(by, Action.RUN_MODELS)
     dataset_id = datasets.load_dataset(db, name=settings.dataset).id
-    stored.lock_dataset(db, dataset_id=dataset_id)
+    jury_storage.lock_dataset(db, dataset_id=dataset_id)
     _refuse_second(db, by, dataset_id, now)
     endpoints = _load_endpoints(db, by, settings.endpoints)
     families = load_declared_families(db)
-    numbers = stored.list_question_ids(db, dataset_id=dataset_id, judged_only=settings.judged_only)
+    numbers = jury_storage.list_question_ids(db, dataset_id=dataset_id, judged_only=settings.judged_only)
     authors = _load_authors(db, numbers, families)
     unknown = {number for number in numbers if not authors.get(number)}
     written_by = _read_family(settings.written_by, families.values(), endpoints)
@@ -220,7 +220,7 @@ def plan_jury(
     involved = asked | {
         number for plan in plans for excluded in plan.excluded.values() for number in excluded
     }
-    jury_id = stored.add_jury(
+    jury_id = jury_storage.add_jury(
         db,
         dataset_id=dataset_id,
         questions=len(involved),
@@ -234,7 +234,7 @@ def plan_jury(
         _add_judges(db, scope, plan, by=by, jury_id=jury_id, budget=budget, now=now)
     if any(excluded for plan in plans for excluded in plan.excluded.values()):
         # Excluded judges are stored like votes, so the counts of the results have to include them.
-        update_results(db, by=by, jury=stored.load_jury(db, jury_id=jury_id), usable_votes={}, now=now)
+        update_results(db, by=by, jury=jury_storage.load_jury(db, jury_id=jury_id), usable_votes={}, now=now)
     record_action(
         db,
         by=by,
@@ -252,7 +252,7 @@ def plan_jury(
         reason=settings.override_reason.strip(),
         now=now,
     )
-    return stored.load_jury(db, jury_id=jury_id)
+    return jury_storage.load_jury(db, jury_id=jury_id)
 
 
 def list_juries(db: Session, *, by: Person, dataset: str | None = None) -> list[Jury]:
@@ -263,7 +263,7 @@ def list_juries(db: Session, *, by: Person, dataset: str | None = None) -> list[
     """
     require(by, Action.SEE_CHECKS)
     dataset_id = None if dataset is None else datasets.load_dataset(db, name=dataset).id
-    return stored.list_juries(db, dataset_id=dataset_id)
+    return jury_storage.list_juries(db, dataset_id=dataset_id)
 
 
 def load_jury_progress(db: Session, *, by: Person, jury_id: int, now: datetime) -> JuryProgress:
@@ -273,7 +273,7 @@ def load_jury_progress(db: Session, *, by: Person, jury_id: int, now: datetime) 
         NotFound: there is no such jury.
     """
     require(by, Action.RUN_MODELS)
-    jury = stored.load_jury(db, jury_id=jury_id)
+    jury = jury_storage.load_jury(db, jury_id=jury_id)
     return JuryProgress(
         jury=jury,
         judges=tuple(
@@ -330,7 +330,7 @@ def cancel_jury(db: Session, *, by: Person, jury_id: int, now: datetime) -> None
 
 
 def _refuse_second(db: Session, by: Person, dataset_id: int, now: datetime) -> None:
-    for jury in stored.list_juries(db, dataset_id=dataset_id):
+    for jury in jury_storage.list_juries(db, dataset_id=dataset_id):
         progress = load_jury_progress(db, by=by, jury_id=jury.id, now=now)
         if not progress.is_finished and not progress.is_cancelled:
             raise Refused(
@@ -378,7 +378,7 @@ def _load_authors(
     for start in range(0, len(numbers), _AT_ONCE):
         block = numbers[start : start + _AT_ONCE]
         origins = load_provenances(db.connection(), question_ids=block)
-        for number, generator in stored.load_generators(db, question_ids=block).items():
+        for number, generator in jury_storage.load_generators(db, question_ids=block).items():
             calls = origins[number].calls if number in origins else ()
             names = {call.model for call in calls if call.model} | ({generator} if generator else set())
             authors[number] = frozenset(
@@ -392,7 +392,7 @@ def _plan_check(db: Session, scope: _Scope, check: Check, version: models.Prompt
     read_items(plan.prompt)
     undecidable = scope.list_undecidable()
     for family, endpoint in scope.endpoints.items():
-        judged, excluded_before = stored.load_voted_questions(
+        judged, excluded_before = jury_storage.load_voted_questions(
             db, dataset_id=scope.dataset_id, check=check, prompt_id=version.id, model=endpoint.model_name
         )
         excluded = scope.list_excluded(family)
@@ -457,7 +457,7 @@ def _add_judges(
                 now=now,
             )
             run_id = run.id
-        stored.add_judge(
+        jury_storage.add_judge(
             db,
             jury_id=jury_id,
             check=plan.check,

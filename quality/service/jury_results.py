@@ -26,7 +26,7 @@ from quality.service.settings import switch_check
 from storage.intake import datasets
 from storage.language_models.prompts import find_prompt
 from storage.quality import check_states, problems
-from storage.quality import juries as stored
+from storage.quality import juries as jury_storage
 from storage.quality.check_states import CheckState
 
 _AT_ONCE = 500
@@ -90,7 +90,7 @@ def store_votes(  # allow writes-without-record: the votes are read from the led
         for reply in models.iterate_replies(db, by=by, name=judge.model_run)
         if reply.output is not None or reply.failure
     ]
-    stored.replace_votes(db, judge_id=judge.id, votes=votes)
+    jury_storage.replace_votes(db, judge_id=judge.id, votes=votes)
     return sum(bool(vote.answers) for _, vote in votes)
 
 
@@ -114,7 +114,7 @@ def update_results(
     states = check_states.load_states(db, dataset_id=dataset_id)
     newer = {
         (judge.check, judge.prompt)
-        for other in stored.list_juries(db, dataset_id=dataset_id)
+        for other in jury_storage.list_juries(db, dataset_id=dataset_id)
         if other.id > jury.id
         for judge in other.judges
     }
@@ -192,7 +192,7 @@ def load_jury_outcomes(
     if prompt is None:
         return {}
     items = _load_items(db, str(prompt))
-    votes = stored.load_votes(
+    votes = jury_storage.load_votes(
         db, dataset_id=dataset_id, check=state.check, prompt=str(prompt), question_ids=question_ids
     )
     stated = _load_stated(db, state.check, list(votes))
@@ -207,7 +207,9 @@ def count_judged(db: Session, *, dataset_id: int, state: CheckState) -> int:
     prompt = state.settings.get("prompt")
     if prompt is None:
         return 0
-    return stored.count_voted_questions(db, dataset_id=dataset_id, check=state.check, prompt=str(prompt))
+    return jury_storage.count_voted_questions(
+        db, dataset_id=dataset_id, check=state.check, prompt=str(prompt)
+    )
 
 
 def count_judged_by_all(
@@ -220,7 +222,7 @@ def count_judged_by_all(
     prompts = {state.check: str(state.settings.get("prompt", "")) for state in states}
     if not all(prompts.values()):
         return 0
-    return stored.count_questions_with_votes(db, dataset_id=dataset_id, prompts=prompts, through=through)
+    return jury_storage.count_questions_with_votes(db, dataset_id=dataset_id, prompts=prompts, through=through)
 
 
 def outcome_to_result(check: Check, outcome: JuryOutcome | None) -> CheckResult:
@@ -242,7 +244,7 @@ def load_jury_results(db: Session, *, by: Person, dataset: str) -> list[JuryResu
     summary = datasets.load_dataset(db, name=dataset)
     states = check_states.load_states(db, dataset_id=summary.id)
     judges = [
-        (jury, judge) for jury in stored.list_juries(db, dataset_id=summary.id) for judge in jury.judges
+        (jury, judge) for jury in jury_storage.list_juries(db, dataset_id=summary.id) for judge in jury.judges
     ]
     test_prompts = {(judge.check, judge.prompt) for _, judge in judges if judge.is_test_model}
     results = []
@@ -251,7 +253,7 @@ def load_jury_results(db: Session, *, by: Person, dataset: str) -> list[JuryResu
         if prompt is None:
             continue
         items = _load_items(db, str(prompt))
-        counts = stored.count_answers(db, dataset_id=summary.id, check=check, prompt=str(prompt))
+        counts = jury_storage.count_answers(db, dataset_id=summary.id, check=check, prompt=str(prompt))
         results.append(
             JuryResults(
                 check=check,
@@ -293,7 +295,7 @@ def load_question_votes(db: Session, *, by: Person, question_row_id: int) -> lis
     """Return all votes on a question with their reasons, those by earlier criteria included."""
     require(by, Action.SEE_CHECKS)
     details = []
-    for judge, vote in stored.list_votes_of_question(db, question_id=question_row_id):
+    for judge, vote in jury_storage.list_votes_of_question(db, question_id=question_row_id):
         items = _load_items(db, judge.prompt)
         reasons: tuple[str, ...] = ()
         if vote.answers and judge.model_run is not None:
@@ -315,7 +317,7 @@ def _iterate_outcomes(
             yield number, decide(check, items, votes, stated=stated.get(number))
         block.clear()
 
-    for item in stored.iterate_votes(db, dataset_id=dataset_id, check=check, prompt=prompt):
+    for item in jury_storage.iterate_votes(db, dataset_id=dataset_id, check=check, prompt=prompt):
         block.append(item)
         if len(block) == _AT_ONCE:
             yield from decide_block()
@@ -327,7 +329,7 @@ def _load_stated(db: Session, check: Check, numbers: Collection[int]) -> dict[in
     """Return the stated difficulties, which only the check of the difficulty needs."""
     if check is not Check.DIFFICULTY:
         return {}
-    return stored.load_difficulties(db, question_ids=numbers)
+    return jury_storage.load_difficulties(db, question_ids=numbers)
 
 
 def _load_items(db: Session, label: str) -> tuple[JuryCriterion, ...]:
@@ -347,7 +349,7 @@ def _read_vote(reply: models.RunReply, family: str, items: tuple[JuryCriterion, 
 
 
 def _count_items(
-    check: Check, items: tuple[JuryCriterion, ...], counts: Collection[stored.AnswerCount]
+    check: Check, items: tuple[JuryCriterion, ...], counts: Collection[jury_storage.AnswerCount]
 ) -> Iterator[ItemCounts]:
     families = sorted({count.family for count in counts if count.answers})
     for index, item in enumerate(items):

@@ -19,8 +19,8 @@ from domain.readings import Prediction, Reading
 from domain.studies import Case, CaseKind, StudyState, is_excluded
 from reader_study.open_answers import AnswerScoring, build_scoring
 from storage.intake.exams import load_exam
-from storage.reader_study import marks as stored_marks
-from storage.reader_study import studies as stored
+from storage.reader_study import marks as mark_storage
+from storage.reader_study import studies as study_storage
 from storage.reader_study.cases import list_blind_cases, load_case
 from storage.reader_study.predictions import iterate_predictions, list_models
 from storage.reader_study.readers import list_readers
@@ -68,7 +68,7 @@ def load_compared_case(db: Session, *, by: Person, study: str, number: int) -> C
         Refused: the study is open, or the person marks its open answers.
     """
     require(by, Action.RUN_STUDY)
-    loaded_study = stored.load_study(db, name=study)
+    loaded_study = study_storage.load_study(db, name=study)
     check_may_compare(db, by=by, study=study)
     case_ids = {
         case.number: case.id
@@ -81,9 +81,9 @@ def load_compared_case(db: Session, *, by: Person, study: str, number: int) -> C
             "report, under “Cases on which readers and models differ most”."
         )
     case = load_case(db, case_id=case_ids[number])
-    protocol = stored.list_protocols(db, study_id=loaded_study.id)[-1].protocol
-    scoring = build_scoring(protocol, stored_marks.list_latest_marks(db, study_id=loaded_study.id))
-    exclusions = stored.list_exclusions(db, study_id=loaded_study.id)
+    protocol = study_storage.list_protocols(db, study_id=loaded_study.id)[-1].protocol
+    scoring = build_scoring(protocol, mark_storage.list_latest_marks(db, study_id=loaded_study.id))
+    exclusions = study_storage.list_exclusions(db, study_id=loaded_study.id)
     readers = {reader.id: reader for reader in list_readers(db, study_id=loaded_study.id)}
     has_arms = len(loaded_study.design.arms) > 1
     answers = [
@@ -119,13 +119,13 @@ def check_may_compare(db: Session, *, by: Person, study: str) -> None:
         Refused: the study is open, or the person marks its open answers.
     """
     require(by, Action.RUN_STUDY)
-    loaded_study = stored.load_study(db, name=study)
+    loaded_study = study_storage.load_study(db, name=study)
     if loaded_study.state is not StudyState.CLOSED:
         raise Refused(
             f"{study} is open: keys and answers of single cases stay hidden until it is closed. Close it in "
             "“Readers and protocol” once all readers have finished."
         )
-    if loaded_study.id in dict(stored_marks.list_marker_roles(db, person_id=by.id)):
+    if loaded_study.id in dict(mark_storage.list_marker_roles(db, person_id=by.id)):
         raise Refused(
             f"You mark open answers of {study} without knowing who answered, so you cannot see who gave "
             "which answer. Ask a coordinator who does not mark them."

@@ -12,7 +12,7 @@ from domain.errors import InvalidValue, NotFound, StaleRevision
 from domain.people import Action, Person, require
 from reader_study.service.locked_case import check_open, lock_case
 from storage.reader_study import readers as study_readers
-from storage.reader_study import readings as stored
+from storage.reader_study import readings as reading_storage
 
 
 def record_guideline_read(db: Session, *, person: Person, study_id: int, now: datetime) -> None:
@@ -64,7 +64,7 @@ def save_reading_draft(  # allow writes-without-record: a draft is not an answer
     """
     require(person, Action.READ)
     locked = lock_case(db, person=person, study_id=study_id, position=position)
-    draft = stored.find_draft(db, key=locked.reading_key)
+    draft = reading_storage.find_draft(db, key=locked.reading_key)
     current_revision = draft.revision if draft else 0
     if draft is not None and current_revision == revision + 1 and draft.body == body:
         return current_revision
@@ -74,7 +74,7 @@ def save_reading_draft(  # allow writes-without-record: a draft is not an answer
             "was changed or answered in another tab or window. Reload the page."
         )
     check_open(locked)
-    stored.save_draft(db, key=locked.reading_key, revision=revision + 1, body=body, now=now)
+    reading_storage.save_draft(db, key=locked.reading_key, revision=revision + 1, body=body, now=now)
     return revision + 1
 
 
@@ -100,7 +100,7 @@ def record_reading_time(  # allow writes-without-record: reading times are not a
         if not 0 <= value < float("inf"):
             raise InvalidValue(name, f"must be 0 or more and finite, not {value!r}")
     locked = lock_case(db, person=person, study_id=study_id, position=position)
-    stored.save_times(
+    reading_storage.save_times(
         db,
         key=locked.reading_key,
         seconds=seconds,

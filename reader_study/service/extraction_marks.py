@@ -16,7 +16,7 @@ from domain.readings import Prediction
 from domain.studies import Case
 from reader_study.extraction_check import compute_extraction_rates, group_replies, identify_reply
 from reader_study.report.tables import ExtractionRate
-from storage.reader_study import extraction_marks as stored
+from storage.reader_study import extraction_marks as extraction_mark_storage
 from storage.reader_study.cases import list_cases
 from storage.reader_study.predictions import iterate_predictions, list_models
 from storage.reader_study.studies import load_current_protocol, load_study
@@ -77,7 +77,9 @@ def load_extraction_check(
         for prediction in iterate_predictions(db, model_id=model_id, question_ids=list(cases))
     ]
     groups = group_replies(predictions, seed=protocol.seed)
-    revisions = {mark.reply: mark for mark in stored.list_extraction_marks(db, model_ids=model_ids)}
+    revisions = {
+        mark.reply: mark for mark in extraction_mark_storage.list_extraction_marks(db, model_ids=model_ids)
+    }
     marks = {reply: mark.mark for reply, mark in revisions.items() if mark.mark is not None}
     rates = compute_extraction_rates(groups, marks, confidence=protocol.confidence)
     chosen_rule = next(iter(groups), None) if rule is None else rule
@@ -141,7 +143,8 @@ def mark_extraction(
     ):
         raise NotFound(f"{study} has no such reply. Reload the page.")
     latest = {
-        saved.reply: saved for saved in stored.list_extraction_marks(db, model_ids=[reply.model_id])
+        saved.reply: saved
+        for saved in extraction_mark_storage.list_extraction_marks(db, model_ids=[reply.model_id])
     }.get(reply)
     if latest is not None and latest.revision == revision and latest.mark is mark:
         return latest
@@ -150,7 +153,7 @@ def mark_extraction(
         raise StaleRevision(message)
     saved = ExtractionMark(reply=reply, revision=revision, mark=mark, marked_by=by.id or None, marked_at=now)
     try:
-        stored.add_extraction_mark(db, mark=saved)
+        extraction_mark_storage.add_extraction_mark(db, mark=saved)
     except AlreadyThere as error:
         raise StaleRevision(message) from error
     record_action(

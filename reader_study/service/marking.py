@@ -24,7 +24,7 @@ from reader_study.service.sheets import load_stored_image
 from review.sheet import StoredImage
 from storage.audit.contents import MARK_ANSWER, mark_subject, mark_to_plain
 from storage.intake.exams import load_exam_without_information
-from storage.reader_study import marks as stored
+from storage.reader_study import marks as mark_storage
 from storage.reader_study.cases import list_blind_cases, list_cases, load_blind_case
 from storage.reader_study.predictions import list_models
 from storage.reader_study.readers import list_readers
@@ -55,14 +55,14 @@ def assign_marker(
     """
     require(by, Action.RUN_STUDY)
     loaded_study = load_study(db, name=study, lock=True)
-    markers = {marker.role: marker for marker in stored.list_markers(db, study_id=loaded_study.id)}
+    markers = {marker.role: marker for marker in mark_storage.list_markers(db, study_id=loaded_study.id)}
     person = None if to is None else load_person_by_name(db, name=to)
     if person is not None:
         _check_may_mark(db, study=loaded_study, person=person, markers=markers, role=role)
     old = markers[role].name if role in markers else None
     if old == (person.name if person else None):
         return tuple(markers.values())
-    stored.save_marker(
+    mark_storage.save_marker(
         db, study_id=loaded_study.id, role=role, person_id=person.id if person else None, now=now
     )
     record_action(
@@ -79,7 +79,7 @@ def assign_marker(
             db, by_id=by.id, person_ids=[person.id], kind=NoticeKind.MARKING, name=study,
             path=f"mark_answers?study={loaded_study.id}", now=now,
         )  # fmt: skip
-    return stored.list_markers(db, study_id=loaded_study.id)
+    return mark_storage.list_markers(db, study_id=loaded_study.id)
 
 
 def load_marking_progress(db: Session, *, by: Person, study: str) -> MarkingProgress:
@@ -92,10 +92,10 @@ def load_marking_progress(db: Session, *, by: Person, study: str) -> MarkingProg
     loaded_study = load_study(db, name=study)
     questions = _load_open_questions(db, loaded_study)
     answers = _list_answers(db, study=loaded_study, questions=questions)
-    marks = stored.list_latest_marks(db, study_id=loaded_study.id)
+    marks = mark_storage.list_latest_marks(db, study_id=loaded_study.id)
     return MarkingProgress(
         open_cases=len(questions),
-        markers=stored.list_markers(db, study_id=loaded_study.id),
+        markers=mark_storage.list_markers(db, study_id=loaded_study.id),
         total=len(answers),
         marked={
             role: len(select_marks(marks, role).keys() & {answer.id for answer in answers})
@@ -113,7 +113,7 @@ def list_marked_answers(db: Session, *, by: Person, study: str) -> tuple[MarkedA
     require(by, Action.RUN_STUDY)
     loaded_study = load_study(db, name=study)
     questions = _load_open_questions(db, loaded_study)
-    marks = stored.list_latest_marks(db, study_id=loaded_study.id)
+    marks = mark_storage.list_latest_marks(db, study_id=loaded_study.id)
     first, second = (select_marks(marks, role) for role in MarkerRole)
     return tuple(
         MarkedAnswer(
@@ -133,7 +133,7 @@ def list_marking_tasks(db: Session, *, person: Person) -> tuple[MarkingTask, ...
     """Return the studies in which the person marks, the oldest first."""
     require(person, Action.MARK_ANSWERS)
     tasks = []
-    for study_id, role in stored.list_marker_roles(db, person_id=person.id):
+    for study_id, role in mark_storage.list_marker_roles(db, person_id=person.id):
         study = load_study(db, study_id=study_id)
         answers = _list_answers(db, study=study, questions=_load_open_questions(db, study))
         tasks.append(_build_task(study, role, answers, _load_marks(db, study, role)))
@@ -200,7 +200,7 @@ def load_marking_image(db: Session, *, person: Person, exam_row_id: int, radiogr
     require(person, Action.MARK_ANSWERS)
     if not any(
         case.exam_row_id == exam_row_id and case.kind is CaseKind.SCORED and case.format.is_free_text
-        for study_id, _ in stored.list_marker_roles(db, person_id=person.id)
+        for study_id, _ in mark_storage.list_marker_roles(db, person_id=person.id)
         for case in list_blind_cases(db, study_id=study_id)
     ):
         raise NotAllowed(f"{person.display_name} marks no answers about exam {exam_row_id}.")
@@ -311,7 +311,7 @@ def _check_may_mark(
 
 
 def _find_marker_role(db: Session, *, person: Person, study_id: int) -> MarkerRole:
-    roles = dict(stored.list_marker_roles(db, person_id=person.id))
+    roles = dict(mark_storage.list_marker_roles(db, person_id=person.id))
     if study_id not in roles:
         raise NotFound(f"{person.display_name} does not mark answers of reader study {study_id}.")
     return roles[study_id]
@@ -339,14 +339,15 @@ def _list_answers(
         if protocol.includes_model(model.name)
     ]
     return list_answers_to_mark(
-        stored.iterate_open_answers(db, study_id=study.id, model_names=models),
+        mark_storage.iterate_open_answers(db, study_id=study.id, model_names=models),
         {case_id: question for case_id, (_, question) in questions.items()},
     )
 
 
 def _load_marks(db: Session, study: ReaderStudy, role: MarkerRole) -> dict[AnswerId, MarkRevision]:
     return {
-        revision.answer: revision for revision in stored.list_latest_marks(db, study_id=study.id, role=role)
+        revision.answer: revision
+        for revision in mark_storage.list_latest_marks(db, study_id=study.id, role=role)
     }
 
 
@@ -396,7 +397,7 @@ def _save_mark(
         marked_at=now,
     )
     try:
-        stored.add_mark(db, revision=saved)
+        mark_storage.add_mark(db, revision=saved)
     except AlreadyThere as error:
         raise StaleRevision(
             "Not saved: this answer was marked meanwhile, in another tab. Check the mark that is shown now."

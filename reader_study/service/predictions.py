@@ -23,7 +23,7 @@ from reader_study.predictions_process import read_predictions_in_process
 from reader_study.service.study_models import choose_models
 from storage.intake.bulk import load_record_hashes
 from storage.intake.questions import load_questions
-from storage.reader_study import predictions as stored
+from storage.reader_study import predictions as prediction_storage
 from storage.reader_study.cases import list_blind_cases, load_question_row_ids
 from storage.reader_study.predictions import ModelRecord
 from storage.reader_study.studies import list_studies, load_current_protocol, load_study
@@ -107,13 +107,17 @@ def import_predictions(
     if study is None and dataset is None:
         study = _find_only_open_study(db)
     name, dataset_id, cases = _load_dataset_and_cases(db, study=study, dataset=dataset)
-    known_model = {entry.name: entry for entry in stored.list_models(db, dataset_id=dataset_id)}.get(model)
+    known_model = {
+        entry.name: entry for entry in prediction_storage.list_models(db, dataset_id=dataset_id)
+    }.get(model)
     if known_model is not None and known_model.simulated != simulated:
         raise Refused(
             f"A model named {model} already exists, and only one of the two is simulated. Use another name."
         )
     answered_before = (
-        stored.load_predicted_questions(db, model_id=known_model.id) if known_model else frozenset()
+        prediction_storage.load_predicted_questions(db, model_id=known_model.id)
+        if known_model
+        else frozenset()
     )
     file = file_name or path.name
     refusals = Refusals(file=file)
@@ -147,7 +151,9 @@ def import_predictions(
             model=model, dataset=name, predictions=0, failed=0, rules={}, refusals=refusals.sorted_by_line,
             refused=refusals.count,
         )  # fmt: skip
-    model_id = stored.get_or_add_model(db, dataset_id=dataset_id, name=model, simulated=simulated, now=now)
+    model_id = prediction_storage.get_or_add_model(
+        db, dataset_id=dataset_id, name=model, simulated=simulated, now=now
+    )
     rules = Counter(prediction.rule for prediction in new_predictions)
     _save_run(
         db,
@@ -165,7 +171,7 @@ def import_predictions(
     )  # fmt: skip
     if study is None:
         return outcome
-    answered = stored.load_predicted_questions(db, model_id=model_id)
+    answered = prediction_storage.load_predicted_questions(db, model_id=model_id)
     case_question_row_ids = {question.number for question in cases.values()}
     if not load_current_protocol(db, study_id=load_study(db, name=study).id).protocol.includes_model(model):
         choose_models(db, by=by, study=study, add=[model], why=f"predictions imported from {file}", now=now)
@@ -213,7 +219,7 @@ def _save_run(
     """Store the run, its predictions, and the audit entry."""
     failed = sum(prediction.failed for prediction in new_predictions)
     digest = _hash_file(path)
-    run_id = stored.add_run(
+    run_id = prediction_storage.add_run(
         db,
         model_id=model_id,
         file_name=file,
@@ -228,7 +234,7 @@ def _save_run(
         batch = [
             replace(prediction, model_id=model_id) for prediction in new_predictions[start : start + _CHUNK]
         ]
-        stored.add_predictions(db, run_id=run_id, predictions=batch)
+        prediction_storage.add_predictions(db, run_id=run_id, predictions=batch)
     record_action(
         db,
         by=by,
@@ -256,9 +262,9 @@ def list_models(
     """
     require(by, Action.RUN_STUDY)
     if study is None and dataset is None:
-        return stored.list_models(db)
+        return prediction_storage.list_models(db)
     _, dataset_id, _ = _load_dataset_and_cases(db, study=study, dataset=dataset)
-    return stored.list_models(db, dataset_id=dataset_id)
+    return prediction_storage.list_models(db, dataset_id=dataset_id)
 
 
 def _load_dataset_and_cases(

@@ -13,7 +13,7 @@ from domain.people import Action, Person, require
 from domain.protocols import READING_CONDITIONS, Protocol, ProtocolVersion, diff_protocols
 from domain.studies import Exclusion
 from reader_study.service.reading_orders import replace_reading_orders
-from storage.reader_study import studies as stored
+from storage.reader_study import studies as study_storage
 from storage.reader_study.cases import list_blind_cases
 from storage.reader_study.readers import list_readers
 from storage.reader_study.readings import count_readings
@@ -44,8 +44,8 @@ def change_protocol(
         Refused: a reading condition would change after the first answer, or the reason is missing.
     """
     require(by, Action.RUN_STUDY)
-    loaded_study = stored.load_study(db, name=study, lock=True)
-    current_version = stored.load_current_protocol(db, study_id=loaded_study.id)
+    loaded_study = study_storage.load_study(db, name=study, lock=True)
+    current_version = study_storage.load_current_protocol(db, study_id=loaded_study.id)
     changed = diff_protocols(current_version.protocol, protocol)
     if not changed:
         return current_version
@@ -68,7 +68,7 @@ def change_protocol(
         by=by,
         now=now,
     )
-    stored.add_protocol(db, version=version)
+    study_storage.add_protocol(db, version=version)
     if not loaded_study.frozen and protocol.shuffle_options != current_version.protocol.shuffle_options:
         replace_reading_orders(db, study=loaded_study)
     record_action(
@@ -89,7 +89,7 @@ def change_protocol(
 def list_protocol_versions(db: Session, *, by: Person, study: str) -> tuple[ProtocolVersion, ...]:
     """Return all versions of the protocol, the oldest first."""
     require(by, Action.RUN_STUDY)
-    return stored.list_protocols(db, study_id=stored.load_study(db, name=study).id)
+    return study_storage.list_protocols(db, study_id=study_storage.load_study(db, name=study).id)
 
 
 def exclude_readings(
@@ -118,7 +118,7 @@ def exclude_readings(
         InvalidValue: the case or the reader does not exist, neither is given, or the reason is missing.
     """
     require(by, Action.RUN_STUDY)
-    loaded_study = stored.load_study(db, name=study)
+    loaded_study = study_storage.load_study(db, name=study)
     case_id = reader_id = None
     if case is not None:
         numbers = {
@@ -144,7 +144,7 @@ def exclude_readings(
         excluded_by=by.id or None,
         excluded_at=now,
     )
-    stored.add_exclusion(db, exclusion=exclusion)
+    study_storage.add_exclusion(db, exclusion=exclusion)
     record_action(
         db,
         by=by,
@@ -170,7 +170,7 @@ class Excluded:
 def list_exclusions(db: Session, *, by: Person, study: str) -> tuple[Excluded, ...]:
     """Return all exclusions of the study, in the order in which they were made."""
     require(by, Action.RUN_STUDY)
-    loaded_study = stored.load_study(db, name=study)
+    loaded_study = study_storage.load_study(db, name=study)
     numbers = {
         blind_case.id: blind_case.number for blind_case in list_blind_cases(db, study_id=loaded_study.id)
     }
@@ -184,7 +184,7 @@ def list_exclusions(db: Session, *, by: Person, study: str) -> tuple[Excluded, .
             why=exclusion.why,
             excluded_at=exclusion.excluded_at,
         )
-        for exclusion in stored.list_exclusions(db, study_id=loaded_study.id)
+        for exclusion in study_storage.list_exclusions(db, study_id=loaded_study.id)
     )
 
 

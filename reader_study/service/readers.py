@@ -15,7 +15,7 @@ from domain.people import Action, Person, Role, require
 from domain.studies import Reader, ReaderProfile, ReaderStudy, StudyState
 from notifications.service import notify
 from reader_study.service.reading_orders import replace_reading_orders
-from storage.reader_study import readers as stored
+from storage.reader_study import readers as reader_storage
 from storage.reader_study.cases import replace_slots
 from storage.reader_study.marks import list_markers
 from storage.reader_study.readings import delete_drafts
@@ -49,7 +49,9 @@ def assign_readers(
     require(by, Action.RUN_STUDY)
     loaded_study = _load_changeable_study(db, study)
     marker_ids = {marker.person_id for marker in list_markers(db, study_id=loaded_study.id)}
-    known_person_ids = {reader.person_id for reader in stored.list_readers(db, study_id=loaded_study.id)}
+    known_person_ids = {
+        reader.person_id for reader in reader_storage.list_readers(db, study_id=loaded_study.id)
+    }
     people = [load_person_by_name(db, name=name) for name in dict.fromkeys(to)]
     if not people:
         raise InvalidValue("to", "choose at least one reader")
@@ -66,13 +68,13 @@ def assign_readers(
             continue
         if person.id in marker_ids:
             raise Refused(f"{person.name} marks the open answers of this study, so they cannot read in it.")
-        stored.add_reader(
+        reader_storage.add_reader(
             db,
             study_id=loaded_study.id,
             name=person.name,
             display_name=person.display_name,
             person_id=person.id,
-            profile=stored.find_latest_profile(db, person_id=person.id) or ReaderProfile(),
+            profile=reader_storage.find_latest_profile(db, person_id=person.id) or ReaderProfile(),
         )
         added_names.append(person.name)
         added_ids.append(person.id)
@@ -90,7 +92,7 @@ def assign_readers(
             path=f"read?study={loaded_study.id}",
             now=now,
         )
-    return stored.list_readers(db, study_id=loaded_study.id)
+    return reader_storage.list_readers(db, study_id=loaded_study.id)
 
 
 def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: datetime) -> tuple[Reader, ...]:
@@ -114,7 +116,7 @@ def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: date
         )
     delete_drafts(db, reader_id=removed_reader.id)
     replace_slots(db, study_id=loaded_study.id, slots=())
-    stored.remove_reader(db, reader_id=removed_reader.id)
+    reader_storage.remove_reader(db, reader_id=removed_reader.id)
     replace_reading_orders(db, study=loaded_study)
     record_action(
         db,
@@ -124,7 +126,7 @@ def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: date
         old=removed_reader.name,
         now=now,
     )
-    return stored.list_readers(db, study_id=loaded_study.id)
+    return reader_storage.list_readers(db, study_id=loaded_study.id)
 
 
 def set_profile(
@@ -156,7 +158,7 @@ def set_profile(
     before = _find_reader(db, loaded_study, reader)
     if (before.profile, before.of_reference) == (profile, of_reference):
         return before
-    after = stored.update_reader(db, reader_id=before.id, profile=profile, of_reference=of_reference)
+    after = reader_storage.update_reader(db, reader_id=before.id, profile=profile, of_reference=of_reference)
     record_action(
         db,
         by=by,
@@ -172,7 +174,7 @@ def set_profile(
 def list_readers(db: Session, *, by: Person, study: str) -> tuple[Reader, ...]:
     """Return all readers of the study, including external readers."""
     require(by, Action.RUN_STUDY)
-    return stored.list_readers(db, study_id=load_study(db, name=study).id)
+    return reader_storage.list_readers(db, study_id=load_study(db, name=study).id)
 
 
 def _load_changeable_study(db: Session, name: str) -> ReaderStudy:
@@ -188,7 +190,7 @@ def _load_changeable_study(db: Session, name: str) -> ReaderStudy:
 
 
 def _find_reader(db: Session, study: ReaderStudy, name: str) -> Reader:
-    readers = {reader.name: reader for reader in stored.list_readers(db, study_id=study.id)}
+    readers = {reader.name: reader for reader in reader_storage.list_readers(db, study_id=study.id)}
     if name not in readers:
         raise NotFound(
             f"{name!r} is not a reader of the study {study.name}. Readers: {', '.join(readers) or 'none'}."

@@ -19,7 +19,7 @@ from reader_study.service.sheets import find_period_opening
 from storage.audit.contents import SUBMIT_READING, reading_to_plain
 from storage.intake.exams import load_exam_without_information
 from storage.reader_study import cases
-from storage.reader_study import readings as stored
+from storage.reader_study import readings as reading_storage
 
 
 def submit_reading(
@@ -59,8 +59,8 @@ def submit_reading(
     """
     require(person, Action.READ)
     locked = lock_case(db, person=person, study_id=study_id, position=position)
-    latest = stored.find_last_reading(db, key=locked.reading_key)
-    draft = stored.find_draft(db, key=locked.reading_key)
+    latest = reading_storage.find_last_reading(db, key=locked.reading_key)
+    draft = reading_storage.find_draft(db, key=locked.reading_key)
     reading = build_reading(
         submitted,
         slot=locked.slot,
@@ -70,7 +70,7 @@ def submit_reading(
         began_at=draft.began_at if draft else now,
         now=now,
     )
-    existing = stored.find_reading(db, key=locked.reading_key, revision=revision)
+    existing = reading_storage.find_reading(db, key=locked.reading_key, revision=revision)
     if existing is not None:
         if is_same_answer(existing, reading):
             return existing
@@ -82,13 +82,13 @@ def submit_reading(
     check_reading(reading, case=locked.case, exam=exam, ask_confidence=locked.protocol.ask_confidence)
     reading = replace(reading, image=resolve_image_display(reading.image, exam=exam))
     try:
-        stored.add_reading(db, reading=reading)
+        reading_storage.add_reading(db, reading=reading)
     except AlreadyThere as error:
-        first = stored.find_reading(db, key=locked.reading_key, revision=revision)
+        first = reading_storage.find_reading(db, key=locked.reading_key, revision=revision)
         if first is not None and is_same_answer(first, reading):
             return first
         raise StaleRevision(_describe_conflict(locked, first)) from error
-    stored.clear_draft(db, key=locked.reading_key, revision=(draft.revision if draft else 0) + 1)
+    reading_storage.clear_draft(db, key=locked.reading_key, revision=(draft.revision if draft else 0) + 1)
     record_action(
         db,
         by=person,

@@ -30,7 +30,7 @@ from storage.audit.contents import MARK_ANSWER, SUBMIT_READING
 from storage.audit.entries import find_last_entry
 from storage.evaluation.exams import load_demographics
 from storage.quality.name_mappings import load_mapping
-from storage.reader_study import studies as stored
+from storage.reader_study import studies as study_storage
 from storage.reader_study.cases import hash_patient_data, list_blind_cases, list_cases, list_slots
 from storage.reader_study.extraction_marks import list_extraction_marks
 from storage.reader_study.marks import list_latest_marks
@@ -80,14 +80,14 @@ def load_report_digest(db: Session, *, by: Person, study: str, release: str | No
         NotFound: the study does not exist.
     """
     require(by, Action.RUN_STUDY)
-    loaded_study = stored.load_study(db, name=study)
-    versions = stored.list_protocols(db, study_id=loaded_study.id)
+    loaded_study = study_storage.load_study(db, name=study)
+    versions = study_storage.list_protocols(db, study_id=loaded_study.id)
     models = _list_model_names(db, loaded_study, versions[-1].protocol)
     inputs: tuple[object, ...] = (
         loaded_study,
         [version.sha256 for version in versions],
         [replace(reader, guideline_read_at=None) for reader in list_readers(db, study_id=loaded_study.id)],
-        stored.list_exclusions(db, study_id=loaded_study.id),
+        study_storage.list_exclusions(db, study_id=loaded_study.id),
         count_readings(db, study_id=loaded_study.id),
         sorted(models.items()),
         sorted(count_predictions(db, model_ids=list(models)).items()),
@@ -108,8 +108,8 @@ def count_report_answers(db: Session, *, by: Person, study: str) -> int:
         NotFound: the study does not exist.
     """
     require(by, Action.RUN_STUDY)
-    loaded_study = stored.load_study(db, name=study)
-    protocol = stored.list_protocols(db, study_id=loaded_study.id)[-1].protocol
+    loaded_study = study_storage.load_study(db, name=study)
+    protocol = study_storage.list_protocols(db, study_id=loaded_study.id)[-1].protocol
     numbers = [
         case.question_row_id
         for case in list_blind_cases(db, study_id=loaded_study.id)
@@ -255,14 +255,14 @@ def load_report_data(db: Session, *, by: Person, study: str, release: str | None
         Refused: the manifest of the release was changed, or its private keys are missing.
     """
     require(by, Action.RUN_STUDY)
-    loaded_study = stored.load_study(db, name=study)
+    loaded_study = study_storage.load_study(db, name=study)
     cases = list_cases(db, study_id=loaded_study.id)
-    exclusions = stored.list_exclusions(db, study_id=loaded_study.id)
+    exclusions = study_storage.list_exclusions(db, study_id=loaded_study.id)
     if release is not None:
         cases, withdrawn = _take_keys(db, loaded_study, cases, release=release)
         exclusions = (*exclusions, *withdrawn)
     question_row_ids = [case.blind_case.question_row_id for case in cases if case.scored]
-    versions = stored.list_protocols(db, study_id=loaded_study.id)
+    versions = study_storage.list_protocols(db, study_id=loaded_study.id)
     protocol = versions[-1].protocol
     models, model_ids = [], []
     for model in list_models(db, dataset_id=loaded_study.dataset_id):

@@ -26,7 +26,7 @@ from storage.images.radiographs import find_image, list_radiograph_keys
 from storage.intake.exams import load_exam, load_exam_without_information
 from storage.reader_study import cases
 from storage.reader_study import readers as study_readers
-from storage.reader_study import readings as stored
+from storage.reader_study import readings as reading_storage
 from storage.reader_study.marks import list_latest_marks
 from storage.reader_study.studies import load_current_protocol, load_study
 
@@ -92,7 +92,9 @@ def load_reading_at(db: Session, *, person: Person, study_id: int, position: int
     _, reader = _load_own_study(db, person=person, study_id=study_id)
     slot = cases.find_slot(db, reader_id=reader.id, position=position)
     return (
-        None if slot is None else stored.find_last_reading(db, key=build_reading_key(slot, study_id=study_id))
+        None
+        if slot is None
+        else reading_storage.find_last_reading(db, key=build_reading_key(slot, study_id=study_id))
     )
 
 
@@ -120,7 +122,7 @@ def compute_own_result(db: Session, *, study: ReaderStudy, reader: Reader) -> Pr
     }
     first = [
         reading
-        for reading in stored.iterate_readings(db, study_id=study.id, reader_id=reader.id)
+        for reading in reading_storage.iterate_readings(db, study_id=study.id, reader_id=reader.id)
         if reading.key.case_id in cases_by_id and not reading.key.repeat and not reading.unanswered
     ]
     scoring = build_scoring(
@@ -166,7 +168,7 @@ def find_period_opening(db: Session, *, study: ReaderStudy, reader: Reader, slot
     """Return when the wash-out before the slot's period ends; None if there is no wash-out."""
     if slot.period == 1 or not study.design.washout_days:
         return None
-    last_read_at = stored.find_last_read_at(db, reader_id=reader.id, period=slot.period - 1)
+    last_read_at = reading_storage.find_last_read_at(db, reader_id=reader.id, period=slot.period - 1)
     return None if last_read_at is None else last_read_at + timedelta(days=study.design.washout_days)
 
 
@@ -190,7 +192,9 @@ def _find_answered_slot(db: Session, reader: Reader, position: int, *, going_bac
     if slot is None:
         raise NotFound(f"This study has no case {position}.")
     case = cases.load_blind_case(db, case_id=slot.case_id)
-    answered = stored.find_last_reading(db, key=build_reading_key(slot, study_id=case.study_id)) is not None
+    answered = (
+        reading_storage.find_last_reading(db, key=build_reading_key(slot, study_id=case.study_id)) is not None
+    )
     if not answered:
         raise Refused("Answer the earlier cases first.")
     if not going_back and case.kind is CaseKind.SCORED:
@@ -214,13 +218,13 @@ def _build_sheet(
     if arm.clinical_info_shown:  # the hash covers the clinical information
         _check_unchanged(case, exam=exam)
     training = case.kind is CaseKind.TRAINING
-    reading = stored.find_last_reading(db, key=key)
+    reading = reading_storage.find_last_reading(db, key=key)
     feedback = None
     if training and reading is not None:  # the key is loaded for answered training cases only
         keyed = cases.load_case(db, case_id=case.id)
         is_correct = build_scoring(protocol, ()).is_correct(keyed, reading.answer)
         feedback = TrainingResult(correct=is_correct, question=keyed.question)
-    draft = stored.find_draft(db, key=key)
+    draft = reading_storage.find_draft(db, key=key)
     later_slots = [open_slot for open_slot in open_slots if open_slot.position != slot.position]
     upcoming_exams = [
         cases.load_blind_case(db, case_id=open_slot.case_id).exam_row_id for open_slot in later_slots[:1]
@@ -270,7 +274,8 @@ def _find_previous_position(db: Session, study: ReaderStudy, reader: Reader, slo
         return None
     case = cases.load_blind_case(db, case_id=previous_slot.case_id)
     answered = (
-        stored.find_last_reading(db, key=build_reading_key(previous_slot, study_id=study.id)) is not None
+        reading_storage.find_last_reading(db, key=build_reading_key(previous_slot, study_id=study.id))
+        is not None
     )
     return previous_slot.position if answered and case.kind is CaseKind.SCORED else None
 
@@ -287,13 +292,13 @@ def _may_see(db: Session, study: ReaderStudy, reader: Reader, exam_row_id: int) 
             return True
     protocol = load_current_protocol(db, study_id=study.id).protocol
     if protocol.going_back:
-        return stored.has_reading_on_exam(db, reader_id=reader.id, exam_row_id=exam_row_id)
+        return reading_storage.has_reading_on_exam(db, reader_id=reader.id, exam_row_id=exam_row_id)
     return _is_answered_training_exam(db, reader, exam_row_id)
 
 
 def _is_answered_training_exam(db: Session, reader: Reader, exam_row_id: int) -> bool:
     """Whether the exam belongs to the training case answered last, which stays visible for its feedback."""
-    position = stored.find_last_read_position(db, reader_id=reader.id)
+    position = reading_storage.find_last_read_position(db, reader_id=reader.id)
     slot = None if position is None else cases.find_slot(db, reader_id=reader.id, position=position)
     if slot is None:
         return False
@@ -306,7 +311,7 @@ def _count_cases(db: Session, reader: Reader) -> CaseCounts:
     slots = cases.list_slots(db, reader_id=reader.id)
     readings_done = {
         (reading.key.case_id, reading.key.arm, reading.key.repeat)
-        for reading in stored.iterate_readings(db, study_id=reader.study_id, reader_id=reader.id)
+        for reading in reading_storage.iterate_readings(db, study_id=reader.study_id, reader_id=reader.id)
     }
     counts = {(kind, done): 0 for kind in CaseKind for done in (True, False)}
     for slot in slots:

@@ -25,7 +25,7 @@ from domain.studies import (
 from notifications.service import notify
 from reader_study.service.case_sampling import draw_cases
 from reader_study.service.protocols import create_protocol_version
-from storage.reader_study import studies as stored
+from storage.reader_study import studies as study_storage
 from storage.reader_study.cases import add_cases, count_cases
 from storage.reader_study.readers import list_readers
 from storage.reader_study.readings import count_readings
@@ -67,12 +67,12 @@ def create_study(
     name = name.strip()
     if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
         raise InvalidValue("name", f"must have 1 to {MAX_NAME_LENGTH} printable characters")
-    if stored.find_study(db, name=name) is not None:
+    if study_storage.find_study(db, name=name) is not None:
         raise AlreadyThere(f"A reader study named {name!r} already exists. Choose another name.")
     dataset_id = frames.load_dataset_row_id(db, name=source.dataset)
     frames.lock_dataset(db, dataset_id=dataset_id)  # boxes of a drawn question must not change meanwhile
     cases = draw_cases(db, by=by, dataset_id=dataset_id, source=source, design=design)
-    study_id = stored.add_study(
+    study_id = study_storage.add_study(
         db,
         name=name,
         dataset_id=dataset_id,
@@ -84,7 +84,7 @@ def create_study(
     )
     add_cases(db, study_id=study_id, cases=cases)
     version = create_protocol_version(study_id, 1, protocol, why="", answers=0, by=by, now=now)
-    stored.add_protocol(db, version=version)
+    study_storage.add_protocol(db, version=version)
     record_action(
         db,
         by=by,
@@ -94,18 +94,18 @@ def create_study(
             "name": name,
             "source": str(source),
             "cases": len(cases),
-            "design": stored.design_to_plain(design),
+            "design": study_storage.design_to_plain(design),
             "protocol_sha256": version.sha256,
         },
         now=now,
     )
-    return stored.load_study(db, study_id=study_id)
+    return study_storage.load_study(db, study_id=study_id)
 
 
 def list_studies(db: Session, *, by: Person) -> list[StudySummary]:
     """Return all studies, the oldest first."""
     require(by, Action.RUN_STUDY)
-    return [_summarise(db, study) for study in stored.list_studies(db)]
+    return [_summarise(db, study) for study in study_storage.list_studies(db)]
 
 
 def load_study_summary(db: Session, *, by: Person, study: str) -> StudySummary:
@@ -115,7 +115,7 @@ def load_study_summary(db: Session, *, by: Person, study: str) -> StudySummary:
         NotFound: the study does not exist.
     """
     require(by, Action.RUN_STUDY)
-    return _summarise(db, stored.load_study(db, name=study))
+    return _summarise(db, study_storage.load_study(db, name=study))
 
 
 def close_study(db: Session, *, by: Person, study: str, now: datetime) -> ReaderStudy:
@@ -161,15 +161,15 @@ def _summarise(db: Session, study: ReaderStudy) -> StudySummary:
         cases=count_cases(db, study_id=study.id),
         readers=len(list_readers(db, study_id=study.id)),
         answers=count_readings(db, study_id=study.id),
-        protocol=stored.load_current_protocol(db, study_id=study.id),
+        protocol=study_storage.load_current_protocol(db, study_id=study.id),
     )
 
 
 def _set_state(db: Session, *, by: Person, study: str, state: StudyState, now: datetime) -> ReaderStudy:
-    loaded_study = stored.load_study(db, name=study, lock=True)
+    loaded_study = study_storage.load_study(db, name=study, lock=True)
     if loaded_study.state is state:
         return loaded_study
-    stored.set_study_state(db, study_id=loaded_study.id, state=state)
+    study_storage.set_study_state(db, study_id=loaded_study.id, state=state)
     action = "close study" if state is StudyState.CLOSED else "reopen study"
     record_action(
         db,
@@ -193,4 +193,4 @@ def _set_state(db: Session, *, by: Person, study: str, state: StudyState, now: d
             path=f"read?study={loaded_study.id}",
             now=now,
         )
-    return stored.load_study(db, study_id=loaded_study.id)
+    return study_storage.load_study(db, study_id=loaded_study.id)

@@ -13,7 +13,7 @@ from domain.people import Action, Person, require
 from domain.protocols import ProtocolVersion
 from domain.studies import CaseKind
 from reader_study.service.protocols import change_protocol
-from storage.reader_study import studies as stored
+from storage.reader_study import studies as study_storage
 from storage.reader_study.cases import list_blind_cases
 from storage.reader_study.predictions import count_predicted_questions, list_models
 
@@ -42,8 +42,8 @@ def list_study_models(db: Session, *, by: Person, study: str) -> tuple[StudyMode
         NotFound: the study does not exist.
     """
     require(by, Action.RUN_STUDY)
-    loaded_study = stored.load_study(db, name=study)
-    protocol = stored.load_current_protocol(db, study_id=loaded_study.id).protocol
+    loaded_study = study_storage.load_study(db, name=study)
+    protocol = study_storage.load_current_protocol(db, study_id=loaded_study.id).protocol
     question_row_ids = [
         case.question_row_id
         for case in list_blind_cases(db, study_id=loaded_study.id)
@@ -110,8 +110,8 @@ def choose_models(
         Refused: the study has answers, and the reason is missing.
     """
     require(by, Action.RUN_STUDY)
-    loaded_study = stored.load_study(db, name=study, lock=True)
-    current = stored.load_current_protocol(db, study_id=loaded_study.id)
+    loaded_study = study_storage.load_study(db, name=study, lock=True)
+    current = study_storage.load_current_protocol(db, study_id=loaded_study.id)
     protocol = current.protocol
     chosen = protocol.models
     if chosen is None:  # in older protocols, every model with predictions takes part

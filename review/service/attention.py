@@ -18,7 +18,7 @@ from review.faults import FaultDetection, classify_detection
 from review.service.batch_progress import build_display_names
 from storage.accounts.people import list_people
 from storage.intake.questions import load_questions
-from storage.review import hidden as stored
+from storage.review import hidden as hidden_storage
 from storage.review.hidden_judgements import (
     HiddenJudgement,
     load_first_judgement_times,
@@ -76,7 +76,7 @@ class BatchAttention:
 def count_hidden_by_batch(db: Session, *, by: Person) -> dict[int, int]:
     """Return the number of hidden questions by batch id, without batches that have none."""
     require(by, Action.SEE_PROGRESS)
-    return stored.count_hidden_by_batch(db)
+    return hidden_storage.count_hidden_by_batch(db)
 
 
 def list_hidden_questions(db: Session, *, by: Person, batch: str) -> list[ListedHiddenQuestion]:
@@ -111,7 +111,7 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
     """
     require(by, Action.SEE_PROGRESS)
     loaded_batch = load_batch(db, name=batch)
-    hidden_set = stored.find_hidden_set(db, batch_id=loaded_batch.id)
+    hidden_set = hidden_storage.find_hidden_set(db, batch_id=loaded_batch.id)
     all_hidden = load_hidden_judgements(db, batch_id=loaded_batch.id)
     counted = [hidden_verdict for hidden_verdict in all_hidden if hidden_verdict.hidden.is_counted]
     by_person: dict[int, list[HiddenJudgement]] = defaultdict(list)

@@ -17,7 +17,7 @@ from review.progress import Progress
 from storage.accounts.people import list_people
 from storage.release import errata, gold
 from storage.review import claims, shared_queues
-from storage.review import progress as stored
+from storage.review import progress as progress_storage
 from storage.review.assignments import count_by_person
 from storage.review.latest_verdicts import load_latest_verdicts
 from storage.sampling.batches import list_batches, load_batch, load_batch_sizes
@@ -85,8 +85,8 @@ def load_progress(db: Session, *, by: Person, batch: str, now: datetime) -> Prog
     require(by, Action.SEE_PROGRESS)
     loaded_batch = load_batch(db, name=batch)
     data = BatchData(
-        questions=stored.load_batch_columns(db, batch_id=loaded_batch.id),
-        assignments=stored.load_assignment_columns(db, batch_id=loaded_batch.id),
+        questions=progress_storage.load_batch_columns(db, batch_id=loaded_batch.id),
+        assignments=progress_storage.load_assignment_columns(db, batch_id=loaded_batch.id),
         verdicts=load_latest_verdicts(db, batch_ids=[loaded_batch.id], ratings=True),
         people=build_display_names(list_people(db)),
     )
@@ -107,7 +107,7 @@ def load_counts_version(
     """
     require(by, Action.SEE_PROGRESS)
     listed = [batch for batch in list_batches(db) if batches is None or batch.name in batches]
-    states = stored.count_assignments_by_state(db)
+    states = progress_storage.count_assignments_by_state(db)
     return (
         *gold.compute_judged_version(db, batches=listed),
         errata.count_reports(db),
@@ -132,7 +132,7 @@ def list_batch_overviews(db: Session, *, by: Person) -> list[BatchOverview]:
     datasets, sizes, counts, batch_ids_with_queue = (
         load_dataset_names(db),
         load_batch_sizes(db),
-        stored.count_assignments_by_state(db),
+        progress_storage.count_assignments_by_state(db),
         shared_queues.list_batches_with_shared_queue(db),
     )
     overviews = []

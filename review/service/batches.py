@@ -14,7 +14,7 @@ from review.settings import check_anchors, describe_differences, list_frozen_cha
 from storage.accounts.people import load_person
 from storage.review.assignments import load_last_change
 from storage.review.verdicts import has_judgements
-from storage.sampling import batches as stored
+from storage.sampling import batches as batch_storage
 
 
 def load_named_batch(db: Session, *, by: Person, name: str) -> Batch:
@@ -24,13 +24,13 @@ def load_named_batch(db: Session, *, by: Person, name: str) -> Batch:
         NotFound: the batch does not exist; the message lists the existing batches.
     """
     require(by, Action.SEE_PROGRESS)
-    return stored.load_batch(db, name=name)
+    return batch_storage.load_batch(db, name=name)
 
 
 def are_settings_frozen(db: Session, *, by: Person, batch: str) -> bool:
     """Whether review has begun. Mode, requested fields and report can no longer be changed then."""
     require(by, Action.ASSIGN)
-    return has_judgements(db, batch_id=stored.load_batch(db, name=batch).id)
+    return has_judgements(db, batch_id=batch_storage.load_batch(db, name=batch).id)
 
 
 def change_settings(
@@ -58,7 +58,7 @@ def change_settings(
         InvalidValue: an anchor is empty.
     """
     require(by, Action.ASSIGN)
-    loaded_batch = stored.load_batch(db, name=batch, lock=True)
+    loaded_batch = batch_storage.load_batch(db, name=batch, lock=True)
     if settings == loaded_batch.settings:
         return loaded_batch
     if revision != loaded_batch.revision:
@@ -75,7 +75,9 @@ def change_settings(
             f"{' and '.join(changed)} cannot be changed: review has begun, and verdicts given under "
             "different settings cannot be compared. Draw another batch for other settings."
         )
-    saved = stored.save_settings(db, batch_id=loaded_batch.id, settings=settings, by=by.id or None, now=now)
+    saved = batch_storage.save_settings(
+        db, batch_id=loaded_batch.id, settings=settings, by=by.id or None, now=now
+    )
     subject = batch_subject(loaded_batch)
     record_action(
         db, by=by, action="change settings", subject=subject, old=loaded_batch.settings, new=settings, now=now
@@ -95,7 +97,7 @@ def reopen_batch(db: Session, *, by: Person, batch: str, now: datetime) -> Batch
 
 def _set_state(db: Session, *, by: Person, batch: str, state: BatchState, now: datetime) -> Batch:
     require(by, Action.ASSIGN)
-    loaded_batch = stored.load_batch(db, name=batch, lock=True)
+    loaded_batch = batch_storage.load_batch(db, name=batch, lock=True)
     if loaded_batch.state is state:
         return loaded_batch
     action = "close batch" if state is BatchState.CLOSED else "reopen batch"
@@ -108,7 +110,7 @@ def _set_state(db: Session, *, by: Person, batch: str, state: BatchState, now: d
         new=state,
         now=now,
     )
-    return stored.save_state(db, batch_id=loaded_batch.id, state=state, by=by.id or None, now=now)
+    return batch_storage.save_state(db, batch_id=loaded_batch.id, state=state, by=by.id or None, now=now)
 
 
 def batch_subject(batch: Batch) -> str:

@@ -20,7 +20,7 @@ from domain.people import Action, Person, require
 from notifications.service import notify, notify_coordinators
 from review.service.sheets import check_question_access, load_id_mask
 from storage.audit.contents import question_subject
-from storage.review import comments as stored
+from storage.review import comments as comment_storage
 from storage.review.assignments import find_assignment
 from storage.review.comments import QuestionReviewer
 from storage.review.question_work import find_batch_for_person, find_question_work
@@ -62,7 +62,9 @@ def load_own_comments(
         NotFound: there is no such question, or it is not the person's.
     """
     check_question_access(db, person=person, batch_id=batch_id, question=question_row_id)
-    thread = stored.load_comments(db, batch_id=batch_id, question_id=question_row_id, reviewer_id=person.id)
+    thread = comment_storage.load_comments(
+        db, batch_id=batch_id, question_id=question_row_id, reviewer_id=person.id
+    )
     reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=person.id)
     work = find_question_work(db, batch_id=batch_id, person_id=person.id, question_id=question_row_id)
     answer_first = reviewer_batch is not None and reviewer_batch.batch.settings.mode is Mode.ANSWER_FIRST
@@ -77,15 +79,15 @@ def mark_comments_read(  # allow writes-without-record: only who has seen a comm
     """Store that a reviewer has read the comments that :func:`load_own_comments` returns."""
     thread = load_own_comments(db, person=person, batch_id=batch_id, question_row_id=question_row_id)
     unread = [comment.number for comment in thread if not comment.by_reviewer]
-    stored.mark_read(db, comments=unread, person_id=person.id, now=now)
+    comment_storage.mark_read(db, comments=unread, person_id=person.id, now=now)
 
 
 def list_own_unread_threads(db: Session, *, person: Person) -> list[CommentThread]:
     """A reviewer's threads with a comment that they have not read, the latest first."""
     require(person, Action.JUDGE)
-    if not stored.count_unread(db, person_id=person.id):
+    if not comment_storage.count_unread(db, person_id=person.id):
         return []
-    threads = stored.list_threads(db, person_id=person.id, reviewer_id=person.id)
+    threads = comment_storage.list_threads(db, person_id=person.id, reviewer_id=person.id)
     return [thread for thread in threads if thread.unread]
 
 
@@ -101,7 +103,7 @@ def list_comment_threads(
         open_only: only threads in which the reviewer wrote the last comment.
     """
     require(by, Action.BROWSE)
-    threads = stored.list_threads(db, person_id=by.id, question_id=question_row_id)
+    threads = comment_storage.list_threads(db, person_id=by.id, question_id=question_row_id)
     return [thread for thread in threads if not (open_only and thread.is_answered)]
 
 
@@ -110,7 +112,7 @@ def list_question_reviewers(db: Session, *, by: Person, question_row_id: int) ->
     require(by, Action.BROWSE)
     return [
         reviewer
-        for reviewer in stored.list_reviewers(db, question_id=question_row_id)
+        for reviewer in comment_storage.list_reviewers(db, question_id=question_row_id)
         if reviewer.name != by.name
     ]
 
@@ -120,9 +122,9 @@ def mark_threads_read(  # allow writes-without-record: only who has seen a comme
 ) -> None:
     """Store that a coordinator has read the threads of a question that they may see."""
     require(by, Action.BROWSE)
-    threads = stored.list_threads(db, person_id=by.id, question_id=question_row_id)
+    threads = comment_storage.list_threads(db, person_id=by.id, question_id=question_row_id)
     comments = [comment.number for thread in threads if thread.unread for comment in thread.comments]
-    stored.mark_read(db, comments=comments, person_id=by.id, now=now)
+    comment_storage.mark_read(db, comments=comments, person_id=by.id, now=now)
 
 
 def write_to_reviewer(
@@ -147,7 +149,7 @@ def write_to_reviewer(
     )
     if assignment is None:
         raise Refused(f"The question was not assigned to {reviewer} in batch {batch}.")
-    if stored.has_to_judge(db, person_id=by.id, question_id=question_row_id):
+    if comment_storage.has_to_judge(db, person_id=by.id, question_id=question_row_id):
         raise Refused("You have to judge this question yourself. Judge it first, then comment.")
     _add_comment(
         db, by=by, batch_id=loaded_batch.id, question_row_id=question_row_id, reviewer_id=person.id,
@@ -172,7 +174,9 @@ def _notify_coordinators(
     db: Session, *, reviewer: Person, batch_id: int, question_row_id: int, now: datetime
 ) -> None:
     """Queue a notice to the coordinators who wrote in the thread; to all of them if none has written."""
-    thread = stored.load_comments(db, batch_id=batch_id, question_id=question_row_id, reviewer_id=reviewer.id)
+    thread = comment_storage.load_comments(
+        db, batch_id=batch_id, question_id=question_row_id, reviewer_id=reviewer.id
+    )
     reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=reviewer.id)
     if reviewer_batch is None:
         return
@@ -197,7 +201,7 @@ def _add_comment(
     now: datetime,
 ) -> None:
     text = check_comment_text(text)
-    number = stored.add_comment(
+    number = comment_storage.add_comment(
         db, batch_id=batch_id, question_id=question_row_id, reviewer_id=reviewer_id, author_id=by.id or None,
         text=text, now=now,
     )  # fmt: skip

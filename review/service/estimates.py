@@ -44,7 +44,7 @@ from storage.browsing import applied_rules
 from storage.browsing.search_results import SearchResult, load_search_results
 from storage.quality.name_mappings import load_derived_names
 from storage.review.outcomes import FEATURES
-from storage.sampling import batches as stored
+from storage.sampling import batches as batch_storage
 from storage.sampling import frames
 
 #: The columns by which estimates can be broken down, in addition to batches.
@@ -107,7 +107,7 @@ def list_estimable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
     search_batches = applied_rules.load_batches_from_search(db)
     names_by_dataset: dict[str, list[str]] = {}
     for name in frames.list_dataset_names(db):
-        listed = stored.list_batches(db, dataset_id=frames.load_dataset_row_id(db, name=name))
+        listed = batch_storage.list_batches(db, dataset_id=frames.load_dataset_row_id(db, name=name))
         names = [batch.name for batch in listed if not explain_exclusion(batch, search_batches)]
         if names:
             names_by_dataset[name] = names

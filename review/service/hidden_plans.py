@@ -23,7 +23,7 @@ from review.hidden_placement import (
 )
 from storage.accounts.people import list_people
 from storage.intake.questions import load_questions
-from storage.review import hidden as stored
+from storage.review import hidden as hidden_storage
 from storage.review import shared_queues
 from storage.review.assignments import POSITION_GAP, count_by_person
 from storage.review.claims import count_claimable
@@ -94,9 +94,9 @@ def _plan_for_person(
 
     ``pool_size`` is the number of members of the shared queue; 0 if the reviewer is no member.
     """
-    existing = stored.list_hidden_questions(db, batch_id=batch.id, person_id=person.id)
+    existing = hidden_storage.list_hidden_questions(db, batch_id=batch.id, person_id=person.id)
     # When the first question of a batch is hidden, all positions are multiplied by this factor to make room.
-    position_factor = 1 if stored.find_hidden_set(db, batch_id=batch.id) else POSITION_GAP
+    position_factor = 1 if hidden_storage.find_hidden_set(db, batch_id=batch.id) else POSITION_GAP
     queue = [replace(row, position=row.position * position_factor) for row in stored_queue]
     counts_by_kind = Counter(
         hidden_question.kind for hidden_question in existing if hidden_question.is_counted

@@ -18,7 +18,7 @@ from intake.garbage_collector import pause_garbage_collector
 from review.service.batches import batch_subject
 from review.service.coordinator_lookups import lock_open_batch
 from review.service.hidden_plans import HiddenCounts, plan_hidden
-from storage.review import hidden as stored
+from storage.review import hidden as hidden_storage
 from storage.review.assignments import set_state
 from storage.review.hidden import QuestionToHide, plan_to_plain
 from storage.review.hidden_sources import load_queue
@@ -43,7 +43,7 @@ class HiddenSummary:
 def load_hidden_plan(db: Session, *, by: Person, batch: str) -> HiddenPlan | None:
     """Return the latest plan of hidden questions of a batch; None if there is none."""
     require(by, Action.ASSIGN)
-    hidden_set = stored.find_hidden_set(db, batch_id=load_batch(db, name=batch).id)
+    hidden_set = hidden_storage.find_hidden_set(db, batch_id=load_batch(db, name=batch).id)
     return hidden_set.plan if hidden_set else None
 
 
@@ -86,11 +86,11 @@ def hide_questions(
     to_hide, counts = plan_hidden(db, loaded_batch, plan)
     if not to_hide:
         raise Refused(" ".join(_build_summary(loaded_batch, to_hide, counts).notes))
-    previous = stored.find_hidden_set(db, batch_id=loaded_batch.id)
-    hidden_set = stored.save_hidden_set(
+    previous = hidden_storage.find_hidden_set(db, batch_id=loaded_batch.id)
+    hidden_set = hidden_storage.save_hidden_set(
         db, batch_id=loaded_batch.id, plan=plan, id_mask=mask_secret, by=by.id or None, now=now
     )
-    added = stored.add_hidden(db, hidden=hidden_set, requests=to_hide, now=now)
+    added = hidden_storage.add_hidden(db, hidden=hidden_set, requests=to_hide, now=now)
     record_action(
         db, by=by, action="hide questions", subject=batch_subject(loaded_batch),
         old=previous and plan_to_plain(previous.plan),
@@ -123,7 +123,7 @@ def remove_hidden(
         raise InvalidValue("questions", "choose at least one hidden question")
     removable = {
         question.question_row_id: question
-        for question in stored.list_hidden_questions(db, batch_id=loaded_batch.id)
+        for question in hidden_storage.list_hidden_questions(db, batch_id=loaded_batch.id)
         if question.is_counted
     }
     unknown = [number for number in numbers if number not in removable]
@@ -132,7 +132,7 @@ def remove_hidden(
     to_remove = [removable[number] for number in dict.fromkeys(numbers)]
     for question in to_remove:
         withdraw_if_open(db, question, now=now)
-    stored.remove_hidden(
+    hidden_storage.remove_hidden(
         db,
         numbers=[question.question_row_id for question in to_remove],
         by=by.id or None,

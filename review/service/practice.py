@@ -27,7 +27,7 @@ from review.service.locked_questions import LockedQuestion
 from storage.accounts.people import list_people
 from storage.intake.questions import load_questions
 from storage.release.errata import load_reports_by_question
-from storage.review import practice as stored
+from storage.review import practice as practice_storage
 from storage.review.adjudications import (
     load_latest_adjudications,
     load_latest_verdicts_by_question,
@@ -175,7 +175,7 @@ def create_practice_from_answers(
             the message has the numbers.
     """
     require(by, Action.ASSIGN)
-    numbers = stored.load_question_row_ids(
+    numbers = practice_storage.load_question_row_ids(
         db, dataset_id=load_dataset_row_id(db, name=dataset), keys=list(answers)
     )
     missing = sorted(answers.keys() - numbers.keys())
@@ -192,7 +192,7 @@ def create_practice_from_answers(
             f"answer is not known. Settle it on the page Adjudicate, or remove the question from the file"
             + (f" ({len(keys):,} questions in all)." if len(keys) > 1 else ".")
         )
-    used = stored.list_practice_sources(db)
+    used = practice_storage.list_practice_sources(db)
     known_answers = {
         numbers[key]: known_answer for key, known_answer in answers.items() if numbers[key] not in used
     }
@@ -227,7 +227,7 @@ def _create(
             )
         chosen += _sort_by_hash(candidates, seed=plan.seed)[:count]
     chosen = _sort_by_hash(chosen, seed=plan.seed + 1)
-    practice = stored.add_practice_set(
+    practice = practice_storage.add_practice_set(
         db,
         name=name,
         source=source,
@@ -268,7 +268,7 @@ def _list_settled(db: Session, batch: Batch) -> tuple[dict[int, KnownAnswer], in
         )
         if find_disputes(question, verdicts[number], min_iou=rules.same_box_iou)
     }
-    used_sources = stored.list_practice_sources(db)
+    used_sources = practice_storage.list_practice_sources(db)
     reported = _find_reported(db, numbers)
     known_answers, used, unsettled = {}, 0, 0
     for number in numbers:
@@ -306,21 +306,21 @@ def assign_practice(
         InvalidValue: ``to`` is empty.
     """
     require(by, Action.ASSIGN)
-    practice_set = stored.load_practice_set(db, name=practice)
+    practice_set = practice_storage.load_practice_set(db, name=practice)
     load_batch(db, batch_id=practice_set.id, lock=True)  # two coordinators must not assign it at once
     people = load_reviewers(db, to, batch=None)
-    holders = stored.load_practice_verdicts(db, practice_id=practice_set.id)
+    holders = practice_storage.load_practice_verdicts(db, practice_id=practice_set.id)
     added = [person for person in people if person.id not in holders]
     if not added:
         return ()
     for person in added:
-        study = stored.find_open_study(db, practice_id=practice_set.id, person_id=person.id)
+        study = practice_storage.find_open_study(db, practice_id=practice_set.id, person_id=person.id)
         if study is not None:
             raise Refused(
                 f"{person.name} is a reader of the open study {study}, which has questions of this practice "
                 "set. Practice would show their answers. Close the study first, or choose another set."
             )
-    questions = stored.list_practice_questions(db, practice_id=practice_set.id)
+    questions = practice_storage.list_practice_questions(db, practice_id=practice_set.id)
     for person in added:
         add_assignments(db, batch_id=practice_set.id, person_id=person.id, questions=questions, now=now)
     names = [person.name for person in added]
@@ -348,14 +348,16 @@ def list_practice_overviews(db: Session, *, by: Person) -> list[PracticeOverview
     """Return all practice sets with the results of their reviewers, the oldest set first."""
     require(by, Action.SEE_PROGRESS)
     people = {person.id: person for person in list_people(db)}
-    completed = {(result.practice_id, result.person_id): result for result in stored.list_results(db)}
+    completed = {
+        (result.practice_id, result.person_id): result for result in practice_storage.list_results(db)
+    }
     batch_names: dict[int, list[str]] = {}
-    for batch_id, practice_ids in stored.load_requirements(db).items():
+    for batch_id, practice_ids in practice_storage.load_requirements(db).items():
         for practice_id in practice_ids:
             batch_names.setdefault(practice_id, []).append(load_batch(db, batch_id=batch_id).name)
     overviews = []
-    for practice in stored.list_practice_sets(db):
-        verdicts = stored.load_practice_verdicts(db, practice_id=practice.id)
+    for practice in practice_storage.list_practice_sets(db):
+        verdicts = practice_storage.load_practice_verdicts(db, practice_id=practice.id)
         reviewers = [
             ReviewerPractice(
                 person=people[person_id],
@@ -381,10 +383,10 @@ def load_own_practice(
 ) -> tuple[PracticeSet, PracticeScore] | None:
     """Return a practice set with the person's own result; None if the person has no such practice set."""
     require(person, Action.JUDGE)
-    practice = stored.find_practice_set(db, batch_id=batch_id)
+    practice = practice_storage.find_practice_set(db, batch_id=batch_id)
     if practice is None:
         return None
-    verdicts = stored.load_practice_verdicts(db, practice_id=batch_id, person_id=person.id)
+    verdicts = practice_storage.load_practice_verdicts(db, practice_id=batch_id, person_id=person.id)
     if person.id not in verdicts:
         return None
     return practice, compute_score(verdicts[person.id], pass_mark=practice.pass_mark)
@@ -400,7 +402,9 @@ def complete_practice(
     """
     require(person, Action.JUDGE)
     practice_id = locked.batch.id
-    stored.lock_practice_set(db, batch_id=practice_id)  # two tabs may judge the last two questions at once
+    practice_storage.lock_practice_set(
+        db, batch_id=practice_id
+    )  # two tabs may judge the last two questions at once
     states, _ = count_by_state(db, person_id=person.id, batch_id=practice_id)
     if states.keys() != {AssignmentState.DONE}:
         return None
@@ -418,7 +422,7 @@ def complete_practice(
         passed=score.state is PracticeState.PASSED,
         completed_at=now,
     )
-    if stored.add_result(db, result=result):
+    if practice_storage.add_result(db, result=result):
         new = {
             "person": person.name, "found": f"{result.found} of {result.faulty}",
             "accepted": f"{result.accepted} of {result.sound}", "passed": result.passed,
@@ -443,13 +447,15 @@ def load_requirement(db: Session, *, by: Person, batch: str) -> BatchRequirement
     """
     require(by, Action.SEE_PROGRESS)
     loaded_batch = load_batch(db, name=batch)
-    required = stored.load_requirements(db).get(loaded_batch.id, [])
+    required = practice_storage.load_requirements(db).get(loaded_batch.id, [])
     people = {person.id: person for person in list_people(db)}
     return BatchRequirement(
-        practices=tuple(practice for practice in stored.list_practice_sets(db) if practice.id in required),
+        practices=tuple(
+            practice for practice in practice_storage.list_practice_sets(db) if practice.id in required
+        ),
         exemptions=tuple(
             (people[exemption.person_id], exemption)
-            for exemption in stored.list_exemptions(db)
+            for exemption in practice_storage.list_exemptions(db)
             if exemption.batch_id == loaded_batch.id
         ),
     )
@@ -468,10 +474,10 @@ def require_practice(
     """
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch, lock=True)
-    chosen = [stored.load_practice_set(db, name=name) for name in dict.fromkeys(practices)]
+    chosen = [practice_storage.load_practice_set(db, name=name) for name in dict.fromkeys(practices)]
     before = load_requirement(db, by=by, batch=batch)
     if {practice.id for practice in chosen} != {practice.id for practice in before.practices}:
-        stored.save_requirement(
+        practice_storage.save_requirement(
             db,
             batch_id=loaded_batch.id,
             practice_ids=[practice.id for practice in chosen],
@@ -502,11 +508,11 @@ def exempt_reviewer(
     if not reason or len(reason) > _MAX_REASON_LENGTH:
         raise InvalidValue("reason", f"must have 1 to {_MAX_REASON_LENGTH} characters")
     [person] = load_reviewers(db, [load_person_by_name(db, name=reviewer).name], batch=None)
-    if loaded_batch.id not in stored.load_requirements(db):
+    if loaded_batch.id not in practice_storage.load_requirements(db):
         raise Refused(f"Batch {batch} requires no practice set.")
-    if stored.is_qualified(db, batch_id=loaded_batch.id, person_id=person.id):
+    if practice_storage.is_qualified(db, batch_id=loaded_batch.id, person_id=person.id):
         raise Refused(f"{person.name} may review batch {batch} already.")
-    stored.add_exemption(
+    practice_storage.add_exemption(
         db,
         exemption=Exemption(
             batch_id=loaded_batch.id,

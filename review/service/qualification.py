@@ -10,7 +10,7 @@ from domain.batches import Batch
 from domain.errors import Refused
 from domain.people import Person
 from review.distribution import format_names
-from storage.review import practice as stored
+from storage.review import practice as practice_storage
 from storage.review.question_work import BatchForPerson
 
 
@@ -32,7 +32,9 @@ def check_reviewers_qualified(db: Session, *, batch: Batch, reviewers: Sequence[
         Refused: the batch requires a practice set that one of them has not passed; the message names them.
     """
     missing = [
-        person for person in reviewers if not stored.is_qualified(db, batch_id=batch.id, person_id=person.id)
+        person
+        for person in reviewers
+        if not practice_storage.is_qualified(db, batch_id=batch.id, person_id=person.id)
     ]
     if missing:
         raise Refused(
@@ -44,10 +46,12 @@ def check_reviewers_qualified(db: Session, *, batch: Batch, reviewers: Sequence[
 
 def describe_missing_practice(db: Session, *, person: Person, batch: Batch) -> str:
     """Return the message to a reviewer: why a batch is locked, and what to do."""
-    required = stored.load_requirements(db).get(batch.id, [])
-    results = {result.practice_id: result for result in stored.list_results(db, person_id=person.id)}
-    names = {practice.id: practice.name for practice in stored.list_practice_sets(db)}
-    assigned = stored.list_assigned_sets(db, person_id=person.id)
+    required = practice_storage.load_requirements(db).get(batch.id, [])
+    results = {
+        result.practice_id: result for result in practice_storage.list_results(db, person_id=person.id)
+    }
+    names = {practice.id: practice.name for practice in practice_storage.list_practice_sets(db)}
+    assigned = practice_storage.list_assigned_sets(db, person_id=person.id)
     to_judge = [names[practice_id] for practice_id in required if practice_id in assigned - results.keys()]
     failed = [names[practice_id] for practice_id in required if practice_id in results]
     text = f"Batch {batch.name} is locked until you have passed a practice set."
@@ -59,5 +63,7 @@ def describe_missing_practice(db: Session, *, person: Person, batch: Batch) -> s
 
 
 def _format_required(db: Session, batch_id: int) -> str:
-    required = stored.load_requirements(db).get(batch_id, [])
-    return " or ".join(practice.name for practice in stored.list_practice_sets(db) if practice.id in required)
+    required = practice_storage.load_requirements(db).get(batch_id, [])
+    return " or ".join(
+        practice.name for practice in practice_storage.list_practice_sets(db) if practice.id in required
+    )

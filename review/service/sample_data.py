@@ -24,7 +24,7 @@ from storage.quality.problems import select_with_problems
 from storage.review import outcomes
 from storage.review.latest_verdicts import load_latest_verdicts
 from storage.review.outcomes import ReviewedQuestionColumns
-from storage.sampling import batches as stored
+from storage.sampling import batches as batch_storage
 from storage.sampling import draws, frames
 from storage.sampling.draws import Draw
 from storage.types import AnySelect
@@ -99,7 +99,7 @@ def load_sample_data(
         Refused: none of the batches can be used for estimates.
     """
     dataset_id = frames.load_dataset_row_id(db, name=dataset)
-    dataset_batches = stored.list_batches(db, dataset_id=dataset_id)
+    dataset_batches = batch_storage.list_batches(db, dataset_id=dataset_id)
     missing = sorted(set(names or ()) - {batch.name for batch in dataset_batches})
     if missing:
         raise NotFound(
@@ -385,7 +385,9 @@ def _list_left_out_batches(
     if not last:
         return []
     without = load_not_random_batches(db) | {batch.id for batch, _ in batch_draws}
-    others = [batch for batch in stored.list_batches(db, dataset_id=dataset_id) if batch.id not in without]
+    others = [
+        batch for batch in batch_storage.list_batches(db, dataset_id=dataset_id) if batch.id not in without
+    ]
     earlier = {batch.id for batch, draw in list_draws_in_order(db, others) if (draw.id or 0) < last}
     return [batch for batch in others if batch.id in earlier]
 

@@ -43,7 +43,7 @@ from storage.audit.contents import (
 )
 from storage.intake.exams import load_exam, load_exam_row_id, load_report
 from storage.intake.questions import load_blind_question
-from storage.review import drafts as stored_drafts
+from storage.review import drafts as draft_storage
 from storage.review import verdicts
 from storage.review.question_work import QuestionWithExam, load_question_with_exam
 from storage.review.viewing_times import save_viewing_times
@@ -154,7 +154,7 @@ def save_verdict(
         raise StaleRevision(rules.describe_stale_verdict(verdict, concurrent)) from error
     set_state(db, locked, AssignmentState.DONE, now=verdict.given_at)
     if locked.work.has_drafts:
-        stored_drafts.clear_drafts(db, **locked.key)
+        draft_storage.clear_drafts(db, **locked.key)
     record_action(
         db,
         by=person,
@@ -301,7 +301,7 @@ def save_draft(  # allow writes-without-record: a draft is not a judgement yet
     """
     require(person, Action.JUDGE)
     locked = lock_question(db, person=person, batch_id=batch_id, question_row_id=question_row_id, now=now)
-    saved_revision, saved = stored_drafts.load_drafts(db, **locked.key).get(part, (0, None))
+    saved_revision, saved = draft_storage.load_drafts(db, **locked.key).get(part, (0, None))
     if saved_revision == revision + 1 and saved == body:
         return saved_revision
     if saved_revision != revision:
@@ -315,7 +315,7 @@ def save_draft(  # allow writes-without-record: a draft is not a judgement yet
             " was changed in another tab or window. Open the question again."
         )
     check_writable(locked)
-    stored_drafts.save_draft(db, **locked.key, part=part, revision=revision + 1, body=body, now=now)
+    draft_storage.save_draft(db, **locked.key, part=part, revision=revision + 1, body=body, now=now)
     return revision + 1
 
 

@@ -61,7 +61,7 @@ from review import service as review
 from sampling.service import draw_batch
 from storage.evaluation.evaluations import add_evaluation
 from storage.evaluation.score_columns import add_column
-from storage.jobs import jobs as stored_jobs
+from storage.jobs import jobs as job_storage
 from storage.language_models.calls import append_calls
 from storage.leaderboard import boards as leaderboards
 from storage.leaderboard import submissions
@@ -722,9 +722,9 @@ def _run_jobs(study_world: StudyWorld) -> None:
                 db, by=study_world.cora, kind=COUNT, parameters=Count(dataset="demo", to=position), now=NOW
             )
             lease = NOW + timedelta(seconds=30)
-            stored_jobs.claim_job(db, number=job.number, worker="w", lease_until=lease, now=NOW)
+            job_storage.claim_job(db, number=job.number, worker="w", lease_until=lease, now=NOW)
             if position == 1:
-                stored_jobs.finish_job(
+                job_storage.finish_job(
                     db, number=job.number, worker="w", status=JobStatus.DONE, progress=JobProgress(),
                     message="Counted: größer.", result='{"counted":1}', now=NOW,
                 )  # fmt: skip

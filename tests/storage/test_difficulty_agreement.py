@@ -15,7 +15,7 @@ from quality.juries.criteria import read_shipped_prompt
 from quality.service import store_jury_results
 from review.check_measurement_text import format_kappa
 from review.service import DifficultySource, measure_checks, measure_difficulty
-from storage.quality import juries as stored
+from storage.quality import juries as jury_storage
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.worlds import NOW, TIERS, make_world
@@ -40,21 +40,21 @@ def vote(world, check, answers_by_question):
     """Store the votes of two families that agree."""
     with unit_of_work(world.engine) as db:
         prompt = models.save_shipped_prompt(db, by=BY, content=read_shipped_prompt(check), now=NOW)
-        jury = stored.add_jury(
+        jury = jury_storage.add_jury(
             db, dataset_id=1, questions=12, unknown_authors=12, written_by=None, override_reason="",
             person_id=None, now=NOW,
         )  # fmt: skip
         for family in ("qwen", "gpt"):
-            stored.add_judge(
+            jury_storage.add_judge(
                 db, jury_id=jury, check=check, family=family, model=family, is_test_model=False,
                 prompt_id=prompt.id, model_run_id=None, excluded=(),
             )  # fmt: skip
-        for judge_of_jury in stored.load_jury(db, jury_id=jury).judges:
+        for judge_of_jury in jury_storage.load_jury(db, jury_id=jury).judges:
             votes = [
                 (number, Vote(family=judge_of_jury.family, answers=answers))
                 for number, answers in answers_by_question.items()
             ]
-            stored.replace_votes(db, judge_id=judge_of_jury.id, votes=votes)
+            jury_storage.replace_votes(db, judge_id=judge_of_jury.id, votes=votes)
         store_jury_results(db, by=BY, dataset="demo", check=check, prompt=prompt.label, now=NOW)
 
 

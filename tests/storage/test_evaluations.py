@@ -21,7 +21,7 @@ from language_models import service as models
 from release.splits import Split
 from storage.engine import make_engine
 from storage.evaluation.evaluations import load_cases
-from storage.reader_study import predictions as stored_predictions
+from storage.reader_study import predictions as prediction_storage
 from storage.rows.audit import AuditRow
 from storage.rows.datasets import ExamRow
 from storage.rows.evaluations import EvaluationRow
@@ -426,7 +426,7 @@ def test_files_of_the_small_model_of_the_tests_are_marked_too(world):
         )
     assert evaluation.is_test_model
     with read_only_session(world.engine) as db:  # the name by which reader studies show its answers
-        [model] = stored_predictions.list_models(db)
+        [model] = prediction_storage.list_models(db)
     assert model.name == f"{settings.name} (no image, path tested, quality not measured)"
 
 

@@ -22,7 +22,7 @@ from domain.jobs import Job, JobProgress, JobStatus
 from domain.people import Person, Role
 from jobs import service as jobs
 from jobs.service import Worker
-from storage.jobs import jobs as stored
+from storage.jobs import jobs as job_storage
 from storage.rows.datasets import DatasetRow
 from storage.rows.jobs import JobRow
 from storage.unit_of_work import read_only_session, unit_of_work
@@ -155,7 +155,7 @@ def test_only_one_of_concurrent_workers_claims_a_job(engine):
             now = utc_now()
             lease = now + timedelta(minutes=1)
             return (
-                stored.claim_job(db, number=started.number, worker=name, lease_until=lease, now=now)
+                job_storage.claim_job(db, number=started.number, worker=name, lease_until=lease, now=now)
                 is not None
             )
 
@@ -169,7 +169,7 @@ def test_leased_job_can_be_claimed_only_after_the_lease_ends(engine):
     def claim(name: str, now) -> Job | None:
         with unit_of_work(engine) as db:
             lease = now + timedelta(seconds=30)
-            return stored.claim_job(db, number=started.number, worker=name, lease_until=lease, now=now)
+            return job_storage.claim_job(db, number=started.number, worker=name, lease_until=lease, now=now)
 
     assert claim("first", NOW).attempts == 1
     assert claim("second", NOW + timedelta(seconds=29)) is None
@@ -295,7 +295,7 @@ def test_job_of_a_stopped_worker_can_be_claimed_at_once(engine, worker):
 def test_job_that_cannot_resume_is_interrupted_and_can_be_restarted(engine, worker):
     started = start_held_job(engine, "not again", kind=NOT_RESUMABLE)
     with unit_of_work(engine) as db:
-        stored.claim_job(db, number=started.number, worker="killed", lease_until=NOW, now=NOW)
+        job_storage.claim_job(db, number=started.number, worker="killed", lease_until=NOW, now=NOW)
     worker.take_waiting_jobs()
     stored_job = load_job(engine, started.number)
     assert (stored_job.status, stored_job.message) == (
@@ -311,14 +311,16 @@ def test_job_that_kills_its_process_three_times_is_interrupted(engine, worker):
     started = start_held_job(engine, "fatal")
     for attempt in range(3):
         with unit_of_work(engine) as db:
-            stored.claim_job(db, number=started.number, worker=f"killed {attempt}", lease_until=NOW, now=NOW)
+            job_storage.claim_job(
+                db, number=started.number, worker=f"killed {attempt}", lease_until=NOW, now=NOW
+            )
     worker.take_waiting_jobs()
     assert load_job(engine, started.number).status is JobStatus.INTERRUPTED
 
 
 def test_job_of_an_unknown_kind_stays_in_the_queue(engine, worker):
     with unit_of_work(engine) as db:
-        added = stored.add_job(
+        added = job_storage.add_job(
             db, kind="of tomorrow", subject="s", action=HOLD.action, owner_id=None, parameters="{}", now=NOW
         )
     worker.take_waiting_jobs()
@@ -409,9 +411,9 @@ def test_job_needs_its_permission_to_start_see_and_cancel(engine):
 def test_remaining_time_follows_from_the_rate(engine):
     started = start_job(engine, COUNT, Count(dataset="d", to=3))
     with unit_of_work(engine) as db:
-        claimed = stored.claim_job(db, number=started.number, worker="w", lease_until=NOW, now=NOW)
+        claimed = job_storage.claim_job(db, number=started.number, worker="w", lease_until=NOW, now=NOW)
         progress = JobProgress(done=50, total=200, unit="questions")
-        stored.renew_lease(db, number=started.number, worker="w", lease_until=NOW, progress=progress)
+        job_storage.renew_lease(db, number=started.number, worker="w", lease_until=NOW, progress=progress)
     assert claimed.seconds_left(NOW + timedelta(seconds=10)) is None  # nothing done yet
     running = load_job(engine, started.number)
     assert running.units_per_second(NOW + timedelta(seconds=10)) == 5.0
