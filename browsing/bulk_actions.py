@@ -76,7 +76,7 @@ def check_search_scope(search: Search, count: int, action: BulkAction) -> None:
 
 
 def search_to_json(search: Search) -> dict[str, Any]:
-    """Convert a search to the JSON values that rules store; criteria that are not set are omitted."""
+    """Convert a search to the JSON values that are stored; criteria that are not set are omitted."""
     return {
         _STORED_NAMES.get(name, name): value
         for name, value in asdict(search).items()

@@ -130,15 +130,15 @@ def _describe_release(event: QuestionEvent, _: Question) -> tuple[str, list[str]
     return f"in release {event.container}", [] if split == "public" else [f"split: {split}"]
 
 
-def _describe_rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    number = event.details["rule"]
+def _describe_bulk_action(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
+    number = event.details["number"]
     action_text = (
         "rejected by"
-        if event.details["step"] == BulkAction.REJECT
+        if event.details["action"] == BulkAction.REJECT
         else f"queued into batch {event.container} by"
     )
     search_text = f"matched by a search: {describe_search(event.details['search'])}"
-    return f"{action_text} rule {number}", [event.details["reason"], search_text]
+    return f"{action_text} bulk action {number}", [event.details["reason"], search_text]
 
 
 def _describe_corrected_boxes(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
@@ -151,8 +151,8 @@ def _describe_converted_boxes(event: QuestionEvent, question: Question) -> tuple
     return f"boxes converted to pixels of the images from {event.container}", [f"boxes: {before} → {after}"]
 
 
-def _describe_undone_rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
-    return f"rule {event.details['rule']} was undone", [event.details["reason"]]
+def _describe_undone_bulk_action(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
+    return f"bulk action {event.details['number']} was undone", [event.details["reason"]]
 
 
 def _describe_display(image: ImageDisplay | None) -> list[str]:
@@ -194,6 +194,6 @@ _DESCRIBERS = {
     "comment": _describe_comment,
     "adjudication": _describe_adjudication,
     "released": _describe_release,
-    "rule": _describe_rule,
-    "rule undone": _describe_undone_rule,
+    "bulk action": _describe_bulk_action,
+    "bulk action undone": _describe_undone_bulk_action,
 }

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from browsing.search import QuestionStatus, Search
     from browsing.service.bulk_actions import (
         BulkPreview,
-        list_applied_rules,
+        list_bulk_actions,
         preview_bulk_action,
         queue_matching,
         reject_matching,
-        undo_rule,
+        undo_bulk_action,
     )
     from browsing.service.history import History, load_history, load_question_row_id
     from browsing.service.search import (
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
         count_report_findings,
         load_statistics_version,
     )
-    from storage.browsing.applied_rules import AppliedRule
+    from storage.browsing.bulk_actions import AppliedBulkAction
     from storage.browsing.search_results import SearchResult
 else:
     __getattr__ = import_on_use(__name__)
 
 __all__ = [
-    "AppliedRule",
+    "AppliedBulkAction",
     "BulkAction",
     "BulkPreview",
     "DatasetStatistics",
@@ -59,9 +59,9 @@ __all__ = [
     "describe_search",
     "find_last_imported_dataset",
     "index_questions",
-    "list_applied_rules",
     "list_batch_names",
     "list_browsable_datasets",
+    "list_bulk_actions",
     "load_filter_choices",
     "load_history",
     "load_newest_name_mapping",
@@ -72,5 +72,5 @@ __all__ = [
     "queue_matching",
     "reject_matching",
     "search_questions",
-    "undo_rule",
+    "undo_bulk_action",
 ]

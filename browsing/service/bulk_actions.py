@@ -22,9 +22,9 @@ from browsing.service.search import build_query_arguments
 from domain.batches import BatchSettings, BatchState
 from domain.errors import AlreadyThere, InvalidValue, Refused
 from domain.people import Action, Person, require
-from storage.browsing import applied_rules
+from storage.browsing import bulk_actions
 from storage.browsing import search as search_storage
-from storage.browsing.applied_rules import AppliedRule
+from storage.browsing.bulk_actions import AppliedBulkAction
 from storage.browsing.search import load_index_state
 from storage.browsing.search_results import SearchResult, load_search_results
 from storage.sampling.batches import find_batch, load_batch, save_state
@@ -63,7 +63,7 @@ def preview_bulk_action(db: Session, *, by: Person, search: Search) -> BulkPrevi
     numbers = search_storage.find_matching_questions(
         db, **build_query_arguments(db, search), limit=MAX_QUESTIONS + 1
     )
-    excluded = applied_rules.load_exclusion_reasons(db, numbers=numbers)
+    excluded = bulk_actions.load_exclusion_reasons(db, numbers=numbers)
     affected = tuple(number for number in numbers if number not in excluded)
     return BulkPreview(
         count=len(affected),
@@ -75,7 +75,7 @@ def preview_bulk_action(db: Session, *, by: Person, search: Search) -> BulkPrevi
 
 def reject_matching(
     db: Session, *, by: Person, search: Search, reason: str, expected: int, now: datetime
-) -> AppliedRule:
+) -> AppliedBulkAction:
     """Reject all questions that match a search and have not been drawn, judged or rejected.
 
     Rejected questions are left out of later draws and releases.
@@ -102,7 +102,7 @@ def reject_matching(
 
 def queue_matching(
     db: Session, *, by: Person, search: Search, reason: str, batch_name: str, expected: int, now: datetime
-) -> AppliedRule:
+) -> AppliedBulkAction:
     """Queue all questions that match a search and have not been drawn, judged or rejected into a new batch.
 
     The batch is not a random sample.
@@ -140,45 +140,47 @@ def queue_matching(
     )
 
 
-def undo_rule(db: Session, *, by: Person, rule: int, reason: str, now: datetime) -> AppliedRule:
-    """Undo a rule: its questions can be drawn again, and its batch is closed. Verdicts are kept.
+def undo_bulk_action(
+    db: Session, *, by: Person, number: int, reason: str, now: datetime
+) -> AppliedBulkAction:
+    """Undo a bulk action: its questions can be drawn again, and its batch is closed. Verdicts are kept.
 
     Raises:
-        NotFound: there is no such rule.
+        NotFound: there is no bulk action with this number.
         InvalidValue: the reason is too short or too long.
-        Refused: the rule was already undone.
+        Refused: the bulk action was already undone.
     """
     require(by, Action.DRAW_BATCH)
-    applied_rule = applied_rules.load_rule(db, number=rule)
-    if applied_rule.undone_at is not None:
-        raise Refused(f"Rule {rule} was already undone on {applied_rule.undone_at:%Y-%m-%d %H:%M} UTC.")
+    applied = bulk_actions.load_bulk_action(db, number=number)
+    if applied.undone_at is not None:
+        raise Refused(f"Bulk action {number} was already undone on {applied.undone_at:%Y-%m-%d %H:%M} UTC.")
     normalised_reason = normalise_reason(reason)
-    applied_rules.undo_rule(db, rule=rule, reason=normalised_reason, by=by.id or None, now=now)
-    if applied_rule.batch is not None:
-        batch = load_batch(db, name=applied_rule.batch, lock=True)
+    bulk_actions.add_undo(db, number=number, reason=normalised_reason, by=by.id or None, now=now)
+    if applied.batch is not None:
+        batch = load_batch(db, name=applied.batch, lock=True)
         if batch.state is BatchState.OPEN:
             save_state(db, batch_id=batch.id, state=BatchState.CLOSED, by=by.id or None, now=now)
     record_action(
         db,
         by=by,
         action="take rule back",
-        subject=f"rule {rule}",
-        old={"what": applied_rule.action, "questions": applied_rule.questions, "batch": applied_rule.batch},
+        subject=f"rule {number}",
+        old={"what": applied.action, "questions": applied.questions, "batch": applied.batch},
         reason=normalised_reason,
         now=now,
     )
-    return applied_rules.load_rule(db, number=rule)
+    return bulk_actions.load_bulk_action(db, number=number)
 
 
-def list_applied_rules(db: Session, *, by: Person, dataset: str | None = None) -> list[AppliedRule]:
-    """List all rules, or those of one dataset, the newest first.
+def list_bulk_actions(db: Session, *, by: Person, dataset: str | None = None) -> list[AppliedBulkAction]:
+    """List all bulk actions, or those of one dataset, the newest first.
 
     Raises:
         NotFound: there is no such dataset.
     """
     require(by, Action.DRAW_BATCH)
-    number = None if dataset is None else load_dataset_row_id(db, name=dataset)
-    return applied_rules.list_rules(db, dataset_id=number)
+    dataset_id = None if dataset is None else load_dataset_row_id(db, name=dataset)
+    return bulk_actions.list_bulk_actions(db, dataset_id=dataset_id)
 
 
 def _apply(
@@ -191,7 +193,7 @@ def _apply(
     expected: int,
     now: datetime,
     batch_name: str | None = None,
-) -> AppliedRule:
+) -> AppliedBulkAction:
     normalised_reason = normalise_reason(reason)
     matches = preview_bulk_action(db, by=by, search=search)
     check_search_scope(search, matches.count, action)
@@ -204,12 +206,12 @@ def _apply(
     batch = None
     if batch_name is not None:
         lock_dataset(db, dataset_id=dataset_id)  # boxes of its questions must not change meanwhile
-        batch = applied_rules.add_queued_batch(
+        batch = bulk_actions.add_queued_batch(
             db, name=batch_name, dataset_id=dataset_id, settings=BatchSettings(), questions=matches.numbers,
             by=by.id or None, now=now,
         )  # fmt: skip
     search_json = search_to_json(search)
-    rule_number = applied_rules.add_rule(
+    number = bulk_actions.add_bulk_action(
         db,
         dataset_id=dataset_id,
         action=action.value,
@@ -224,9 +226,9 @@ def _apply(
         db,
         by=by,
         action=f"{action.value} by rule",
-        subject=f"rule {rule_number}",
+        subject=f"rule {number}",
         new={"search": search_json, "questions": matches.count, "batch": batch.id if batch else None},
         reason=normalised_reason,
         now=now,
     )
-    return applied_rules.load_rule(db, number=rule_number)
+    return bulk_actions.load_bulk_action(db, number=number)

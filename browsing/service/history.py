@@ -39,8 +39,8 @@ class History:
 
 #: The order of events with the same time.
 _EVENT_ORDER = (
-    "imported", "boxes converted", "boxes corrected", "rule", "drawn", "assigned", "own answer", "skipped",
-    "verdict", "comment", "adjudication", "released", "rule undone",
+    "imported", "boxes converted", "boxes corrected", "bulk action", "drawn", "assigned", "own answer",
+    "skipped", "verdict", "comment", "adjudication", "released", "bulk action undone",
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from release.manifest import DrawnBatch
 from release.names import ReviewerNaming, name_reviewers
 from release.rule import decide_release, exclude_removed_images
 from release.tally import Tally, TallyCounter
-from storage.browsing import applied_rules
+from storage.browsing import bulk_actions
 from storage.privacy.patient_data import load_removed_images
 from storage.release import gold
 from storage.release.gold_questions import iterate_judged_questions
@@ -59,7 +59,7 @@ def load_drawn_batches(
             f"The dataset {dataset!r} has no batch {', '.join(missing)}. Choose from: "
             f"{', '.join(batch.name for batch in batches)}."
         )
-    search_batch_ids = applied_rules.load_batches_from_search(db)
+    search_batch_ids = bulk_actions.load_batches_from_search(db)
     return dataset_id, [
         DrawnBatch(
             batch=batch,

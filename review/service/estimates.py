@@ -40,7 +40,7 @@ from review.service.sample_data import (
     load_sample_data,
 )
 from sampling.strategies import ErrorAssumptions, fit_assumptions
-from storage.browsing import applied_rules
+from storage.browsing import bulk_actions
 from storage.browsing.search_results import SearchResult, load_search_results
 from storage.quality.name_mappings import load_derived_names
 from storage.review.outcomes import FEATURES
@@ -104,7 +104,7 @@ class GroupEstimates:
 def list_estimable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
     """Return the batches of each dataset that can be used for estimates, the oldest first."""
     require(by, Action.SEE_PROGRESS)
-    search_batches = applied_rules.load_batches_from_search(db)
+    search_batches = bulk_actions.load_batches_from_search(db)
     names_by_dataset: dict[str, list[str]] = {}
     for name in frames.list_dataset_names(db):
         listed = batch_storage.list_batches(db, dataset_id=frames.load_dataset_row_id(db, name=name))
@@ -386,10 +386,11 @@ def _load_examples(db: Session, sample: Sample) -> dict[ErrorKind, tuple[SearchR
 
 def _describe_exclusions(data: SampleData) -> list[str]:
     notes = [f"Batch {name} is not included: {reason}." for name, reason in data.excluded]
-    if data.rejected_by_rule:
+    if data.rejected_in_bulk:
+        verb = "was" if data.rejected_in_bulk == 1 else "were"
         notes.append(
-            f"{count_text(data.rejected_by_rule, 'question')} rejected by rule since. The estimates refer to "
-            "the dataset as it was when the sample was drawn; these questions are not included in later "
-            "draws or releases."
+            f"{count_text(data.rejected_in_bulk, 'question')} {verb} rejected by bulk actions since. The "
+            "estimates refer to the dataset as it was when the sample was drawn; rejected questions are not "
+            "included in later draws or releases."
         )
     return notes

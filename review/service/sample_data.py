@@ -19,7 +19,7 @@ from review.estimates import Sample
 from review.outcomes import Judgements, resolve_outcomes
 from review.service.joint_probabilities import list_draws_in_order, load_joint_probabilities
 from sampling.service import load_frame_risks, load_not_random_batches
-from storage.browsing import applied_rules
+from storage.browsing import bulk_actions
 from storage.quality.problems import select_with_problems
 from storage.review import outcomes
 from storage.review.latest_verdicts import load_latest_verdicts
@@ -43,7 +43,7 @@ class SampleData:
         excluded: (name, reason) of the other batches.
         skipped: (batch id, question id) of the skipped questions.
         dataset_size: the number of questions of the dataset.
-        rejected_by_rule: the number of those that a rule rejected.
+        rejected_in_bulk: the number of those that bulk actions reject.
     """
 
     dataset: str
@@ -55,12 +55,12 @@ class SampleData:
     judgements: Judgements
     skipped: frozenset[tuple[int, int]]
     dataset_size: int
-    rejected_by_rule: int
+    rejected_in_bulk: int
 
     @property
     def frame_key(self) -> tuple[object, ...]:
         """What determines which questions the sample represents."""
-        return self.draws, tuple(sorted(self.judged_batches)), self.dataset_size, self.rejected_by_rule
+        return self.draws, tuple(sorted(self.judged_batches)), self.dataset_size, self.rejected_in_bulk
 
     @property
     def judged_batches(self) -> frozenset[int]:
@@ -106,7 +106,7 @@ def load_sample_data(
             f"The dataset {dataset!r} has no batch {', '.join(missing)}. Choose from: "
             f"{', '.join(batch.name for batch in dataset_batches) or 'none'}."
         )
-    search_batches = applied_rules.load_batches_from_search(db)
+    search_batches = bulk_actions.load_batches_from_search(db)
     requested = [batch for batch in dataset_batches if not names or batch.name in names]
     reasons_by_batch = {batch.name: explain_exclusion(batch, search_batches) for batch in requested}
     usable = [batch for batch in requested if not reasons_by_batch[batch.name]]
@@ -142,7 +142,7 @@ def load_sample_data(
         ),
         skipped=frozenset(outcomes.load_skipped_questions(db, batch_ids=ids)),
         dataset_size=frames.load_dataset_sizes(db)[dataset],
-        rejected_by_rule=applied_rules.count_rejected(db, dataset_id=dataset_id),
+        rejected_in_bulk=bulk_actions.count_rejected(db, dataset_id=dataset_id),
     )
 
 
@@ -416,9 +416,9 @@ def _select_undrawable(
 
 
 def _has_later_rejections(db: Session, dataset_id: int, drawn_at: Sequence[datetime]) -> bool:
-    """Whether a rule rejected questions after one of the draws."""
-    rules_applied_at = applied_rules.list_rejection_times(db, dataset_id=dataset_id)
-    return any(rule > draw for rule in rules_applied_at for draw in drawn_at)
+    """Whether a bulk action rejected questions after one of the draws."""
+    rejected_at = bulk_actions.list_rejection_times(db, dataset_id=dataset_id)
+    return any(rejection > draw for rejection in rejected_at for draw in drawn_at)
 
 
 def format_cell_name(key: CellKey) -> str:

@@ -21,7 +21,7 @@ from sampling.balance import BalancedSelection, ExamState, select_balanced_exams
 from sampling.draw import draw_questions, sort_by_hash
 from sampling.notes import write_draw_notes
 from sampling.service.risk import RiskDraw, draw_by_risk
-from storage.browsing import applied_rules
+from storage.browsing import bulk_actions
 from storage.quality import problems
 from storage.quality.name_mappings import load_derived_names
 from storage.release.gold import iterate_exam_contents
@@ -241,7 +241,7 @@ def _load_draw_frame(
     if batch is not None:
         if batches.is_practice_set(db, batch_id=batch.id):
             raise Refused(f"{batch.name!r} is a practice set. Choose another name for the batch.")
-        if batch.id in applied_rules.load_batches_from_search(db):
+        if batch.id in bulk_actions.load_batches_from_search(db):
             raise Refused(
                 f"The batch {batch.name!r} was created from a search, so no questions can be drawn into "
                 "it. Choose another name."
@@ -334,7 +334,7 @@ def load_not_random_batches(db: Session) -> set[int]:
 
     The function checks no permission.
     """
-    return applied_rules.load_batches_from_search(db) | {
+    return bulk_actions.load_batches_from_search(db) | {
         batch.id for batch in batches.list_batches(db) if batch.plan.balance is not None
     }
 
@@ -388,11 +388,11 @@ def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) ->
         notes = (*notes, _describe_left_out(db, draw_frame, plan))
     if draw_frame.selection is not None:
         notes = (*notes, _describe_selection(draw_frame.selection))
-    rejected = applied_rules.count_rejected(db, dataset_id=draw_frame.dataset_id)
+    rejected = bulk_actions.count_rejected(db, dataset_id=draw_frame.dataset_id)
     if rejected:
         notes = (
             *notes,
-            f"{rejected:,} questions of the dataset are rejected by rule and cannot be drawn.",
+            f"{count_text(rejected, 'question')} of the dataset cannot be drawn: rejected by bulk actions.",
         )
     return DrawPreview(
         strata=strata,

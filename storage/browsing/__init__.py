@@ -1,1 +1,1 @@
-"""Storage for search, statistics, the history of a question, and rules applied to many questions."""
+"""Storage for search, statistics, the history of a question, and bulk actions."""

@@ -36,7 +36,7 @@ def load_events(db: Session, *, question_row_id: int) -> list[QuestionEvent]:
         *_load_verdict_events(db, question_row_id),
         *_load_skip_events(db, question_row_id),
         *_load_adjudication_events(db, question_row_id),
-        *_load_rule_events(db, question_row_id),
+        *_load_bulk_action_events(db, question_row_id),
         *_load_box_events(db, question_row_id),
         *_load_release_events(db, question_row_id),
     ]
@@ -71,8 +71,8 @@ def _load_import_events(db: Session, question_id: int) -> list[QuestionEvent]:
     ]
 
 
-def _load_rule_events(db: Session, question_id: int) -> list[QuestionEvent]:
-    """Return the rules that rejected or queued the question, and when they were undone."""
+def _load_bulk_action_events(db: Session, question_id: int) -> list[QuestionEvent]:
+    """Return the bulk actions that rejected or queued the question, and when they were undone."""
     of_question = AppliedQuestionRow.question_id == question_id
     applied = db.execute(
         select(AppliedRuleRow.id, AppliedRuleRow.what, AppliedRuleRow.search, AppliedRuleRow.reason,
@@ -92,13 +92,13 @@ def _load_rule_events(db: Session, question_id: int) -> list[QuestionEvent]:
     return [
         *(
             QuestionEvent(
-                kind="rule",
+                kind="bulk action",
                 occurred_at=row.applied_at,
                 person_name=row.display_name,
                 container=row.name or "",
                 details={
-                    "rule": row.id,
-                    "step": row.what,
+                    "number": row.id,
+                    "action": row.what,
                     "search": from_json(row.search),
                     "reason": row.reason,
                 },
@@ -107,10 +107,10 @@ def _load_rule_events(db: Session, question_id: int) -> list[QuestionEvent]:
         ),
         *(
             QuestionEvent(
-                kind="rule undone",
+                kind="bulk action undone",
                 occurred_at=row.taken_back_at,
                 person_name=row.display_name,
-                details={"rule": row.rule_id, "reason": row.reason},
+                details={"number": row.rule_id, "reason": row.reason},
             )
             for row in undone
         ),

@@ -11,7 +11,7 @@ from sqlmodel import Session
 from domain.batches import AssignmentState
 from domain.hidden import QueuedQuestion
 from domain.verdicts import Decision
-from storage.browsing.applied_rules import select_rejected
+from storage.browsing.bulk_actions import select_rejected
 from storage.rows.batches import AssignmentRow, BatchQuestionRow
 from storage.rows.datasets import ExamRow, ProblemRow, QuestionRow
 from storage.rows.hidden import HiddenQuestionRow
@@ -97,7 +97,8 @@ def load_sound_questions(
 ) -> list[tuple[int, bool]]:
     """Return (question id, whether it is in the batch) of sound questions that the person never received.
 
-    A question is sound if no check reported a problem, nobody reported an error, and no rule rejects it.
+    A question is sound if no check reported a problem, nobody reported an error, and no bulk action rejected
+    it.
     ``start``, from 0 to 1, is the point in the dataset at which the search begins. If too few questions
     follow, the search continues from the beginning of the dataset.
     """

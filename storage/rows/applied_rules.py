@@ -1,4 +1,4 @@
-"""Tables of rules applied to many questions; all three are append-only by trigger."""
+"""Tables of bulk actions, which the tables call rules; all three are append-only by trigger."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class AppliedRuleRow(TableRow, table=True):
-    """A rule that rejected or queued similar questions. ``what`` is the bulk action, ``search`` is JSON.
+    """A bulk action that rejected or queued questions. ``what`` is "reject" or "queue", ``search`` is JSON.
 
     ``batch_id`` is the batch into which they were queued. Such a batch is not a random sample.
     """
@@ -30,7 +30,7 @@ class AppliedRuleRow(TableRow, table=True):
 
 
 class AppliedQuestionRow(TableRow, table=True):
-    """A question that a rule was applied to."""
+    """A question that a bulk action was applied to."""
 
     __tablename__ = "applied_question"
     __table_args__ = (Index("applied_question_question", "question_id"),)
@@ -44,7 +44,7 @@ class AppliedQuestionRow(TableRow, table=True):
 
 
 class UndoneRuleRow(TableRow, table=True):
-    """A rule that was undone: when, by whom and why."""
+    """A bulk action that was undone: when, by whom and why."""
 
     __tablename__ = "rule_taken_back"
 

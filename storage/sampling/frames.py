@@ -16,7 +16,7 @@ from sqlmodel import Session
 from domain.batches import DerivedNames
 from domain.errors import NotFound
 from domain.vocabulary import AnswerFormat, Difficulty
-from storage.browsing.applied_rules import list_rejection_times, select_rejected
+from storage.browsing.bulk_actions import list_rejection_times, select_rejected
 from storage.rows.batches import BatchQuestionRow, BatchRow
 from storage.rows.datasets import DatasetRow, QuestionRow
 from storage.sampling.exclude_copies import exclude_hidden_datasets
@@ -106,9 +106,9 @@ def count_frame(
     """Count the questions of the frame by cell.
 
     ``stratify_by`` may contain "task", "category", "generator", "prompt_version", and features that follow
-    from a column, whose values by raw name are in ``names``. Questions that a rule
-    rejects are not part of a frame; with ``with_rejected`` they are counted too. ``excluded`` selects the ids
-    of questions that are not part of it either.
+    from a column, whose values by raw name are in ``names``. Questions that bulk actions reject are not part
+    of a frame; with ``with_rejected`` they are counted too. ``excluded`` selects the ids of questions that
+    are not part of it either.
     """
     columns = _stratum_columns_of(stratify_by)
     statement = _filter_frame(
@@ -218,9 +218,9 @@ def load_frame(
 ) -> Frame:
     """Load the frame's columns in blocks. The result takes 20 bytes per question.
 
-    ``stratify_by`` and ``names`` are those of :func:`count_frame`. Questions that a rule rejects are part of
-    the frame only with ``with_rejected``. ``excluded`` selects the ids of questions that are not part of it
-    either. ``formats`` limits it to these answer formats; empty means all.
+    ``stratify_by`` and ``names`` are those of :func:`count_frame`. Questions that bulk actions reject are
+    part of the frame only with ``with_rejected``. ``excluded`` selects the ids of questions that are not part
+    of it either. ``formats`` limits it to these answer formats; empty means all.
     """
     columns = _stratum_columns_of(stratify_by)
     statement = _filter_frame(

@@ -6,7 +6,7 @@ import pytest
 
 from browsing.service import index_questions
 from domain.people import Role
-from storage.browsing.applied_rules import list_rules
+from storage.browsing.bulk_actions import list_bulk_actions
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import get_text
 from tests.storage.import_worlds import Importer, make_record, to_json_lines
@@ -78,7 +78,7 @@ def test_the_browse_page_asks_for_a_search_before_it_applies_anything(workspace,
     assert "Search or filter first." in get_text(page)
     assert world.dataset == "demo"
     with read_only_session(workspace) as db:
-        assert list_rules(db) == []
+        assert list_bulk_actions(db) == []
 
 
 def test_datasets_are_compared_for_leaks_and_the_result_is_below_the_button(

@@ -114,7 +114,7 @@ def fill_every_table(engine: Engine, home: Path) -> Workspace:
     _add_comments(study_world)
     _add_hidden_questions(study_world)
     _add_practice(study_world)
-    _apply_rules(study_world)
+    _carry_out_bulk_actions(study_world)
     _run_jobs(study_world)
     _ask_models(study_world)
     _plan_jury(study_world)
@@ -515,12 +515,12 @@ def _add_practice(study_world: StudyWorld) -> None:
         save_verdict(practice_world, make_acceptance(practice_world, question=number))
 
 
-def _apply_rules(study_world: StudyWorld) -> None:
-    """Draw a batch from a search and withdraw its rule; then reject the same questions by a rule."""
+def _carry_out_bulk_actions(study_world: StudyWorld) -> None:
+    """Queue questions of a search and undo this; then reject the same questions."""
     hard_questions = browsing.Search(dataset=IMPORTED, difficulty=Difficulty.HARD)
     with unit_of_work(study_world.engine) as db:
         browsing.index_questions(db)
-        rule = browsing.queue_matching(
+        queued = browsing.queue_matching(
             db,
             by=BY,
             search=hard_questions,
@@ -529,7 +529,7 @@ def _apply_rules(study_world: StudyWorld) -> None:
             expected=8,
             now=NOW,
         )
-        browsing.undo_rule(db, by=BY, rule=rule.number, reason="It was too much.", now=NOW)
+        browsing.undo_bulk_action(db, by=BY, number=queued.number, reason="It was too much.", now=NOW)
         browsing.reject_matching(
             db, by=BY, search=hard_questions, reason="They need a prior.", expected=8, now=NOW
         )

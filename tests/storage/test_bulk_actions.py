@@ -15,12 +15,12 @@ from browsing.service import (
     describe_event,
     describe_search,
     index_questions,
-    list_applied_rules,
+    list_bulk_actions,
     load_history,
     preview_bulk_action,
     queue_matching,
     reject_matching,
-    undo_rule,
+    undo_bulk_action,
 )
 from cli import main
 from domain.batches import BatchState, SamplingPlan
@@ -80,9 +80,9 @@ def queue_questions(world: World, name: str = "again", *, expected: int = 2):
         )
 
 
-def undo(world: World, rule: int):
+def undo(world: World, number: int):
     with unit_of_work(world.engine) as db:
-        return undo_rule(db, by=BY, rule=rule, reason="It was too much.", now=NOW)
+        return undo_bulk_action(db, by=BY, number=number, reason="It was too much.", now=NOW)
 
 
 def list_batch_questions(db, batch_id: int) -> list[BatchQuestionRow]:
@@ -107,7 +107,7 @@ def test_judged_question_is_excluded_as_judged(world: World) -> None:
     assert preview_rejection(world).excluded == {"drawn": 1, "judged": 1}
 
 
-def test_later_draw_excludes_questions_rejected_by_rule_and_notes_it(world: World) -> None:
+def test_later_draw_excludes_questions_rejected_in_bulk_and_notes_it(world: World) -> None:
     assert count_drawable(world) == 12
     reject_questions(world)
     assert count_drawable(world) == 10
@@ -118,21 +118,21 @@ def test_later_draw_excludes_questions_rejected_by_rule_and_notes_it(world: Worl
         )  # fmt: skip
         rows = list_batch_questions(db, draw.batch.id)
         assert {row.question_id for row in rows}.isdisjoint({9, 12})
-    assert any("2 questions of the dataset are rejected by rule" in note for note in draw.notes)
+    assert "2 questions of the dataset cannot be drawn: rejected by bulk actions." in draw.notes
 
 
-def test_undone_rule_makes_its_questions_drawable_again(world: World) -> None:
-    rule = reject_questions(world)
-    assert preview_rejection(world).excluded == {"drawn": 2, "rejected by rule": 2}
-    assert undo(world, rule.number).undone_at is not None
+def test_undone_rejection_makes_its_questions_drawable_again(world: World) -> None:
+    rejection = reject_questions(world)
+    assert preview_rejection(world).excluded == {"drawn": 2, "rejected by a bulk action": 2}
+    assert undo(world, rejection.number).undone_at is not None
     assert count_drawable(world) == 12
     assert preview_rejection(world).count == 2
     with pytest.raises(Refused, match="already undone on"):
-        undo(world, rule.number)
+        undo(world, rejection.number)
 
 
 def test_queued_questions_form_a_batch_without_estimates(world: World) -> None:
-    rule = queue_questions(world)
+    queued = queue_questions(world)
     with read_only_session(world.engine) as db:
         batch = load_batch(db, name="again")
         batch_questions = list_batch_questions(db, batch.id)
@@ -141,7 +141,7 @@ def test_queued_questions_form_a_batch_without_estimates(world: World) -> None:
             (12, "found by search"),
         ]
         assert list_estimable_batches(db, by=BY) == {"demo": ["first"]}
-    assert rule.batch == "again"
+    assert queued.batch == "again"
     assert count_drawable(world) == 12, "they stay in the frame: a random draw may take them too"
 
 
@@ -178,12 +178,12 @@ def test_undone_queue_closes_its_batch_and_frees_its_questions(
     assert preview_rejection(world).count == 2
 
 
-def test_applied_rules_are_recorded_with_search_and_reason(world: World) -> None:
-    rule = reject_questions(world)
-    undo(world, rule.number)
+def test_bulk_actions_are_recorded_with_search_and_reason(world: World) -> None:
+    number = reject_questions(world).number
+    undo(world, number)
     with read_only_session(world.engine) as db:
-        (applied,) = list_applied_rules(db, by=BY, dataset="demo")
-        entries = list(list_audit_entries(db, by=BY, entry_filter=AuditFilter(subject=f"rule {rule.number}")))
+        (applied,) = list_bulk_actions(db, by=BY, dataset="demo")
+        entries = list(list_audit_entries(db, by=BY, entry_filter=AuditFilter(subject=f"rule {number}")))
     assert applied.search == {"dataset": "demo", "difficulty": "hard"}
     assert (applied.reason, applied.questions, applied.undo_reason) == (
         "Compares with a prior.", 2, "It was too much."
@@ -195,7 +195,7 @@ def test_bulk_action_is_refused_when_the_preview_is_outdated(world: World) -> No
     with pytest.raises(Refused, match="The preview had 5 questions, but now there are 2"):
         reject_questions(world, expected=5)
     with read_only_session(world.engine) as db:
-        assert list_applied_rules(db, by=BY) == []
+        assert list_bulk_actions(db, by=BY) == []
 
 
 def test_bulk_action_on_the_whole_dataset_is_refused(world: World) -> None:
@@ -214,22 +214,22 @@ def test_queue_needs_an_unused_name(world: World) -> None:
 
 
 def test_status_is_stored_and_described_under_its_previous_name(world: World) -> None:
-    """Rules that were stored as "standing" keep their form, and texts call it the status."""
+    """The stored key of the status remains "standing"; texts call it the status."""
     search = Search(dataset="demo", status=QuestionStatus.NOT_DRAWN)
-    rule = reject_questions(world, search, expected=preview_rejection(world, search).count)
+    rejection = reject_questions(world, search, expected=preview_rejection(world, search).count)
     with read_only_session(world.engine) as db:
         stored = db.execute(text("SELECT search FROM applied_rule")).scalar_one()
     assert json.loads(stored) == {"dataset": "demo", "standing": "not drawn"}
-    assert describe_search(rule.search) == "status not drawn"
+    assert describe_search(rejection.search) == "status not drawn"
 
 
-def test_applied_rules_are_append_only_in_the_database(world: World) -> None:
+def test_bulk_actions_are_append_only_in_the_database(world: World) -> None:
     reject_questions(world)
     for statement in ("DELETE FROM applied_question", "UPDATE applied_question SET rule_id = 2"):
         with pytest.raises(Exception, match="append-only"), world.engine.begin() as connection:
             connection.execute(text(statement))
     with read_only_session(world.engine) as db:
-        assert len(list_applied_rules(db, by=BY)) == 1
+        assert len(list_bulk_actions(db, by=BY)) == 1
 
 
 def describe_history(world: World, question: int) -> list[tuple[str, list[str]]]:
@@ -238,10 +238,10 @@ def describe_history(world: World, question: int) -> list[tuple[str, list[str]]]
     return [describe_event(event, history.question) for event in history.events]
 
 
-def test_question_history_shows_a_rule_and_that_it_was_undone(world: World) -> None:
+def test_question_history_shows_a_bulk_action_and_that_it_was_undone(world: World) -> None:
     undo(world, reject_questions(world).number)
     lines = describe_history(world, 9)
-    assert [line for line, _ in lines][-2:] == ["rejected by rule 1", "rule 1 was undone"]
+    assert [line for line, _ in lines][-2:] == ["rejected by bulk action 1", "bulk action 1 was undone"]
     assert lines[-2][1] == [
         "Compares with a prior.", "matched by a search: difficulty hard"
     ]  # fmt: skip
@@ -250,7 +250,7 @@ def test_question_history_shows_a_rule_and_that_it_was_undone(world: World) -> N
 
 def test_history_of_a_queued_question_names_its_batch(world: World) -> None:
     queue_questions(world)
-    assert "queued into batch again by rule 1" in [line for line, _ in describe_history(world, 12)]
+    assert "queued into batch again by bulk action 1" in [line for line, _ in describe_history(world, 12)]
 
 
 @pytest.fixture
@@ -267,7 +267,7 @@ def command(world: World, monkeypatch, tmp_path, capsys):
 
 def test_command_without_yes_only_previews(world: World, command) -> None:
     output = command("reject", "demo", "--difficulty", "hard", "--reason", "Compares with a prior.")
-    assert "2 questions would be included." in output
+    assert "2 questions would be rejected." in output
     assert "2 excluded: drawn." in output
     assert preview_rejection(world).count == 2
 
@@ -275,12 +275,13 @@ def test_command_without_yes_only_previews(world: World, command) -> None:
 @pytest.mark.parametrize("verb", ["undo", "back"])  # "back" is the command's previous name
 def test_command_rejects_lists_and_undoes(world: World, command, verb) -> None:
     reason_options = ("--reason", "Compares with a prior.")
-    assert "Rule 1: 2 questions rejected." in command(
+    assert "Bulk action 1: 2 questions rejected." in command(
         "reject", "demo", "--difficulty", "hard", *reason_options, "--yes"
     )
-    assert preview_rejection(world).excluded == {"drawn": 2, "rejected by rule": 2}
+    assert preview_rejection(world).excluded == {"drawn": 2, "rejected by a bulk action": 2}
     assert "reject\t2 questions\tdifficulty hard\tCompares with a prior." in command("list", "demo")
-    assert "Rule 1 was undone; 2 questions can be drawn again." in command(verb, "1", "--reason", "Too much.")
+    output = command(verb, "1", "--reason", "Too much.")
+    assert "Bulk action 1 was undone; 2 questions can be drawn again." in output
     assert "undone" in command("list")
     assert preview_rejection(world).count == 2
 
@@ -289,7 +290,7 @@ def test_command_queues_into_a_new_batch(world: World, command) -> None:
     output = command(
         "queue", "demo", "--difficulty", "hard", "--into", "again", "--reason", "Look again.", "--yes"
     )
-    assert "Rule 1: 2 questions queued in batch again." in output
+    assert "Bulk action 1: 2 questions queued in batch again." in output
     with read_only_session(world.engine) as db:
         assert [row.question_id for row in list_batch_questions(db, load_batch(db, name="again").id)] == [
             9,

@@ -5,16 +5,16 @@ from __future__ import annotations
 import streamlit as st
 
 from browsing.service import (
-    AppliedRule,
+    AppliedBulkAction,
     BulkAction,
     BulkPreview,
     Search,
     describe_search,
-    list_applied_rules,
+    list_bulk_actions,
     preview_bulk_action,
     queue_matching,
     reject_matching,
-    undo_rule,
+    undo_bulk_action,
 )
 from domain.count_texts import count_text
 from domain.errors import Refused
@@ -28,20 +28,20 @@ _ACTION_LABELS = {
     BulkAction.REJECT: "Reject: exclude from later draws and from releases",
     BulkAction.QUEUE: "Queue in a new batch (not a random sample)",
 }
-_MAX_RULES_SHOWN = 20  # the command line lists all applied rules
+_MAX_ACTIONS_SHOWN = 20  # the command line lists all bulk actions
 
 
 def show_bulk_actions(person: Person, search: Search) -> None:
-    """Draw the preview, the choice of a bulk action, and the applied rules.
+    """Show a preview, the choice of a bulk action, and earlier bulk actions.
 
-    Draw nothing if the person may not draw batches.
+    Show nothing if the person may not draw batches.
     """
     if not person.may(Action.DRAW_BATCH):
         return
     with st.expander("Change all results"):
         _show_bulk_form(person, search)
         show_notice("apply")
-        _show_applied_rules(person, search.dataset)
+        _show_earlier_actions(person, search.dataset)
 
 
 def _show_bulk_form(person: Person, search: Search) -> None:
@@ -92,60 +92,60 @@ def _show_preview(bulk_preview: BulkPreview) -> None:
             st.caption(f"The first {len(bulk_preview.examples)} are shown.")
 
 
-def _show_applied_rules(person: Person, dataset: str) -> None:
+def _show_earlier_actions(person: Person, dataset: str) -> None:
     with read_only_session() as db:
-        rules = list_applied_rules(db, by=person, dataset=dataset)
-    if not rules:
+        earlier_actions = list_bulk_actions(db, by=person, dataset=dataset)
+    if not earlier_actions:
         return
-    st.markdown("**Applied rules**")
-    for rule in rules[:_MAX_RULES_SHOWN]:
-        _show_rule(rule)
-        show_notice(_make_undo_place(rule))
+    st.markdown("**Bulk actions**")
+    for applied in earlier_actions[:_MAX_ACTIONS_SHOWN]:
+        _show_earlier_action(applied)
+        show_notice(_make_undo_notice_key(applied))
 
 
-def _show_rule(rule: AppliedRule) -> None:
+def _show_earlier_action(applied: AppliedBulkAction) -> None:
     summary_column, reason_column, button_column = st.columns([4, 3, 1], vertical_alignment="bottom")
     outcome = (
         "rejected"
-        if rule.action == BulkAction.REJECT
-        else f"queued into batch {escape_markdown(rule.batch or '')}"
+        if applied.action == BulkAction.REJECT
+        else f"queued into batch {escape_markdown(applied.batch or '')}"
     )
     summary_column.markdown(
-        f"Rule {rule.number}: {rule.questions:,} {outcome} by {escape_markdown(rule.person)},"
-        f" {rule.applied_at:%Y-%m-%d %H:%M} UTC  \n:small[{escape_markdown(describe_search(rule.search))}:"
-        f" {escape_markdown(rule.reason)}]"
+        f"Bulk action {applied.number}: {count_text(applied.questions, 'question')} {outcome} by"
+        f" {escape_markdown(applied.person)}, {applied.applied_at:%Y-%m-%d %H:%M} UTC  \n"
+        f":small[{escape_markdown(describe_search(applied.search))}: {escape_markdown(applied.reason)}]"
     )
-    if rule.undone_at is not None:
+    if applied.undone_at is not None:
         reason_column.caption(
-            f"Undone {rule.undone_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(rule.undo_reason)}"
+            f"Undone {applied.undone_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(applied.undo_reason)}"
         )
         return
     undo_reason = reason_column.text_input(
-        "Reason for undoing", key=f"undo-rule-reason-{rule.number}", max_chars=1000
+        "Reason for undoing", key=f"undo-reason-{applied.number}", max_chars=1000
     )
     button_column.button(
         "Undo",
-        key=f"undo-rule-button-{rule.number}",
+        key=f"undo-button-{applied.number}",
         disabled=not undo_reason.strip(),
         on_click=run_action,
-        args=(_undo_rule, rule.number, undo_reason),
-        kwargs={"notice_key": _make_undo_place(rule)},
+        args=(_undo, applied.number, undo_reason),
+        kwargs={"notice_key": _make_undo_notice_key(applied)},
     )
 
 
-def _make_undo_place(rule: AppliedRule) -> str:
-    return f"undo-rule-{rule.number}"
+def _make_undo_notice_key(applied: AppliedBulkAction) -> str:
+    return f"undo-{applied.number}"
 
 
 def _apply_action(search: Search, action: BulkAction, reason: str, batch_name: str, expected: int) -> str:
     person = current_person()
     with unit_of_work() as db:
         if action is BulkAction.REJECT:
-            rule = reject_matching(
+            applied = reject_matching(
                 db, by=person, search=search, reason=reason, expected=expected, now=clock()
             )
         else:
-            rule = queue_matching(
+            applied = queue_matching(
                 db,
                 by=person,
                 search=search,
@@ -155,14 +155,14 @@ def _apply_action(search: Search, action: BulkAction, reason: str, batch_name: s
                 now=clock(),
             )
     state.clear_form("apply")
-    outcome = "rejected" if rule.batch is None else f"queued in batch {rule.batch}"
-    return f"Rule {rule.number}: {count_text(rule.questions, 'question')} {outcome}."
+    outcome = "rejected" if applied.batch is None else f"queued in batch {applied.batch}"
+    return f"Bulk action {applied.number}: {count_text(applied.questions, 'question')} {outcome}."
 
 
-def _undo_rule(rule_number: int, reason: str) -> str:
+def _undo(number: int, reason: str) -> str:
     with unit_of_work() as db:
-        undone_rule = undo_rule(db, by=current_person(), rule=rule_number, reason=reason, now=clock())
+        undone = undo_bulk_action(db, by=current_person(), number=number, reason=reason, now=clock())
     return (
-        f"Rule {undone_rule.number} is undone; {count_text(undone_rule.questions, 'question')} can be drawn"
+        f"Bulk action {undone.number} was undone; {count_text(undone.questions, 'question')} can be drawn"
         " again."
     )

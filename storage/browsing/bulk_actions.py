@@ -1,4 +1,7 @@
-"""Rules that reject or queue all questions found by a search."""
+"""Bulk actions, which reject or queue all questions found by a search.
+
+The tables and the audit trail call a bulk action a rule.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,8 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppliedRule:
-    """A rule: who applied it, why, and to how many questions.
+class AppliedBulkAction:
+    """A bulk action: who applied it, why, and to how many questions.
 
     ``number`` is its database id. ``undone_at`` is the time at which it was undone, or None.
     """
@@ -47,7 +50,7 @@ class AppliedRule:
     undo_reason: str
 
 
-def add_rule(
+def add_bulk_action(
     db: Session,
     *,
     dataset_id: int,
@@ -59,7 +62,7 @@ def add_rule(
     by: int | None,
     now: datetime,
 ) -> int:
-    """Append a rule with the questions that it applies to; return its id."""
+    """Append a bulk action with the questions that it applies to; return its id."""
     rule_id = (db.execute(select(func.max(AppliedRuleRow.id))).scalar_one() or 0) + 1
     db.add(
         AppliedRuleRow(
@@ -81,14 +84,16 @@ def add_rule(
     return rule_id
 
 
-def undo_rule(db: Session, *, rule: int, reason: str, by: int | None, now: datetime) -> None:
-    """Record that the rule is undone from ``now`` on."""
-    db.add(UndoneRuleRow(rule_id=rule, reason=reason, person_id=by, taken_back_at=now))
+def add_undo(db: Session, *, number: int, reason: str, by: int | None, now: datetime) -> None:
+    """Record that the bulk action is undone from ``now`` on."""
+    db.add(UndoneRuleRow(rule_id=number, reason=reason, person_id=by, taken_back_at=now))
     db.flush()
 
 
-def list_rules(db: Session, *, dataset_id: int | None = None, number: int | None = None) -> list[AppliedRule]:
-    """Return the rules, the newest first; filtered by dataset or by the rule's id (``number``) if given."""
+def list_bulk_actions(
+    db: Session, *, dataset_id: int | None = None, number: int | None = None
+) -> list[AppliedBulkAction]:
+    """Return the bulk actions, the newest first; filtered by dataset or by id (``number``) if given."""
     statement = (
         select(AppliedRuleRow, DatasetRow.name, BatchRow.name, PersonRow.name, UndoneRuleRow)
         .join(DatasetRow, DatasetRow.id == AppliedRuleRow.dataset_id)
@@ -102,46 +107,46 @@ def list_rules(db: Session, *, dataset_id: int | None = None, number: int | None
     if number is not None:
         statement = statement.where(AppliedRuleRow.id == number)
     return [
-        AppliedRule(
-            number=rule.id,
+        AppliedBulkAction(
+            number=row.id,
             dataset=dataset,
-            action=rule.what,
-            search=from_json(rule.search),
-            reason=rule.reason,
-            questions=rule.questions,
+            action=row.what,
+            search=from_json(row.search),
+            reason=row.reason,
+            questions=row.questions,
             batch=batch,
             person=person or "command line",
-            applied_at=rule.applied_at,
+            applied_at=row.applied_at,
             undone_at=undone.taken_back_at if undone else None,
             undo_reason=undone.reason if undone else "",
         )
-        for rule, dataset, batch, person, undone in db.execute(statement)
+        for row, dataset, batch, person, undone in db.execute(statement)
     ]
 
 
-def load_rule(db: Session, *, number: int) -> AppliedRule:
-    """Return the rule with that id.
+def load_bulk_action(db: Session, *, number: int) -> AppliedBulkAction:
+    """Return the bulk action with that id.
 
     Raises:
-        NotFound: no rule has that id.
+        NotFound: no bulk action has that id.
     """
-    rules = list_rules(db, number=number)
-    if not rules:
-        raise NotFound(f"There is no rule number {number}.")
-    return rules[0]
+    matches = list_bulk_actions(db, number=number)
+    if not matches:
+        raise NotFound(f"There is no bulk action {number}.")
+    return matches[0]
 
 
 def list_rejection_times(db: Session, *, dataset_id: int) -> list[datetime]:
-    """Return the times of the rules that reject questions of the dataset and were not undone."""
+    """Return the times of the bulk actions that reject questions of the dataset and were not undone."""
     return [
-        rule.applied_at
-        for rule in list_rules(db, dataset_id=dataset_id)
-        if rule.action == _REJECT and rule.undone_at is None
+        applied.applied_at
+        for applied in list_bulk_actions(db, dataset_id=dataset_id)
+        if applied.action == _REJECT and applied.undone_at is None
     ]
 
 
 def select_rejected(*, dataset_id: int) -> AnySelect:
-    """Return a query for the ids of the dataset's questions that a rule in force rejects."""
+    """Return a query for the ids of the dataset's questions that are rejected by bulk actions in force."""
     return (
         select(AppliedQuestionRow.question_id)
         .join(AppliedRuleRow, AppliedRuleRow.id == AppliedQuestionRow.rule_id)
@@ -155,13 +160,13 @@ def select_rejected(*, dataset_id: int) -> AnySelect:
 
 
 def count_rejected(db: Session, *, dataset_id: int) -> int:
-    """Return how many questions of the dataset are rejected by rules in force."""
+    """Return how many questions of the dataset are rejected by bulk actions that were not undone."""
     rejected = select_rejected(dataset_id=dataset_id).distinct().subquery()
     return int(db.execute(select(func.count()).select_from(rejected)).scalar_one())
 
 
 def load_exclusion_reasons(db: Session, *, numbers: Sequence[int]) -> dict[int, str]:
-    """Return {question id: reason} for those of these questions to which no rule can be applied.
+    """Return {question id: reason} for those of these questions to which no bulk action can be applied.
 
     If several reasons apply to a question, the last one in the order of the queries is returned.
     """
@@ -174,7 +179,7 @@ def load_exclusion_reasons(db: Session, *, numbers: Sequence[int]) -> dict[int, 
             ),
         ),
         (
-            "rejected by rule",
+            "rejected by a bulk action",
             (
                 "SELECT question_id FROM applied_question a WHERE EXISTS (SELECT 1 FROM applied_rule r "
                 "WHERE r.id = a.rule_id AND r.what = 'reject' "
