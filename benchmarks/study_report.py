@@ -137,7 +137,7 @@ def simulate_study(size: Size) -> ReportData:
         ),
         versions=(
             ProtocolVersion(
-                study_id=1, version=1, protocol=protocol, sha256=protocol.sha256(), why="",
+                study_id=1, version=1, protocol=protocol, sha256=protocol.sha256(), reason="",
                 answers_before=0, written_by=None, written_at=NOW,
             ),
         ),

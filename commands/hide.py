@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     if args.remove:
         with unit_of_work() as db:
             removed_count = remove_hidden(
-                db, by=by, batch=args.batch, numbers=args.remove, why=args.reason, now=now
+                db, by=by, batch=args.batch, numbers=args.remove, reason=args.reason, now=now
             )
         print(
             f"{count_text(removed_count, 'hidden question')} of {args.batch} removed; they are no "

@@ -53,7 +53,10 @@ def add_kind(kinds: Subparsers) -> None:
     boxes.add_argument(
         "--replace", action="store_true", help="replace existing boxes on the annotated radiographs"
     )
-    boxes.add_argument("--why", default="", metavar="TEXT", help="reason for the change; required with --yes")
+    # --why is the previous name of the option
+    boxes.add_argument(
+        "--reason", "--why", default="", metavar="TEXT", help="reason for the change; required with --yes"
+    )
     boxes.add_argument("--skip-bad", action="store_true", help="change questions although boxes are refused")
     boxes.add_argument("--yes", action="store_true", help="carry out the change")
     boxes.set_defaults(run=run)
@@ -76,14 +79,14 @@ def run(args: argparse.Namespace) -> int:
             print("Nothing was changed. Correct the file, or add --skip-bad.", file=sys.stderr)
         return 1
     if not args.yes:
-        print("Preview only; nothing was changed. Add --why and --yes to carry it out.", file=sys.stderr)
+        print("Preview only; nothing was changed. Add --reason and --yes to carry it out.", file=sys.stderr)
         return 0
     with unit_of_work() as db:
         correct_boxes(
             db,
             **options,
             file=args.file.name,
-            why=args.why,
+            reason=args.reason,
             expected=plan.hash_changes(),
             now=datetime.now(UTC),
         )

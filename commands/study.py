@@ -151,7 +151,10 @@ def _add_protocol(subcommands: Subparsers) -> None:
     protocol.add_argument(
         "--set", type=Path, metavar="FILE", dest="file", help="JSON file with the fields to change"
     )
-    protocol.add_argument("--why", default="", help="reason for the change; required after the first answer")
+    # --why is the previous name of the option
+    protocol.add_argument(
+        "--reason", "--why", default="", help="reason for the change; required after the first answer"
+    )
     protocol.set_defaults(run=run_protocol)
 
 
@@ -286,7 +289,7 @@ def run_protocol(args: argparse.Namespace) -> int:
                 by=by,
                 study=args.study,
                 protocol=protocol_from_plain(plain),
-                why=args.why,
+                reason=args.reason,
                 now=datetime.now(UTC),
             )
         if version.version == current.version:
@@ -301,7 +304,7 @@ def run_protocol(args: argparse.Namespace) -> int:
                     "sha256": protocol_version.sha256,
                     "written_at": protocol_version.written_at.isoformat(),
                     "answers_before": protocol_version.answers_before,
-                    "why": protocol_version.why,
+                    "why": protocol_version.reason,
                     "protocol": protocol_to_plain(protocol_version.protocol),
                 }
                 for protocol_version in versions

@@ -25,7 +25,10 @@ def add_subcommands(subcommands: Subparsers) -> None:
     models.add_argument("study", metavar="NAME")
     models.add_argument("--add", nargs="+", default=[], metavar="MODEL")
     models.add_argument("--remove", nargs="+", default=[], metavar="MODEL")
-    models.add_argument("--why", default="", help="reason for the change; required after the first answer")
+    # --why is the previous name of the option
+    models.add_argument(
+        "--reason", "--why", default="", help="reason for the change; required after the first answer"
+    )
     models.set_defaults(run=run)
 
 
@@ -40,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
                 study=args.study,
                 add=args.add,
                 remove=args.remove,
-                why=args.why,
+                reason=args.reason,
                 now=datetime.now(UTC),
             )
     with read_only_session() as db:

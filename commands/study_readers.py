@@ -39,7 +39,8 @@ def add_subcommands(subcommands: Subparsers) -> None:
     exclude.add_argument("study", metavar="NAME")
     exclude.add_argument("--case", type=int, metavar="NUMBER", help="number of the case within the study")
     exclude.add_argument("--reader", metavar="READER")
-    exclude.add_argument("--why", required=True)
+    # --why is the previous name of the option
+    exclude.add_argument("--reason", "--why", required=True)
     exclude.set_defaults(run=run_exclude)
 
 
@@ -105,7 +106,7 @@ def run_exclude(args: argparse.Namespace) -> int:
             study=args.study,
             case=args.case,
             reader=args.reader,
-            why=args.why,
+            reason=args.reason,
             now=datetime.now(UTC),
         )
     print(f"Excluded from the analysis of {args.study}; the reason is recorded.")

@@ -53,11 +53,11 @@ class AuditEntry:
             at=self.at,
             person_id=self.person_id,
             person_name=self.person_name,
-            action=self.action,
+            what=self.action,
             subject=self.subject,
             old=self.old,
             new=self.new,
-            reason=self.reason,
+            why=self.reason,
             previous_hash=self.previous_hash,
         )
 
@@ -68,14 +68,16 @@ def entry_hash(
     at: datetime,
     person_id: int | None,
     person_name: str,
-    action: str,
+    what: str,
     subject: str,
     old: str | None,
     new: str | None,
-    reason: str,
+    why: str,
     previous_hash: str,
 ) -> str:
     """Compute the hash of an audit entry: the SHA-256 of a canonical JSON list of the arguments in UTF-8.
+
+    The arguments have the names of the table's columns, because a migration calls this function with a row.
 
     Args:
         number: the number of the entry, from 1.
@@ -83,18 +85,18 @@ def entry_hash(
             store it.
         person_id: the id of the acting person; None for the command line.
         person_name: the sign-in name of the acting person.
-        action: the action as a short verb phrase.
+        what: the action as a short verb phrase.
         subject: the object of the action.
         old: the value before as canonical JSON, or None.
         new: the value after as canonical JSON, or None.
-        reason: the person's reason, if one was given.
+        why: the person's reason, if one was given.
         previous_hash: the hash of the preceding entry; :data:`NO_ENTRY` for the first entry.
 
     Returns:
         64 lower-case hexadecimal digits.
     """
     timestamp = at.astimezone(UTC).isoformat(timespec="microseconds")
-    content = [number, timestamp, person_id, person_name, action, subject, old, new, reason, previous_hash]
+    content = [number, timestamp, person_id, person_name, what, subject, old, new, why, previous_hash]
     return hashlib.sha256(canonical(content).encode()).hexdigest()
 
 

@@ -292,7 +292,7 @@ class ProtocolVersion:
     version: int
     protocol: Protocol
     sha256: str
-    why: str
+    reason: str
     answers_before: int
     written_by: int | None
     written_at: datetime

@@ -313,15 +313,15 @@ class Exclusion:
     study_id: int
     case_id: int | None
     reader_id: int | None
-    why: str
+    reason: str
     excluded_by: int | None
     excluded_at: datetime
 
     def __post_init__(self) -> None:
         if self.case_id is None and self.reader_id is None:
             raise InvalidValue("exclusion", "needs a case, a reader or both")
-        if not self.why.strip():
-            raise InvalidValue("why", "enter a reason")
+        if not self.reason.strip():
+            raise InvalidValue("reason", "enter a reason")
 
 
 def is_excluded(exclusions: Iterable[Exclusion], *, case_id: int, reader_id: int | None) -> bool:

@@ -125,7 +125,7 @@ def correct_boxes(
     dataset: str,
     content: bytes,
     file: str,
-    why: str,
+    reason: str,
     match: BoxMatch = BoxMatch.AUTO,
     labels: BoxLabels = BoxLabels.MENTIONED,
     replace: bool = False,
@@ -140,7 +140,7 @@ def correct_boxes(
         dataset: the name of the dataset.
         content: as in :func:`plan_box_corrections`.
         file: the name of the file, for the audit trail.
-        why: the reason, which is required.
+        reason: the reason, which is required.
         match: as in :func:`plan_box_corrections`.
         labels: as in :func:`plan_box_corrections`.
         replace: as in :func:`plan_box_corrections`.
@@ -152,8 +152,8 @@ def correct_boxes(
         Refused: the plan has changed since the person has seen it, or has no change.
     """
     require(by, Action.IMPORT_QUESTIONS)
-    if not why.strip():
-        raise InvalidValue("why", "state the reason for the change")
+    if not reason.strip():
+        raise InvalidValue("reason", "state the reason for the change")
     lock_for_import(db)
     dataset_id = load_dataset_row_id(db, name=dataset)
     lock_dataset(db, dataset_id=dataset_id)  # against draws and new studies
@@ -179,7 +179,7 @@ def correct_boxes(
             subject=f"question {change.number}",
             old=boxes_to_plain(change.before),
             new=_describe_new(file, boxes_to_plain(change.after)),
-            reason=why.strip(),
+            reason=reason.strip(),
             now=now,
         )
     return plan

@@ -213,7 +213,7 @@ def _build_facts(
                 sha256=version.sha256,
                 written_at=version.written_at.isoformat(),
                 answers_before=version.answers_before,
-                why=version.why,
+                why=version.reason,
             )
             for version in data.versions
         ),

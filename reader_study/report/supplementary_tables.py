@@ -178,7 +178,7 @@ def list_exclusions(data: ReportData) -> tuple[ExcludedAnswers, ...]:
             case=cases[exclusion.case_id].blind_case.number if exclusion.case_id else None,
             question_id=cases[exclusion.case_id].question.id if exclusion.case_id else None,
             reader=names[exclusion.reader_id] if exclusion.reader_id else None,
-            why=exclusion.why,
+            why=exclusion.reason,
             excluded_at=exclusion.excluded_at.isoformat(),
         )
         for exclusion in data.exclusions

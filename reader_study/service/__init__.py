@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         load_study_progress,
     )
     from reader_study.service.protocols import (
-        Excluded,
+        ExclusionSummary,
         change_protocol,
         exclude_readings,
         list_exclusions,
@@ -87,7 +87,7 @@ __all__ = [
     "EXTRACTION_SAMPLE_SIZE",
     "ComparedAnswer",
     "ComparedCase",
-    "Excluded",
+    "ExclusionSummary",
     "ExtractionCheck",
     "ImportedPredictions",
     "OutsideReadings",

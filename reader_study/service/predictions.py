@@ -174,7 +174,9 @@ def import_predictions(
     answered = prediction_storage.load_predicted_questions(db, model_id=model_id)
     case_question_row_ids = {question.number for question in cases.values()}
     if not load_current_protocol(db, study_id=load_study(db, name=study).id).protocol.includes_model(model):
-        choose_models(db, by=by, study=study, add=[model], why=f"predictions imported from {file}", now=now)
+        choose_models(
+            db, by=by, study=study, add=[model], reason=f"predictions imported from {file}", now=now
+        )
     return replace(
         outcome,
         study=study,

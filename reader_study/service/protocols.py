@@ -1,4 +1,4 @@
-"""Services for the protocol of a study, of which all versions are kept, and for exclusions."""
+"""Services for study protocols, whose versions are all kept, and for exclusions from the analysis."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from storage.reader_study.readings import count_readings
 
 
 def change_protocol(
-    db: Session, *, by: Person, study: str, protocol: Protocol, why: str = "", now: datetime
+    db: Session, *, by: Person, study: str, protocol: Protocol, reason: str = "", now: datetime
 ) -> ProtocolVersion:
     """Add a version of the protocol. Locks the study's row.
 
@@ -33,7 +33,7 @@ def change_protocol(
         by: the acting person.
         study: the name of the study.
         protocol: the new protocol.
-        why: the reason, required after the first answer.
+        reason: the reason, required after the first answer.
         now: the current time.
 
     Returns:
@@ -49,7 +49,7 @@ def change_protocol(
     changed = diff_protocols(current_version.protocol, protocol)
     if not changed:
         return current_version
-    answers = count_readings(db, study_id=loaded_study.id)
+    reading_count = count_readings(db, study_id=loaded_study.id)
     changed_conditions = [name for name, _, _ in changed if name in READING_CONDITIONS]
     if loaded_study.frozen and changed_conditions:
         raise Refused(
@@ -57,14 +57,14 @@ def change_protocol(
             f"{', '.join(changed_conditions).replace('_', ' ')}. Answers under different conditions are not "
             "comparable. Create another study."
         )
-    if answers and not why.strip():
+    if reading_count and not reason.strip():
         raise Refused("The study has answers, so this change is an amendment. Enter a reason.")
     version = create_protocol_version(
         loaded_study.id,
         current_version.version + 1,
         protocol,
-        why=why.strip(),
-        answers=answers,
+        reason=reason.strip(),
+        reading_count=reading_count,
         by=by,
         now=now,
     )
@@ -80,7 +80,7 @@ def change_protocol(
         | {name: _to_plain(before) for name, before, _ in changed},
         new={"version": version.version, "sha256": version.sha256}
         | {name: _to_plain(after) for name, _, after in changed},
-        reason=why.strip(),
+        reason=reason.strip(),
         now=now,
     )
     return version
@@ -99,7 +99,7 @@ def exclude_readings(
     study: str,
     case: int | None = None,
     reader: str | None = None,
-    why: str,
+    reason: str,
     now: datetime,
 ) -> Exclusion:
     """Exclude readings from the analysis.
@@ -110,7 +110,7 @@ def exclude_readings(
         study: the name of the study.
         case: the number of the case in the study, from 1; None for all cases of the reader.
         reader: the name of the reader; None for all readers of the case.
-        why: the reason.
+        reason: the reason.
         now: the current time.
 
     Raises:
@@ -121,26 +121,27 @@ def exclude_readings(
     loaded_study = study_storage.load_study(db, name=study)
     case_id = reader_id = None
     if case is not None:
-        numbers = {
+        case_ids_by_number = {
             blind_case.number: blind_case.id for blind_case in list_blind_cases(db, study_id=loaded_study.id)
         }
-        if case not in numbers:
-            raise InvalidValue("case", f"the study {study} has cases 1 to {len(numbers)}, not {case}")
-        case_id = numbers[case]
+        if case not in case_ids_by_number:
+            raise InvalidValue(
+                "case", f"the study {study} has cases 1 to {len(case_ids_by_number)}, not {case}"
+            )
+        case_id = case_ids_by_number[case]
     if reader is not None:
-        names = {
+        reader_ids_by_name = {
             study_reader.name: study_reader.id for study_reader in list_readers(db, study_id=loaded_study.id)
         }
-        if reader not in names:
-            raise InvalidValue(
-                "reader", f"{reader!r} is not a reader of the study. Readers: {', '.join(names) or 'none'}"
-            )
-        reader_id = names[reader]
+        if reader not in reader_ids_by_name:
+            names = ", ".join(reader_ids_by_name) or "none"
+            raise InvalidValue("reader", f"{reader!r} is not a reader of the study. Readers: {names}")
+        reader_id = reader_ids_by_name[reader]
     exclusion = Exclusion(
         study_id=loaded_study.id,
         case_id=case_id,
         reader_id=reader_id,
-        why=why.strip(),
+        reason=reason.strip(),
         excluded_by=by.id or None,
         excluded_at=now,
     )
@@ -151,37 +152,37 @@ def exclude_readings(
         action="exclude from study",
         subject=f"study {loaded_study.id}",
         new={"case": case, "reader": reader},
-        reason=why.strip(),
+        reason=reason.strip(),
         now=now,
     )
     return exclusion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Excluded:
-    """An exclusion of a case (its number), a reader (the name), or both. None stands for all."""
+class ExclusionSummary:
+    """An exclusion as it is shown: of a case (its number), a reader (the name), or both. None means all."""
 
     case: int | None
     reader: str | None
-    why: str
+    reason: str
     excluded_at: datetime
 
 
-def list_exclusions(db: Session, *, by: Person, study: str) -> tuple[Excluded, ...]:
+def list_exclusions(db: Session, *, by: Person, study: str) -> tuple[ExclusionSummary, ...]:
     """Return all exclusions of the study, in the order in which they were made."""
     require(by, Action.RUN_STUDY)
     loaded_study = study_storage.load_study(db, name=study)
-    numbers = {
+    case_numbers_by_id = {
         blind_case.id: blind_case.number for blind_case in list_blind_cases(db, study_id=loaded_study.id)
     }
-    names = {
+    reader_names_by_id = {
         study_reader.id: study_reader.name for study_reader in list_readers(db, study_id=loaded_study.id)
     }
     return tuple(
-        Excluded(
-            case=None if exclusion.case_id is None else numbers[exclusion.case_id],
-            reader=None if exclusion.reader_id is None else names[exclusion.reader_id],
-            why=exclusion.why,
+        ExclusionSummary(
+            case=None if exclusion.case_id is None else case_numbers_by_id[exclusion.case_id],
+            reader=None if exclusion.reader_id is None else reader_names_by_id[exclusion.reader_id],
+            reason=exclusion.reason,
             excluded_at=exclusion.excluded_at,
         )
         for exclusion in study_storage.list_exclusions(db, study_id=loaded_study.id)
@@ -189,7 +190,14 @@ def list_exclusions(db: Session, *, by: Person, study: str) -> tuple[Excluded, .
 
 
 def create_protocol_version(
-    study_id: int, number: int, protocol: Protocol, *, why: str, answers: int, by: Person, now: datetime
+    study_id: int,
+    number: int,
+    protocol: Protocol,
+    *,
+    reason: str,
+    reading_count: int,
+    by: Person,
+    now: datetime,
 ) -> ProtocolVersion:
     """Create a version of a protocol, with its hash. ``number`` is the number of the version."""
     return ProtocolVersion(
@@ -197,8 +205,8 @@ def create_protocol_version(
         version=number,
         protocol=protocol,
         sha256=protocol.sha256(),
-        why=why,
-        answers_before=answers,
+        reason=reason,
+        answers_before=reading_count,
         written_by=by.id or None,
         written_at=now,
     )

@@ -329,7 +329,7 @@ def _take_keys(
                 study_id=study.id,
                 case_id=case.blind_case.id,
                 reader_id=None,
-                why=f"{reason} release {release}",
+                reason=f"{reason} release {release}",
                 excluded_by=None,
                 excluded_at=found.made_at,
             )

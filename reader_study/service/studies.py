@@ -83,7 +83,7 @@ def create_study(
         now=now,
     )
     add_cases(db, study_id=study_id, cases=cases)
-    version = create_protocol_version(study_id, 1, protocol, why="", answers=0, by=by, now=now)
+    version = create_protocol_version(study_id, 1, protocol, reason="", reading_count=0, by=by, now=now)
     study_storage.add_protocol(db, version=version)
     record_action(
         db,

@@ -87,7 +87,7 @@ def choose_models(
     study: str,
     add: Collection[str] = (),
     remove: Collection[str] = (),
-    why: str = "",
+    reason: str = "",
     now: datetime,
 ) -> ProtocolVersion:
     """Choose which models take part, as a new version of the protocol. Locks the study's row.
@@ -98,7 +98,7 @@ def choose_models(
         study: the name of the study.
         add: the names of models to add, which need no predictions yet.
         remove: the names of models to remove.
-        why: the reason, required after the first answer.
+        reason: the reason, required after the first answer.
         now: the current time.
 
     Returns:
@@ -131,5 +131,10 @@ def choose_models(
     if protocol.models is not None and names == set(protocol.models):
         return current
     return change_protocol(
-        db, by=by, study=study, protocol=replace(protocol, models=tuple(sorted(names))), why=why, now=now
+        db,
+        by=by,
+        study=study,
+        protocol=replace(protocol, models=tuple(sorted(names))),
+        reason=reason,
+        now=now,
     )

@@ -100,7 +100,7 @@ def hide_questions(
 
 
 def remove_hidden(
-    db: Session, *, by: Person, batch: str, numbers: Sequence[int], why: str, now: datetime
+    db: Session, *, by: Person, batch: str, numbers: Sequence[int], reason: str, now: datetime
 ) -> int:
     """Remove hidden questions from the results, and open ones from the reviewer's queue.
 
@@ -116,8 +116,8 @@ def remove_hidden(
     """
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch, lock=True)
-    why = why.strip()
-    if not why:
+    reason = reason.strip()
+    if not reason:
         raise InvalidValue("reason", "enter a reason for the removal")
     if not numbers:
         raise InvalidValue("questions", "choose at least one hidden question")
@@ -136,12 +136,12 @@ def remove_hidden(
         db,
         numbers=[question.question_row_id for question in to_remove],
         by=by.id or None,
-        reason=why,
+        reason=reason,
         now=now,
     )
     record_action(
         db, by=by, action="remove hidden questions", subject=batch_subject(loaded_batch),
-        old=[_hidden_to_json(question) for question in to_remove], reason=why, now=now,
+        old=[_hidden_to_json(question) for question in to_remove], reason=reason, now=now,
     )  # fmt: skip
     return len(to_remove)
 

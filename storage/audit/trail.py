@@ -11,7 +11,7 @@ from sqlalchemy.orm import SessionTransaction
 from sqlmodel import Session
 
 from domain.audit import NO_ENTRY, entry_hash
-from storage.rows.audit import AUDIT_COLUMNS, AuditRow
+from storage.rows.audit import AuditRow
 
 #: The action of the first entry if judgements existed before the trail.
 BEGIN_TRAIL = "begin audit trail"
@@ -81,16 +81,15 @@ def _append_pending_entries(db: Session) -> None:
             "at": entry.at,
             "person_id": entry.person_id,
             "person_name": entry.person_name,
-            "action": entry.action,
+            "what": entry.action,
             "subject": entry.subject,
             "old": entry.old,
             "new": entry.new,
-            "reason": entry.reason,
+            "why": entry.reason,
             "previous_hash": previous_hash,
         }
         previous_hash = entry_hash(**content)
-        values = {AUDIT_COLUMNS.get(name, name): value for name, value in content.items()}
-        rows.append({**values, "hash": previous_hash})
+        rows.append({**content, "hash": previous_hash})
     db.info[_PENDING] = []
     db.execute(insert(AuditRow), rows)
 

@@ -77,7 +77,7 @@ def test_a_later_version_of_the_protocol_is_shown_with_its_reason(workspace, ope
             by=study_world.cora,
             study="first",
             protocol=changed_protocol,
-            why="the margin was left out",
+            reason="the margin was left out",
             now=NOW,
         )
     text = get_text(open_studies_page())

@@ -140,7 +140,7 @@ def test_case_is_excluded_with_its_reason(study_world, open_study_page):
     assert "Excluded from the analysis: case 2." in get_text(press_button(study_page, "Exclude"))
     with read_only_session() as db:
         [exclusion] = studies.list_exclusions(db, by=BY, study="first")
-    assert (exclusion.case, exclusion.reader, exclusion.why) == (2, None, "cut off")
+    assert (exclusion.case, exclusion.reader, exclusion.reason) == (2, None, "cut off")
 
 
 def test_amendment_needs_a_reason_and_keeps_the_reading_conditions(study_world, open_study_page):
@@ -157,7 +157,7 @@ def test_amendment_needs_a_reason_and_keeps_the_reading_conditions(study_world, 
     assert "Saved protocol version 2" in text
     with read_only_session() as db:
         latest_version = studies.list_protocol_versions(db, by=BY, study="first")[-1]
-    assert (latest_version.protocol.margin, latest_version.answers_before, latest_version.why) == (
+    assert (latest_version.protocol.margin, latest_version.answers_before, latest_version.reason) == (
         0.04,
         1,
         "the margin was left out",

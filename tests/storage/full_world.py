@@ -200,7 +200,7 @@ def _add_readings(study_world: StudyWorld, home: Path) -> None:
         studies.save_reading_draft(db, **target, revision=0, body={"answer": [1]})
         studies.record_reading_time(db, **target, seconds=9, seconds_looking=5, seconds_away=2)
         studies.exclude_readings(
-            db, by=read_study.cora, study="read", case=1, why="The image is cut off.", now=NOW
+            db, by=read_study.cora, study="read", case=1, reason="The image is cut off.", now=NOW
         )
         protocol = studies.list_protocol_versions(db, by=read_study.cora, study="read")[-1].protocol
         amended_protocol = replace(protocol, margin=0.05)
@@ -209,7 +209,7 @@ def _add_readings(study_world: StudyWorld, home: Path) -> None:
             by=read_study.cora,
             study="read",
             protocol=amended_protocol,
-            why="An error of typing.",
+            reason="An error of typing.",
             now=NOW,
         )
     closed_study = _new_study(read_study, "closed", readers=["rea"])
@@ -484,7 +484,12 @@ def _add_hidden_questions(study_world: StudyWorld) -> None:
             0
         ].hidden.question_row_id
         review.remove_hidden(
-            db, by=study_world.cora, batch=world.batch.name, numbers=[hidden_number], why="Too easy.", now=NOW
+            db,
+            by=study_world.cora,
+            batch=world.batch.name,
+            numbers=[hidden_number],
+            reason="Too easy.",
+            now=NOW,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from accounts.service import command_line_person
 from accounts.service.audit_checkpoints import record_checkpoint, verify_and_write_digests
 from accounts.service.audit_trail import AuditCheck, verify_audit
 from cli import main
-from domain.audit import NO_ENTRY, entry_hash
+from domain.audit import NO_ENTRY
 from domain.errors import InvalidValue, Refused
 from domain.people import Role
 from reader_study.service.reports import load_report_data
@@ -230,10 +231,7 @@ def rehash(engine: Engine, *, change: str) -> None:
         entries = list(iterate_entries(db))
     previous, statements = NO_ENTRY, []
     for entry in entries:
-        content = {
-            name: getattr(entry, name) for name in entry.__slots__ if name not in ("hash", "previous_hash")
-        }
-        new = entry_hash(**content, previous_hash=previous)
+        new = replace(entry, previous_hash=previous).compute_hash()
         statements.append(
             f"UPDATE audit_entry SET previous_hash = '{previous}', hash = '{new}' "
             f"WHERE number = {entry.number}"

@@ -120,12 +120,13 @@ def plan(importer, content, **options):
         return plan_box_corrections(db, by=BY, dataset="d", content=content, **options)
 
 
-def correct(importer, content, *, expected=None, why="second reading", **options):
+def correct(importer, content, *, expected=None, reason="second reading", **options):
     """Correct the boxes as ``expected`` or, without it, as in a preview of now."""
     expected = expected or plan(importer, content, **options).hash_changes()
     with unit_of_work(importer.engine) as db:
         return correct_boxes(
-            db, by=BY, dataset="d", content=content, file="boxes.json", why=why, expected=expected, now=NOW,
+            db, by=BY, dataset="d", content=content, file="boxes.json", reason=reason, expected=expected,
+            now=NOW,
             **options,
         )  # fmt: skip
 
@@ -299,8 +300,8 @@ def test_another_file_is_refused(importer, content, message):
 def test_a_change_needs_a_reason_and_the_plan_that_was_seen(importer):
     content = make_coco(("a.png", "Nodule", 10, 20, 30, 40))
     seen = plan(importer, content).hash_changes()
-    with pytest.raises(InvalidValue, match="why: state the reason"):
-        correct(importer, content, why=" ")
+    with pytest.raises(InvalidValue, match="reason: state the reason"):
+        correct(importer, content, reason=" ")
     other = make_coco(("a.png", "Nodule", 10, 20, 30, 41))  # as many changes, but another box
     with pytest.raises(Refused, match="differ from the preview: 1 question would change now"):
         correct(importer, other, expected=seen)
@@ -312,7 +313,7 @@ def test_a_change_needs_a_reason_and_the_plan_that_was_seen(importer):
 def test_a_person_without_the_right_is_refused_before_tables_are_locked(importer):
     reader = Person(id=9, name="r", display_name="R", roles=frozenset({Role.READER}))
     with count_statements() as counts, unit_of_work(importer.engine) as db, pytest.raises(NotAllowed):
-        correct_boxes(db, by=reader, dataset="d", content=b"", file="", why="", expected="", now=NOW)
+        correct_boxes(db, by=reader, dataset="d", content=b"", file="", reason="", expected="", now=NOW)
     assert not [statement for statement in counts.statements if "LOCK" in statement]
 
 
@@ -345,7 +346,9 @@ def test_questions_are_not_taken_while_their_boxes_change(importer, use_question
 
     with ThreadPoolExecutor() as pool:
         with unit_of_work(importer.engine) as db:
-            correct_boxes(db, by=BY, dataset="d", content=content, file="f", why="w", expected=seen, now=NOW)
+            correct_boxes(
+                db, by=BY, dataset="d", content=content, file="f", reason="w", expected=seen, now=NOW
+            )
             use_result = pool.submit(use)
             assert not wait([use_result], timeout=0.5).done
         use_result.result()
@@ -387,7 +390,7 @@ def test_the_command_shows_a_preview_and_changes_on_request(workspace_engine, tm
     assert "q-1: no boxes → Nodule 30 × 40 px at 10, 20 on r1" in output.out
     assert "nothing was changed" in output.err
     assert cli.main([*arguments, "--yes"]) == 1
-    assert "why: state the reason" in capsys.readouterr().err
+    assert "reason: state the reason" in capsys.readouterr().err
     assert cli.main([*arguments, "--yes", "--why", "second reading"]) == 0
     assert "Changed the boxes of 1 question." in capsys.readouterr().out
     assert load_boxes(importer, 1) == [("r1", "Nodule", (10, 20, 40, 60), 100)]

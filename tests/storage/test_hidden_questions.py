@@ -184,7 +184,7 @@ def test_reviewer_may_not_hide_list_measure_or_remove(world):
             lambda: review.hide_questions(db, **target, plan=PLAN, mask_secret=MASK_SECRET, now=NOW),
             lambda: review.list_hidden_questions(db, **target),
             lambda: review.compute_batch_attention(db, **target),
-            lambda: review.remove_hidden(db, **target, numbers=[1], why="so", now=NOW),
+            lambda: review.remove_hidden(db, **target, numbers=[1], reason="so", now=NOW),
         ):
             with pytest.raises(NotAllowed):
                 request()
@@ -325,7 +325,7 @@ def test_removed_hidden_question_is_in_no_count_but_in_the_audit_trail(world):
             by=world.people["cora"],
             batch="asked",
             numbers=[judged_question.question_row_id, open_question.question_row_id],
-            why="the key was wrong before",
+            reason="the key was wrong before",
             now=NOW,
         )
     assert removed_count == 2
@@ -342,7 +342,7 @@ def test_removed_hidden_question_is_in_no_count_but_in_the_audit_trail(world):
             by=world.people["cora"],
             batch="asked",
             numbers=[judged_question.question_row_id],
-            why="again",
+            reason="again",
             now=NOW,
         )
 
@@ -358,7 +358,7 @@ def test_removal_needs_a_reason(world):
             by=world.people["cora"],
             batch="asked",
             numbers=[list_hidden(world)[0].question_row_id],
-            why=" ",
+            reason=" ",
             now=NOW,
         )
 

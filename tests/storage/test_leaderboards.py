@@ -516,7 +516,7 @@ def test_the_row_of_readers_counts_the_same_questions_without_exclusions(world, 
                 study="readers",
                 case=numbers[key],
                 reader=reader,
-                why="test",
+                reason="test",
                 now=NOW,
             )
     reference = set_readers(world, "readers")

@@ -398,7 +398,7 @@ def test_exact_match_can_be_chosen_and_amended(study_world):
     assert find_result(load_report(study_world).tables.accuracy, rater="rea", group="all").correct == 4
     with unit_of_work(study_world.engine) as db:
         studies.change_protocol(
-            db, by=study_world.cora, study="first", why="controlled vocabulary",
+            db, by=study_world.cora, study="first", reason="controlled vocabulary",
             protocol=replace(PROTOCOL, open_answers=OpenAnswerRule.EXACT_MATCH), now=NOW,
         )  # fmt: skip
     report = load_report(study_world)

@@ -117,9 +117,9 @@ def test_protocol_change_after_the_first_answer_needs_a_reason(engine: Engine) -
         studies.change_protocol(db, by=study_world.cora, study="first", protocol=changed, now=NOW)
     with unit_of_work(engine) as db:
         version = studies.change_protocol(
-            db, by=study_world.cora, study="first", protocol=changed, why="two keys are wrong", now=NOW
+            db, by=study_world.cora, study="first", protocol=changed, reason="two keys are wrong", now=NOW
         )
-    assert (version.version, version.answers_before, version.why) == (2, 1, "two keys are wrong")
+    assert (version.version, version.answers_before, version.reason) == (2, 1, "two keys are wrong")
 
 
 @pytest.mark.parametrize("change", [{"going_back": True}, {"shuffle_options": False}, {"guideline": "Look."}])
@@ -132,7 +132,7 @@ def test_reading_conditions_are_fixed_after_the_first_answer(engine: Engine, cha
             by=study_world.cora,
             study="first",
             protocol=replace(Protocol(), **change),
-            why="better",
+            reason="better",
             now=NOW,
         )
 
@@ -176,9 +176,9 @@ def test_reader_profile_is_copied_to_the_next_study(engine: Engine) -> None:
 def test_exclusion_needs_an_existing_case_and_a_reason(engine: Engine) -> None:
     study_world = make_study_world(engine)
     with pytest.raises(InvalidValue, match="has cases 1 to 6, not 99"), unit_of_work(engine) as db:
-        studies.exclude_readings(db, by=study_world.cora, study="first", case=99, why="wrong key", now=NOW)
+        studies.exclude_readings(db, by=study_world.cora, study="first", case=99, reason="wrong key", now=NOW)
     with pytest.raises(InvalidValue, match="enter a reason"), unit_of_work(engine) as db:
-        studies.exclude_readings(db, by=study_world.cora, study="first", case=1, why=" ", now=NOW)
+        studies.exclude_readings(db, by=study_world.cora, study="first", case=1, reason=" ", now=NOW)
 
 
 def test_parts_design_needs_enough_readers(engine: Engine) -> None:

@@ -296,7 +296,7 @@ def test_reading_records_its_start_and_protocol_version(engine: Engine) -> None:
     with unit_of_work(engine) as db:
         changed = replace(Protocol(), exclusions="none")
         studies.change_protocol(
-            db, by=study_world.cora, study="first", protocol=changed, why="named", now=NOW
+            db, by=study_world.cora, study="first", protocol=changed, reason="named", now=NOW
         )
     answer_case(study_world)
     with read_only_session(engine) as db:

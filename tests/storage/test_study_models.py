@@ -72,9 +72,9 @@ def list_models(study_world, study: str = "first"):
         }
 
 
-def choose(study_world, *, why: str = "", **names):
+def choose(study_world, *, reason: str = "", **names):
     with unit_of_work(study_world.engine) as db:
-        return studies.choose_models(db, by=study_world.cora, study="first", why=why, now=NOW, **names)
+        return studies.choose_models(db, by=study_world.cora, study="first", reason=reason, now=NOW, **names)
 
 
 def test_models_of_another_study_do_not_enter_a_new_one(study_world, tmp_path):
@@ -100,7 +100,7 @@ def test_import_adds_the_model_to_the_study_in_a_new_protocol_version(study_worl
     with read_only_session(study_world.engine) as db:
         first, second = studies.list_protocol_versions(db, by=study_world.cora, study="first")
     assert (first.protocol.models, second.protocol.models) == ((), ("m",))
-    assert second.why == "predictions imported from m.jsonl"
+    assert second.reason == "predictions imported from m.jsonl"
     assert second.sha256 == second.protocol.sha256() != first.sha256
 
 
@@ -109,18 +109,18 @@ def test_a_model_is_removed_and_added_with_a_reason_once_answers_are_in(study_wo
     read_all(study_world, "rea")
     with pytest.raises(Refused, match="Enter a reason"):
         choose(study_world, remove=["m"])
-    assert choose(study_world, remove=["m"], why="another version").protocol.models == ()
+    assert choose(study_world, remove=["m"], reason="another version").protocol.models == ()
     assert list_models(study_world) == {"m": (8, 8, False)}
     assert not any(row.kind == "model" for row in load_report(study_world).tables.raters)
     assert any("No models: none was chosen" in sentence for sentence in load_report(study_world).words)
-    assert choose(study_world, add=["m"], why="back").protocol.models == ("m",)
+    assert choose(study_world, add=["m"], reason="back").protocol.models == ("m",)
     with pytest.raises(InvalidValue, match="'x' is not in the study"):
-        choose(study_world, remove=["x"], why="unknown")
+        choose(study_world, remove=["x"], reason="unknown")
 
 
 def test_a_chosen_model_without_answers_is_named(study_world):
     read_all(study_world, "rea")
-    choose(study_world, add=["later"], why="its answers will follow")
+    choose(study_world, add=["later"], reason="its answers will follow")
     assert list_models(study_world) == {"later": (0, 8, True)}
     assert "later has answered none of the cases." in load_report(study_world).words
 
@@ -195,7 +195,7 @@ def test_the_difference_is_withheld_only_below_the_minimum_number_of_cases(study
             by=study_world.cora,
             study="first",
             protocol=replace(protocol, minimum_cases=7),
-            why="the dataset is small",
+            reason="the dataset is small",
             now=NOW,
         )
     report = load_report(study_world)

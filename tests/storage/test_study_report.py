@@ -104,7 +104,7 @@ def test_excluded_case_is_in_no_result_and_listed_with_reason(study_world, tmp_p
             by=study_world.cora,
             study="first",
             case=list_scored_cases(study_world)[0].blind_case.number,
-            why="cut",
+            reason="cut",
             now=NOW,
         )
     study_report = load_report(study_world)
@@ -151,7 +151,7 @@ def test_html_loads_nothing_and_escapes_texts(study_world):
     read_all(study_world, "rea")
     with unit_of_work(study_world.engine) as db:
         studies.exclude_readings(
-            db, by=study_world.cora, study="first", case=2, why="<script>x</script>", now=NOW
+            db, by=study_world.cora, study="first", case=2, reason="<script>x</script>", now=NOW
         )
     page = render_html(load_report(study_world))
     assert "<script" not in page
@@ -270,9 +270,9 @@ def test_every_change_of_the_data_changes_the_digest(study_world, tmp_path):
         lambda: import_model_answers(study_world, tmp_path, dict(list(answers.items())[:5])),
         lambda: import_model_answers(study_world, tmp_path, answers, model="n"),
         lambda: change(studies.set_profile, reader="rea", profile=ReaderProfile(years=3), of_reference=True),
-        lambda: change(studies.exclude_readings, case=2, why="A wrist."),
+        lambda: change(studies.exclude_readings, case=2, reason="A wrist."),
         lambda: change(
-            studies.change_protocol, protocol=Protocol(model="n", minimum_cases=3), why="A pilot study."
+            studies.change_protocol, protocol=Protocol(model="n", minimum_cases=3), reason="A pilot study."
         ),
         lambda: change(studies.close_study),
     ):

@@ -28,7 +28,7 @@ def data():
     complete = simulate_study(Size(readers=3, models=2, cases=40, target=1, before=None))
     [version] = complete.versions
     exclusion = Exclusion(
-        study_id=1, case_id=complete.cases[5].blind_case.id, reader_id=None, why="wrong side",
+        study_id=1, case_id=complete.cases[5].blind_case.id, reader_id=None, reason="wrong side",
         excluded_by=None, excluded_at=datetime(2026, 1, 1, tzinfo=UTC),
     )  # fmt: skip
     protocol = replace(version.protocol, bootstrap=100)

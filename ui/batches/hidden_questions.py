@@ -183,7 +183,7 @@ def _show_removal_form(batch: Batch, hidden_rows: list[review.ListedHiddenQuesti
     )
     reason = st.text_input(
         "Reason for removal",
-        key=f"{form_key}-why-{batch.id}",
+        key=f"{form_key}-reason-{batch.id}",
         max_chars=500,
         placeholder="For example: the key was wrong before it was swapped",
     )
@@ -235,7 +235,7 @@ def _hide(batch: str, batch_id: int, plan: HiddenPlan) -> str:
 def _remove(batch: str, batch_id: int, question_ids: tuple[int, ...], reason: str) -> str:
     with unit_of_work() as db:
         removed_count = review.remove_hidden(
-            db, by=current_person(), batch=batch, numbers=question_ids, why=reason, now=clock()
+            db, by=current_person(), batch=batch, numbers=question_ids, reason=reason, now=clock()
         )
     state.clear_form(f"unhide-{batch_id}")
     return f"{count_text(removed_count, 'hidden question')} removed: {reason.strip()}"

@@ -73,7 +73,7 @@ def _show_exemption_form(batch: Batch, requirement: review.BatchRequirement, rev
         for reviewer in reviewers
         if reviewer.name not in exempted
     }
-    keys = {name: f"{form_key}-{name}-{batch.id}" for name in ("who", "why")}
+    keys = {name: f"{form_key}-{name}-{batch.id}" for name in ("who", "reason")}
     # In a form, a click on the button includes the text that is still being typed.
     with st.form(f"{form_key}-form-{batch.id}", border=False):
         person_column, reason_column = st.columns(2)
@@ -87,7 +87,7 @@ def _show_exemption_form(batch: Batch, requirement: review.BatchRequirement, rev
         )
         reason_column.text_input(
             "Reason for the exemption",
-            key=keys["why"],
+            key=keys["reason"],
             max_chars=500,
             placeholder="For example: reviewed the pilot",
         )
@@ -253,7 +253,7 @@ def _exempt(batch: str, batch_id: int, keys: dict[str, str]) -> str:
     reviewer = state.get_widget_value(keys["who"])
     if not isinstance(reviewer, str):
         raise InvalidValue("reviewer", "choose the reviewer to exempt")
-    reason = str(state.get_widget_value(keys["why"]) or "")
+    reason = str(state.get_widget_value(keys["reason"]) or "")
     with unit_of_work() as db:
         review.exempt_reviewer(
             db, by=current_person(), batch=batch, reviewer=reviewer, reason=reason, now=clock()

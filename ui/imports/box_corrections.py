@@ -98,7 +98,9 @@ def _show_preview(person: Person, name: str, content: bytes, options: _Options, 
         st.error(escape_markdown(f"{name}: {error}"))
         return
     _show_plan(plan, name)
-    why = st.text_input("Reason", key=f"{form_key}-why", placeholder="required; stored in the audit trail")
+    reason = st.text_input(
+        "Reason", key=f"{form_key}-reason", placeholder="required; stored in the audit trail"
+    )
     skip_bad = bool(plan.refusals) and st.checkbox(
         f"Leave out {count_text(len(plan.refusals), 'invalid box', 'invalid boxes')}", key=f"{form_key}-bad"
     )
@@ -106,12 +108,12 @@ def _show_preview(person: Person, name: str, content: bytes, options: _Options, 
         f"Change {count_text(len(plan.changes), 'question')}",
         key=f"{form_key}-go",
         type="primary",
-        disabled=not plan.changes or not why.strip() or (bool(plan.refusals) and not skip_bad),
+        disabled=not plan.changes or not reason.strip() or (bool(plan.refusals) and not skip_bad),
         on_click=run_action,
         args=(_change_boxes, person, options, name, hashlib.sha256(content).hexdigest()),
         kwargs={
             "file_key": f"{form_key}-file",
-            "why": why,
+            "reason": reason,
             "expected": plan.hash_changes(),
             "notice_key": _NOTICE_KEY,
         },
@@ -143,7 +145,7 @@ def _show_plan(plan: BoxPlan, file: str) -> None:
 
 
 def _change_boxes(
-    person: Person, options: _Options, name: str, digest: str, *, file_key: str, why: str, expected: str
+    person: Person, options: _Options, name: str, digest: str, *, file_key: str, reason: str, expected: str
 ) -> str:
     file = state.get_widget_value(file_key)
     content = b"" if file is None else file.getvalue()  # type: ignore[attr-defined]  # an uploaded file
@@ -151,8 +153,9 @@ def _change_boxes(
         raise Refused("The file has changed. Check the preview again.")
     with unit_of_work() as db:
         plan = correct_boxes(
-            db, by=person, dataset=options.dataset, content=content, file=name, why=why, match=options.match,
-            labels=options.labels, replace=options.replace, expected=expected, now=clock(),
+            db, by=person, dataset=options.dataset, content=content, file=name, reason=reason,
+            match=options.match, labels=options.labels, replace=options.replace, expected=expected,
+            now=clock(),
         )  # fmt: skip
     state.clear_form("boxes")
     return (

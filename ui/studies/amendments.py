@@ -36,9 +36,9 @@ def _show_protocol_form(person: Person, summary: StudySummary, latest_version: P
         st.caption("Reading has begun. The reading conditions are fixed; any other change is an amendment.")
     new_protocol = show_protocol_fields(form_key, latest_version.protocol, frozen=study.frozen)
     changes = () if new_protocol is None else diff_protocols(latest_version.protocol, new_protocol)
-    why = st.text_input(
+    reason = st.text_input(
         "Reason for the change",
-        key=f"{form_key}-why",
+        key=f"{form_key}-reason",
         placeholder="required after the first answer" if summary.answers else "",
     )
     if changes:
@@ -55,17 +55,19 @@ def _show_protocol_form(person: Person, summary: StudySummary, latest_version: P
     st.button(
         f"Save version {latest_version.version + 1}",
         key=f"{form_key}-write",
-        disabled=not changes or (summary.answers > 0 and not why.strip()),
+        disabled=not changes or (summary.answers > 0 and not reason.strip()),
         on_click=run_action,
-        args=(_change_protocol, person, study.name, new_protocol, why),
+        args=(_change_protocol, person, study.name, new_protocol, reason),
         kwargs={"notice_key": "protocol"},
     )
     show_notice("protocol")
 
 
-def _change_protocol(person: Person, study: str, protocol: Protocol, why: str) -> str:
+def _change_protocol(person: Person, study: str, protocol: Protocol, reason: str) -> str:
     with unit_of_work() as db:
-        version = studies.change_protocol(db, by=person, study=study, protocol=protocol, why=why, now=clock())
+        version = studies.change_protocol(
+            db, by=person, study=study, protocol=protocol, reason=reason, now=clock()
+        )
     return f"Saved protocol version {version.version}, SHA-256 {version.sha256}."
 
 
@@ -85,13 +87,13 @@ def _show_exclusion_form(person: Person, summary: StudySummary, readers: Sequenc
     reader = st.selectbox(
         "Reader", readers, index=None, key=f"{form_key}-reader", placeholder="all readers and models"
     )
-    why = st.text_input("Reason for exclusion", key=f"{form_key}-why")
+    reason = st.text_input("Reason for exclusion", key=f"{form_key}-reason")
     st.button(
         "Exclude",
         key=f"{form_key}-leave",
-        disabled=not why.strip() or (case is None and reader is None),
+        disabled=not reason.strip() or (case is None and reader is None),
         on_click=run_action,
-        args=(_exclude, person, study.name, None if case is None else int(case), reader, why),
+        args=(_exclude, person, study.name, None if case is None else int(case), reader, reason),
         kwargs={"notice_key": "exclusion"},
     )
     show_notice("exclusion")
@@ -100,7 +102,7 @@ def _show_exclusion_form(person: Person, summary: StudySummary, readers: Sequenc
             {
                 "Case": "all" if exclusion.case is None else exclusion.case,
                 "Reader": exclusion.reader or "all",
-                "Reason": exclusion.why,
+                "Reason": exclusion.reason,
                 "Date": f"{exclusion.excluded_at:%Y-%m-%d %H:%M} UTC",
             }
             for exclusion in exclusions
@@ -110,9 +112,11 @@ def _show_exclusion_form(person: Person, summary: StudySummary, readers: Sequenc
     st.caption("Exclusions are permanent. The report lists each with its reason.")
 
 
-def _exclude(person: Person, study: str, case: int | None, reader: str | None, why: str) -> str:
+def _exclude(person: Person, study: str, case: int | None, reader: str | None, reason: str) -> str:
     with unit_of_work() as db:
-        studies.exclude_readings(db, by=person, study=study, case=case, reader=reader, why=why, now=clock())
+        studies.exclude_readings(
+            db, by=person, study=study, case=case, reader=reader, reason=reason, now=clock()
+        )
     excluded_text = " of ".join(filter(None, [None if case is None else f"case {case}", reader]))
     return f"Excluded from the analysis: {excluded_text}."
 

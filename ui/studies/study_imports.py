@@ -64,21 +64,21 @@ def _show_choice(person: Person, summary: StudySummary, models: tuple[StudyModel
     if primary_model:
         st.caption(f"`{primary_model}` is always in the study, as the model of the primary comparison.")
     changed = set(chosen) != set(chosen_before)
-    why = ""
+    reason = ""
     if summary.answers and changed:
-        why = st.text_input(
-            "Reason for the change", key=f"{form_key}-why", placeholder="required after the first answer"
+        reason = st.text_input(
+            "Reason for the change", key=f"{form_key}-reason", placeholder="required after the first answer"
         )
     st.button(
         "Save models",
         key=f"{form_key}-save",
-        disabled=not changed or (summary.answers > 0 and not why.strip()),
+        disabled=not changed or (summary.answers > 0 and not reason.strip()),
         on_click=run_action,
         args=(_choose_models, person, study.name),
         kwargs={
             "add": tuple(name for name in chosen if name not in chosen_before),
             "remove": tuple(name for name in chosen_before if name not in chosen),
-            "why": why,
+            "reason": reason,
             "notice_key": _NOTICE_KEY,
         },
     )
@@ -87,10 +87,10 @@ def _show_choice(person: Person, summary: StudySummary, models: tuple[StudyModel
 
 
 def _choose_models(
-    person: Person, study: str, *, add: tuple[str, ...], remove: tuple[str, ...], why: str
+    person: Person, study: str, *, add: tuple[str, ...], remove: tuple[str, ...], reason: str
 ) -> str:
     with unit_of_work() as db:
         version = studies.choose_models(
-            db, by=person, study=study, add=add, remove=remove, why=why, now=clock()
+            db, by=person, study=study, add=add, remove=remove, reason=reason, now=clock()
         )
     return f"Saved protocol version {version.version}."

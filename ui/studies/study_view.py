@@ -243,7 +243,7 @@ def _show_protocol(versions: tuple[ProtocolVersion, ...]) -> None:
         st.markdown(
             escape_markdown(
                 f"Version {new_version.version}, {new_version.written_at:%Y-%m-%d %H:%M} UTC, {timing}."
-                f" {new_version.why}"
+                f" {new_version.reason}"
             )
         )
         show_table(changes)
