@@ -53,7 +53,7 @@ class BenchExpert:
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class BenchCell:
-    """One score to give: the position of the report and of the version, both from 1, and the scale."""
+    """What one score is about: the position of the report and of the version, both from 1, and the scale."""
 
     report: int
     version: int

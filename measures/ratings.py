@@ -76,9 +76,9 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     _refuse_where(table["task"] == ALL, "task", f'"{ALL}" is reserved for all tasks together', table)
     options = _map_distinct(table["n_options"], lambda text: text.removesuffix(".0"))
     table["n_options"] = options
-    is_whole = options.isin([text for text in options.unique() if _NUMBER_OF_OPTIONS.fullmatch(text)])
+    is_integer = options.isin([text for text in options.unique() if _NUMBER_OF_OPTIONS.fullmatch(text)])
     _refuse_where(
-        (options != "") & ~is_whole, "n_options", "must be an integer of 2 or more, or empty", table
+        (options != "") & ~is_integer, "n_options", "must be an integer of 2 or more, or empty", table
     )
     table["correct"] = _map_distinct(table["correct"], str.lower)
     _refuse_where(

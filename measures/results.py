@@ -218,7 +218,7 @@ class UnpairedDifference:
 class MrmcComparison:
     """Mean of the readers' accuracies (or of another ``measure``) minus that of ``model``.
 
-    Each reader counts once. ``arm`` is "" if a reader with several arms counts with the mean over the arms,
+    Each reader counts once. ``arm`` is "" if the mean over the arms is used for a reader with several arms,
     otherwise the arm whose answers are used. With ``includes_helpers``, readers who helped to set the
     reference are included; with ``leave_one_out`` each of them, and the model, is scored by a reference made
     without this reader. With ``random_readers`` the interval is valid for similar readers, otherwise for

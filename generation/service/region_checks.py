@@ -204,10 +204,11 @@ def open_sentence(
         db: a read-only session.
         person: the expert.
         check_id: the id of the check.
-        sentence: the sentence; None, or one that does not exist, for the first one without a mark.
+        sentence: the sentence to open. If it is None or does not exist, the first one without a mark is
+            opened.
 
     Returns:
-        The report; the task if every sentence is marked and none was requested.
+        The sheet of the sentence. If every sentence is marked and none was requested, the expert's task.
 
     Raises:
         NotFound: the person is not an expert of the check.

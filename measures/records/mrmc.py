@@ -1,7 +1,7 @@
 """Compares the readers together with each model, and the arms of a study; each reader counts once.
 
 ``cases`` is the number of questions that the model and at least one reader answered. The difference is
-readers minus model. A reader with several arms counts with the mean over the arms, and there is a further
+readers minus model. For a reader with several arms the mean over the arms is used, and there is a further
 result for each arm. Readers who helped to set the reference are left out; if there are any, a second result
 includes them. By the settings, a third result of accuracy scores each of them, and the model compared with
 them, by a reference made without that reader.

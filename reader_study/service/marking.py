@@ -149,10 +149,11 @@ def load_marking_sheet(
         db: a read-only session.
         person: the marker.
         study_id: the id of the study.
-        answer: the answer; None, or an answer that no longer exists, for the first one without a mark.
+        answer: the answer to open. If it is None or no longer exists, the first one without a mark is opened.
 
     Returns:
-        The answer; the task if there is no answer, or every answer is marked and none was requested.
+        The sheet of the answer. If there is no answer, or every answer is marked and none was requested, the
+        marker's task.
 
     Raises:
         NotFound: the person does not mark in the study.

@@ -90,7 +90,7 @@ def test_a_rebound_name_neither_signs_in_nor_reads(app):
         assert browser.post("/sign-in", data=fields).status_code == 303
 
 
-def test_a_wrong_setting_is_named_at_the_start(tmp_path):
+def test_the_message_names_a_wrong_setting_at_the_start(tmp_path):
     environment = {
         **os.environ,
         "OVERREAD_HOME": str(tmp_path / "home"),

@@ -85,7 +85,7 @@ def test_click_on_the_image_draws_no_box(app, open_question):
     assert verdict.decision == "accept"
 
 
-def test_missing_field_is_named_and_nothing_is_saved(app, open_question):
+def test_the_message_names_the_missing_field_and_nothing_is_saved(app, open_question):
     page = open_question(5)
     press(page, "5443ya")
     expect(page.get_by_role("alert")).to_have_text(

@@ -69,7 +69,7 @@ def test_an_admin_adds_and_tests_an_endpoint(sign_in_as, run_page, server, monke
     assert PLANTED not in str(page)
 
 
-def test_a_wrong_field_is_named_below_the_form(sign_in_as, run_page):
+def test_the_message_names_a_wrong_field_below_the_form(sign_in_as, run_page):
     sign_in_as("ada", Role.ADMIN)
     page = run_page(ENDPOINTS)
     for label, value in (

@@ -229,7 +229,7 @@ def test_second_verdict_of_the_same_revision_is_refused(client):
     assert count_rows(VerdictRow) == 1
 
 
-def test_missing_field_is_named(client):
+def test_the_message_names_the_missing_field(client):
     response = client.post("/judging/verdict", json=make_verdict(difficulty=None))
     assert response.status_code == 422
     assert "your own difficulty" in response.json()["error"]

@@ -144,7 +144,7 @@ def test_a_workspace_with_rows_everywhere_agrees_with_its_checkpoint(full):
 
 
 @pytest.mark.parametrize("table", sorted(COVERED))
-def test_an_edited_row_is_named_with_its_column(full, table):
+def test_the_message_names_an_edited_row_with_its_column(full, table):
     engine, workspace = full
     with engine.connect() as connection:
         key, condition = first_key(connection, table)
@@ -160,7 +160,7 @@ def test_an_edited_row_is_named_with_its_column(full, table):
 
 
 @pytest.mark.parametrize("table", sorted(COVERED))
-def test_a_deleted_row_is_named(full, table):
+def test_the_message_names_a_deleted_row(full, table):
     engine, workspace = full
     with engine.connect() as connection:
         key, condition = first_key(connection, table)
@@ -169,7 +169,7 @@ def test_a_deleted_row_is_named(full, table):
     assert any(row in fault for fault in result.faults), result.faults
 
 
-def test_a_role_that_was_inserted_is_named(full):
+def test_the_message_names_a_role_that_was_inserted(full):
     engine, workspace = full
     with engine.connect() as connection:
         person = connection.exec_driver_sql("SELECT id FROM person WHERE name = 'ruth'").scalar_one()
@@ -193,7 +193,7 @@ def test_what_the_services_change_after_a_checkpoint_is_accounted_for(engine, tm
     assert verified(engine, workspace).faults == ()
 
 
-def test_a_dropped_trigger_is_named(world, tmp_path):
+def test_the_message_names_a_dropped_trigger(world, tmp_path):
     with world.engine.begin() as connection:
         on_table = "" if world.engine.dialect.name == "sqlite" else " ON verdict"
         connection.exec_driver_sql(f"DROP TRIGGER verdict_no_update{on_table}")
@@ -332,7 +332,7 @@ def test_no_checkpoint_covers_up_a_change_until_somebody_accepts_it(world, tmp_p
     assert (last.reason, "answer changed" in last.old) == ("key repaired by hand", True)
 
 
-def test_digests_that_were_altered_or_removed_are_named(world, tmp_path):
+def test_the_message_names_digests_that_were_altered_or_removed(world, tmp_path):
     workspace = make_workspace(world.engine, tmp_path / "home")
     take_checkpoint(world.engine, workspace)
     with read_only_session(world.engine) as db:

@@ -59,7 +59,7 @@ def read_rows(workspace: Workspace) -> dict[str, list[bytes]]:
     return rows_by_table
 
 
-def test_backup_restores_the_same_rows_files_and_images(workspace, backup, empty_workspace):
+def test_a_restored_workspace_has_the_same_rows_files_and_images(workspace, backup, empty_workspace):
     restored = restore_backup(backup, empty_workspace, now=LATER)
     assert read_rows(empty_workspace) == read_rows(workspace)
     assert restored.missing_images == ()
@@ -69,7 +69,7 @@ def test_backup_restores_the_same_rows_files_and_images(workspace, backup, empty
         assert get_image_store(empty_workspace).read(name) == get_image_store(workspace).read(name)
 
 
-def test_backup_taken_during_writes_restores_consistent_rows(workspace, engine, tmp_path, empty_workspace):
+def test_a_backup_made_during_writes_contains_consistent_rows(workspace, engine, tmp_path, empty_workspace):
     """Each writer's transaction adds a person and an audit entry; a backup contains both or neither."""
     stop, saved_names = threading.Event(), []
 
@@ -212,7 +212,9 @@ def test_database_in_use_is_not_replaced(sqlite_engine, tmp_path):
         restore_backup(result.path, workspace, replace=True, now=LATER)
 
 
-def test_missing_image_is_named_and_the_rest_is_backed_up(workspace, engine, tmp_path, empty_workspace):
+def test_the_message_names_the_missing_image_and_the_rest_is_backed_up(
+    workspace, engine, tmp_path, empty_workspace
+):
     [first, *_] = sorted(path.name for path in workspace.images.rglob("*") if path.is_file())
     get_image_store(workspace).remove(first)
     result = make_backup(workspace, tmp_path / "b.backup", now=NOW)

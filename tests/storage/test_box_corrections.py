@@ -1,4 +1,4 @@
-"""Boxes of COCO and Label Studio become those of existing questions, on record and never silently."""
+"""Boxes of COCO and Label Studio files replace those of existing questions; every change is recorded."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def test_the_search_finds_questions_by_their_new_boxes(importer):
         (("a.png", "Nodule", 90, 1, 20, 2), "boxes", "extends 10 pixels beyond"),
     ],
 )  # fmt: skip
-def test_box_that_does_not_fit_is_refused_by_name(importer, box, field, reason):
+def test_the_error_for_a_box_that_does_not_fit_names_the_question(importer, box, field, reason):
     refusals = plan(importer, make_coco(box)).refusals
     assert [refusal.field for refusal in refusals] == ([field] if field else [])
     assert all(reason in refusal.reason for refusal in refusals)

@@ -174,7 +174,7 @@ def test_indexing_runs_in_parts(engine):
     assert calls == 3
 
 
-def test_unknown_dataset_or_question_is_named(world):
+def test_the_message_names_the_unknown_dataset_or_question(world):
     with read_only_session(world.engine) as db:
         with pytest.raises(NotFound, match="no dataset 'other'"):
             search_questions(db, by=BY, search=Search(dataset="other"))

@@ -61,7 +61,7 @@ def test_first_start_prepares_the_workspace(installation):
     assert [check for check in run_health_checks(installation) if not check.passed] == []
 
 
-def test_workspace_folder_that_cannot_be_created_is_named(tmp_path, monkeypatch):
+def test_the_message_names_the_workspace_folder_that_cannot_be_created(tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "file" / "workspace"))
     with pytest.raises(NotNow, match=r"The workspace folder .*workspace could not be created"):

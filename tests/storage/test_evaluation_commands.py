@@ -113,7 +113,7 @@ def test_a_program_that_fails_is_reported_and_nothing_of_the_part_is_stored(worl
     assert count_answers(world.engine) == 0
 
 
-def test_a_program_that_does_not_exist_is_named(world):
+def test_the_message_names_a_program_that_does_not_exist(world):
     run("plan", "p", "demo", "v1", "--command", "Looker 1", "--condition", "no-image")
     failed = run("run", "p", "--command", "/nowhere/python inference.py")
     assert "/nowhere/python cannot be started: No such file or directory." in failed.stderr

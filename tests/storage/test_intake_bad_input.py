@@ -261,7 +261,7 @@ REX_QUESTION = {
         ),
     ],
 )
-def test_bad_member_of_an_object_is_named_by_its_key(importer, content, record_name, reason):
+def test_the_message_names_the_bad_member_of_an_object_by_its_key(importer, content, record_name, reason):
     refusals = importer.refused(content.encode(), "rex.json").refusals
     assert [refusal.record for refusal in refusals] == [record_name]
     assert reason in refusals[0].reason

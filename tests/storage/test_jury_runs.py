@@ -312,7 +312,7 @@ def test_a_reader_may_neither_plan_nor_see_a_jury(importer, server):
         load_question_votes(db, by=reader, question_row_id=1)
 
 
-def test_an_unknown_jury_or_setting_is_named(importer, server):
+def test_the_message_names_an_unknown_jury_or_setting(importer, server):
     add_questions(importer, server, "Is it there?")
     with pytest.raises(NotFound, match="no jury 7"):
         read(importer, load_jury_progress, jury_id=7, now=NOW)

@@ -384,7 +384,7 @@ def test_a_server_that_is_down_undoes_nothing_and_the_mail_can_be_sent_again(wor
         assert server.take_mails() == [("ruth@example.org", [ASSIGNED])]
 
 
-def test_a_refused_address_is_named_for_the_admin(world, server):
+def test_the_message_names_a_refused_address_for_the_admin(world, server):
     server.refused.add("ruth@example.org")
     assign(world, "ruth", "remo")
     run_jobs(world.engine)

@@ -509,7 +509,9 @@ def test_commands_assign_markers_and_exchange_marks_by_file(workspace_study, cap
         ("question_id,answer,mark\nQ99,fluid,right\n", "is not an answer to be marked in first"),
     ],
 )
-def test_file_of_marks_is_refused_by_line_and_field(workspace_study, capsys, tmp_path, content, reason):
+def test_the_error_for_a_file_of_marks_names_its_line_and_field(
+    workspace_study, capsys, tmp_path, content, reason
+):
     file = tmp_path / "marks.csv"
     file.write_text(content)
     assert cli.main(["study", "mark", "first", str(file), "--by", "ruth"]) == 1

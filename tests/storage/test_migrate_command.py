@@ -54,7 +54,7 @@ def test_a_command_leaves_older_tables_alone_and_says_what_to_do(old_tables, com
     assert backups() == []
 
 
-def test_migrate_writes_a_backup_that_restores_and_upgrades(old_tables, capsys):
+def test_migrate_writes_a_backup_that_can_be_restored_and_upgraded(old_tables, capsys):
     assert main(["migrate"]) == 0
     [backup] = backups()
     assert str(backup) in capsys.readouterr().out

@@ -478,7 +478,7 @@ def test_keys_and_headers_of_the_environment_are_not_sent(sqlite_engine, fresh_s
     assert "authorization" not in fresh_server.headers[0]
 
 
-def test_a_missing_key_is_named_with_the_variable_that_holds_it(
+def test_the_message_names_a_missing_key_with_the_variable_that_holds_it(
     sqlite_engine, fresh_server, tmp_path, monkeypatch
 ):
     endpoint = add_endpoint(sqlite_engine, fresh_server.url, key_name="hospital")

@@ -92,7 +92,7 @@ def command(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("name", list_names())
-def test_an_old_workspace_opens_is_repaired_backs_up_and_restores(name, command, tmp_path):
+def test_an_old_workspace_can_be_opened_repaired_backed_up_and_restored(name, command, tmp_path):
     old = old_workspace(name, tmp_path / "old")
     command(old, "migrate")
     assert list_differences(get_engine(old.database_url)) == []
@@ -125,7 +125,7 @@ def back_up_and_restore(old: Workspace, there: Workspace, command) -> None:
 
 
 @pytest.mark.parametrize("name", WITHOUT_SECOND_OPINIONS)
-def test_a_backup_of_an_old_workspace_that_was_never_repaired_restores(name, command, tmp_path):
+def test_a_backup_of_an_old_workspace_that_was_never_repaired_can_be_restored(name, command, tmp_path):
     """The backup lacks a table of its revision; the restored workspace has it, empty."""
     old = old_workspace(name, tmp_path / "old")
     made = make_backup(old, tmp_path / "old.backup", with_images=False, now=NOW)

@@ -62,7 +62,7 @@ def test_roles_are_replaced(engine):
     assert changed.roles == {Role.COORDINATOR}
 
 
-def test_stale_change_of_roles_is_refused_naming_both_versions(engine):
+def test_the_error_for_a_stale_change_of_roles_names_both_versions(engine):
     add_person(engine, "anna", Role.REVIEWER)
     change_roles = partial(
         accounts.change_roles, by=BY, name="anna", expected_roles=[Role.REVIEWER], now=NOON

@@ -78,7 +78,7 @@ def test_cases_can_come_from_a_batch_only(engine: Engine) -> None:
     assert question_row_ids <= set(study_world.world.questions)
 
 
-def test_unknown_source_is_named(engine: Engine) -> None:
+def test_the_message_names_the_unknown_source(engine: Engine) -> None:
     study_world = make_study_world(engine)
     with pytest.raises(NotFound, match="no release 'v9'"):
         create_study(

@@ -342,7 +342,7 @@ def test_a_comparison_uses_the_sources_of_the_draw(dataset):
         compare(RiskSource.CONTRADICTIONS)
 
 
-def test_a_rate_of_zero_in_a_comparison_is_named():
+def test_the_message_names_a_rate_of_zero_in_a_comparison():
     with pytest.raises(InvalidValue, match="rate: must be above 0 %"):
         parse_assumptions("0:5")
     with pytest.raises(InvalidValue, match="must have the form 10:5"):

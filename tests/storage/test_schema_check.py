@@ -102,17 +102,17 @@ def test_a_schema_survives_json(engine: Engine) -> None:
     assert schema_from_json(schema_to_json(schema)) == schema
 
 
-def test_a_missing_table_is_named_without_its_parts(engine: Engine) -> None:
+def test_the_message_names_a_missing_table_without_its_parts(engine: Engine) -> None:
     execute(engine, "DROP TABLE look")
     assert list_differences(engine) == ["table look is missing"]
 
 
-def test_a_missing_trigger_is_named_with_its_table(engine: Engine) -> None:
+def test_the_message_names_a_missing_trigger_with_its_table(engine: Engine) -> None:
     execute(engine, drop_trigger(engine, "audit_entry_no_update", "audit_entry"))
     assert list_differences(engine) == ["trigger audit_entry_no_update is missing on audit_entry"]
 
 
-def test_altered_trigger_is_named(engine: Engine) -> None:
+def test_the_message_names_the_altered_trigger(engine: Engine) -> None:
     if is_sqlite(engine):
         replacement = "CREATE TRIGGER verdict_no_delete BEFORE DELETE ON verdict BEGIN SELECT 1; END"
         execute(engine, "DROP TRIGGER verdict_no_delete", replacement)
@@ -124,7 +124,7 @@ def test_altered_trigger_is_named(engine: Engine) -> None:
 
 
 @pytest.mark.postgresql
-def test_altered_trigger_function_is_named(postgres_engine: Engine) -> None:
+def test_the_message_names_the_altered_trigger_function(postgres_engine: Engine) -> None:
     execute(
         postgres_engine,
         "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS "
@@ -135,7 +135,7 @@ def test_altered_trigger_function_is_named(postgres_engine: Engine) -> None:
     ]
 
 
-def test_missing_added_and_altered_columns_are_named(engine: Engine) -> None:
+def test_the_message_names_missing_added_and_altered_columns(engine: Engine) -> None:
     execute(
         engine,
         "ALTER TABLE look DROP COLUMN seconds_away",
@@ -154,7 +154,7 @@ def test_missing_added_and_altered_columns_are_named(engine: Engine) -> None:
 
 
 @pytest.mark.postgresql
-def test_missing_constraints_are_named(postgres_engine: Engine) -> None:
+def test_the_message_names_missing_constraints(postgres_engine: Engine) -> None:
     execute(
         postgres_engine,
         "ALTER TABLE look DROP CONSTRAINT look_pkey",
@@ -170,7 +170,7 @@ def test_missing_constraints_are_named(postgres_engine: Engine) -> None:
     ]
 
 
-def test_missing_constraints_are_named_on_sqlite(sqlite_engine: Engine) -> None:
+def test_the_message_names_missing_constraints_on_sqlite(sqlite_engine: Engine) -> None:
     """SQLite cannot drop a constraint, so the table is recreated without it."""
     execute(
         sqlite_engine,
@@ -195,7 +195,7 @@ def test_missing_constraints_are_named_on_sqlite(sqlite_engine: Engine) -> None:
     ]
 
 
-def test_a_missing_index_is_named(engine: Engine) -> None:
+def test_the_message_names_a_missing_index(engine: Engine) -> None:
     execute(engine, "DROP INDEX question_dataset_key")
     assert list_differences(engine) == ["index question_dataset_key is missing on question"]
 
@@ -223,7 +223,7 @@ def test_foreign_tables_and_plain_indexes_are_ignored(engine: Engine) -> None:
     assert list_differences(engine) == []
 
 
-def test_unexpected_unique_index_is_named(engine: Engine) -> None:
+def test_the_message_names_the_unexpected_unique_index(engine: Engine) -> None:
     execute(engine, "CREATE UNIQUE INDEX look_once ON look (question_id)")
     assert list_differences(engine) == ["index look_once on look is not expected"]
 

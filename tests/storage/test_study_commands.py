@@ -67,7 +67,7 @@ def test_protocol_is_changed_from_a_file(world, capsys, tmp_path):
         ({"seed": True}, "must be an integer"),
     ],
 )
-def test_invalid_protocol_is_refused_by_field(world, capsys, tmp_path, plain, reason):
+def test_the_error_for_an_invalid_protocol_names_its_field(world, capsys, tmp_path, plain, reason):
     cli.main(CREATE_COMMAND)
     file = tmp_path / "protocol.json"
     file.write_text(json.dumps(plain))

@@ -118,7 +118,7 @@ def test_a_model_is_removed_and_added_with_a_reason_once_answers_are_in(study_wo
         choose(study_world, remove=["x"], reason="unknown")
 
 
-def test_a_chosen_model_without_answers_is_named(study_world):
+def test_the_message_names_a_chosen_model_without_answers(study_world):
     read_all(study_world, "rea")
     choose(study_world, add=["later"], reason="its answers will follow")
     assert list_models(study_world) == {"later": (0, 8, True)}

@@ -69,7 +69,7 @@ def test_repeated_own_answer_returns_the_first(answer_first_world):
     assert save_own_answer(answer_first_world, now=NOW + timedelta(seconds=1)) == first
 
 
-def test_different_own_answer_is_refused_naming_both(answer_first_world):
+def test_the_error_for_a_different_own_answer_names_both(answer_first_world):
     save_own_answer(answer_first_world)
     with pytest.raises(StaleRevision, match=r"B\. Effusion, confidence 4 .*C\. Pneumothorax, confidence 5"):
         save_own_answer(answer_first_world, answer=(2,), confidence=5)

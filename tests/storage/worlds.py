@@ -1,4 +1,4 @@
-"""A small world to judge in: a dataset of exams and questions, people, and batches drawn from it.
+"""Test data, which the tests call a world: a dataset of exams and questions, people, and drawn batches.
 
 Rows are inserted directly, so that the test of one package needs no other. Times are fixed.
 """

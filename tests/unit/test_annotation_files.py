@@ -75,7 +75,7 @@ def test_boxes_of_coco_become_one_question_per_image_and_category(tmp_path):
         (annotate(5, 7, 1, None), "bbox", "annotation 5: None is not x, y, width, height"),
     ],
 )
-def test_invalid_annotation_of_coco_is_refused_by_its_id(tmp_path, annotation, field, reason):
+def test_the_error_for_an_invalid_annotation_of_coco_names_its_id(tmp_path, annotation, field, reason):
     content = {"images": IMAGES, "categories": CATEGORIES, "annotations": [annotation]}
     assert read(tmp_path, content, "coco").refusals == [("record 1", field, reason)]
 

@@ -47,7 +47,7 @@ def test_nested_values_have_their_path():
     ]
 
 
-def test_a_removed_value_is_named():
+def test_the_message_names_a_removed_value():
     assert _describe({"a": 1, "b": 2}, {"a": 1}) == ["b: 2 → removed"]
 
 

@@ -44,7 +44,9 @@ def test_replies_are_counted_by_rule_with_those_that_equal_the_key(tmp_path, cap
         ('[{"text": "A"}]', ["--reply", "reply"], "no text in this field. Its fields: text"),
     ],
 )
-def test_what_cannot_be_read_is_named_with_the_way_out(tmp_path, capsys, content, arguments, message):
+def test_the_message_names_what_cannot_be_read_with_the_way_out(
+    tmp_path, capsys, content, arguments, message
+):
     path = tmp_path / "replies.json"
     path.write_text(content)
     assert main(["extraction", str(path), *arguments]) == 1

@@ -269,7 +269,7 @@ def test_a_source_without_its_files_is_refused(tmp_path, name, file, text, messa
         load_source(name, tmp_path)
 
 
-def test_a_missing_column_and_a_wrong_encoding_are_named(tmp_path):
+def test_the_message_names_a_missing_column_and_a_wrong_encoding(tmp_path):
     write_openi(tmp_path)
     (tmp_path / "indiana_reports.csv").write_text("uid,findings\n1,Clear\n", encoding="utf-8")
     with pytest.raises(InvalidValue, match=r"indiana_reports.csv has no column 'MeSH'"):

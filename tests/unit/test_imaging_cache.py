@@ -110,7 +110,7 @@ def test_the_limit_is_a_setting_in_gib(monkeypatch):
 
 
 @pytest.mark.parametrize("limit_text", ["much", "0", "-1", "inf", "nan"])
-def test_an_invalid_cache_limit_is_refused_by_name(monkeypatch, limit_text):
+def test_the_error_for_an_invalid_cache_limit_names_the_setting(monkeypatch, limit_text):
     monkeypatch.setenv("OVERREAD_CACHE_GIB", limit_text)
     with pytest.raises(InvalidValue, match="OVERREAD_CACHE_GIB"):
         cache_limit()

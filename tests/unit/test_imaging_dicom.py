@@ -166,7 +166,7 @@ def test_an_empty_file_is_refused():
         ({"RescaleSlope": "0", "RescaleIntercept": "0"}, "RescaleSlope (0028,1053): is 0"),
     ],
 )
-def test_an_invalid_attribute_is_named_in_the_refusal(attributes, attribute_name):
+def test_the_message_names_an_invalid_attribute_in_the_refusal(attributes, attribute_name):
     with pytest.raises(UnreadableImage) as caught:
         read_radiograph(dicom(**attributes), name="a.dcm")
     assert attribute_name in str(caught.value)
@@ -175,7 +175,7 @@ def test_an_invalid_attribute_is_named_in_the_refusal(attributes, attribute_name
 @pytest.mark.parametrize(
     "keyword", ["Rows", "Columns", "BitsAllocated", "BitsStored", "HighBit", "PixelRepresentation"]
 )
-def test_a_missing_attribute_is_named(keyword):
+def test_the_message_names_a_missing_attribute(keyword):
     assert keyword in read_refusal(dicom(omit=(keyword,)))
 
 
@@ -225,7 +225,7 @@ def test_a_fragmented_frame_is_read_as_one_frame():
     assert np.array_equal(pixels, ramp())
 
 
-def test_an_unsupported_transfer_syntax_is_named():
+def test_the_message_names_an_unsupported_transfer_syntax():
     content = dicom().replace(b"1.2.840.10008.1.2.1\0", b"1.2.840.10008.1.2.9\0")
     assert "TransferSyntaxUID (0002,0010)" in read_refusal(content)
 
@@ -236,7 +236,7 @@ def test_a_deflated_bomb_is_refused_before_it_is_inflated():
     assert "inflates to more than 200 MB" in read_refusal(bomb)
 
 
-def test_sequences_nested_too_deep_are_refused_by_their_tag():
+def test_the_error_for_sequences_nested_too_deep_names_their_tag():
     assert "ReferencedSeriesSequence (0008,1115): has sequences that are nested too deeply" in read_refusal(
         dicom_with_nested_sequences(300)
     )

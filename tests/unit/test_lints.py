@@ -134,7 +134,7 @@ def test_a_planted_offence_is_found(rule, path, text):
             (
                 "from storage.review.verdicts import add_skip\ndef skip(db, *, person):\n    add_skip(db)\n"
                 "    _note(db)\n"
-                "def _note(db):\n    record(db)\n"
+                "def _note(db):\n    record_action(db)\n"
             ),
         ),
         (

@@ -397,7 +397,7 @@ def test_every_kind_of_table_gives_the_same_questions(tmp_path, kind):
     ]
 
 
-def test_row_with_another_number_of_cells_is_refused_by_its_number(tmp_path):
+def test_the_error_for_a_row_with_another_number_of_cells_names_its_number(tmp_path):
     content = b"id,image,question,answer\nq1,a.png,Why,is it so?,yes\n\nq2,b.png,Why?,x\n"
     result = read(tmp_path, HEAD + FIELDS, content, "set.csv")
     assert [question.id for question, _ in result.examples] == ["q2"]

@@ -60,7 +60,7 @@ def test_the_reading_conditions_are_fields_of_the_protocol():
         ({"bootstrap": -1}, "bootstrap"),
     ],
 )
-def test_an_invalid_protocol_is_refused_by_field(changes, field):
+def test_the_error_for_an_invalid_protocol_names_its_field(changes, field):
     with pytest.raises(InvalidValue) as error:
         Protocol(**changes)
     assert error.value.field == field
@@ -76,7 +76,7 @@ def test_an_invalid_protocol_is_refused_by_field(changes, field):
         ({"answer": (1,), "seconds": float("nan")}, "seconds"),
     ],
 )
-def test_an_invalid_reading_is_refused_by_field(reading_values, field):
+def test_the_error_for_an_invalid_reading_names_its_field(reading_values, field):
     values = {"revision": 1, "seconds": 1.0, "confidence": 3} | reading_values
     with pytest.raises(InvalidValue) as error:
         Reading(

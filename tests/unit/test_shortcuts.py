@@ -118,6 +118,6 @@ def test_preferences_survive_their_file_format():
         ({"keys": {}, "leftButton": "throw"}, "boxes, window, pan"),
     ],
 )
-def test_an_invalid_file_is_refused_naming_what_is_wrong(plain, reason):
+def test_the_error_for_an_invalid_file_states_what_is_wrong(plain, reason):
     with pytest.raises(InvalidValue, match=reason):
         preferences_from_plain(plain)

@@ -54,7 +54,7 @@ def test_the_link_ends_with_one_slash(monkeypatch):
         ("OVERREAD_SMTP_PASSWORD_FILE", "/nowhere/password", "/nowhere/password"),
     ],
 )
-def test_an_invalid_setting_is_named(monkeypatch, setting, value, reason):
+def test_the_message_names_an_invalid_setting(monkeypatch, setting, value, reason):
     set_environment(monkeypatch, **{setting: value})
     with pytest.raises(InvalidValue, match=reason) as refusal:
         read_smtp_settings()

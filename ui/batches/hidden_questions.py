@@ -194,7 +194,7 @@ def _show_removal_form(batch: Batch, hidden_rows: list[review.ListedHiddenQuesti
         on_click=run_action,
         args=(_remove, batch.name, batch.id, tuple(chosen_ids), reason),
         kwargs={"notice_key": "unhide"},
-        help="Questions that are not judged yet leave the reviewer's queue. Verdicts stay on record.",
+        help="Questions that are not judged yet leave the reviewer's queue. Verdicts are kept.",
     )
 
 

@@ -61,7 +61,7 @@ def _show_buttons(person: Person, sheet: BenchSheet) -> None:
         f"**Output {sheet.letter}: {cell.scale.label}**"
     )
     key = f"scoring-{bench_id}-{sheet.report_position}-{sheet.letter}-{cell.scale.value}-{sheet.revision}"
-    # After a first score the next one that is not given follows; after a corrected one, its neighbour.
+    # A first score is followed by the next cell without a score, a corrected score by the next cell.
     following = sheet.next_unscored if sheet.score is None else sheet.next
     columns = st.columns(len(BENCH_SCORES) + 2)
     for column, value in zip(columns[1:-1], BENCH_SCORES, strict=True):
