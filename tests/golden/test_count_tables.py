@@ -101,7 +101,7 @@ def test_a_diagnostic_table_gives_shares_with_intervals(run_counts):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("p\n1.5\n", "line 2: p: 1.5 must be 0 to 1"),
+        ("p\n1.5\n", "line 2: p: must be 0 to 1, not 1.5"),
         ("p\nsmall\n", "line 2: p: 'small' is not a number"),
         ("both,a_only,b_only,neither\n0,0,0,0\n", "line 2: both: the four counts are 0"),
         ("tp,fp,fn,tn\n1,2,3,-4\n", "line 2: tn: '-4' is not a whole number"),

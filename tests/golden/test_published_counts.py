@@ -90,7 +90,7 @@ def test_table_2_is_macro_for_seven_models_and_micro_for_one(run_counts):
     ("text", "expected_text"),
     [
         ("who,n\na,3\n", "line 1: the columns are"),
-        ("rater,n,correct\na,3,4\n", "line 2: correct: 4 must be 0 to 3"),
+        ("rater,n,correct\na,3,4\n", "line 2: correct: must be 0 to 3 (the number of questions), not 4"),
         ("rater,n,correct\na,x,4\n", "line 2: n: 'x'"),
         ("rater,n,correct\na,3,1\na,3,2\n", "line 3: rater: 'a' is already on line 2"),
         ("rater,n,correct,percent\na,3,,\n", "line 2: correct: is empty; give correct or percent"),

@@ -6,7 +6,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import text
 
 import cli
 from accounts.service import command_line_person
@@ -28,10 +28,10 @@ from intake.service.box_corrections import (
 from reader_study.service import create_study
 from sampling.service import draw_batch
 from storage.audit.checkpoints import AccountedChanges
+from storage.audit.entries import AuditFilter, iterate_entries
 from storage.audit.table_digests import RowDifference, find_row_differences, write_digests
 from storage.browsing.search import WITH_BOXES, find_matching_questions, index_next_questions
 from storage.intake.questions import load_question
-from storage.rows.audit import AuditRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.golden.question_files import write_image
 from tests.storage.import_worlds import Importer, make_record, to_json_lines
@@ -361,8 +361,7 @@ def test_a_checkpoint_accepts_changed_boxes_on_record_and_nothing_else(importer)
     changes = AccountedChanges()
     correct(importer, make_coco(("a.png", "Nodule", 10, 20, 30, 40)))
     with unit_of_work(importer.engine) as db:
-        entries = list(db.execute(select(AuditRow).where(AuditRow.what == "correct boxes")).scalars())
-        for entry in entries:
+        for entry in iterate_entries(db, criteria=AuditFilter(action="correct boxes")):
             changes.add(entry)
     with importer.engine.begin() as connection:
         connection.execute(text("UPDATE question SET boxes = '[]' WHERE id = 4"))  # on no record

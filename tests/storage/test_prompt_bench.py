@@ -290,7 +290,7 @@ def test_a_bench_that_cannot_be_made_is_refused_with_the_reason(sqlite_engine, s
         ({"name": " "}, InvalidValue, "name: must have 1 to 60 characters"),
         ({"prompts": VERSIONS[:1]}, InvalidValue, "versions: must be 2 to 6 different versions"),
         ({"prompts": ("mcq@1", "mcq@1")}, InvalidValue, "versions: must be 2 to 6 different versions"),
-        ({"prompts": ("mcq@1", "graph@1")}, InvalidValue, "graph@1: has the variable graph"),
+        ({"prompts": ("mcq@1", "graph@1")}, InvalidValue, "graph@1: uses the variable graph"),
         ({"reports": 0}, InvalidValue, "reports: must be 1 to 4: dataset demo has 4 exams"),
         ({"reports": 5}, InvalidValue, "reports: must be 1 to 4"),
         ({"endpoint": "none"}, NotFound, "none"),

@@ -148,4 +148,4 @@ def test_power_of_two_arms_is_simulated(capsys):
     assert cli.main(["study", "power", *arguments, "--cases", "150", "--readers-per-case", "2"]) == 0
     assert "with 4 readers" in capsys.readouterr().out
     assert cli.main(["study", "power", *arguments, "--cases", "150", "--readers-per-case", "9"]) == 1
-    assert "readers_per_case: 9 must be at most 4" in capsys.readouterr().err
+    assert "readers_per_case: must be at most 4, not 9" in capsys.readouterr().err
