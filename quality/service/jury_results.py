@@ -222,7 +222,9 @@ def count_judged_by_all(
     prompts = {state.check: str(state.settings.get("prompt", "")) for state in states}
     if not all(prompts.values()):
         return 0
-    return jury_storage.count_questions_with_votes(db, dataset_id=dataset_id, prompts=prompts, through=through)
+    return jury_storage.count_questions_with_votes(
+        db, dataset_id=dataset_id, prompts=prompts, through=through
+    )
 
 
 def outcome_to_result(check: Check, outcome: JuryOutcome | None) -> CheckResult:
