@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import text
 
-from browsing.service import index_questions
+from accounts.service import command_line_person
+from browsing.service import Search, index_questions, reject_matching
 from domain.people import Role
+from domain.vocabulary import Difficulty
 from storage.browsing.bulk_actions import list_bulk_actions
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import get_text
 from tests.storage.import_worlds import Importer, make_record, to_json_lines
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
-from tests.storage.worlds import make_world
+from tests.storage.worlds import NOW, make_world
 
 ESTIMATES, STATISTICS = "pages/estimates.py", "pages/statistics.py"
 
@@ -79,6 +82,22 @@ def test_the_browse_page_asks_for_a_search_before_it_applies_anything(workspace,
     assert world.dataset == "demo"
     with read_only_session(workspace) as db:
         assert list_bulk_actions(db) == []
+
+
+def test_the_browse_page_lists_bulk_actions_and_undoes_them(workspace, open_as_coordinator):
+    make_world(workspace)
+    with unit_of_work(workspace) as db:
+        db.execute(text("DELETE FROM batch_question"))
+        index_questions(db)
+        search = Search(dataset="demo", difficulty=Difficulty.HARD)
+        reject_matching(
+            db, by=command_line_person(), search=search, reason="Compares with a prior.", expected=4, now=NOW
+        )
+    page = open_as_coordinator("pages/browse.py")
+    assert "Bulk action 1: 4 questions rejected by command line" in get_text(page)
+    next(field for field in page.text_input if field.label == "Reason for undoing").set_value("Wrong.").run()
+    next(button for button in page.button if button.label == "Undo").click().run()
+    assert "Bulk action 1 was undone; 4 questions can be drawn again." in get_text(page)
 
 
 def test_datasets_are_compared_for_leaks_and_the_result_is_below_the_button(
