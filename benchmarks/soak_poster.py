@@ -68,7 +68,7 @@ class Reviewer(threading.Thread):
         headers = {"X-Overread": "1", "X-Overread-Person": str(self._person), "Sec-Fetch-Site": "same-origin"}
         try:
             answer = self._client.post(
-                "/judging/verdict", json=verdict_request(question, comment), headers=headers
+                "/review/verdict", json=verdict_request(question, comment), headers=headers
             )
         except httpx.HTTPError:
             self._posted.unanswered += 1
@@ -91,4 +91,4 @@ def verdict_request(question: int, comment: str) -> dict[str, Any]:
     }  # fmt: skip
     times = {"seconds": 9.0, "seconds_looking": 8.0, "seconds_away": 0.0}
     return {"batch": 1, "question": question, "revision": 1, "decision": "accept", "opinion": opinion,
-            "drawings": None, "why": "", "image": "drawn", **times}  # fmt: skip
+            "drawings": None, "change_reason": "", "image_display": "drawn", **times}  # fmt: skip

@@ -64,7 +64,7 @@ class SimulatedReader:
     _socket: ClientConnection = field(init=False)
     _rng: random.Random = field(init=False)
     _page: dict[str, str] = field(init=False, default_factory=dict)
-    _turn: int = field(init=False, default=0)
+    _request_number: int = field(init=False, default=0)
     _fetched: set[str] = field(init=False, default_factory=set)
 
     async def judge_all(self) -> None:
@@ -101,14 +101,19 @@ class SimulatedReader:
         message = BackMsg()
         message.rerun_script.page_name = "review"
         await self._socket.send(message.SerializeToString())
-        sheet = await self._receive_sheet(turn=0)
+        sheet = await self._receive_sheet(number=0)
         await self._fetch_images(sheet)
         return sheet
 
     async def _go_to(self, sheet: dict[str, Any], target: object) -> dict[str, Any]:
         """Send the form's "go": a trigger of the component, answered by a run of the page's fragment."""
-        self._turn += 1
-        value = {"to": target, "turn": self._turn, "from": sheet["batch"], "after": sheet["question"]}
+        self._request_number += 1
+        value = {
+            "target": target,
+            "number": self._request_number,
+            "from": sheet["batch"],
+            "after": sheet["question"],
+        }
         message = BackMsg()
         run = message.rerun_script
         run.query_string = f"batch={sheet['batch']}&question={sheet['question']}"
@@ -119,11 +124,11 @@ class SimulatedReader:
         )
         start = time.perf_counter()
         await self._socket.send(message.SerializeToString())
-        sheet_data = await self._receive_sheet(turn=self._turn)
+        sheet_data = await self._receive_sheet(number=self._request_number)
         self.timings.runs.append(time.perf_counter() - start)
         return sheet_data
 
-    async def _receive_sheet(self, *, turn: int) -> dict[str, Any]:
+    async def _receive_sheet(self, *, number: int) -> dict[str, Any]:
         """Receive what the page's script draws in a run: the form's data, or None when all is judged."""
         while True:
             received = await asyncio.wait_for(self._socket.recv(), timeout=120)
@@ -141,19 +146,19 @@ class SimulatedReader:
                 if element.WhichOneof("type") == "bidi_component":
                     component = element.bidi_component
                     data: dict[str, Any] = json.loads(component.json or component.mixed.json)
-                    if "turn" not in data:  # another part of the page: the status of the connection
+                    if "requestNumber" not in data:  # another part of the page: the status of the connection
                         continue
                     self._page |= {"component": component.id, "fragment": message.delta.fragment_id}
-                    if data["turn"] == turn:
+                    if data["requestNumber"] == number:
                         return data
                 if element.WhichOneof("type") == "markdown" and "review complete" in element.markdown.body:
                     return {}
 
     async def _fetch_images(self, sheet: dict[str, Any]) -> None:
         """Fetch the pixels of radiographs that this client does not have yet."""
-        radiographs = [radiograph for radiograph in sheet.get("radiographs", ()) if "pixels" in radiograph]
+        radiographs = [radiograph for radiograph in sheet.get("radiographs", ()) if "pixelsUrl" in radiograph]
         for image in [*radiographs, *sheet.get("upcoming", ())]:
-            for address in (image["facts"], image["pixels"]):
+            for address in (image["metadataUrl"], image["pixelsUrl"]):
                 if address not in self._fetched:
                     self._fetched.add(address)
                     (await self._client.get(address)).raise_for_status()
@@ -166,22 +171,26 @@ class SimulatedReader:
         opinion = self._build_opinion(sheet)
         seconds = self._rng.expovariate(1 / self.thinking_seconds) if self.thinking_seconds else 0.0
         await asyncio.sleep(seconds * 0.4)
-        await self._save_draft(sheet, question_reference, {**opinion, "comment": "", "why": ""}, revision=0)
+        await self._save_draft(
+            sheet, question_reference, {**opinion, "comment": "", "change_reason": ""}, revision=0
+        )
         await asyncio.sleep(seconds * 0.4)
-        await self._save_draft(sheet, question_reference, {**opinion, "why": ""}, revision=1)
+        await self._save_draft(sheet, question_reference, {**opinion, "change_reason": ""}, revision=1)
         await asyncio.sleep(seconds * 0.2)
         times = {"seconds": seconds, "seconds_looking": seconds, "seconds_away": 0}
         body = {**question_reference, "revision": sheet["revision"], "decision": "accept", "opinion": opinion,
-                "drawings": None, "why": "", "image": "drawn", **times}  # fmt: skip
+                "drawings": None, "change_reason": "", "image_display": "drawn", **times}  # fmt: skip
         next_sheet = await self._save_verdict(sheet, body)
         # The response has the next question, and the script is notified; if none is left, it is asked.
-        final_look = asyncio.create_task(self._post_optional("look", sheet, {**question_reference, **times}))
+        final_times = asyncio.create_task(
+            self._post_optional("viewing-times", sheet, {**question_reference, **times})
+        )
         if next_sheet is None:
             next_sheet = await self._go_to(sheet, "next")
-            await final_look
+            await final_times
             return next_sheet
         await self._fetch_images(next_sheet)
-        await asyncio.gather(final_look, self._go_to(sheet, next_sheet["question"]))
+        await asyncio.gather(final_times, self._go_to(sheet, next_sheet["question"]))
         return next_sheet
 
     async def _save_verdict(self, sheet: dict[str, Any], body: dict[str, Any]) -> dict[str, Any] | None:
@@ -198,7 +207,7 @@ class SimulatedReader:
         else:
             answer = await self._post_until_saved(sheet, body)
         self.timings.acknowledged[(sheet["person"], sheet["question"])] = body["opinion"]["comment"]
-        return answer.get("sheet")
+        return answer.get("next")
 
     async def _post_until_saved(self, sheet: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
         """Resend until acknowledged: the form keeps unsaved input, and the person tries again."""
@@ -254,7 +263,7 @@ class SimulatedReader:
             "Sec-Fetch-Site": "same-origin",
         }
         return await self._client.post(
-            f"/judging/{action}", json=body, headers=headers, timeout=TIMEOUT_SECONDS
+            f"/review/{action}", json=body, headers=headers, timeout=TIMEOUT_SECONDS
         )
 
     def _build_opinion(self, sheet: dict[str, Any]) -> dict[str, Any]:

@@ -216,7 +216,7 @@ async def _post_verdicts(
         if soak.is_ended:
             return
         phase, comment = soak.phase, f"{person} on {question}"
-        post = client.post("/judging/verdict", json=verdict_request(question, comment), headers=headers)
+        post = client.post("/review/verdict", json=verdict_request(question, comment), headers=headers)
         response = await phase.time_request("save", post)
         if response is not None and response.status_code == 200:
             soak.acknowledged[person, question] = comment

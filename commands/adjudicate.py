@@ -12,7 +12,7 @@ from domain.adjudications import Adjudication, AdjudicationRules
 from domain.corrections import Correction
 from domain.errors import InvalidValue
 from domain.verdicts import Decision
-from review.correction_choices import MACHINE, combine_picks
+from review.correction_choices import ORIGINAL, combine_value_sources
 from review.disputes import FIELDS
 from review.service import (
     DisputeSheet,
@@ -141,7 +141,7 @@ def _resolve_choice(sheet: DisputeSheet, take: str) -> tuple[Decision, Correctio
     if take == "reject":
         rejecting = tuple(verdict.person_id for verdict in verdicts if verdict.decision is Decision.REJECT)
         return Decision.REJECT, Correction(), rejecting
-    choice: int | str = MACHINE if take == MACHINE else ord(take.upper()[:1] or "?") - ord("A")
-    picks = dict.fromkeys(FIELDS, choice)
-    correction, adopted_ids = combine_picks(sheet.question, verdicts, picks, {})
+    source: int | str = ORIGINAL if take == "machine" else ord(take.upper()[:1] or "?") - ord("A")
+    value_sources = dict.fromkeys(FIELDS, source)
+    correction, adopted_ids = combine_value_sources(sheet.question, verdicts, value_sources, {})
     return Decision.ACCEPT if correction.is_empty() else Decision.REVISE, correction, adopted_ids

@@ -61,7 +61,7 @@ def main() -> None:
         else:
             show_completed(person, own_batch, batches)
         return
-    data = review_page_to_json(page, person=person, turn=state.get_review_turn())
+    data = review_page_to_json(page, person=person, request_number=state.get_review_request_number())
     go_to_question(data["batch"], data["question"])
     if mount_review_form(add_preferences(data, person), on_navigate=_handle_navigation):
         _show_guideline(own_batch.batch.name, own_batch.batch.settings.guideline)
@@ -72,11 +72,11 @@ def _handle_navigation() -> None:
     """Handle the form's request for another question, or its report of the question that it shows."""
     request = state.get_review_request()
     person = require_page(Action.JUDGE)
-    batch_id, turn = parse_id(request.get("batch", request.get("from"))), parse_id(request.get("turn"))
-    if batch_id is None or turn is None:
+    batch_id, number = parse_id(request.get("batch", request.get("from"))), parse_id(request.get("number"))
+    if batch_id is None or number is None:
         return
-    state.set_review_turn(turn)
-    target = request.get("to")
+    state.set_review_request_number(number)
+    target = request.get("target")
     destination: QuestionTarget | None
     match target:
         case "next" | "last":

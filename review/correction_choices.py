@@ -12,24 +12,24 @@ from domain.verdicts import Decision, Verdict
 from review.disputes import FIELDS
 
 #: The source "imported version" of a field.
-MACHINE = "machine"
+ORIGINAL = "original"
 #: The source "adjudicator's own value" of a field.
 OWN_VALUE = "own"
 
 
-def combine_picks(
+def combine_value_sources(
     question: Question,
     verdicts: Sequence[Verdict],
-    picks: Mapping[str, int | str],
+    value_sources: Mapping[str, int | str],
     own_values: Mapping[str, Any],
 ) -> tuple[Correction, tuple[int, ...]]:
-    """Combine choices into a correction.
+    """Combine values from several sources into a correction.
 
     Args:
         question: the imported version of the question.
         verdicts: the verdicts of the reviewers, in the order in which they are shown.
-        picks: the source of each field: an index of ``verdicts``, :data:`MACHINE` or :data:`OWN_VALUE`.
-            Fields without a source keep the imported value.
+        value_sources: the source of each field: an index of ``verdicts``, :data:`ORIGINAL` or
+            :data:`OWN_VALUE`. Fields without a source keep the imported value.
         own_values: the adjudicator's values of the fields with the source :data:`OWN_VALUE`.
 
     Returns:
@@ -39,12 +39,12 @@ def combine_picks(
         InvalidValue: a field or a reviewer is unknown, or the reviewer rejected the question.
     """
     values: dict[str, Any] = {}
-    for field, source in picks.items():
+    for field, source in value_sources.items():
         if field not in FIELDS:
-            raise InvalidValue("picks", f"{field!r} is not a field that can be corrected")
+            raise InvalidValue("value_sources", f"{field!r} is not a field that can be corrected")
         if source == OWN_VALUE:
             values[field] = own_values.get(field)
-        elif source != MACHINE:
+        elif source != ORIGINAL:
             values[field] = getattr(_apply_correction(question, verdicts, source), field)
     correction = drop_unchanged(question, Correction(**values))
     result = apply_correction(question, correction)
@@ -59,8 +59,8 @@ def combine_picks(
 
 def _apply_correction(question: Question, verdicts: Sequence[Verdict], source: int | str) -> Question:
     if not isinstance(source, int) or not 0 <= source < len(verdicts):
-        raise InvalidValue("picks", f"{source!r} is not one of the {len(verdicts)} reviewers")
+        raise InvalidValue("value_sources", f"{source!r} is not one of the {len(verdicts)} reviewers")
     verdict = verdicts[source]
     if verdict.decision is Decision.REJECT:
-        raise InvalidValue("picks", "this reviewer rejected the question and made no correction")
+        raise InvalidValue("value_sources", "this reviewer rejected the question and made no correction")
     return apply_correction(question, verdict.opinion.correction)

@@ -16,8 +16,8 @@ _LAST_ACTION_KEY = "overread-last-action"
 _SELECTION_PREFIX = "overread-chosen"
 _FORM_PREFIX = "overread-form"
 _BROWSE_POSITION_KEY = "overread-browse-place"
-_REVIEW_FORM_KEY = "judging-form"  # the key under which ui/forms/review.py mounts the form
-_REVIEW_TURN_KEY = "overread-judging-turn"
+_REVIEW_FORM_KEY = "review-form"  # the key under which ui/forms/review.py mounts the form
+_REVIEW_REQUEST_NUMBER_KEY = "overread-review-request-number"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,14 +98,14 @@ def get_review_request() -> dict[str, object]:
     return dict(request) if isinstance(request, dict) else {}
 
 
-def get_review_turn() -> int:
+def get_review_request_number() -> int:
     """Return the number of the review form's last request. The form recognises a new answer by it."""
-    turn: int = st.session_state.get(_REVIEW_TURN_KEY, 0)
-    return turn
+    number: int = st.session_state.get(_REVIEW_REQUEST_NUMBER_KEY, 0)
+    return number
 
 
-def set_review_turn(turn: int) -> None:
-    st.session_state[_REVIEW_TURN_KEY] = turn
+def set_review_request_number(number: int) -> None:
+    st.session_state[_REVIEW_REQUEST_NUMBER_KEY] = number
 
 
 def get_browse_position(search: object) -> int:

@@ -9,14 +9,14 @@ const radiograph: Radiograph = {
   view: "PA",
   rows: 100,
   columns: 100,
-  url: "/radiographs/1/pa?longest=1600",
+  previewUrl: "/radiographs/1/pa?longest=1600",
   boxes: [],
-  machineBoxes: [],
-  machine: [],
+  originalBoxes: [],
+  originalCanvasObjects: [],
   canvas: { canvasWidth: 1600, canvasHeight: 1600, strokeWidth: 5, initialDrawing: { objects: [], background: "" } },
 };
 
-const exam = { person: 7, blind: false, open: true, patient: { age: "61 years", sex: "female", indication: "cough" }, stem: "What is shown?", options: ["effusion", "nothing"], prefetch: [] };
+const exam = { person: 7, blind: false, isOpen: true, patient: { age: "61 years", sex: "female", indication: "cough" }, stem: "What is shown?", options: ["effusion", "nothing"], prefetch: [] };
 
 const confidences = ["a guess", "unsure", "fairly sure", "sure", "certain"];
 
@@ -28,7 +28,7 @@ export function reviewData(changes: Partial<ReviewData> = {}): ReviewData {
     ...exam,
     radiographs: [{ ...radiograph }],
     format: "single",
-    turn: 0,
+    requestNumber: 0,
     batch: 1,
     batchName: "first",
     batches: [{ id: 1, name: "first", left: 3 }],
@@ -38,8 +38,8 @@ export function reviewData(changes: Partial<ReviewData> = {}): ReviewData {
     previous: null,
     next: 2,
     recent: [],
-    skipped: null,
-    full: { id: "q1", stem: "What is shown?", options: ["effusion", "nothing"], answer: [0], alsoRight: [], explanation: "So.", task: "presence", contentType: null, category: "Opacity", difficulty: "easy" },
+    skipReason: null,
+    questionWithKey: { id: "q1", stem: "What is shown?", options: ["effusion", "nothing"], answer: [0], alsoRight: [], explanation: "So.", task: "presence", contentType: null, category: "Opacity", difficulty: "easy" },
     ownAnswer: null,
     report: null,
     fixedAlignment: null,
@@ -52,7 +52,7 @@ export function reviewData(changes: Partial<ReviewData> = {}): ReviewData {
     comments: { total: 0, unread: 0 },
     requested: { ratings: [], flags: false, texts: true, answerKey: true, boxes: true },
     oneKeyAccept: false,
-    scales: {
+    choices: {
       values: [1, 2, 3, 4, 5],
       flags: [
         { id: "domain_specific", label: "Needs radiology", required: true },
@@ -86,7 +86,7 @@ export function readingData(changes: Partial<ReadingData> = {}): ReadingData {
     askConfidence: true,
     confidences,
     idleSeconds: 300,
-    goingBack: true,
+    canGoBack: true,
     previous: null,
     next: 2,
     revision: 1,
@@ -109,7 +109,7 @@ export function disputeData(changes: Partial<DisputeData> = {}): DisputeData {
     question: 1,
     questionId: "q1",
     requested: { boxes: false },
-    progress: { settled: 0, total: 2 },
+    progress: { adjudicated: 0, total: 2 },
     previous: null,
     next: 2,
     revision: 1,
@@ -120,15 +120,15 @@ export function disputeData(changes: Partial<DisputeData> = {}): DisputeData {
       { name: "A", decision: "revise", errors: [], ratings: {}, texts: [] },
       { name: "B", decision: "reject", errors: ["wrong key"], ratings: {}, texts: ["no"] },
     ],
-    fields: [{ name: "stem", machine: "What is shown?", values: ["What is seen?", null] }],
+    fields: [{ name: "stem", original: "What is shown?", values: ["What is seen?", null] }],
     reports: [],
-    settled: null,
+    adjudication: null,
     choices: { tasks: [], difficulties: [], labels: [] },
     ...changes,
   };
 }
 
-export const saved = (sheet: unknown): object => ({ revision: 1, decision: "accept", at: NOW, sheet });
+export const saved = (next: unknown): object => ({ revision: 1, decision: "accept", at: NOW, next });
 
 /** A form on a page, driven as a person drives it. */
 export class MountedPage<Data> {

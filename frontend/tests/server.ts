@@ -33,8 +33,8 @@ export class FakeServer {
 
   constructor() {
     const keepDraft: Handler = () => ({ revision: (this.draftRevision += 1), at: NOW });
-    for (const route of ["/judging/draft", "/reading/draft"]) this.on(route, keepDraft);
-    for (const route of ["/judging/look", "/reading/time"]) this.on(route, () => ({ at: NOW }));
+    for (const route of ["/review/draft", "/reading/draft"]) this.on(route, keepDraft);
+    for (const route of ["/review/viewing-times", "/reading/viewing-times"]) this.on(route, () => ({ at: NOW }));
     vi.stubGlobal("fetch", (route: string, init: RequestInit) => this.answer(route, init));
   }
 
@@ -50,7 +50,7 @@ export class FakeServer {
   private async answer(route: string, { body, keepalive = false, signal }: RequestInit): Promise<Response> {
     const plain = JSON.parse(body as string) as Body;
     this.sent.push({ route, body: plain, keepalive });
-    const result = this.handlers.get(route)?.(plain) ?? { sheet: null };
+    const result = this.handlers.get(route)?.(plain) ?? { next: null };
     await new Promise<void>((resolve, reject) => {
       setTimeout(resolve, this.latency);
       signal?.addEventListener("abort", () => reject(new Error("aborted")));

@@ -57,14 +57,14 @@ def judge_ten_questions(page: Page, differences: dict[int, str]) -> None:
 
 
 def settle_dispute(page: Page, keys: str, reason: str) -> None:
-    progress = page.locator(".settling .progress-text")
+    progress = page.locator(".adjudication .progress-text")
     old_progress = progress.inner_text()
     review_helpers.wait_for_images(page)
     press(page, keys)
     page.get_by_label("Reason").fill(reason)
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
-    expect(page.locator(".settling .progress-text").filter(has_text=old_progress)).to_have_count(
+    expect(page.locator(".adjudication .progress-text").filter(has_text=old_progress)).to_have_count(
         0, timeout=15_000
     )
 
@@ -77,9 +77,9 @@ def test_disputes_of_two_reviewers_are_settled_and_released(page: Page, sign_in,
 
     sign_in_as(page, "anna")
     page.goto("/adjudicate")
-    expect(page.locator(".settling .progress-text")).to_have_text("0 of 4 adjudicated", timeout=20_000)
-    expect(page.locator(".settling .side h4").first).to_contain_text("Reviewer A")
-    assert "Ruth" not in page.locator(".settling").inner_text()
+    expect(page.locator(".adjudication .progress-text")).to_have_text("0 of 4 adjudicated", timeout=20_000)
+    expect(page.locator(".adjudication .reviewer h4").first).to_contain_text("Reviewer A")
+    assert "Ruth" not in page.locator(".adjudication").inner_text()
     settle_dispute(page, "x", "Two answers hold.")  # 2: rejected, with remo
     settle_dispute(page, "2", "The key was wrong.")  # 4: remo's key
     settle_dispute(page, "1", "The stem was plain enough.")  # 6: as imported, which ruth accepted

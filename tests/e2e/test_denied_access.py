@@ -165,7 +165,7 @@ def test_only_sign_in_and_health_routes_are_open(app):
 
 
 @pytest.mark.parametrize("name", ["remo", "rea", "ada"])
-@pytest.mark.parametrize("path", ["/pixels/1/pa", "/pixels/1/pa/facts", "/radiographs/1/pa?longest=300"])
+@pytest.mark.parametrize("path", ["/pixels/1/pa", "/pixels/1/pa/metadata", "/radiographs/1/pa?longest=300"])
 def test_radiograph_is_refused_without_an_assigned_question(app, world, name, path):
     with unit_of_work(app.engine) as db:  # remo's questions are taken from him for this test
         db.execute(text("DELETE FROM assignment WHERE person_id = :one"), {"one": world.people["remo"].id})
@@ -253,7 +253,7 @@ def test_cookie_of_a_disabled_person_is_refused(app, world):
     assert [message.auth_redirect.url for message in run.messages] == ["/sign-in"]
 
 
-@pytest.mark.parametrize("path", ["/pixels/1/pa", "/pixels/1/pa/facts", "/radiographs/1/pa?longest=300"])
+@pytest.mark.parametrize("path", ["/pixels/1/pa", "/pixels/1/pa/metadata", "/radiographs/1/pa?longest=300"])
 def test_no_radiograph_is_served_after_signing_out(app, world, path):
     token = f"to-end-{make_token()}"
     add_sign_in(app, world.people["ruth"], token)

@@ -71,10 +71,10 @@ def test_a_problem_is_reported_settled_released_compared_and_scored_again(app, w
 
     sign_in_as(page, "anna")
     page.goto("/adjudicate")
-    expect(page.locator(".settling .reports")).to_contain_text("on the other side", timeout=30_000)
+    expect(page.locator(".adjudication .reports")).to_contain_text("on the other side", timeout=30_000)
     page.keyboard.press("0")
     page.get_by_label("Key: own").check()
-    own = page.locator(".settling .own-cell .ticks").first
+    own = page.locator(".adjudication .own-cell .ticks").first
     own.get_by_role("radio").nth((world.keys[question] + 1) % 3).check()
     page.get_by_label("Reason").fill("It is.")
     page.keyboard.press("Escape")

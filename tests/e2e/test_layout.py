@@ -224,7 +224,7 @@ def test_adjudicator_sees_every_disputed_version_before_deciding(open_form):
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
     expect(page.get_by_text("read the versions of the disputed fields first")).to_be_visible()
-    expect(page.locator(".picks .disputed tr").first).to_be_in_viewport()
+    expect(page.locator(".value-sources .disputed tr").first).to_be_in_viewport()
     expect(page.get_by_role("button", name="Adjudicate")).to_be_in_viewport(ratio=1)
     page.get_by_label("Reason").fill("")
 

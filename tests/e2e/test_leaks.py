@@ -237,9 +237,9 @@ def test_responses_to_forged_requests_contain_no_leak(app, world, page, signed_i
     signed_in("ruth")
     headers = {"X-Overread": "1", "X-Overread-Person": str(world.people["ruth"].id), "Origin": app.url}
     response_parts = []
-    for path in ("verdict", "draft", "own-answer", "skip", "look", "report", "turn"):
+    for path in ("verdict", "draft", "own-answer", "skip", "viewing-times", "report", "question"):
         for body in ({}, {"batch": 1, "question": 2}, {"batch": 1, "question": 2, "revision": 1}):
-            response = page.context.request.post(f"/judging/{path}", data=body, headers=headers)
+            response = page.context.request.post(f"/review/{path}", data=body, headers=headers)
             response_parts += [response.body(), json.dumps(response.headers).encode()]
     assert find_planted_words(response_parts) == set()
 

@@ -116,7 +116,7 @@ def test_failing_route_returns_500_with_the_error_number(app, world, sign_in):
     page = sign_in("ruth")
     headers = {"X-Overread": "1", "X-Overread-Person": str(world.people["ruth"].id), "Origin": app.url}
     body = {"batch": 1, "question": 2, "part": "boxes", "revision": 0, "body": {"drawings": {}}}
-    response = page.context.request.post("/judging/draft", data=body, headers=headers)
+    response = page.context.request.post("/review/draft", data=body, headers=headers)
     assert response.status == 500
     assert response.json()["kind"] == "Fault"
     number = response.json()["error"].split("Error number ")[1].split(".")[0]
@@ -220,7 +220,7 @@ def test_signing_out_clears_the_browser_cache(app, world, sign_in):
 def test_log_has_routes_and_numbers_but_no_patient_data(app, world):
     lines = load_log_entries(app)
     request_entries = [entry for entry in lines if entry["logger"] == "overread.requests"]
-    assert {"/sign-in", "/first-admin", "/judging/draft", "/_stcore/stream"} <= {
+    assert {"/sign-in", "/first-admin", "/review/draft", "/_stcore/stream"} <= {
         entry["route"] for entry in request_entries
     }
     assert all(

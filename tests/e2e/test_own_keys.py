@@ -25,13 +25,13 @@ def world(app):
 
 def open_account(page, group):
     page.goto("/account")
-    page.get_by_text("Keys and mouse").wait_for(timeout=30_000)
+    page.get_by_text("Shortcuts and mouse").wait_for(timeout=30_000)
     page.get_by_role("radio", name=group).or_(page.get_by_role("button", name=group)).first.click()
 
 
 def test_one_key_accepts_with_top_ratings_and_can_be_changed_afterwards(app, signed_in):
     page = open_viewer(signed_in("ruth"), 1)
-    expect(page.get_by_text("Enter only what is off.")).to_be_visible()
+    expect(page.get_by_text("Enter only faults.")).to_be_visible()
     page.wait_for_timeout(600)  # a key pressed as soon as a question appears is ignored
     page.keyboard.press("a")
     review_helpers.wait_for_question(page, 2)
@@ -83,7 +83,7 @@ def test_own_keys_are_set_on_the_account_page_and_used_by_the_form(app, signed_i
     expect(viewer_helpers.find_status_line(page)).not_to_have_text(window)
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()
     page.keyboard.press("?")
-    help_dialog = page.get_by_role("dialog", name="Keys")
+    help_dialog = page.get_by_role("dialog", name="Shortcuts")
     expect(help_dialog.get_by_text("Shift J", exact=True)).to_be_visible()
     page.keyboard.press("?")
     page.keyboard.press("a")  # no longer a key of this person

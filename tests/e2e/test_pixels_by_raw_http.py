@@ -22,7 +22,7 @@ from tests.unit.makers.matrix_decoder import decode_matrix
 
 KEY = "a/b c"
 MATRIX = "/pixels/1/a%2Fb%20c"
-PATHS = (MATRIX, f"{MATRIX}/facts")
+PATHS = (MATRIX, f"{MATRIX}/metadata")
 
 
 @pytest.fixture(scope="module")

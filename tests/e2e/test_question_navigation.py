@@ -161,7 +161,7 @@ def test_double_click_judges_only_the_question_on_screen(app, open_held_question
 def test_leaving_while_a_verdict_is_saved_stays_on_the_new_page(app, open_held_question):
     page, _wire = open_held_question(13)
     held_routes = []
-    page.route("**/judging/verdict", lambda route, _request: held_routes.append(route))
+    page.route("**/review/verdict", lambda route, _request: held_routes.append(route))
     press(page, RATED + "a")
     expect(page.get_by_text("Saving …")).to_be_visible()
     page.get_by_role("link", name="Home").click()

@@ -136,11 +136,11 @@ def test_input_typed_just_before_leaving_is_kept(app, open_question):
 def test_save_without_a_response_is_reported_and_can_be_retried(app, open_question):
     page = open_question(10)
     press(page, RATED)
-    page.route("**/judging/verdict", lambda route: route.abort())
+    page.route("**/review/verdict", lambda route: route.abort())
     press(page, "a")
     expect(page.get_by_role("alert")).to_contain_text("Not saved. The server did not answer.")
     assert load_verdicts(app, 10) == []
-    page.unroute("**/judging/verdict")
+    page.unroute("**/review/verdict")
     press(page, "t")
     wait_for_question(page, 11)
     assert len(load_verdicts(app, 10)) == 1

@@ -179,14 +179,14 @@ def test_from_import_to_release_behind_nginx_while_a_process_stops(processes, tr
     with run_nginx(list(processes.running), folder) as url:
         ruth = sign_in_on_page(open_window(trusting_chromium, url), "ruth")
         drawn_box = review_two_questions(ruth, queue)
-        [her_port] = set(find_answering_ports(folder, "/judging/verdict"))
+        [her_port] = set(find_answering_ports(folder, "/review/verdict"))
         processes.stop(her_port)
         ruth.reload()
         wait_for_question(ruth, queue[2])
         review_helpers.wait_for_painted_image(ruth)
         reject_third_question(ruth, queue)
         [other_port] = processes.running
-        assert find_answering_ports(folder, "/judging/verdict")[-1] == other_port
+        assert find_answering_ports(folder, "/review/verdict")[-1] == other_port
         processes.start(her_port)
         processes.wait_for(her_port)
         cora = sign_in_on_page(open_window(trusting_chromium, url), "cora")

@@ -170,7 +170,7 @@ def test_form_keys_work_while_a_box_is_selected(app, open_question):
 
 def test_moving_the_machines_box_makes_it_the_reviewers(open_question):
     page = open_question(15)
-    expect(page.locator(".boxes li.machine")).to_have_count(1)
+    expect(page.locator(".boxes li.original")).to_have_count(1)
     pane_position = get_pane_position(page)
     x0, y0, x1, y1 = review_helpers.MACHINE_BOX
     page.mouse.click(
@@ -198,7 +198,7 @@ def test_a_double_click_in_a_box_labels_it(open_question):
 def test_key_sheet_lists_the_keys_of_form_and_viewer(open_question):
     page = open_question(16)
     press(page, "?")
-    sheet = page.get_by_role("dialog", name="Keys")
+    sheet = page.get_by_role("dialog", name="Shortcuts")
     expect(sheet.get_by_text("accept and continue")).to_be_visible()
     expect(sheet.get_by_text("full screen", exact=True)).to_be_visible()
 

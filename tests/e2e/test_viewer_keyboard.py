@@ -69,9 +69,9 @@ def test_click_on_a_label_selects_its_box(open_question):
     page = open_question(2)
     left, top = get_pane_position(page).of_pixel(review_helpers.MACHINE_BOX[0], review_helpers.MACHINE_BOX[1])
     page.mouse.click(left + 10, top - 12)
-    expect(page.locator(".boxes li.machine")).to_have_attribute("aria-current", "true")
+    expect(page.locator(".boxes li.original")).to_have_attribute("aria-current", "true")
     page.keyboard.press("Escape")
-    expect(page.locator(".boxes li.machine")).to_have_attribute("aria-current", "false")
+    expect(page.locator(".boxes li.original")).to_have_attribute("aria-current", "false")
 
 
 def test_form_works_in_full_screen(app, open_question):
@@ -81,7 +81,7 @@ def test_form_works_in_full_screen(app, open_question):
     page.keyboard.press("a")
     expect(page.get_by_text("Still to judge")).to_be_in_viewport()
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_in_viewport()
+    expect(page.get_by_role("dialog", name="Shortcuts")).to_be_in_viewport()
     page.keyboard.press("?")
     press(page, RATED + "a")
     review_helpers.wait_for_question(page, 4)

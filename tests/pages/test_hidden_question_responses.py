@@ -31,7 +31,8 @@ PLAN = HiddenPlan(
     seed=3,
 )
 TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
-#: The fields that differ between the questions of an exam, and so between first showing and repeat.
+#: The fields that depend on a question's position in the queue. They differ between the first showing and
+#: the repeat.
 POSITION_FIELDS = {"question", "progress", "previous", "next", "prefetch", "upcoming", "batches", "recent"}
 
 
@@ -84,27 +85,28 @@ def make_verdict_body(sheet, **changes):
     }  # fmt: skip
     return {
         "batch": sheet["batch"], "question": sheet["question"], "revision": sheet["revision"],
-        "decision": "accept", "opinion": opinion, "drawings": None, "image": "drawn", **TIMES, **changes,
+        "decision": "accept", "opinion": opinion, "drawings": None, "image_display": "drawn", **TIMES,
+        **changes,
     }  # fmt: skip
 
 
 def judge_every_question(browser, sheet):
-    """Every question as it is opened; they are judged in order, as the form does it."""
+    """Judge all questions in order, as the form does, and return the data of each as it was opened."""
     opened = []
     while sheet is not None:
         question_ids = {"batch": sheet["batch"], "question": sheet["question"]}
         if sheet["blind"]:
             opened.append(sheet)
-            own_answer = {**question_ids, "answer": [0], "confidence": 3, "image": "drawn"}
-            sheet = browser.post("/judging/own-answer", own_answer).json()["sheet"]
+            own_answer = {**question_ids, "answer": [0], "confidence": 3, "image_display": "drawn"}
+            sheet = browser.post("/review/own-answer", own_answer).json()["next"]
         opened.append(sheet)
         browser.post(
-            "/judging/draft", {**question_ids, "part": "form", "revision": 0, "body": {"comment": "so"}}
+            "/review/draft", {**question_ids, "part": "form", "revision": 0, "body": {"comment": "so"}}
         )
-        browser.post("/judging/look", {**question_ids, **TIMES})
-        response = browser.post("/judging/verdict", make_verdict_body(sheet))
+        browser.post("/review/viewing-times", {**question_ids, **TIMES})
+        response = browser.post("/review/verdict", make_verdict_body(sheet))
         assert response.status_code == 200, response.text
-        sheet = response.json()["sheet"]
+        sheet = response.json()["next"]
     return opened
 
 
@@ -127,10 +129,11 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
 
     # The total is fixed from the first question on, and the position increases by one.
     assert {sheet["progress"]["total"] for sheet in opened} == {38}
-    positions = [sheet["progress"]["position"] for sheet in opened if sheet["full"]]
+    positions = [sheet["progress"]["position"] for sheet in opened if sheet["questionWithKey"]]
     assert positions == list(range(1, 39))
 
-    # Parts, key and drafts are alike: a repeat differs from the first showing in its position only.
+    # All questions have the same fields, and no draft or verdict is carried over. A repeat differs from its
+    # first showing only by its position.
     for sheets in by_row_id.values():
         assert all(set(sheet) == set(opened[0]) for sheet in sheets)
         assert all((sheet["last"], sheet["drafts"], sheet["revision"]) == (None, {}, 1) for sheet in sheets)
@@ -149,7 +152,7 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
     assert ranks[0] < 30
     assert numbers.isdisjoint(range(1, 60))
 
-    # No id, no text and no number of its own.
+    # No response contains a question id, a word such as "hidden", or the row id of a hidden question.
     all_text = "\n".join([*client.seen, json.dumps(opened[0]), get_text(page)])
     assert not re.search(r"hidden|planted|repeat|XqId\d+zk", all_text.replace("hidden for", ""))
     for hidden_question in hidden:
@@ -162,17 +165,21 @@ def test_error_messages_contain_no_question_number(world, sign_in_as, browser):
     _, batch = world
     client = RecordingBrowser(browser.cookies, sign_in_as("ruth"))
     for number in (1, 41, 2**40, 2**62):
-        response = client.post("/judging/turn", {"batch": batch.id, "question": 5, "to": number})
-        assert response.json()["sheet"] is None
-        refused = client.post("/judging/look", {"batch": batch.id, "question": number, **TIMES})
+        response = client.post("/review/question", {"batch": batch.id, "question": 5, "target": number})
+        assert response.json()["next"] is None
+        refused = client.post("/review/viewing-times", {"batch": batch.id, "question": number, **TIMES})
         assert refused.status_code in (403, 404, 409), refused.text
         assert "This question of batch" in refused.text
 
 
 def _strip_position(sheets):
-    """Both states of a sheet, without its position and the number that identifies it there."""
+    """Return the data before and after the own answer, without fields that depend on position or id."""
     return [
-        {name: value for name, value in sheet.items() if name not in POSITION_FIELDS | {"full", "ownAnswer"}}
-        | {"full": sheet["full"] and {**sheet["full"], "id": ""}}
+        {
+            name: value
+            for name, value in sheet.items()
+            if name not in POSITION_FIELDS | {"questionWithKey", "ownAnswer"}
+        }
+        | {"questionWithKey": sheet["questionWithKey"] and {**sheet["questionWithKey"], "id": ""}}
         for sheet in sheets
     ]

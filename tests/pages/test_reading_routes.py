@@ -48,8 +48,8 @@ class Client:
 
 def make_answer_body(**changes):
     body = {
-        "study": 1, "position": 1, "revision": 1, "answer": [1], "cannot": False, "confidence": 4,
-        "faulty": "", "drawings": None, "image": "drawn",
+        "study": 1, "position": 1, "revision": 1, "answer": [1], "cannot_determine": False, "confidence": 4,
+        "fault_description": "", "drawings": None, "image_display": "drawn",
     }  # fmt: skip
     return {**body, **TIMES, **changes}
 
@@ -70,33 +70,36 @@ def test_saved_answer_returns_its_time_and_the_next_case(client):
     response = client.post("/reading/answer", make_answer_body())
     assert response.status_code == 200
     saved = response.json()
-    assert (saved["revision"], saved["sheet"]["position"]) == (1, 2)
+    assert (saved["revision"], saved["next"]["position"]) == (1, 2)
     assert "T" in saved["at"]
 
 
 def test_an_answer_sent_twice_is_saved_once(client):
     first = client.post("/reading/answer", make_answer_body()).json()
     second = client.post("/reading/answer", make_answer_body(seconds=11.0)).json()
-    assert (second["at"], second["sheet"]["position"]) == (first["at"], 2)
+    assert (second["at"], second["next"]["position"]) == (first["at"], 2)
     assert count_rows(ReadingRow) == 1
 
 
 def test_an_answer_without_the_radiograph_needs_the_confirmation(client):
-    refused = client.post("/reading/answer", make_answer_body(image="not drawn"))
+    refused = client.post("/reading/answer", make_answer_body(image_display="not drawn"))
     assert (refused.status_code, refused.json()["kind"]) == (422, "Refused")
     assert count_rows(ReadingRow) == 0
-    assert client.post("/reading/answer", make_answer_body(image="not drawn, confirmed")).status_code == 200
+    assert (
+        client.post("/reading/answer", make_answer_body(image_display="not drawn, confirmed")).status_code
+        == 200
+    )
     with read_only_session() as db:
         assert db.execute(select(ReadingRow.image)).scalar_one() == "not drawn, confirmed"
 
 
 def test_no_response_of_any_route_reveals_a_key(client):
     responses = [
-        client.post("/reading/turn", {"study": 1, "to": None}),
+        client.post("/reading/case", {"study": 1, "position": None}),
         client.post("/reading/draft", {
             "study": 1, "position": 1, "part": "entry", "revision": 0, "body": {"answer": [0]},
         }),
-        client.post("/reading/time", {"study": 1, "position": 1, **TIMES}),
+        client.post("/reading/viewing-times", {"study": 1, "position": 1, **TIMES}),
         client.post("/reading/answer", make_answer_body()),
     ]  # fmt: skip
     assert [response.status_code for response in responses] == [200] * 4
@@ -107,9 +110,9 @@ def test_no_response_of_any_route_reveals_a_key(client):
 def test_training_case_shows_its_key_after_the_answer(workspace, sign_in_as, browser):
     make_study_world(workspace, design=make_design(6, training=1))
     client = Client(browser.cookies, sign_in_as("rea"))
-    turn_response = client.post("/reading/turn", {"study": 1, "to": None})
-    sheet_after_answer = client.post("/reading/answer", make_answer_body()).json()["sheet"]
-    assert SECRETS["explanation"] not in turn_response.text
+    case_response = client.post("/reading/case", {"study": 1, "position": None})
+    sheet_after_answer = client.post("/reading/answer", make_answer_body()).json()["next"]
+    assert SECRETS["explanation"] not in case_response.text
     assert sheet_after_answer["feedback"]["explanation"] == SECRETS["explanation"]
     assert sheet_after_answer["position"] == 1
 
@@ -117,15 +120,21 @@ def test_training_case_shows_its_key_after_the_answer(workspace, sign_in_as, bro
 def test_no_case_follows_the_last_one(workspace, sign_in_as, browser):
     make_study_world(workspace, cases=1)
     client = Client(browser.cookies, sign_in_as("rea"))
-    assert client.post("/reading/answer", make_answer_body()).json()["sheet"] is None
+    assert client.post("/reading/answer", make_answer_body()).json()["next"] is None
 
 
 def test_draft_is_returned_with_its_case(client):
-    body = {"answer": [2], "cannot": False, "confidence": 3, "faulty": "two are right", "drawings": None}
+    body = {
+        "answer": [2],
+        "cannot_determine": False,
+        "confidence": 3,
+        "fault_description": "two are right",
+        "drawings": None,
+    }
     client.post("/reading/draft", {"study": 1, "position": 1, "part": "entry", "revision": 0, "body": body})
-    sheet = client.post("/reading/turn", {"study": 1, "to": None}).json()["sheet"]
+    sheet = client.post("/reading/case", {"study": 1, "position": None}).json()["next"]
     assert sheet["draftRevision"] == 1
-    assert (sheet["entry"]["answer"], sheet["entry"]["faulty"]) == ([2], "two are right")
+    assert (sheet["entry"]["answer"], sheet["entry"]["fault_description"]) == ([2], "two are right")
 
 
 @pytest.mark.parametrize(
@@ -157,8 +166,8 @@ def test_other_people_have_no_access_to_a_readers_case(workspace, sign_in_as, br
     client = Client(browser.cookies, sign_in_as(name))
     for path, body in (
         ("/reading/answer", make_answer_body()),
-        ("/reading/turn", {"study": 1, "to": None}),
-        ("/reading/time", {"study": 1, "position": 1, **TIMES}),
+        ("/reading/case", {"study": 1, "position": None}),
+        ("/reading/viewing-times", {"study": 1, "position": 1, **TIMES}),
         ("/reading/draft", {"study": 1, "position": 1, "part": "entry", "revision": 0, "body": {}}),
     ):
         assert client.post(path, body).status_code in (403, 404)
@@ -188,13 +197,13 @@ def test_page_opened_by_another_person_saves_nothing(client):
 def test_no_case_is_returned_before_the_guideline_is_confirmed(workspace, sign_in_as, browser):
     make_study_world(workspace, protocol=Protocol(guideline="Look."))
     client = Client(browser.cookies, sign_in_as("rea", Role.READER))
-    assert client.post("/reading/turn", {"study": 1, "to": None}).json() == {"sheet": None}
+    assert client.post("/reading/case", {"study": 1, "position": None}).json() == {"next": None}
     assert client.post("/reading/answer", make_answer_body()).status_code == 422
 
 
 def test_only_the_next_exam_is_announced_for_prefetching(client):
-    sheet = client.post("/reading/turn", {"study": 1, "to": None}).json()["sheet"]
-    exams = {upcoming_image["pixels"].split("/")[2] for upcoming_image in sheet["upcoming"]}
+    sheet = client.post("/reading/case", {"study": 1, "position": None}).json()["next"]
+    exams = {upcoming_image["pixelsUrl"].split("/")[2] for upcoming_image in sheet["upcoming"]}
     assert len(exams) == 1
     assert json.dumps(sheet).count("/pixels/") == 2 * (2 + 2)  # two radiographs here, two of the next case
 
@@ -210,20 +219,20 @@ def test_comments_never_reach_a_reader(workspace, sign_in_as, browser, run_page)
                 now=NOW,
             )  # fmt: skip
     client = Client(browser.cookies, sign_in_as("rea", Role.READER))
-    turn = client.post("/reading/turn", {"study": 1, "to": None})
-    assert turn.status_code == 200
-    responses = [turn]
+    case_response = client.post("/reading/case", {"study": 1, "position": None})
+    assert case_response.status_code == 200
+    responses = [case_response]
     for position in range(1, 7):
         responses += [
             client.post("/reading/draft", {
                 "study": 1, "position": position, "part": "form", "revision": 0, "body": {},
             }),
-            client.post("/reading/time", {"study": 1, "position": position, **TIMES}),
+            client.post("/reading/viewing-times", {"study": 1, "position": position, **TIMES}),
             client.post("/reading/answer", make_answer_body(position=position)),
         ]  # fmt: skip
     assert sum(response.status_code == 200 for response in responses) >= 7
     page = run_page("pages/read.py")
     wire = "".join(response.text for response in responses) + str(page.main) + repr(page.session_state)
     assert "PLANTED" not in wire
-    for path in ("/judging/comment", "/judging/comments"):
+    for path in ("/review/comment", "/review/comments"):
         assert client.post(path, {"batch": 1, "question": 1, "text": "x"}).status_code in (403, 404)

@@ -76,23 +76,23 @@ def test_the_first_open_question_is_shown_with_its_key(open_review_page):
     data = get_form_data(page)
     assert not page.exception
     assert (data["question"], data["blind"], data["revision"]) == (1, False, 1)
-    assert data["full"]["answer"] == [1]
+    assert data["questionWithKey"]["answer"] == [1]
     assert data["progress"] == {"done": 0, "skipped": 0, "left": 6, "total": 6, "position": 1}
     assert data["patient"] == {"age": "61 years", "sex": "female", "indication": "Cough for two weeks."}
 
 
 def test_boxes_are_drawn_on_their_own_radiograph(open_review_page):
     pa, lateral = get_form_data(open_review_page())["radiographs"]
-    assert [box["label"] for box in pa["machine"]] == [SECRETS["label"]]
-    assert lateral["machine"] == []
-    assert pa["url"] == "/radiographs/1/pa?longest=1600"
+    assert [box["label"] for box in pa["originalCanvasObjects"]] == [SECRETS["label"]]
+    assert lateral["originalCanvasObjects"] == []
+    assert pa["previewUrl"] == "/radiographs/1/pa?longest=1600"
 
 
 def test_blind_question_is_sent_without_anything_that_reveals_its_key(open_review_page):
     page = open_review_page(mode=Mode.ANSWER_FIRST, show_report=True)
     data = get_form_data(page)
     assert data["blind"]
-    assert data["full"] is None
+    assert data["questionWithKey"] is None
     assert data["stem"] == "Which finding is on radiograph 1?"
     assert all(radiograph["canvas"]["disabled"] for radiograph in data["radiographs"])
     assert not [word for word in SECRETS.values() if word in get_sent_text(page)]
@@ -111,7 +111,7 @@ def test_after_the_own_answer_both_answers_are_sent(open_review_page):
         )
 
     data = get_form_data(open_review_page(save_answer, mode=Mode.ANSWER_FIRST))
-    assert data["full"]["answer"] == [1]
+    assert data["questionWithKey"]["answer"] == [1]
     assert (data["ownAnswer"]["text"], data["ownAnswer"]["confidence"]) == ("A. Nodule", 2)
 
 
@@ -184,7 +184,7 @@ def test_finished_batch_offers_the_skipped_questions(open_review_page):
     [skipped_button] = [button for button in page.button if "rotated" in button.label]
     skipped_button.click().run()
     assert get_form_data(page)["question"] == 6
-    assert get_form_data(page)["skipped"] == "rotated"
+    assert get_form_data(page)["skipReason"] == "rotated"
 
 
 def test_the_last_verdict_is_reopened_as_the_next_revision(open_review_page):
@@ -201,7 +201,7 @@ def test_closed_batch_is_read_only(workspace, sign_in_as, run_page):
     close_batch(workspace, world.batch)
     sign_in_as("ruth")
     data = get_form_data(run_page(PAGE))
-    assert data["open"] is False
+    assert data["isOpen"] is False
     assert all(radiograph["canvas"]["disabled"] for radiograph in data["radiographs"])
 
 

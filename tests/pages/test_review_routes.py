@@ -1,7 +1,7 @@
 """The routes that the review form uses, called with and without a valid sign-in and origin.
 
-``/judging/turn`` returns another question, and ``/judging/look`` stores viewing times. ``sheet`` has the
-data of a question on the form.
+``/review/question`` returns another question, and ``/review/viewing-times`` stores viewing times. ``next``
+has the data of a question on the form.
 """
 
 import asyncio
@@ -71,7 +71,7 @@ def make_verdict(**changes):
         "difficulty": "easy", "errors": [], "correction": {}, "clinical_reasoning": "", "comment": "",
     }  # fmt: skip
     body = {**BASE, **TIMES, "revision": 1, "decision": "accept", "opinion": opinion, "drawings": None}
-    body["image"] = "drawn"
+    body["image_display"] = "drawn"
     for name, value in changes.items():
         (opinion if name in opinion else body)[name] = value
     return body
@@ -83,7 +83,7 @@ def count_rows(table):
 
 
 def test_saved_verdict_returns_the_stored_row(client):
-    response = client.post("/judging/verdict", json=make_verdict())
+    response = client.post("/review/verdict", json=make_verdict())
     assert response.status_code == 200
     saved = response.json()
     assert (saved["revision"], saved["decision"]) == (1, "accept")
@@ -91,50 +91,50 @@ def test_saved_verdict_returns_the_stored_row(client):
 
 
 def test_response_to_a_verdict_contains_the_next_question(client):
-    sheet = client.post("/judging/verdict", json=make_verdict()).json()["sheet"]
-    assert (sheet["question"], sheet["revision"], sheet["full"]["id"]) == (2, 1, "Q2")
+    sheet = client.post("/review/verdict", json=make_verdict()).json()["next"]
+    assert (sheet["question"], sheet["revision"], sheet["questionWithKey"]["id"]) == (2, 1, "Q2")
     assert sheet["progress"] == {"done": 1, "skipped": 0, "left": 1, "total": 2, "position": 2}
 
 
 def test_no_question_follows_the_last_one(client):
-    client.post("/judging/verdict", json=make_verdict())
-    assert client.post("/judging/verdict", json=make_verdict(question=2)).json()["sheet"] is None
+    client.post("/review/verdict", json=make_verdict())
+    assert client.post("/review/verdict", json=make_verdict(question=2)).json()["next"] is None
 
 
 def test_skipping_a_question_returns_the_next_one(client):
-    response = client.post("/judging/skip", json={**BASE, "reason": "not readable"})
-    assert response.json()["sheet"]["question"] == 2
+    response = client.post("/review/skip", json={**BASE, "reason": "not readable"})
+    assert response.json()["next"]["question"] == 2
 
 
 def test_question_is_requested_by_its_number(client):
-    sheet = client.post("/judging/turn", json={**BASE, "to": 2}).json()["sheet"]
+    sheet = client.post("/review/question", json={**BASE, "target": 2}).json()["next"]
     assert sheet["question"] == 2
 
 
 def test_last_judged_question_is_returned_with_its_verdict(client):
-    client.post("/judging/verdict", json=make_verdict())
-    sheet = client.post("/judging/turn", json={**BASE, "question": 2, "to": "last"}).json()["sheet"]
+    client.post("/review/verdict", json=make_verdict())
+    sheet = client.post("/review/question", json={**BASE, "question": 2, "target": "last"}).json()["next"]
     assert (sheet["question"], sheet["last"]["decision"], sheet["revision"]) == (1, "accept", 2)
 
 
 def test_unassigned_question_is_not_returned(workspace, sign_in_as, browser):
     make_world(workspace, questions=2, assigned_to=["ruth"])
     otto_client = Client(browser.cookies, sign_in_as("otto", Role.REVIEWER))
-    response = otto_client.post("/judging/turn", json={**BASE, "to": 2})
-    assert response.json() == {"sheet": None}
+    response = otto_client.post("/review/question", json={**BASE, "target": 2})
+    assert response.json() == {"next": None}
 
 
 def test_next_question_hides_the_key_until_it_is_answered(workspace, sign_in_as, browser):
     make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(mode=Mode.ANSWER_FIRST))
     client = Client(browser.cookies, sign_in_as("ruth"))
     own_response = client.post(
-        "/judging/own-answer", json={**BASE, "answer": [0], "confidence": 3, "image": "drawn"}
+        "/review/own-answer", json={**BASE, "answer": [0], "confidence": 3, "image_display": "drawn"}
     )
-    assert own_response.json()["sheet"]["full"]["answer"] == [
+    assert own_response.json()["next"]["questionWithKey"]["answer"] == [
         1
     ]  # of the same question, after the answer is saved
-    next_response = client.post("/judging/verdict", json=make_verdict())
-    assert (next_response.json()["sheet"]["question"], next_response.json()["sheet"]["blind"]) == (2, True)
+    next_response = client.post("/review/verdict", json=make_verdict())
+    assert (next_response.json()["next"]["question"], next_response.json()["next"]["blind"]) == (2, True)
     assert not [word for word in SECRETS.values() if word in next_response.text]
 
 
@@ -180,42 +180,42 @@ def test_no_opinion_of_a_machine_is_sent_before_the_verdict(workspace, sign_in_a
     [form] = [element for element in page.main if element.type == "bidi_component"]
     received = [form.proto.json or form.proto.mixed.json, get_text(page)]
     if mode is Mode.ANSWER_FIRST:
-        own_answer = {**BASE, "answer": [0], "confidence": 3, "image": "drawn"}
-        received.append(client.post("/judging/own-answer", json=own_answer).text)
+        own_answer = {**BASE, "answer": [0], "confidence": 3, "image_display": "drawn"}
+        received.append(client.post("/review/own-answer", json=own_answer).text)
     for path, body in (
-        ("/judging/turn", {"to": 2}),
-        ("/judging/turn", {"to": 1}),
-        ("/judging/draft", {"part": "form", "revision": 0, "body": {}}),
-        ("/judging/look", TIMES),
-        ("/judging/comments", {}),
-        ("/judging/comment", {"text": "A question."}),
-        ("/judging/skip", {"reason": "later"}),
-        ("/judging/turn", {"to": 1}),
+        ("/review/question", {"target": 2}),
+        ("/review/question", {"target": 1}),
+        ("/review/draft", {"part": "form", "revision": 0, "body": {}}),
+        ("/review/viewing-times", TIMES),
+        ("/review/comments", {}),
+        ("/review/comment", {"text": "A question."}),
+        ("/review/skip", {"reason": "later"}),
+        ("/review/question", {"target": 1}),
     ):
         response = client.post(path, json={**BASE, **body})
         assert response.status_code == 200, response.text
         received.append(response.text)
-    sheet = response.json()["sheet"]
-    assert sheet["full"] is not None
-    assert sheet["full"]["difficulty"] is None
+    sheet = response.json()["next"]
+    assert sheet["questionWithKey"] is not None
+    assert sheet["questionWithKey"]["difficulty"] is None
     assert not [text for text in received if CANARY in text or '"difficulty":"easy"' in text]
 
-    received = client.post("/judging/verdict", json=make_verdict()).text  # with the next question
+    received = client.post("/review/verdict", json=make_verdict()).text  # with the next question
     assert CANARY not in received
-    judged = client.post("/judging/turn", json={**BASE, "question": 2, "to": "last"})
-    assert judged.json()["sheet"]["full"]["difficulty"] == "easy"
+    judged = client.post("/review/question", json={**BASE, "question": 2, "target": "last"})
+    assert judged.json()["next"]["questionWithKey"]["difficulty"] == "easy"
     assert CANARY not in judged.text
 
 
 def test_verdict_without_a_difficulty_is_complete_with_one_key_accept(workspace, sign_in_as, browser):
     make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(one_key_accept=True))
     client = Client(browser.cookies, sign_in_as("ruth"))
-    assert client.post("/judging/verdict", json=make_verdict(difficulty=None)).status_code == 200
+    assert client.post("/review/verdict", json=make_verdict(difficulty=None)).status_code == 200
 
 
 def test_verdict_sent_twice_is_stored_once(client):
     responses = [
-        client.post("/judging/verdict", json=make_verdict(seconds=9 + extra_seconds)).json()
+        client.post("/review/verdict", json=make_verdict(seconds=9 + extra_seconds)).json()
         for extra_seconds in (1, 2)
     ]
     assert responses[0] == responses[1]
@@ -223,29 +223,33 @@ def test_verdict_sent_twice_is_stored_once(client):
 
 
 def test_second_verdict_of_the_same_revision_is_refused(client):
-    client.post("/judging/verdict", json=make_verdict())
-    response = client.post("/judging/verdict", json=make_verdict(comment="in another tab"))
+    client.post("/review/verdict", json=make_verdict())
+    response = client.post("/review/verdict", json=make_verdict(comment="in another tab"))
     assert (response.status_code, response.json()["kind"]) == (409, "StaleRevision")
     assert count_rows(VerdictRow) == 1
 
 
 def test_the_message_names_the_missing_field(client):
-    response = client.post("/judging/verdict", json=make_verdict(difficulty=None))
+    response = client.post("/review/verdict", json=make_verdict(difficulty=None))
     assert response.status_code == 422
     assert "your own difficulty" in response.json()["error"]
 
 
 def make_verdict_without_image_field():
-    """A request of an older version of the form, which did not send ``image``."""
-    return {name: value for name, value in make_verdict().items() if name != "image"}
+    """A request of an older version of the form, which did not send ``image_display``."""
+    return {name: value for name, value in make_verdict().items() if name != "image_display"}
 
 
 @pytest.mark.parametrize(
     "body",
-    [make_verdict(image="not drawn"), make_verdict(image="no image"), make_verdict_without_image_field()],
+    [
+        make_verdict(image_display="not drawn"),
+        make_verdict(image_display="no image"),
+        make_verdict_without_image_field(),
+    ],
 )
 def test_a_verdict_on_a_radiograph_that_was_not_drawn_is_refused(client, body):
-    response = client.post("/judging/verdict", json=body)
+    response = client.post("/review/verdict", json=body)
     assert (response.status_code, response.json()["kind"]) == (422, "Refused")
     assert "The radiograph was not displayed." in response.json()["error"]
     assert count_rows(VerdictRow) == 0
@@ -253,7 +257,7 @@ def test_a_verdict_on_a_radiograph_that_was_not_drawn_is_refused(client, body):
 
 @pytest.mark.parametrize("image", ["drawn", "not drawn, confirmed"])
 def test_image_display_is_stored_with_the_verdict_and_in_the_trail(client, image):
-    assert client.post("/judging/verdict", json=make_verdict(image=image)).status_code == 200
+    assert client.post("/review/verdict", json=make_verdict(image_display=image)).status_code == 200
     with read_only_session() as db:
         assert db.execute(select(VerdictRow.image)).scalar_one() == image
         assert load_last_audit_entry(db)["image"] == image
@@ -268,14 +272,14 @@ def load_last_audit_entry(db):
 def test_verdict_on_an_exam_without_pixels_is_stored_as_no_image(client, image):
     with unit_of_work() as db:
         db.execute(update(RadiographRow).values(image_sha256=None))
-    assert client.post("/judging/verdict", json=make_verdict(image=image)).status_code == 200
+    assert client.post("/review/verdict", json=make_verdict(image_display=image)).status_code == 200
     with read_only_session() as db:
         assert db.execute(select(VerdictRow.image)).scalar_one() == "no image"
 
 
 def test_repeated_verdict_keeps_its_first_image_display(client):
-    client.post("/judging/verdict", json=make_verdict(image="not drawn, confirmed"))
-    assert client.post("/judging/verdict", json=make_verdict(image="drawn")).status_code == 200
+    client.post("/review/verdict", json=make_verdict(image_display="not drawn, confirmed"))
+    assert client.post("/review/verdict", json=make_verdict(image_display="drawn")).status_code == 200
     with read_only_session() as db:
         assert db.execute(select(VerdictRow.image)).scalars().all() == ["not drawn, confirmed"]
 
@@ -284,9 +288,11 @@ def test_an_own_answer_without_the_radiograph_needs_the_confirmation(workspace, 
     make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(mode=Mode.ANSWER_FIRST))
     client = Client(browser.cookies, sign_in_as("ruth"))
     own_answer = {**BASE, "answer": [0], "confidence": 3}
-    assert client.post("/judging/own-answer", json=own_answer).status_code == 422
+    assert client.post("/review/own-answer", json=own_answer).status_code == 422
     assert (
-        client.post("/judging/own-answer", json={**own_answer, "image": "not drawn, confirmed"}).status_code
+        client.post(
+            "/review/own-answer", json={**own_answer, "image_display": "not drawn, confirmed"}
+        ).status_code
         == 200
     )
     with read_only_session() as db:
@@ -298,20 +304,31 @@ def test_opening_the_report_without_the_radiograph_needs_confirmation(workspace,
     make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(show_report=True))
     client = Client(browser.cookies, sign_in_as("ruth"))
     opening = {**BASE, "image_alignment": 4}
-    assert client.post("/judging/report", json=opening).status_code == 422
+    assert client.post("/review/report", json=opening).status_code == 422
     assert (
-        client.post("/judging/report", json={**opening, "image": "not drawn, confirmed"}).status_code == 200
+        client.post("/review/report", json={**opening, "image_display": "not drawn, confirmed"}).status_code
+        == 200
     )
     with read_only_session() as db:
         assert db.execute(select(ReportOpeningRow.image)).scalar_one() == "not drawn, confirmed"
         assert verify_audit(db, by=command_line_person()).fault is None
 
 
+def test_a_draft_is_stored_and_returned_with_the_reason_for_a_change(client):
+    draft = {**BASE, "part": "form", "revision": 0, "body": {"comment": "so", "change_reason": "a slip"}}
+    client.post("/review/draft", json=draft)
+    with read_only_session() as db:
+        [row] = db.execute(select(DraftRow)).scalars()
+    assert json.loads(row.body) == {"comment": "so", "why": "a slip"}
+    drafts = client.post("/review/question", json={**BASE, "target": 1}).json()["next"]["drafts"]
+    assert drafts["form"]["body"] == {"comment": "so", "change_reason": "a slip"}
+
+
 def test_boxes_are_stored_in_pixels_of_the_matrix(client):
     shape = {"type": "LabeledRect", "label": "nodule", "left": 160, "top": 320, "width": 80, "height": 40}
     body = {"drawings": {"pa": [shape]}}  # the image surface is 1600 high for 3000 rows
     draft = {**BASE, "part": "boxes", "revision": 0, "body": body}
-    assert client.post("/judging/draft", json=draft).json()["revision"] == 1
+    assert client.post("/review/draft", json=draft).json()["revision"] == 1
     with read_only_session() as db:
         [row] = db.execute(select(DraftRow)).scalars()
     [box] = json.loads(row.body)
@@ -329,13 +346,13 @@ def test_boxes_are_stored_in_pixels_of_the_matrix(client):
         ("verdict", make_verdict(drawings={"no such radiograph": []})),
         ("verdict", make_verdict(drawings={"pa": [{"type": "LabeledRect", "left": 1}]})),
         ("draft", {**BASE, "part": "verdict", "revision": 0, "body": {}}),
-        ("look", {**BASE, "seconds": -1, "seconds_looking": 0, "seconds_away": 0}),
+        ("viewing-times", {**BASE, "seconds": -1, "seconds_looking": 0, "seconds_away": 0}),
         ("skip", {**BASE, "reason": "  "}),
         ("own-answer", {**BASE, "answer": [0], "confidence": 6}),
     ],
 )
 def test_invalid_request_is_refused_with_its_reason(client, path, body):
-    response = client.post(f"/judging/{path}", json=body)
+    response = client.post(f"/review/{path}", json=body)
     assert response.status_code == 422
     assert response.json()["error"]
     assert count_rows(VerdictRow) == count_rows(DraftRow) == 0
@@ -350,13 +367,13 @@ def test_invalid_request_is_refused_with_its_reason(client, path, body):
     ],
 )
 def test_request_from_another_site_cannot_save(client, headers):
-    assert client.post("/judging/verdict", json=make_verdict(), headers=headers).status_code == 403
+    assert client.post("/review/verdict", json=make_verdict(), headers=headers).status_code == 403
     assert count_rows(VerdictRow) == 0
 
 
 def test_without_a_sign_in_nothing_is_saved(client):
     client.cookies.clear()
-    response = client.post("/judging/verdict", json=make_verdict())
+    response = client.post("/review/verdict", json=make_verdict())
     assert (response.status_code, response.json()["kind"]) == (401, "NotSignedIn")
     assert count_rows(VerdictRow) == 0
 
@@ -364,7 +381,7 @@ def test_without_a_sign_in_nothing_is_saved(client):
 def test_page_saves_nothing_after_another_person_signed_in(workspace, sign_in_as, browser):
     world = make_world(workspace, questions=2, assigned_to=["remo"])
     sign_in_as("remo")
-    response = Client(browser.cookies, world.people["ruth"]).post("/judging/verdict", json=make_verdict())
+    response = Client(browser.cookies, world.people["ruth"]).post("/review/verdict", json=make_verdict())
     assert (response.status_code, response.json()["kind"]) == (401, "NotSignedIn")
     assert "Remo has since signed in" in response.json()["error"]
     assert count_rows(VerdictRow) == 0
@@ -374,12 +391,12 @@ def test_question_of_another_reviewer_is_not_found(workspace, sign_in_as, browse
     make_world(workspace, questions=2, assigned_to=["ruth"])
     otto = sign_in_as("otto", Role.REVIEWER)
     otto_client = Client(browser.cookies, otto)
-    assert otto_client.post("/judging/verdict", json=make_verdict()).status_code == 404
+    assert otto_client.post("/review/verdict", json=make_verdict()).status_code == 404
     assert count_rows(VerdictRow) == 0
 
 
 def test_comments_are_sent_loaded_and_read(client):
-    sent = client.post("/judging/comment", json={**BASE, "text": "Which side?"})
+    sent = client.post("/review/comment", json={**BASE, "text": "Which side?"})
     assert sent.status_code == 200
     assert [(row["mine"], row["text"]) for row in sent.json()["comments"]] == [(True, "Which side?")]
     with unit_of_work() as db:
@@ -387,22 +404,28 @@ def test_comments_are_sent_loaded_and_read(client):
             db, by=command_line_person(), batch="first", question_row_id=1, reviewer="ruth",
             text="The right one.", now=NOW,
         )  # fmt: skip
-    turn = {"batch": 1, "question": 2, "to": 1}
-    assert client.post("/judging/turn", json=turn).json()["sheet"]["comments"] == {"total": 2, "unread": 1}
-    thread = client.post("/judging/comments", json=BASE).json()["comments"]
+    target = {"batch": 1, "question": 2, "target": 1}
+    assert client.post("/review/question", json=target).json()["next"]["comments"] == {
+        "total": 2,
+        "unread": 1,
+    }
+    thread = client.post("/review/comments", json=BASE).json()["comments"]
     assert [(row["author"], row["text"]) for row in thread] == [
         ("You", "Which side?"),
         ("Command line", "The right one."),
     ]
-    assert client.post("/judging/turn", json=turn).json()["sheet"]["comments"] == {"total": 2, "unread": 0}
+    assert client.post("/review/question", json=target).json()["next"]["comments"] == {
+        "total": 2,
+        "unread": 0,
+    }
 
 
 @pytest.mark.parametrize("route", ["comment", "comments"])
 def test_comments_on_a_question_of_somebody_else_are_not_found(client, workspace, route):
     body = {"batch": 1, "question": 77} | ({"text": "x"} if route == "comment" else {})
-    assert client.post(f"/judging/{route}", json=body).status_code == 404
+    assert client.post(f"/review/{route}", json=body).status_code == 404
 
 
 def test_an_empty_comment_is_refused(client):
-    response = client.post("/judging/comment", json={**BASE, "text": "  "})
+    response = client.post("/review/comment", json={**BASE, "text": "  "})
     assert (response.status_code, response.json()["kind"]) == (422, "InvalidValue")

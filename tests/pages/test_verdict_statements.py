@@ -12,15 +12,15 @@ def test_a_verdict_and_the_next_question_take_15_statements(workspace, sign_in_a
     make_world(workspace, questions=5, assigned_to=["ruth"])
     ruth = sign_in_as("ruth")
     client = Client(browser.cookies, ruth)
-    client.post("/judging/verdict", json=make_verdict(question=1))
+    client.post("/review/verdict", json=make_verdict(question=1))
     client.post(
-        "/judging/draft",
+        "/review/draft",
         json={"batch": 1, "question": 2, "part": "form", "revision": 0, "body": {"comment": "unclear"}},
     )
     with count_statements() as statement_log:
-        response = client.post("/judging/verdict", json=make_verdict(question=2)).json()
+        response = client.post("/review/verdict", json=make_verdict(question=2)).json()
     assert response["revision"] == 1
-    assert response["sheet"]["question"] == 3
+    assert response["next"]["question"] == 3
     sign_in_query, *save_queries = statement_log.statements
     assert "sign_in" in sign_in_query
     assert len(save_queries) <= MAX_STATEMENTS, "\n".join(save_queries)

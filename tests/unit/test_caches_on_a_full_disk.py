@@ -44,7 +44,7 @@ def test_a_cached_file_that_cannot_be_read_is_made_anew(tmp_path):
     assert DiskCache(tmp_path, limit=1 << 20).get_or_create("one", lambda: b"picture") == b"picture"
 
 
-@pytest.mark.parametrize("address", ["/radiographs/1/pa", "/pixels/1/pa", "/pixels/1/pa/facts"])
+@pytest.mark.parametrize("address", ["/radiographs/1/pa", "/pixels/1/pa", "/pixels/1/pa/metadata"])
 def test_a_radiograph_is_served_while_the_disk_of_the_cache_is_full(browser_of, address, full_folder):
     browser = browser_of("ruth")
     current_workspace().cache.symlink_to(full_folder)

@@ -117,7 +117,7 @@ def test_other_requests_are_served_while_41_radiographs_wait(without_time_limit,
             person = {"X-Overread-Person": str(world.people["ruth"].id)}
             headers = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin", **person}
             save_response = await ruth.post(
-                "/judging/verdict",
+                "/review/verdict",
                 json=verdict_request(world.questions[0], "saved meanwhile"),
                 headers=headers,
             )

@@ -66,12 +66,12 @@ def test_a_library_warning_is_not_quoted(caplog):
 
 def test_a_json_line_has_time_level_person_route_and_milliseconds():
     line = json.loads(
-        JsonFormatter().format(make_record(person=3, route="/judging/verdict", status=200, ms=12))
+        JsonFormatter().format(make_record(person=3, route="/review/verdict", status=200, ms=12))
     )
     assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line.pop("time"))
     assert line == {
         "level": "info", "logger": "overread.requests", "message": "request", "person": 3,
-        "route": "/judging/verdict", "status": 200, "ms": 12, "process": os.getpid(),
+        "route": "/review/verdict", "status": 200, "ms": 12, "process": os.getpid(),
     }  # fmt: skip
 
 

@@ -20,8 +20,8 @@ from tests.unit.makers.dicom_files import dicom, ramp
 from tests.unit.makers.matrix_decoder import decode_matrix
 
 MATRIX_URL = "/pixels/1/pa"
-FACTS_URL = "/pixels/1/pa/facts"
-BOTH_URLS = pytest.mark.parametrize("address", [MATRIX_URL, FACTS_URL])
+METADATA_URL = "/pixels/1/pa/metadata"
+BOTH_URLS = pytest.mark.parametrize("address", [MATRIX_URL, METADATA_URL])
 
 
 def test_a_reviewer_with_a_question_on_the_exam_gets_the_stored_values(browser_of):
@@ -34,14 +34,14 @@ def test_a_reviewer_with_a_question_on_the_exam_gets_the_stored_values(browser_o
 
 
 def test_the_facts_describe_how_to_display_the_pixels(browser_of):
-    facts = browser_of("ruth").get(FACTS_URL).json()
+    facts = browser_of("ruth").get(METADATA_URL).json()
     assert (facts["rows"], facts["columns"], facts["bits"]) == (300, 400, 12)
     assert facts["inverted"] is True
     assert facts["view"] == "PA"
 
 
 def test_the_facts_contain_no_patient_data(browser_of):
-    response_text = browser_of("ruth").get(FACTS_URL).text
+    response_text = browser_of("ruth").get(METADATA_URL).text
     assert not any(secret in response_text for secret in ("Secret", "MRN", "058Y"))
 
 
@@ -108,13 +108,15 @@ def test_responses_are_revalidated_and_not_cached_by_proxies(browser_of, address
     assert headers["vary"] == "Cookie"
 
 
-@pytest.mark.parametrize("address", ["/pixels/1/nothing", "/pixels/999/pa", "/pixels/1/", "/pixels/1//facts"])
+@pytest.mark.parametrize(
+    "address", ["/pixels/1/nothing", "/pixels/999/pa", "/pixels/1/", "/pixels/1//metadata"]
+)
 def test_a_missing_radiograph_is_not_found(browser_of, address):
     assert browser_of("cora").get(address).status_code == 404
 
 
 def test_pixels_and_facts_are_cached_together_under_the_image_hash(browser_of):
-    browser_of("ruth").get(FACTS_URL)
+    browser_of("ruth").get(METADATA_URL)
     cached_names = [path.name for path in current_workspace().cache.rglob("*") if path.is_file()]
     assert len(cached_names) == 2
     assert all(name.startswith(PLATE_SHA256) for name in cached_names)
@@ -143,8 +145,8 @@ def test_an_unreadable_file_is_refused_with_the_reason(browser_of):
 @pytest.mark.parametrize(
     ("key", "segment"),
     [
-        ("facts", "facts"),
-        ("a/facts", "a%2Ffacts"),
+        ("metadata", "metadata"),
+        ("a/metadata", "a%2Fmetadata"),
         ("a b#c?d", "a%20b%23c%3Fd"),
         ("50%2F", "50%252F"),
         ("ü/ß", "%C3%BC%2F%C3%9F"),
@@ -156,4 +158,4 @@ def test_a_radiograph_key_may_contain_any_character(browser_of, key, segment):
         db.execute(update(RadiographRow).where(RadiographRow.key == "pa").values(key=key))
     ruth = browser_of("ruth")
     assert ruth.get(f"/pixels/1/{segment}").headers["content-type"] == "application/octet-stream"
-    assert ruth.get(f"/pixels/1/{segment}/facts").json()["rows"] == 300
+    assert ruth.get(f"/pixels/1/{segment}/metadata").json()["rows"] == 300

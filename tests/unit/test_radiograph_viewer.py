@@ -8,8 +8,8 @@ from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
 from web.drawing.radiograph_viewer import (
     boxes_to_json,
-    facts_url,
     is_from_viewer,
+    metadata_url,
     objects_to_boxes,
     pixels_url,
 )
@@ -50,4 +50,4 @@ def test_objects_of_viewer_and_plain_editor_are_distinguished():
 
 def test_a_radiograph_id_is_one_segment_of_its_url():
     assert pixels_url(7, "a/b c") == "/pixels/7/a%2Fb%20c"
-    assert facts_url(7, "a/facts") == "/pixels/7/a%2Ffacts/facts"
+    assert metadata_url(7, "a/metadata") == "/pixels/7/a%2Fmetadata/metadata"

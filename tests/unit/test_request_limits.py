@@ -64,14 +64,14 @@ def send_request(path: str, pieces: Iterator[bytes], **headers: str) -> tuple[in
 
 
 def test_form_json_body_and_upload_have_their_own_limits():
-    assert [max_body_bytes(path) for path in ("/sign-in", "/first-admin", "/judging/verdict", "/people")] == [
+    assert [max_body_bytes(path) for path in ("/sign-in", "/first-admin", "/review/verdict", "/people")] == [
         16 * KIB, 16 * KIB, 2 * MIB, 2 * MIB,
     ]  # fmt: skip
     assert 200 * MIB <= max_body_bytes("/_stcore/upload_file/x/y") < 210 * MIB
 
 
 @pytest.mark.parametrize(
-    ("path", "length"), [("/sign-in", 16 * KIB + 1), ("/judging/draft", 2 * MIB + 1), ("/anything", 1 << 40)]
+    ("path", "length"), [("/sign-in", 16 * KIB + 1), ("/review/draft", 2 * MIB + 1), ("/anything", 1 << 40)]
 )
 def test_a_body_with_a_declared_length_above_the_limit_is_refused(path, length):
     pieces = iter([b"x" * MIB] * 100)
@@ -97,13 +97,13 @@ def test_a_form_post_is_refused_in_the_accepted_media_type(accept, kind):
 
 def test_a_body_without_a_length_is_refused_above_the_limit():
     pieces = iter([b"x" * MIB] * 100)
-    status, headers = send_request("/judging/draft", pieces)
+    status, headers = send_request("/review/draft", pieces)
     assert (status, headers["connection"], BODY_LENGTHS) == (413, "close", [])
     assert len(list(pieces)) == 94  # three were counted, three discarded
 
 
 def test_a_stalled_body_times_out():
-    status, headers = send_request("/judging/draft", iter([b"{"]))
+    status, headers = send_request("/review/draft", iter([b"{"]))
     assert (status, headers["connection"], BODY_LENGTHS) == (408, "close", [])
 
 
@@ -113,7 +113,7 @@ def test_a_body_sent_byte_by_byte_times_out():
             CLOCK.now += 0.1
             yield b"x"
 
-    assert send_request("/judging/draft", send_slowly())[0] == 408
+    assert send_request("/review/draft", send_slowly())[0] == 408
 
 
 def test_a_large_upload_has_enough_time():

@@ -11,10 +11,13 @@ from web.forms.files import form_html, form_script
 
 #: All disputes share one key, because the form itself proceeds from one dispute to the next. Each dispute is
 #: sent in full with its id, so no state is left from the previous one.
-KEY = "settling-form"
+KEY = "adjudication-form"
 
 _mount = st.components.v2.component(
-    "overread.settling", html=form_html("adjudication"), js=form_script("adjudication"), isolate_styles=True
+    "overread.adjudication",
+    html=form_html("adjudication"),
+    js=form_script("adjudication"),
+    isolate_styles=True,
 )
 
 

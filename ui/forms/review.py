@@ -11,10 +11,10 @@ from web.forms.files import form_html, form_script
 
 #: All questions share one key, because one instance avoids flicker and keeps the keyboard focus. The form
 #: recognises a new question by the id in its data and then discards its state.
-KEY = "judging-form"
+KEY = "review-form"
 
 _mount = st.components.v2.component(
-    "overread.judging", html=form_html("review"), js=form_script("review"), isolate_styles=True
+    "overread.review", html=form_html("review"), js=form_script("review"), isolate_styles=True
 )
 
 

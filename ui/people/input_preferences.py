@@ -28,7 +28,7 @@ def show_input_preferences(person: Person) -> None:
     """Draw the fields for keys, one group at a time, and the left mouse button, export and import."""
     with read_only_session() as db:
         preferences = accounts.load_input_preferences(db, person=person)
-    st.subheader("Keys and mouse")
+    st.subheader("Shortcuts and mouse")
     st.caption("For the pages Review, Read and Adjudicate. Reload an open page to apply a change.")
     left, right = responsive_columns(3, 2, name="own-keys")
     form_key = state.form_key(_FORM)

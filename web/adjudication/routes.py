@@ -1,4 +1,4 @@
-"""POST /settling/…: saves adjudications, each in one transaction that no script run can interrupt."""
+"""POST /adjudication/…: saves adjudications, each in one transaction that no script run can interrupt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from domain.errors import NotFound
 from domain.people import Person
 from domain.verdicts import Decision
 from review import service as review
-from review.correction_choices import OWN_VALUE, combine_picks
+from review.correction_choices import OWN_VALUE, combine_value_sources
 from storage.unit_of_work import read_only_session, unit_of_work
 from web.adjudication import schemas
 from web.adjudication.sheet import dispute_to_json
@@ -34,11 +34,13 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
         )
     else:
         own = schemas.parse_own_values(request.own, sheet.question)
-        if request.picks.get("boxes") == OWN_VALUE:
+        if request.value_sources.get("boxes") == OWN_VALUE:
             own["boxes"] = parse_drawn_boxes(
                 request.drawings or {}, exam=sheet.exam, machine=sheet.question.boxes
             )
-        correction, follows = combine_picks(sheet.question, sheet.verdicts, request.picks, own)
+        correction, follows = combine_value_sources(
+            sheet.question, sheet.verdicts, request.value_sources, own
+        )
         decision = Decision.ACCEPT if correction.is_empty() else Decision.REVISE
     adjudication = Adjudication(
         batch_id=request.batch,
@@ -50,7 +52,7 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
         follows=follows,
         reason=request.reason,
         given_at=now,
-        image=request.image,
+        image=request.image_display,
     )
     with unit_of_work() as db:
         review.adjudicate(db, person=person, adjudication=adjudication, report_ids=request.reports)
@@ -63,14 +65,14 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
     return {
         "revision": saved.revision,
         "at": saved.given_at,
-        "sheet": load_next_dispute(person, request.batch),
+        "next": load_next_dispute(person, request.batch),
     }
 
 
 def load_dispute(payload: object, person: Person, now: datetime) -> dict[str, Any]:  # noqa: ARG001 - shared signature
-    """Return the data of another dispute; its ``sheet`` is None if no dispute is open."""
-    request = schemas.parse_request(payload, schemas.TurnRequest)
-    return {"sheet": load_next_dispute(person, request.batch, question=request.to)}
+    """Return the data of another dispute; ``next`` is None if no dispute is open."""
+    request = schemas.parse_request(payload, schemas.DisputeRequest)
+    return {"next": load_next_dispute(person, request.batch, question=request.question)}
 
 
 def load_next_dispute(person: Person, batch_id: int, *, question: int | None = None) -> dict[str, Any] | None:
@@ -86,6 +88,6 @@ def load_next_dispute(person: Person, batch_id: int, *, question: int | None = N
 
 
 ROUTES = [
-    form_route("/settling/adjudication", save_adjudication),
-    form_route("/settling/turn", load_dispute),
+    form_route("/adjudication/decision", save_adjudication),
+    form_route("/adjudication/dispute", load_dispute),
 ]

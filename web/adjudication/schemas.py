@@ -19,16 +19,16 @@ from web.review.schemas import (
     parse_request,
 )
 
-__all__ = ["AdjudicationRequest", "TurnRequest", "parse_own_values", "parse_request"]
+__all__ = ["AdjudicationRequest", "DisputeRequest", "parse_own_values", "parse_request"]
 
 _OptionIndex = Annotated[int, msgspec.Meta(ge=0, le=25)]
 
 
-class TurnRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A request for the dispute of the question ``to``; None requests the first open dispute of the batch."""
+class DisputeRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A request for the dispute of a question; None requests the first open dispute of the batch."""
 
     batch: Number
-    to: Number | None
+    question: Number | None
 
 
 class OwnValuesBody(CorrectionBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,21 +40,22 @@ class OwnValuesBody(CorrectionBody, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class AdjudicationRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The decision on a dispute: reject the question, or the source of the value of each field.
+    """The decision on a dispute: either reject the question, or keep it and choose the source of each value.
 
-    ``reports`` are the ids of the reported problems on display.
+    ``value_sources`` has the source of each field: a reviewer by index, the original question, or the
+    adjudicator's own value. ``reports`` are the ids of the reported problems on display.
     """
 
     batch: Number
     question: Number
     revision: Number
-    decision: Literal["reject", "stand"]
-    picks: dict[str, Annotated[int, msgspec.Meta(ge=0, le=25)] | Literal["machine", "own"]]
+    decision: Literal["reject", "keep"]
+    value_sources: dict[str, Annotated[int, msgspec.Meta(ge=0, le=25)] | Literal["original", "own"]]
     own: OwnValuesBody
     drawings: dict[str, CanvasObjects] | None = None
     reason: Text
     reports: list[Number] = []
-    image: ImageDisplay = DEFAULT_IMAGE_DISPLAY
+    image_display: ImageDisplay = DEFAULT_IMAGE_DISPLAY
 
 
 def parse_own_values(body: OwnValuesBody, question: Question) -> dict[str, Any]:

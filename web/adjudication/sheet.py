@@ -16,7 +16,7 @@ from review.disputes import FieldDifference
 from review.service import DisputedQuestion, DisputeSheet
 from web.drawing.canvas import canvas_to_json
 from web.drawing.plain_editor import create_surface
-from web.drawing.radiograph_viewer import boxes_to_json, facts_url, pixels_url
+from web.drawing.radiograph_viewer import boxes_to_json, metadata_url, pixels_url
 from web.forms.labels import BOX_LABELS, SEX_LABELS, VIEW_LABELS
 from web.review.sheet import radiograph_url
 
@@ -28,7 +28,7 @@ def dispute_to_json(
 
     ``disputes`` has all disputes of the batch, from which the form links to the previous and the next one.
     """
-    question, settled = sheet.question, sheet.adjudication
+    question, adjudication = sheet.question, sheet.adjudication
     numbers = [dispute.question_row_id for dispute in disputes]
     position = numbers.index(sheet.question_row_id) if sheet.question_row_id in numbers else 0
     return {
@@ -38,7 +38,7 @@ def dispute_to_json(
         "question": sheet.question_row_id,
         "questionId": question.id,
         "progress": {
-            "settled": sum(not dispute.is_open for dispute in disputes),
+            "adjudicated": sum(not dispute.is_open for dispute in disputes),
             "total": len(disputes),
         },
         "previous": numbers[position - 1] if position > 0 else None,
@@ -47,7 +47,7 @@ def dispute_to_json(
         "disputedAspects": sorted(aspect.value for aspect in sheet.kinds),
         # The viewer uses these fields to decide whether boxes can be drawn.
         "blind": False,
-        "open": True,
+        "isOpen": True,
         "requested": {"boxes": False},
         "patient": {
             "age": sheet.exam.age and format_age(sheet.exam.age),
@@ -77,13 +77,13 @@ def dispute_to_json(
             }
             for report in sheet.reports
         ],
-        "settled": None
-        if settled is None
+        "adjudication": None
+        if adjudication is None
         else {
-            "decision": settled.decision.value,
-            "reason": settled.reason,
-            "at": settled.given_at.isoformat(),
-            "revision": settled.revision,
+            "decision": adjudication.decision.value,
+            "reason": adjudication.reason,
+            "at": adjudication.given_at.isoformat(),
+            "revision": adjudication.revision,
         },
         "choices": {
             "tasks": [str(task) for task in Task],
@@ -111,7 +111,7 @@ def _reviewer_to_json(label: str, verdict: Verdict) -> dict[str, Any]:
 def _field_to_json(difference: FieldDifference) -> dict[str, Any]:
     return {
         "name": difference.field,
-        "machine": _format_value(difference.field, difference.imported_value),
+        "original": _format_value(difference.field, difference.imported_value),
         "values": [
             None if value is None else _format_value(difference.field, value)
             for value in difference.reviewer_values
@@ -137,8 +137,8 @@ def _format_value(field: str, value: Any) -> str:  # noqa: ANN401 - a field of a
 def _radiograph_to_json(sheet: DisputeSheet, radiograph: Radiograph) -> dict[str, Any]:
     """Return one radiograph with the imported boxes, and the reviewers' boxes labelled by reviewer.
 
-    ``sides`` has the imported boxes and the boxes of each reviewer separately; a correction can start from
-    them.
+    ``boxesBySource`` has the imported boxes and the boxes of each reviewer separately; a correction can start
+    from them.
     """
     data: dict[str, Any] = {"id": radiograph.id, "view": VIEW_LABELS[radiograph.view], "canvas": None}
     if radiograph.rows is None or radiograph.columns is None:
@@ -157,15 +157,15 @@ def _radiograph_to_json(sheet: DisputeSheet, radiograph: Radiograph) -> dict[str
     return data | {
         "rows": radiograph.rows,
         "columns": radiograph.columns,
-        "url": url,
-        "pixels": pixels_url(sheet.exam_row_id, radiograph.id),
-        "facts": facts_url(sheet.exam_row_id, radiograph.id),
+        "previewUrl": url,
+        "pixelsUrl": pixels_url(sheet.exam_row_id, radiograph.id),
+        "metadataUrl": metadata_url(sheet.exam_row_id, radiograph.id),
         "boxesMayDiffer": False,
         "boxes": boxes_to_json(all_boxes),
-        "machineBoxes": boxes_to_json(machine_boxes),
+        "originalBoxes": boxes_to_json(machine_boxes),
         "overlay": boxes_to_json(all_boxes),
-        "sides": {
-            "machine": boxes_to_json(machine_boxes),
+        "boxesBySource": {
+            "original": boxes_to_json(machine_boxes),
             **{str(i): boxes_to_json(_boxes_on(boxes, radiograph)) for i, boxes in enumerate(reviewer_boxes)},
         },
         "canvas": canvas_to_json(

@@ -25,9 +25,9 @@ def pixels_url(exam_row_id: int, radiograph_id: str) -> str:
     return f"/pixels/{exam_row_id}/{quote(radiograph_id, safe='')}"
 
 
-def facts_url(exam_row_id: int, radiograph_id: str) -> str:
+def metadata_url(exam_row_id: int, radiograph_id: str) -> str:
     """Return the URL of the data that the browser needs to display the matrix."""
-    return f"{pixels_url(exam_row_id, radiograph_id)}/facts"
+    return f"{pixels_url(exam_row_id, radiograph_id)}/metadata"
 
 
 def boxes_to_json(boxes: Iterable[LabelledBox]) -> list[dict[str, Any]]:

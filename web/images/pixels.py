@@ -1,7 +1,7 @@
-"""GET /pixels/{exam}/{radiograph} and …/facts: a radiograph's stored values, and how to display them.
+"""GET /pixels/{exam}/{radiograph} and …/metadata: a radiograph's stored values, and how to display them.
 
 Sign-in and access are checked at each request, before anything is read. A browser may cache its copy, but
-must revalidate it before each use. Matrix and facts are computed together, once, in a decoder process, and
+must revalidate it before each use. Matrix and metadata are computed together, once, in a decoder process, and
 cached on disk under the file's SHA-256. While the image store does not respond, cached entries are still
 served, because lookups and fetches have separate thread limits.
 
@@ -31,18 +31,18 @@ from web.single_flight import SingleFlight
 from web.thread_limits import PIXEL_FETCHES, PIXEL_LOOKUPS
 
 _CACHE_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Cookie", "X-Content-Type-Options": "nosniff"}
-# The facts and the matrix of a radiograph are requested at the same moment, possibly by several people.
+# The metadata and the matrix of a radiograph are requested at the same moment, possibly by several people.
 _ENCODINGS = SingleFlight[EncodedPixels]()
 
 
 @json_errors
 async def serve_pixels(request: Request) -> Response:
-    """Return the stored values (``imaging.matrix``), their facts (``imaging.viewer_facts``), or 304."""
+    """Return the stored values (``imaging.matrix``), their metadata (``imaging.viewer_facts``), or 304."""
     person = await require_person(request)
     exam_row_id = request.path_params["exam_number"]
-    key, wants_facts = _parse_path(request)
+    key, wants_metadata = _parse_path(request)
     stored = await PIXEL_LOOKUPS.run(find_permitted_image, person, exam_row_id, key)
-    name = viewer_facts_cache_name(stored.sha256) if wants_facts else matrix_cache_name(stored.sha256)
+    name = viewer_facts_cache_name(stored.sha256) if wants_metadata else matrix_cache_name(stored.sha256)
     headers = {**_CACHE_HEADERS, "ETag": f'"{name}"'}
     if matches_etag(request, headers["ETag"]):
         return Response(status_code=304, headers=headers)
@@ -55,19 +55,19 @@ async def serve_pixels(request: Request) -> Response:
             (stored.sha256, description),
             lambda: PIXEL_FETCHES.run(_encode_pixels, stored.sha256, name=description),
         )
-        content = encoded.facts if wants_facts else encoded.matrix
-    if wants_facts:
+        content = encoded.facts if wants_metadata else encoded.matrix
+    if wants_metadata:
         return Response(content, media_type="application/json", headers=headers)
     headers["Content-Encoding"] = "gzip"
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
 def _parse_path(request: Request) -> tuple[str, bool]:
-    """Return the id of the radiograph, and whether its facts are requested."""
+    """Return the id of the radiograph, and whether its metadata are requested."""
     raw_path = request.scope.get("raw_path", b"").decode("ascii", "replace").partition("/pixels/")[2]
     segments = raw_path.split("/")[1:]
-    wants_facts = len(segments) > 1 and segments[-1] == "facts"
-    return unquote("/".join(segments[:-1] if wants_facts else segments)), wants_facts
+    wants_metadata = len(segments) > 1 and segments[-1] == "metadata"
+    return unquote("/".join(segments[:-1] if wants_metadata else segments)), wants_metadata
 
 
 def _encode_pixels(sha256: str, *, name: str) -> EncodedPixels:

@@ -37,14 +37,14 @@ def save_answer(payload: object, person: Person, now: datetime) -> dict[str, Any
             revision=request.revision,
             submitted=studies.SubmittedAnswer(
                 answer=parse_answer(request.answer),
-                cannot_determine=request.cannot,
-                faulty=request.faulty,
+                cannot_determine=request.cannot_determine,
+                faulty=request.fault_description,
                 confidence=request.confidence,
                 boxes=boxes or (),
                 seconds=request.seconds,
                 seconds_looking=request.seconds_looking,
                 seconds_away=request.seconds_away,
-                image=request.image,
+                image=request.image_display,
             ),
             now=now,
         )
@@ -55,7 +55,7 @@ def save_answer(payload: object, person: Person, now: datetime) -> dict[str, Any
     return {
         "revision": saved.revision,
         "at": saved.read_at,
-        "sheet": _load_next_sheet(request, person, now),
+        "next": _load_next_sheet(request, person, now),
     }
 
 
@@ -76,9 +76,9 @@ def save_draft(payload: object, person: Person, now: datetime) -> dict[str, Any]
     return {"revision": revision, "at": now}
 
 
-def save_time(payload: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_viewing_times(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the time spent on the case so far."""
-    request = schemas.parse_request(payload, schemas.TimeRequest)
+    request = schemas.parse_request(payload, schemas.ViewingTimesRequest)
     with unit_of_work() as db:
         studies.record_reading_time(
             db,
@@ -94,14 +94,14 @@ def save_time(payload: object, person: Person, now: datetime) -> dict[str, Any]:
 
 
 def load_case(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Load another case. The sheet is None if no case is available; the page then states the reason."""
-    request = schemas.parse_request(payload, schemas.TurnRequest)
+    """Load another case; None if no case is available. The page then states the reason."""
+    request = schemas.parse_request(payload, schemas.NavigationRequest)
     with read_only_session() as db:
         case_or_stop = studies.open_case(
-            db, person=person, study_id=request.study, position=request.to, now=now
+            db, person=person, study_id=request.study, position=request.position, now=now
         )
     return {
-        "sheet": reading_sheet_to_json(case_or_stop, person=person.id)
+        "next": reading_sheet_to_json(case_or_stop, person=person.id)
         if isinstance(case_or_stop, ReadingSheet)
         else None
     }
@@ -148,6 +148,6 @@ def _parse_boxes(
 ROUTES = [
     form_route("/reading/answer", save_answer),
     form_route("/reading/draft", save_draft),
-    form_route("/reading/time", save_time),
-    form_route("/reading/turn", load_case),
+    form_route("/reading/viewing-times", save_viewing_times),
+    form_route("/reading/case", load_case),
 ]

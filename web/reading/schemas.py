@@ -24,8 +24,8 @@ __all__ = [
     "CaseRequest",
     "DraftRequest",
     "DrawingsBody",
-    "TimeRequest",
-    "TurnRequest",
+    "NavigationRequest",
+    "ViewingTimesRequest",
     "parse_request",
 ]
 
@@ -37,14 +37,14 @@ class CaseRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     position: Number
 
 
-class TurnRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A request for another case: the case at position ``to``, or the next open case if ``to`` is None."""
+class NavigationRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A request for the case at a position; None requests the next open case."""
 
     study: Number
-    to: Number | None
+    position: Number | None
 
 
-class TimeRequest(CaseRequest, frozen=True):
+class ViewingTimesRequest(CaseRequest, frozen=True):
     """Time spent on the case so far."""
 
     seconds: Seconds
@@ -56,9 +56,9 @@ class EntryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Input that has not been submitted as an answer."""
 
     answer: AnswerJson | None = None
-    cannot: bool = False
+    cannot_determine: bool = False
     confidence: Confidence | None = None
-    faulty: Text = ""
+    fault_description: Text = ""
     drawings: dict[str, CanvasObjects] | None = None
 
 
@@ -70,7 +70,7 @@ class DraftRequest(CaseRequest, frozen=True):
     body: EntryBody
 
 
-class AnswerRequest(TimeRequest, frozen=True):
+class AnswerRequest(ViewingTimesRequest, frozen=True):
     """The submitted answer: positions of the displayed options, a text, or None.
 
     ``revision`` is the revision of this answer.
@@ -78,19 +78,19 @@ class AnswerRequest(TimeRequest, frozen=True):
 
     revision: Number
     answer: AnswerJson | None
-    cannot: bool
+    cannot_determine: bool
     confidence: Confidence | None
-    faulty: Text
+    fault_description: Text
     drawings: dict[str, CanvasObjects] | None
-    image: ImageDisplay = DEFAULT_IMAGE_DISPLAY
+    image_display: ImageDisplay = DEFAULT_IMAGE_DISPLAY
 
 
 def entry_to_json(entry: EntryBody, *, boxes: list[dict[str, Any]] | None) -> dict[str, Any]:
-    """Convert the input to the stored form of a draft, with boxes in pixels of the image matrix."""
+    """Convert the input to the body of a stored draft, with boxes in pixels of the image matrix."""
     return {
         "answer": entry.answer,
-        "cannot": entry.cannot,
+        "cannot": entry.cannot_determine,
         "confidence": entry.confidence,
-        "faulty": entry.faulty,
+        "faulty": entry.fault_description,
         "boxes": boxes,
     }

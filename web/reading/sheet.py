@@ -12,7 +12,7 @@ from reader_study.sheet import ReadingSheet, TrainingResult
 from records.values import boxes_from_plain
 from web.drawing.canvas import canvas_to_json
 from web.drawing.plain_editor import create_surface
-from web.drawing.radiograph_viewer import boxes_to_json, facts_url, pixels_url
+from web.drawing.radiograph_viewer import boxes_to_json, metadata_url, pixels_url
 from web.forms.labels import SEX_LABELS, VIEW_LABELS
 from web.review.sheet import radiograph_url
 
@@ -37,7 +37,7 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
         "batch": sheet.study.id,
         "question": sheet.slot.position,
         "blind": False,
-        "open": sheet.feedback is None,
+        "isOpen": sheet.feedback is None,
         "requested": {"boxes": sheet.case.asks_box and sheet.feedback is None},
         "clinicalInfoShown": sheet.arm.clinical_info_shown,
         "patient": {
@@ -51,7 +51,7 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
         ],
         "prefetch": [radiograph_url(exam, key) for exam, key in sheet.upcoming_images],
         "upcoming": [
-            {"pixels": pixels_url(exam, key), "facts": facts_url(exam, key)}
+            {"pixelsUrl": pixels_url(exam, key), "metadataUrl": metadata_url(exam, key)}
             for exam, key in sheet.upcoming_images
         ],
         "stem": sheet.case.stem,
@@ -60,7 +60,7 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
         "askConfidence": sheet.protocol.ask_confidence,
         "confidences": list(CONFIDENCE_LABELS),
         "idleSeconds": sheet.protocol.idle_seconds,
-        "goingBack": sheet.protocol.going_back,
+        "canGoBack": sheet.protocol.going_back,
         "previous": sheet.previous,
         "next": sheet.next,
         "revision": (reading.revision if reading else 0) + 1,
@@ -75,14 +75,19 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
 def _entry_to_json(sheet: ReadingSheet) -> dict[str, Any] | None:
     """Return the current input, otherwise the submitted answer. Boxes are sent with the radiographs."""
     if sheet.draft:
-        return {name: value for name, value in sheet.draft.items() if name != "boxes"}
+        return {
+            "answer": sheet.draft.get("answer"),
+            "cannot_determine": sheet.draft.get("cannot", False),
+            "confidence": sheet.draft.get("confidence"),
+            "fault_description": sheet.draft.get("faulty", ""),
+        }
     if sheet.reading is None:
         return None
     return {
         "answer": _displayed_answer(sheet.reading.answer, order=sheet.slot.option_order),
-        "cannot": sheet.reading.cannot_determine,
+        "cannot_determine": sheet.reading.cannot_determine,
         "confidence": sheet.reading.confidence,
-        "faulty": sheet.reading.faulty,
+        "fault_description": sheet.reading.faulty,
     }
 
 
@@ -104,13 +109,13 @@ def _radiograph_to_json(sheet: ReadingSheet, radiograph: Radiograph, *, index: i
     return data | {
         "rows": radiograph.rows,
         "columns": radiograph.columns,
-        "url": url,
-        "pixels": pixels_url(sheet.case.exam_row_id, radiograph.id),
-        "facts": facts_url(sheet.case.exam_row_id, radiograph.id),
+        "previewUrl": url,
+        "pixelsUrl": pixels_url(sheet.case.exam_row_id, radiograph.id),
+        "metadataUrl": metadata_url(sheet.case.exam_row_id, radiograph.id),
         "boxesMayDiffer": bool(boxes),
         "boxes": boxes_to_json(boxes),
-        "machineBoxes": [],
-        "machine": [],
+        "originalBoxes": [],
+        "originalCanvasObjects": [],
         "canvas": canvas_to_json(
             surface=surface, url=url, boxes=boxes, machine=(), locked=not sheet.case.asks_box
         ),

@@ -33,12 +33,12 @@ def resolve_question(
     return target
 
 
-def review_page_to_json(page: ReviewPage, *, person: Person, turn: int = 0) -> dict[str, Any]:
-    """Return the form's data for a question; for ``turn`` see :func:`review_sheet_to_json`."""
+def review_page_to_json(page: ReviewPage, *, person: Person, request_number: int = 0) -> dict[str, Any]:
+    """Return the form's data for a question; for ``request_number`` see :func:`review_sheet_to_json`."""
     return review_sheet_to_json(
         page.sheet,
         id_mask=page.id_mask,
         person=person.id,
         batches=page.batches,
-        turn=turn,
+        request_number=request_number,
     )

@@ -1,8 +1,8 @@
-"""POST /judging/…: saves the input of the review form.
+"""POST /review/…: saves the input of the review form.
 
 Each save is one transaction that no script run can interrupt. The response contains the values that were read
 back from the database after the commit, and the form shows "Saved" only then. If the form moves on, the
-response contains the next question (``sheet``; None if no question is open), so that nobody waits for a
+response contains the next question (``next``; None if no question is open), so that nobody waits for a
 script run of the page.
 """
 
@@ -63,14 +63,14 @@ def save_verdict(payload: object, person: Person, now: datetime) -> dict[str, An
         next_sheet = _load_next_sheet(request, person, now, target=request.question)
     if held_question.queue is not None:
         next_sheet = _load_next_sheet(request, person, now, target="next")
-    return {"revision": saved.revision, "decision": saved.decision, "at": saved.given_at, "sheet": next_sheet}
+    return {"revision": saved.revision, "decision": saved.decision, "at": saved.given_at, "next": next_sheet}
 
 
 def save_draft(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the current input: text, ratings and boxes. Boxes are stored in pixels of the image matrix."""
     request = _parse_request(payload, schemas.DraftRequest)
     with unit_of_work(lock_timeout_ms=_DRAFT_LOCK_TIMEOUT_MS) as db:
-        body: object = request.body
+        body: object = schemas.draft_to_stored(request.body)
         if request.part == "boxes":
             drawings = schemas.parse_request(request.body, schemas.DrawingsBody).drawings
             exam, machine = review.load_exam_for_drawing(
@@ -101,7 +101,7 @@ def save_own_answer(payload: object, person: Person, now: datetime) -> dict[str,
             question_row_id=request.question,
             answer=schemas.parse_answer(request.answer),
             confidence=request.confidence,
-            image=request.image,
+            image=request.image_display,
             now=now,
         )
     with read_only_session() as db:
@@ -110,7 +110,7 @@ def save_own_answer(payload: object, person: Person, now: datetime) -> dict[str,
         raise NotFound("The answer could not be confirmed. Your input is still in this window; try again.")
     return {
         "at": saved.committed_at,
-        "sheet": _load_next_sheet(request, person, now, target=request.question),
+        "next": _load_next_sheet(request, person, now, target=request.question),
     }
 
 
@@ -126,12 +126,12 @@ def save_skip(payload: object, person: Person, now: datetime) -> dict[str, Any]:
             reason=request.reason,
             now=now,
         )
-    return {"at": now, "sheet": _load_next_sheet(request, person, now, target="next")}
+    return {"at": now, "next": _load_next_sheet(request, person, now, target="next")}
 
 
-def save_look_time(payload: object, person: Person, now: datetime) -> dict[str, Any]:
+def save_viewing_times(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Save the time spent on the question so far."""
-    request = _parse_request(payload, schemas.LookRequest)
+    request = _parse_request(payload, schemas.ViewingTimesRequest)
     with unit_of_work(lock_timeout_ms=_DRAFT_LOCK_TIMEOUT_MS) as db:
         # Refused if the question was unassigned; the form then removes its images.
         review.check_question_access(db, person=person, batch_id=request.batch, question=request.question)
@@ -158,10 +158,10 @@ def save_report_opening(payload: object, person: Person, now: datetime) -> dict[
             batch_id=request.batch,
             question_row_id=request.question,
             image_alignment=request.image_alignment,
-            image=request.image,
+            image=request.image_display,
             now=now,
         )
-    return {"at": now, "sheet": _load_next_sheet(request, person, now, target=request.question)}
+    return {"at": now, "next": _load_next_sheet(request, person, now, target=request.question)}
 
 
 def save_comment(payload: object, person: Person, now: datetime) -> dict[str, Any]:
@@ -191,8 +191,8 @@ def load_comments(payload: object, person: Person, now: datetime) -> dict[str, A
 
 def load_question(payload: object, person: Person, now: datetime) -> dict[str, Any]:
     """Load another question: the next open one, the one judged last, or one by its id."""
-    request = _parse_request(payload, schemas.TurnRequest)
-    return {"sheet": _load_next_sheet(request, person, now, target=request.to)}
+    request = _parse_request(payload, schemas.NavigationRequest)
+    return {"next": _load_next_sheet(request, person, now, target=request.target)}
 
 
 def _parse_request(payload: object, schema: type[F]) -> F:
@@ -203,8 +203,8 @@ def _parse_request(payload: object, schema: type[F]) -> F:
     if id_mask.secret is None:
         return request
     real_ids: dict[str, Any] = {"question": id_mask.unmask(request.question)}
-    if isinstance(request, schemas.TurnRequest) and isinstance(request.to, int):
-        real_ids["to"] = id_mask.unmask(request.to)
+    if isinstance(request, schemas.NavigationRequest) and isinstance(request.target, int):
+        real_ids["target"] = id_mask.unmask(request.target)
     return msgspec.structs.replace(request, **real_ids)
 
 
@@ -250,13 +250,13 @@ def _load_page_after(
 
 
 ROUTES = [
-    form_route("/judging/verdict", save_verdict),
-    form_route("/judging/draft", save_draft),
-    form_route("/judging/own-answer", save_own_answer),
-    form_route("/judging/skip", save_skip),
-    form_route("/judging/look", save_look_time),
-    form_route("/judging/report", save_report_opening),
-    form_route("/judging/turn", load_question),
-    form_route("/judging/comment", save_comment),
-    form_route("/judging/comments", load_comments),
+    form_route("/review/verdict", save_verdict),
+    form_route("/review/draft", save_draft),
+    form_route("/review/own-answer", save_own_answer),
+    form_route("/review/skip", save_skip),
+    form_route("/review/viewing-times", save_viewing_times),
+    form_route("/review/report", save_report_opening),
+    form_route("/review/question", load_question),
+    form_route("/review/comment", save_comment),
+    form_route("/review/comments", load_comments),
 ]

@@ -38,7 +38,7 @@ class QuestionRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     question: Number
 
 
-class LookRequest(QuestionRequest, frozen=True):
+class ViewingTimesRequest(QuestionRequest, frozen=True):
     """Time spent on the question so far."""
 
     seconds: Seconds
@@ -54,6 +54,21 @@ class DraftRequest(QuestionRequest, frozen=True):
     body: dict[str, Any]
 
 
+#: The names of stored fields of drafts that have another name in the form.
+_STORED_DRAFT_NAMES = {"change_reason": "why", "cannot_determine": "cannot"}
+_FORM_DRAFT_NAMES = {stored: name for name, stored in _STORED_DRAFT_NAMES.items()}
+
+
+def draft_to_stored(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of a draft with the names of its stored fields."""
+    return {_STORED_DRAFT_NAMES.get(name, name): value for name, value in body.items()}
+
+
+def draft_from_stored(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the stored body of a draft with the names of the form's fields."""
+    return {_FORM_DRAFT_NAMES.get(name, name): value for name, value in body.items()}
+
+
 class DrawingsBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The body of a draft of boxes: the drawn objects of each radiograph's canvas."""
 
@@ -65,7 +80,7 @@ class OwnAnswerRequest(QuestionRequest, frozen=True):
 
     answer: AnswerJson | None
     confidence: Confidence
-    image: ImageDisplay = DEFAULT_IMAGE_DISPLAY
+    image_display: ImageDisplay = DEFAULT_IMAGE_DISPLAY
 
 
 class CommentsRequest(QuestionRequest, frozen=True):
@@ -88,16 +103,16 @@ class ReportRequest(QuestionRequest, frozen=True):
     """A request to open the report, with the rating that cannot be changed afterwards."""
 
     image_alignment: Rating
-    image: ImageDisplay = DEFAULT_IMAGE_DISPLAY
+    image_display: ImageDisplay = DEFAULT_IMAGE_DISPLAY
 
 
-class TurnRequest(QuestionRequest, frozen=True):
-    """A request for another question. ``question`` is the question that the person leaves.
+class NavigationRequest(QuestionRequest, frozen=True):
+    """A request for another question, the ``target``. ``question`` is the question that the person leaves.
 
     See ``web.review.requested_question.QuestionTarget``.
     """
 
-    to: Literal["next", "last"] | Number
+    target: Literal["next", "last"] | Number
 
 
 if TYPE_CHECKING:  # mypy needs classes; the real fields come from the declarations
@@ -141,15 +156,15 @@ class OpinionBody(FlagsForm, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     comment: Text
 
 
-class VerdictRequest(LookRequest, frozen=True):
+class VerdictRequest(ViewingTimesRequest, frozen=True):
     """A verdict from the form. ``revision`` is its new revision."""
 
     revision: Number
     decision: Decision
     opinion: OpinionBody
     drawings: dict[str, CanvasObjects] | None
-    why: Text = ""
-    image: ImageDisplay = DEFAULT_IMAGE_DISPLAY
+    change_reason: Text = ""
+    image_display: ImageDisplay = DEFAULT_IMAGE_DISPLAY
 
 
 F = TypeVar("F")
@@ -208,6 +223,6 @@ def build_verdict(
         seconds_looking=request.seconds_looking,
         seconds_away=request.seconds_away,
         given_at=now,
-        why=request.why,
-        image=request.image,
+        why=request.change_reason,
+        image=request.image_display,
     )

@@ -21,9 +21,9 @@ from review.rules import list_required_ratings
 from review.sheet import BatchListItem, ReviewSheet
 from web.drawing.canvas import canvas_to_json
 from web.drawing.plain_editor import MAX_SIDE, boxes_to_objects, create_surface
-from web.drawing.radiograph_viewer import boxes_to_json, facts_url, pixels_url
+from web.drawing.radiograph_viewer import boxes_to_json, metadata_url, pixels_url
 from web.forms.labels import BOX_LABELS, SEX_LABELS, VIEW_LABELS
-from web.review.schemas import CorrectionBody
+from web.review.schemas import CorrectionBody, draft_from_stored
 
 #: Matches an underscore and the next letter, to convert field names to camel case.
 _SNAKE_CASE = re.compile("_([a-z])")
@@ -36,19 +36,19 @@ def review_sheet_to_json(
     id_mask: IdMask,
     person: int,
     batches: list[BatchListItem],
-    turn: int,
+    request_number: int,
 ) -> dict[str, Any]:
     """Return all data that the form needs for one question. A blind sheet contains no answer key.
 
     Args:
         id_mask: maps the question ids to the ids that are sent to the browser.
         person: the id of the reviewer; the form sends it with each save.
-        turn: the sequence number of the form's request; 0 for a new page.
+        request_number: the number of the form's request that the data answer; 0 for a new page.
     """
     settings, question = sheet.batch.settings, sheet.question
     last_verdict = sheet.last_verdict
     return {
-        "turn": turn,
+        "requestNumber": request_number,
         "person": person,
         "batch": sheet.batch.id,
         "batchName": sheet.batch.name,
@@ -57,7 +57,7 @@ def review_sheet_to_json(
             for own_batch in batches
         ],
         "question": id_mask.mask(sheet.question_row_id),
-        "open": sheet.batch.state is BatchState.OPEN and sheet.feedback is None,
+        "isOpen": sheet.batch.state is BatchState.OPEN and sheet.feedback is None,
         "blind": sheet.blind,
         "guideline": bool(settings.guideline.strip()),
         "progress": {
@@ -77,18 +77,18 @@ def review_sheet_to_json(
             }
             for verdict in sheet.recent
         ],
-        "skipped": sheet.skipped,
+        "skipReason": sheet.skipped,
         "patient": _patient_to_json(sheet),
         "radiographs": _radiographs_to_json(sheet),
         "prefetch": [radiograph_url(exam, key) for exam, key in sheet.upcoming_images],
         "upcoming": [
-            {"pixels": pixels_url(exam, key), "facts": facts_url(exam, key)}
+            {"pixelsUrl": pixels_url(exam, key), "metadataUrl": metadata_url(exam, key)}
             for exam, key in sheet.upcoming_images
         ],
         "stem": sheet.stem_only.stem,
         "options": list(sheet.stem_only.options),
         "format": str(sheet.stem_only.format),
-        "full": None if question is None else _question_to_json(sheet, question, id_mask),
+        "questionWithKey": None if question is None else _question_to_json(sheet, question, id_mask),
         "ownAnswer": _own_answer_to_json(sheet),
         "report": _report_to_json(sheet),
         "fixedAlignment": sheet.fixed_alignment,
@@ -102,7 +102,8 @@ def review_sheet_to_json(
         },
         "revision": (last_verdict.revision if last_verdict else 0) + 1,
         "drafts": {
-            part: {"revision": revision, "body": body} for part, (revision, body) in sheet.drafts.items()
+            part: {"revision": revision, "body": body if part == "boxes" else draft_from_stored(body)}
+            for part, (revision, body) in sheet.drafts.items()
         },
         "viewingTimes": {
             "seconds": sheet.viewing_times.seconds,
@@ -114,7 +115,7 @@ def review_sheet_to_json(
         "comments": {"total": sheet.comments, "unread": sheet.unread_comments},
         "requested": _requested_fields(sheet),
         "oneKeyAccept": settings.one_key_accept,
-        "scales": _scales_to_json(),
+        "choices": _form_choices_to_json(),
         "confidences": list(CONFIDENCE_LABELS),
         "labels": _offered_labels(question),
     }
@@ -203,13 +204,15 @@ def _radiograph_to_json(
     data |= {
         "rows": radiograph.rows,
         "columns": radiograph.columns,
-        "url": url,
-        "pixels": pixels_url(sheet.exam_row_id, radiograph.id),
-        "facts": facts_url(sheet.exam_row_id, radiograph.id),
+        "previewUrl": url,
+        "pixelsUrl": pixels_url(sheet.exam_row_id, radiograph.id),
+        "metadataUrl": metadata_url(sheet.exam_row_id, radiograph.id),
         "boxesMayDiffer": boxes_may_differ,
         "boxes": boxes_to_json(current_boxes_here),
-        "machineBoxes": boxes_to_json(machine_boxes_here),
-        "machine": boxes_to_objects(machine_boxes_here, surface=surface, machine=machine_boxes_here),
+        "originalBoxes": boxes_to_json(machine_boxes_here),
+        "originalCanvasObjects": boxes_to_objects(
+            machine_boxes_here, surface=surface, machine=machine_boxes_here
+        ),
         "canvas": canvas_to_json(
             surface=surface,
             url=url,
@@ -279,7 +282,7 @@ def _opinion_to_json(opinion: Opinion) -> dict[str, Any]:
     return data
 
 
-def _scales_to_json() -> dict[str, Any]:
+def _form_choices_to_json() -> dict[str, Any]:
     """Return the choices of the form: ids, labels, and the values of a rating."""
     return {
         "values": list(RATING_VALUES),
@@ -304,7 +307,7 @@ def _requested_fields(sheet: ReviewSheet) -> dict[str, Any]:
                 "name": name,
                 "label": _SCALES_BY_ID[name].label,
                 "anchors": list(sheet.batch.settings.anchors[name]),
-                "ofImage": _SCALES_BY_ID[name].of_image,
+                "ratedBeforeReport": _SCALES_BY_ID[name].of_image,
             }
             for name in list_required_ratings(scope, has_explanation=has_explanation)
         ],

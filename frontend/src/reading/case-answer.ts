@@ -16,10 +16,10 @@ export class CaseAnswer extends AnswerInput {
     private readonly data: ReadingData,
     onChange: () => void,
   ) {
-    super(data, data.entry, onChange, data.open);
-    this.faulty = data.entry?.faulty ?? "";
+    super(data, data.entry, onChange, data.isOpen);
+    this.faulty = data.entry?.fault_description ?? "";
     this.isReporting = this.faulty !== "";
-    const answers = this.buildAnswerFields({ cannotLabel: "cannot determine from this exam", maxLength: 5000 });
+    const answers = this.buildAnswerFields({ cannotDetermineLabel: "cannot determine from this exam", maxLength: 5000 });
     this.root = h("section", { class: "own", "aria-label": "Your answer" }, h("p", { class: "stem-read" }, data.stem), answers, data.askConfidence && this.buildConfidenceField("Confidence"), this.buildReportField());
     this.paint();
   }
@@ -29,7 +29,7 @@ export class CaseAnswer extends AnswerInput {
   }
 
   override getEntry(): ReadingEntry {
-    return { ...super.getEntry(), faulty: this.faulty.trim() };
+    return { ...super.getEntry(), fault_description: this.faulty.trim() };
   }
 
   /** Describes what is missing before the answer can be saved, or null. */

@@ -11,10 +11,10 @@ export interface ReadingActions {
   next: () => unknown;
   previous: () => unknown;
   pause: () => unknown;
-  showKeys: () => unknown;
+  showShortcuts: () => unknown;
 }
 
-/** The line at the top: study, progress, what was saved, clock, break, keys. */
+/** The line at the top: study, progress, what was saved, clock, break, shortcuts. */
 export function topLine(data: ReadingData, actions: ReadingActions, ...status: HTMLElement[]): HTMLElement {
   const { progress, training } = data;
   const currentCase = Math.min(progress.trainingDone + (data.feedback ? 0 : 1), progress.training);
@@ -28,7 +28,7 @@ export function topLine(data: ReadingData, actions: ReadingActions, ...status: H
     h("span", { class: "spring" }),
     status,
     button("Break", shortcutLabel("break"), actions.pause, { class: "quiet" }),
-    button("Keys", shortcutLabel("help"), actions.showKeys, { class: "quiet" }),
+    button("Shortcuts", shortcutLabel("help"), actions.showShortcuts, { class: "quiet" }),
   );
 }
 
@@ -60,12 +60,12 @@ export function lowerBar(data: ReadingData, actions: ReadingActions): HTMLElemen
     { class: "bar" },
     mainButton,
     h("span", { class: "spring" }),
-    data.goingBack && button("Previous case", shortcutLabel("previous"), actions.previous, { class: "quiet", disabled: data.previous === null }),
+    data.canGoBack && button("Previous case", shortcutLabel("previous"), actions.previous, { class: "quiet", disabled: data.previous === null }),
     answeredAt !== null && !feedback && button("Continue unchanged", shortcutLabel("next"), actions.next, { class: "quiet" }),
   );
 }
 
-/** The boxes that were drawn as evidence. */
+/** The boxes of the supporting findings. */
 export function boxList({ requested }: ReadingData, viewer: ImageViewer): HTMLElement {
   if (!requested.boxes) return h("div", { class: "boxes" });
   const boxes = viewer.listBoxes();

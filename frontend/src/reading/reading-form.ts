@@ -1,13 +1,13 @@
-// The reading form. It loads each next case itself and notifies Streamlit only when none is left.
+// The reading form. It loads the next case itself and notifies Streamlit only when no case is left.
 
 import type { ViewingTimes, ReadingData, ReadingDraft } from "../shared/api";
-import { ANSWERED_MATERIAL } from "../shared/answer-input";
+import { MATERIAL_NEEDED_TO_ANSWER } from "../shared/answer-input";
 import { TimedForm } from "../shared/case-form";
 import { formatTime, h } from "../shared/dom";
 import { DraftStore } from "../shared/drafts";
 import { post, type RequestError } from "../shared/http";
 import { mountOnce, type StreamlitComponent } from "../shared/mount";
-import { keyHelpDialog } from "../shared/components";
+import { shortcutsDialog } from "../shared/components";
 import { findAction, isRepeatable, keyHint, type ActionId } from "../shared/shortcuts";
 import { CaseAnswer } from "./case-answer";
 import { boxList, breakOverlay, feedbackSection, informationLine, lowerBar, topLine, type ReadingActions } from "./layout";
@@ -21,7 +21,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
     next: () => this.continueToNext(),
     previous: () => this.data.previous !== null && this.goToCase(this.data.previous),
     pause: () => this.pause(),
-    showKeys: () => this.showKeys(),
+    showShortcuts: () => this.showShortcuts(),
   };
   private hasDraftProblem = false;
 
@@ -32,7 +32,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
   override show(data: ReadingData): void {
     super.show(data);
     this.clock.start(data.times, data.idleSeconds);
-    if (!data.open) this.clock.stop();
+    if (!data.isOpen) this.clock.stop();
     const { study, position } = data;
     this.drafts = new DraftStore({
       revisions: { entry: data.draftRevision },
@@ -45,30 +45,30 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
     this.imageView.setLabel("evidence");
     this.paintBoxes();
     this.fit();
-    this.showNote(this.describeOpening());
+    this.showNote(this.initialMessage());
     this.takeFocus();
     column.scrollTop = 0;
   }
 
-  override shownKey(): string {
-    return this.isEnded ? "" : `${this.data.study}:${this.data.position}:${this.data.open}`;
+  override displayedCaseId(): string {
+    return this.isEnded ? "" : `${this.data.study}:${this.data.position}:${this.data.isOpen}`;
   }
 
-  /** Data of a later script run are older than what this form has fetched itself. */
+  /** Ignores data from script runs after the first: the form has already loaded newer data itself. */
   protected override shouldShow(data: ReadingData): boolean {
     return !this.answer || data.study !== this.data.study;
   }
 
   protected override boxesChanged(): void {
-    if (!this.data.open) return;
+    if (!this.data.isOpen) return;
     this.markTouched();
     this.paintBoxes();
     this.drafts?.change("entry", () => this.getDraft(), this.imageView.draftDelay);
   }
 
   protected override reportTime(times: ViewingTimes): void {
-    const { open, study, position } = this.data;
-    if (open && !this.isEnded) post("/reading/time", { study, position, ...times }, { keepalive: true }).catch(() => undefined);
+    const { isOpen, study, position } = this.data;
+    if (isOpen && !this.isEnded) post("/reading/viewing-times", { study, position, ...times }, { keepalive: true }).catch(() => undefined);
   }
 
   protected override handleKey(event: KeyboardEvent): boolean {
@@ -79,19 +79,19 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
       if (["Escape", "Enter"].includes(event.key) || action === "help" || action === "break") this.closeOverlay();
       return true;
     }
-    // Between two cases, letters are ignored.
+    // While a save is in progress, typed characters and Enter are ignored.
     if (this.saveFlow.isBusy) return event.key.length === 1 || event.key === "Enter";
     const target = event.composedPath()[0];
     const isOnButton = target instanceof HTMLButtonElement && !answer.root.contains(target);
     if (this.imageCheck.handleKey(event)) return true;
-    // A selected box takes no Enter: boxes have no labels here.
+    // Enter edits the label of a selected box. Boxes have no labels in this form, so Enter is not passed to the viewer.
     if (event.key !== "Enter" && imageView.handleKey?.(event)) return true;
     if (event.repeat && !(action && isRepeatable(action))) return true;
     if ((isOnButton && event.key === "Enter") || (target instanceof HTMLButtonElement && event.key === " ")) return false;
     if (!action) return this.handleArrow(event.key);
     if (this.frame.runAction(action) || answer.runAction(action) || this.runViewerAction(action, event)) return true;
-    const { next, previous, pause, showKeys } = this.actions;
-    const commands: Partial<Record<ActionId, () => unknown>> = { save: () => (this.data.open ? this.save() : next()), previous, next, break: pause, help: showKeys, retry: () => this.tryAgain() };
+    const { next, previous, pause, showShortcuts } = this.actions;
+    const commands: Partial<Record<ActionId, () => unknown>> = { save: () => (this.data.isOpen ? this.save() : next()), previous, next, break: pause, help: showShortcuts, retry: () => this.tryAgain() };
     commands[action]?.();
     return action in commands;
   }
@@ -118,11 +118,11 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
       column,
       footer: [this.message, this.imageCheck.root, lowerBar(data, actions)],
     });
-    this.displayed.show(ANSWERED_MATERIAL);
+    this.displayed.show(MATERIAL_NEEDED_TO_ANSWER);
     return column;
   }
 
-  private describeOpening(): string {
+  private initialMessage(): string {
     const { feedback, answeredAt, entry, training } = this.data;
     if (feedback) return `This is a training case and is not scored. Continue with the next case${keyHint("save")}.`;
     if (answeredAt) return `You answered this case at ${formatTime(answeredAt)}. Saving replaces the answer; both are kept on record.`;
@@ -137,14 +137,14 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
   // --------------------------------------------------------------- drafts and saving
 
   private getDraft(): ReadingDraft {
-    const entry = this.answer?.getEntry() ?? { answer: null, cannot: false, confidence: null, faulty: "" };
+    const entry = this.answer?.getEntry() ?? { answer: null, cannot_determine: false, confidence: null, fault_description: "" };
     return { ...entry, drawings: this.data.requested.boxes ? this.imageView.getDrawings() : null };
   }
 
   private answerChanged(): void {
     this.markTouched();
     this.showNote("");
-    if (this.data.open) this.drafts?.change("entry", () => this.getDraft());
+    if (this.data.isOpen) this.drafts?.change("entry", () => this.getDraft());
   }
 
   private showDraftResult(problem: RequestError | null): void {
@@ -156,7 +156,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
 
   private async save(): Promise<void> {
     const { data, drafts, answer } = this;
-    if (this.saveFlow.isBusy || this.isTooSoon || !data.open || !answer) return;
+    if (this.saveFlow.isBusy || this.isTooSoon || !data.isOpen || !answer) return;
     const missing = answer.describeMissing();
     if (missing !== null) {
       this.showNote(missing);
@@ -168,29 +168,29 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
       body: async () => {
         await this.imageView.waitForDrawing();
         await drafts?.stopSending();
-        return { study: data.study, position: data.position, revision: data.revision, ...this.getDraft(), image: this.imageCheck.imageDisplay, ...this.clock.getTotals() };
+        return { study: data.study, position: data.position, revision: data.revision, ...this.getDraft(), image_display: this.imageCheck.imageDisplay, ...this.clock.getTotals() };
       },
       onSaved: ({ at }) => {
         drafts?.close();
         return `Saved ${formatTime(at)}`;
       },
-      onNext: ({ sheet }) => this.showNext(sheet),
+      onNext: ({ next }) => this.showNext(next),
       onFailed: () => void drafts?.flush(),
       retry: () => void this.save(),
     });
   }
 
-  /** The case at a position of the order, or the one that is next. */
-  private async goToCase(to: number | null): Promise<void> {
+  /** Saves the draft and loads the case at a position of the reader's order, or the next open case if it is null. */
+  private async goToCase(position: number | null): Promise<void> {
     await this.saveFlow.submit({
-      route: "/reading/turn",
+      route: "/reading/case",
       body: async () => {
         await this.drafts?.flush();
         this.clock.reportNow();
-        return { study: this.data.study, to };
+        return { study: this.data.study, position };
       },
-      onNext: ({ sheet }) => this.showNext(sheet),
-      retry: () => void this.goToCase(to),
+      onNext: ({ next }) => this.showNext(next),
+      retry: () => void this.goToCase(position),
     });
   }
 
@@ -206,18 +206,18 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
       this.show(nextCase);
       return;
     }
-    this.saveFlow.isWaiting = true; // the page shows the reason
+    this.saveFlow.isWaiting = true; // no case is left, or none is available; the page shows the reason. Input is blocked until then.
     this.clock.stop();
     this.showNote("");
     this.notifyScript("over", Date.now());
   }
 
-  private showKeys(): void {
-    this.openOverlay(keyHelpDialog("read", this.imageView, () => this.closeOverlay()));
+  private showShortcuts(): void {
+    this.openOverlay(shortcutsDialog("read", this.imageView, () => this.closeOverlay()));
   }
 
   private pause(): void {
-    if (!this.data.open || this.saveFlow.isBusy) return;
+    if (!this.data.isOpen || this.saveFlow.isBusy) return;
     void this.drafts?.flush();
     this.clock.pause(true);
     this.openOverlay(breakOverlay(this.data, () => this.closeOverlay()));

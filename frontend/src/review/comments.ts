@@ -56,7 +56,7 @@ export class CommentPanel {
   private async load(): Promise<void> {
     const { batch, question } = this.data;
     try {
-      this.paint((await post("/judging/comments", { batch, question })).comments);
+      this.paint((await post("/review/comments", { batch, question })).comments);
       this.status.textContent = "";
     } catch (problem) {
       this.status.textContent = `The comments could not be loaded. ${RequestError.from(problem).message}`;
@@ -73,7 +73,7 @@ export class CommentPanel {
     this.isSending = true;
     this.status.textContent = "Sending";
     try {
-      this.paint((await post("/judging/comment", { batch, question, text })).comments);
+      this.paint((await post("/review/comment", { batch, question, text })).comments);
       this.field.value = "";
       unsentTexts.delete(`${batch}:${question}`);
       this.status.textContent = "Sent";

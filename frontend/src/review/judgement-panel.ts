@@ -42,7 +42,7 @@ export class JudgementPanel {
     this.errorBox = this.buildErrorFields();
     this.commentArea = this.buildTextArea("comment", "Comment");
     const { requested } = data;
-    if (data.oneKeyAccept && data.open) this.root.append(h("p", { class: "hint" }, `Enter only what is off. Accepting${keyHint("accept")} gives every open field the top rating or yes; the difficulty may stay open.`));
+    if (data.oneKeyAccept && data.isOpen) this.root.append(h("p", { class: "hint" }, `Enter only faults. Accepting${keyHint("accept")} saves empty ratings as the top rating and empty yes/no fields as yes; the difficulty may stay empty.`));
     if (requested.ratings.length) this.root.append(h("div", {}, h("div", { class: "ratings" }, requested.ratings.map((rating) => this.buildRatingRow(rating))), this.anchorLine));
     if (requested.flags) this.root.append(this.buildFlagRows(question));
     this.root.append(this.errorBox, this.buildTextFields());
@@ -56,16 +56,16 @@ export class JudgementPanel {
 
   /** Returns whether the action belongs to the judgement. */
   runAction(id: ActionId): boolean {
-    const { requested, scales } = this.data;
+    const { requested, choices } = this.data;
     const rating = matchAction(id, "rating-");
     if (rating !== null) return this.fillNext("rating", Number(rating));
     if (id === "errors") return this.setChoosingError(true);
     if (id === "undo-judgement") return this.undoLast();
     if (!requested.flags) return false;
     if (id === "yes" || id === "no") return this.fillNext("flag", id === "yes");
-    const tier = scales.tiers.find((choice) => choice.id === matchAction(id, "difficulty-"));
+    const tier = choices.tiers.find((choice) => choice.id === matchAction(id, "difficulty-"));
     if (tier) this.setValue("difficulty", tier.id);
-    const flag = scales.flags.find((field) => field.id === matchAction(id, "flag-"));
+    const flag = choices.flags.find((field) => field.id === matchAction(id, "flag-"));
     if (flag) this.setValue(flag.id, nextFlagValue(this.getValue(flag.id)));
     return tier !== undefined || flag !== undefined;
   }
@@ -90,7 +90,7 @@ export class JudgementPanel {
   }
 
   private buildFlagRows(question: Question): HTMLElement {
-    const { flags, tiers } = this.data.scales;
+    const { flags, tiers } = this.data.choices;
     const choices = tiers.map(({ id, label }) => ({ value: id, text: label, key: shortcutLabel(`difficulty-${id}` as ActionId) }));
     const rows = (isRequired: boolean): HTMLElement[] => flags.filter(({ required }) => required === isRequired).map((flag) => this.buildFlagRow(flag));
     return h(
@@ -121,23 +121,23 @@ export class JudgementPanel {
   private buildErrorFields(): HTMLElement {
     const buildErrorChip = ({ id, label }: NamedChoice, index: number): HTMLElement =>
       h("button", { type: "button", class: "choice chip", "data-error": id, onclick: () => this.toggleError(id) }, h("kbd", { "aria-hidden": "true" }, String.fromCharCode(97 + index)), label);
-    return h("fieldset", { class: "errors", "data-step": "errors" }, h("legend", {}, "Kinds of error ", keycap(shortcutLabel("errors"))), this.data.scales.errors.map(buildErrorChip));
+    return h("fieldset", { class: "errors", "data-step": "errors" }, h("legend", {}, "Kinds of error ", keycap(shortcutLabel("errors"))), this.data.choices.errors.map(buildErrorChip));
   }
 
   private buildTextFields(): HTMLElement {
     const buildField = (label: string, key: string | null, area: HTMLElement): HTMLElement => h("label", { class: "field free" }, h("span", { class: "label" }, label, " ", key ? keycap(key) : null), area);
     const reasoning = "Clinical reasoning";
-    const why = "Reason for changing your verdict";
+    const label = "Reason for changing your verdict";
     return h(
       "div",
       { class: "texts" },
-      this.data.last && buildField(why, null, this.buildTextArea("why", why)),
+      this.data.last && buildField(label, null, this.buildTextArea("change_reason", label)),
       this.data.requested.flags && buildField(reasoning, null, this.buildTextArea("clinical_reasoning", reasoning)),
       buildField("Comment", shortcutLabel("comment"), this.commentArea),
     );
   }
 
-  private buildTextArea(name: "comment" | "clinical_reasoning" | "why", label: string): HTMLTextAreaElement {
+  private buildTextArea(name: "comment" | "clinical_reasoning" | "change_reason", label: string): HTMLTextAreaElement {
     return growingTextArea({ name, value: this.state[name], placeholder: "optional", "aria-label": label }, (text) => {
       this.state[name] = text;
       this.onChange();
@@ -159,7 +159,7 @@ export class JudgementPanel {
   }
 
   private isFixed(name: string): boolean {
-    return this.data.fixedAlignment !== null && this.findRating(name)?.ofImage === true;
+    return this.data.fixedAlignment !== null && this.findRating(name)?.ratedBeforeReport === true;
   }
 
   private setValue(name: string, value: ChoiceValue | null): void {
@@ -209,7 +209,7 @@ export class JudgementPanel {
 
   /** The letter of a kind of error; any other key ends the choice. */
   chooseError(pressedKey: string): true {
-    const kind = this.data.scales.errors[letterIndex(pressedKey.toLowerCase())];
+    const kind = this.data.choices.errors[letterIndex(pressedKey.toLowerCase())];
     if (kind) this.toggleError(kind.id);
     return this.setChoosingError(false);
   }

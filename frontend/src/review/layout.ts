@@ -23,7 +23,7 @@ export interface ReviewActions {
   next: () => unknown;
   changeBatch: (id: number) => unknown;
   showGuideline: () => unknown;
-  toggleKeys: () => unknown;
+  toggleShortcuts: () => unknown;
   toggleComments: () => unknown;
 }
 
@@ -44,7 +44,7 @@ export function topLine(data: ReviewData, actions: ReviewActions, ...status: HTM
     status,
     button(describeComments(data.comments), shortcutLabel("comments"), actions.toggleComments, { class: `quiet comment-count${data.comments.unread > 0 ? " unread" : ""}` }),
     data.guideline && button("Guideline", shortcutLabel("guideline"), actions.showGuideline, { class: "quiet" }),
-    button("Keys", shortcutLabel("help"), actions.toggleKeys, { class: "quiet" }),
+    button("Shortcuts", shortcutLabel("help"), actions.toggleShortcuts, { class: "quiet" }),
   );
 }
 
@@ -76,18 +76,18 @@ export function boxList(data: ReviewData, viewer: ImageViewer, labels: HTMLEleme
   );
 }
 
-function boxLine({ open, radiographs }: ReviewData, viewer: ImageViewer, box: ListedBox): HTMLElement {
-  const { label, x, y, width, height, machine, selected = false } = box;
+function boxLine({ isOpen, radiographs }: ReviewData, viewer: ImageViewer, box: ListedBox): HTMLElement {
+  const { label, x, y, width, height, isOriginal, selected = false } = box;
   const relabel = (): void => viewer.relabelBox(box, input.value.trim());
-  const input = h("input", { value: label, list: "overread-labels", placeholder: "label", "aria-label": `label of the box at ${x}, ${y}`, readonly: !open, onchange: relabel });
+  const input = h("input", { value: label, list: "overread-labels", placeholder: "label", "aria-label": `label of the box at ${x}, ${y}`, readonly: !isOpen, onchange: relabel });
   const view = radiographs.length > 1 ? ` ${box.view.radiograph.view}` : "";
   return h(
     "li",
-    { class: machine ? "machine" : "mine", "aria-current": String(selected), onclick: () => viewer.selectBox(box) },
-    h("span", { class: "swatch", title: machine ? "original" : "yours" }),
+    { class: isOriginal ? "original" : "mine", "aria-current": String(selected), onclick: () => viewer.selectBox(box) },
+    h("span", { class: "swatch", title: isOriginal ? "original" : "yours" }),
     input,
     h("span", { class: "size" }, `${width} × ${height}${view}`),
-    open && button("✕", null, () => viewer.removeBox(box), { class: "quiet", "aria-label": `delete box ${label || "without label"} at ${x}, ${y}` }),
+    isOpen && button("✕", null, () => viewer.removeBox(box), { class: "quiet", "aria-label": `delete box ${label || "without label"} at ${x}, ${y}` }),
   );
 }
 
@@ -110,13 +110,13 @@ export function ownAnswerLine({ ownAnswer }: ReviewData): Child {
 
 /** Accept, revise, reject; skip. */
 export function decisionBar(data: ReviewData, actions: ReviewActions): HTMLElement {
-  const decisionButton = (decision: string, text: string, keyName: string, action: () => unknown, className = decision): HTMLElement => button(text, keyName, action, { class: `decide ${className}`, "data-decision": decision, disabled: !data.open });
+  const decisionButton = (decision: string, text: string, keyName: string, action: () => unknown, className = decision): HTMLElement => button(text, keyName, action, { class: `decide ${className}`, "data-decision": decision, disabled: !data.isOpen });
   return h(
     "div",
     { class: "bar" },
     data.blind ? decisionButton("commit", "Submit answer", shortcutLabel("save"), actions.submitOwnAnswer, "accept") : DECISIONS.map(({ decision, text }) => decisionButton(decision, text, shortcutLabel(decision), () => actions.decide(decision))),
     h("span", { class: "spring" }),
-    button("Skip", shortcutLabel("skip"), actions.openSkipPanel, { class: "quiet", disabled: !data.open || data.last !== null }),
+    button("Skip", shortcutLabel("skip"), actions.openSkipPanel, { class: "quiet", disabled: !data.isOpen || data.last !== null }),
   );
 }
 

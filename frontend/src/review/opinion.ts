@@ -32,15 +32,15 @@ export interface OpinionState extends EditedQuestion {
   errors: Set<string>;
   clinical_reasoning: string;
   comment: string;
-  why: string;
+  change_reason: string;
 }
 
 /** The message when a question opens. */
-export function describeOpening(data: ReviewData): string {
-  const { open, skipped, last, revision, drafts, blind, feedback } = data;
+export function initialMessage(data: ReviewData): string {
+  const { isOpen, skipReason, last, revision, drafts, blind, feedback } = data;
   if (feedback && last) return `Your verdict of ${formatTime(last.at)}: ${last.decision}. It cannot be changed.`;
-  if (!open) return "This batch is closed and read-only. A coordinator can reopen it.";
-  if (skipped) return `You skipped this question: ${skipped}`;
+  if (!isOpen) return "This batch is closed and read-only. A coordinator can reopen it.";
+  if (skipReason) return `You skipped this question: ${skipReason}`;
   if (last) return `Your verdict of ${formatTime(last.at)}: ${last.decision}. Saving creates revision ${revision}, which replaces it.`;
   return drafts.form && !blind ? "Draft restored." : "";
 }
@@ -52,13 +52,13 @@ export function createInitialState(data: ReviewData, question: Question): Opinio
   const answer = correction.answer ?? question.answer;
   const buildRecord = <Name extends string, Value>(names: readonly Name[], value: (name: Name) => Value): Record<Name, Value> => Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Name, Value>;
   return {
-    ratings: Object.fromEntries(data.requested.ratings.map(({ name, ofImage }) => [name, (ofImage ? data.fixedAlignment : null) ?? earlier.ratings?.[name] ?? null])),
-    flags: Object.fromEntries(data.scales.flags.map(({ id }) => [id, (earlier[id] as boolean | null | undefined) ?? null])),
+    ratings: Object.fromEntries(data.requested.ratings.map(({ name, ratedBeforeReport }) => [name, (ratedBeforeReport ? data.fixedAlignment : null) ?? earlier.ratings?.[name] ?? null])),
+    flags: Object.fromEntries(data.choices.flags.map(({ id }) => [id, (earlier[id] as boolean | null | undefined) ?? null])),
     difficulty: earlier.difficulty ?? null,
     errors: new Set(earlier.errors),
     clinical_reasoning: earlier.clinical_reasoning ?? "",
     comment: earlier.comment ?? "",
-    why: earlier.why ?? "",
+    change_reason: earlier.change_reason ?? "",
     texts: buildRecord(TEXTS, (name) => correction[name] ?? question[name] ?? ""),
     choices: buildRecord(CHOICES, (name) => correction[name] ?? question[name] ?? ""),
     options: (correction.options ?? question.options).map((text, index) => ({ text, originalIndex: findOriginalIndex(text, index, question.options), isCorrect: isCorrectOption(answer, index) })),
@@ -116,7 +116,7 @@ export function buildCorrection(state: EditedQuestion, question: Question): Corr
   return correction;
 }
 
-/** The opinion as a draft keeps it; a verdict sends `why` beside it. */
+/** The opinion as a draft keeps it; a verdict sends `change_reason` separately. */
 export function buildOpinion(state: OpinionState, question: Question): OpinionDraft {
   return {
     ratings: state.ratings,
@@ -126,7 +126,7 @@ export function buildOpinion(state: OpinionState, question: Question): OpinionDr
     correction: buildCorrection(state, question),
     clinical_reasoning: state.clinical_reasoning,
     comment: state.comment,
-    why: state.why,
+    change_reason: state.change_reason,
   };
 }
 
@@ -139,10 +139,10 @@ export interface Step {
   set: (value: number | boolean | string | null) => void;
 }
 
-export function listSteps({ requested, scales }: ReviewData, state: OpinionState): Step[] {
+export function listSteps({ requested, choices }: ReviewData, state: OpinionState): Step[] {
   const steps: Step[] = requested.ratings.map(({ name, label }) => ({ kind: "rating", name, label, get: () => state.ratings[name] ?? null, set: (value) => (state.ratings[name] = value as number | null) }));
   if (!requested.flags) return steps;
-  const flags = scales.flags.filter(({ required }) => required);
+  const flags = choices.flags.filter(({ required }) => required);
   return [
     ...steps,
     ...flags.map(({ id, label }): Step => ({ kind: "flag", name: id, label, get: () => state.flags[id] ?? null, set: (value) => (state.flags[id] = value as boolean | null) })),
@@ -151,25 +151,25 @@ export function listSteps({ requested, scales }: ReviewData, state: OpinionState
 }
 
 /**
- * In a batch with one-key accept, a copy of the opinion whose open fields find no fault: the top rating, yes.
+ * In a batch with one-key accept, a copy of the opinion with the top rating in empty ratings, and yes in empty yes/no fields.
  * Otherwise the opinion itself. The form shows the values once they are saved.
  */
 export function fillOpenFields(decision: Decision, data: ReviewData, state: OpinionState): OpinionState {
   if (!data.oneKeyAccept || decision === "reject") return state;
   const filled: OpinionState = { ...state, ratings: { ...state.ratings }, flags: { ...state.flags } };
-  const values: Record<Step["kind"], number | boolean | null> = { rating: Math.max(...data.scales.values), flag: true, difficulty: null };
+  const values: Record<Step["kind"], number | boolean | null> = { rating: Math.max(...data.choices.values), flag: true, difficulty: null };
   for (const step of listSteps(data, filled)) if (step.get() === null) step.set(values[step.kind]);
   return filled;
 }
 
-/** With one-key accept: a correction or a kind of error needs a rating below the top that says what is off. */
+/** With one-key accept: a correction or a kind of error needs a rating below the top that shows where the fault is. */
 export function findUnratedFault(decision: Decision, data: ReviewData, state: OpinionState): { text: string; part: string } | null {
   if (!data.oneKeyAccept || decision === "reject" || (decision === "accept" && state.errors.size === 0)) return null;
-  const topRating = Math.max(...data.scales.values);
+  const topRating = Math.max(...data.choices.values);
   const ratings = listSteps(data, state).filter(({ kind }) => kind === "rating");
   const firstOpen = ratings.find((step) => step.get() === null);
   if (!firstOpen || ratings.some((step) => Number(step.get() ?? topRating) < topRating)) return null;
-  return { text: `Something is off: give it a rating below ${topRating}. The other open fields are filled in.`, part: firstOpen.name };
+  return { text: `You corrected the question or selected a kind of error: give the affected field a rating below ${topRating}. The other empty fields are filled in.`, part: firstOpen.name };
 }
 
 /** Why the decision can't be saved yet, with the part to go to; null where nothing is missing. */

@@ -15,7 +15,7 @@ export class OwnAnswer extends AnswerInput {
       { class: "own", "aria-label": "Your own answer" },
       h("p", { class: "stem-read" }, data.stem),
       h("p", { class: "hint" }, "Answer the question first. The answer key, the explanation and the boxes are shown afterwards."),
-      this.buildAnswerFields({ cannotLabel: "cannot determine" }),
+      this.buildAnswerFields({ cannotDetermineLabel: "cannot determine" }),
       this.buildConfidenceField("Confidence"),
     );
     this.paint();

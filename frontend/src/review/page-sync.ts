@@ -4,14 +4,14 @@
 // later script runs agree. If there is no next question, the form starts a script run, which
 // shows the reason, or that all questions are done.
 
-import type { ReviewData, TurnTarget } from "../shared/api";
+import type { ReviewData, QuestionTarget } from "../shared/api";
 import type { SaveFlow } from "../shared/save-flow";
 
 const REPEAT_AFTER = 4000; // milliseconds between repeated notifications or requests
 const NOTIFY_AFTER = 150; // milliseconds before a notification: the script's output must not delay the image
 
 /** A question of the batch, or another batch. */
-export type Target = { to: TurnTarget } | { batch: number };
+export type Destination = { target: QuestionTarget } | { batch: number };
 
 type QuestionReference = Pick<ReviewData, "batch" | "question">;
 
@@ -24,11 +24,11 @@ function restoreAddress(address: string): void {
 }
 
 export class PageSync {
-  /** Counts the turns that the form has made or asked for. */
-  private turn = 0;
-  /** The turn that was sent to the script and is not confirmed yet. */
-  private unconfirmedTurn: number | null = null;
-  /** The address after a browser Back before the script confirmed a turn: the script may still overwrite it. */
+  /** The number of the last notification or request. */
+  private requestNumber = 0;
+  /** The number of a notification that the script has not confirmed yet. */
+  private unconfirmedNumber: number | null = null;
+  /** The address after a browser Back before the script confirmed a notification: the script may still overwrite it. */
   private backAddress: string | null = null;
   private timers: ReturnType<typeof setTimeout>[] = [];
 
@@ -42,9 +42,9 @@ export class PageSync {
     this.clearTimers();
     const address = buildAddress(current);
     if (address !== location.search) history.pushState({}, "", address); // F5 reloads it
-    this.turn += 1;
-    this.unconfirmedTurn = this.turn;
-    const request = { to: current.question, turn: this.turn, from: previous.batch, after: previous.question };
+    this.requestNumber += 1;
+    this.unconfirmedNumber = this.requestNumber;
+    const request = { target: current.question, number: this.requestNumber, from: previous.batch, after: previous.question };
     this.timers.push(
       setTimeout(() => {
         this.notifyScript(request);
@@ -54,12 +54,12 @@ export class PageSync {
   }
 
   /** Ask the script for the next question. Repeats until one arrives. */
-  requestQuestion(target: Target, previous: QuestionReference): void {
+  requestQuestion(destination: Destination, previous: QuestionReference): void {
     this.clearTimers();
     this.saveFlow.isWaiting = true;
-    this.unconfirmedTurn = null;
-    this.turn += 1;
-    const request = { ...target, turn: this.turn, from: previous.batch, after: previous.question };
+    this.unconfirmedNumber = null;
+    this.requestNumber += 1;
+    const request = { ...destination, number: this.requestNumber, from: previous.batch, after: previous.question };
     this.notifyScript(request);
     this.timers.push(
       setInterval(() => {
@@ -71,16 +71,16 @@ export class PageSync {
 
   /**
    * Whether what the script brings is to be shown: the answer to what was asked, or a question that it chose itself (the
-   * way back in the browser). What it drew before it knew of a turn that the form has made is old.
+   * way back in the browser). Data that it sent before it received the form's notification are obsolete.
    */
   shouldShow(data: ReviewData, shown: QuestionReference, isSameQuestion: boolean): boolean {
-    if (this.saveFlow.isWaiting) return data.turn === this.turn;
-    if (this.unconfirmedTurn !== null) {
-      if (data.turn !== this.unconfirmedTurn) {
+    if (this.saveFlow.isWaiting) return data.requestNumber === this.requestNumber;
+    if (this.unconfirmedNumber !== null) {
+      if (data.requestNumber !== this.unconfirmedNumber) {
         restoreAddress(buildAddress(shown)); // a reload must show the same question
         return false;
       }
-      this.unconfirmedTurn = null;
+      this.unconfirmedNumber = null;
       this.clearTimers();
     }
     const isAccepted = !isSameQuestion && !this.saveFlow.isBusy;
@@ -90,7 +90,7 @@ export class PageSync {
 
   /** The person went back in the browser. The script shows that question itself and needs no notification. */
   handleBack(): void {
-    if (this.unconfirmedTurn === null) return;
+    if (this.unconfirmedNumber === null) return;
     this.reset();
     this.backAddress = location.search;
   }
@@ -98,7 +98,7 @@ export class PageSync {
   /** Cancel pending notifications of the previous question. */
   reset(): void {
     this.clearTimers();
-    this.unconfirmedTurn = null;
+    this.unconfirmedNumber = null;
     this.backAddress = null;
   }
 

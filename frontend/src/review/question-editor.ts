@@ -74,7 +74,7 @@ export class QuestionEditor {
   /** Task, category and, after the verdict, tier; read-only: content type, other correct answers and id of the question. */
   private buildClassification(): HTMLElement {
     const { contentType, alsoRight, id } = this.question;
-    const { tasks, tiers } = this.data.scales;
+    const { tasks, tiers } = this.data.choices;
     const details = [contentType, alsoRight.length > 0 && `also correct: ${alsoRight.join(" or ")}`, id].filter(Boolean).join(" · ");
     return h("div", { class: "sorting" }, this.buildSelect("task", "Task", tasks), this.buildCategoryField(), this.data.last && this.buildSelect("difficulty", "Difficulty", tiers), h("span", { class: "further" }, details));
   }

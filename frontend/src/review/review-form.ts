@@ -2,14 +2,14 @@
 // request of its own; the response contains the next question.
 
 import type { BoxesDraft, Decision, ViewingTimes, Question, ReviewData, ReviewDraftPart, ReviewDrafts } from "../shared/api";
-import { ANSWERED_MATERIAL } from "../shared/answer-input";
+import { MATERIAL_NEEDED_TO_ANSWER } from "../shared/answer-input";
 import { TimedForm } from "../shared/case-form";
 import type { Material } from "../shared/displayed-material";
 import { button, formatTime, h, listen, sleep } from "../shared/dom";
 import { DraftStore } from "../shared/drafts";
 import { post, RequestError } from "../shared/http";
 import { mountOnce, type StreamlitComponent } from "../shared/mount";
-import { keyHelpDialog, patientLine } from "../shared/components";
+import { shortcutsDialog, patientLine } from "../shared/components";
 import type { Submission } from "../shared/save-flow";
 import { findAction, isRepeatable, keyHint, type ActionId, type KeyContext } from "../shared/shortcuts";
 import { UnsentDrafts } from "../shared/unsent-drafts";
@@ -19,9 +19,9 @@ import { correctedFields, correctionsList, type CorrectedField } from "./correct
 import { feedbackPanel } from "./feedback";
 import { JudgementPanel } from "./judgement-panel";
 import { boxList, DECISIONS, decisionBar, labelSuggestions, markSelectedBox, ownAnswerLine, paintCommentCount, skipPanel, topLine, type ReviewActions } from "./layout";
-import { createInitialState, fillOpenFields, findMissing, findUnratedFault, describeOpening, buildOpinion, type OpinionState } from "./opinion";
+import { createInitialState, fillOpenFields, findMissing, findUnratedFault, initialMessage, buildOpinion, type OpinionState } from "./opinion";
 import { OwnAnswer } from "./own-answer";
-import { PageSync, type Target } from "./page-sync";
+import { PageSync, type Destination } from "./page-sync";
 import { QuestionEditor } from "./question-editor";
 import { RecentVerdicts } from "./recent-verdicts";
 import { Report } from "./report";
@@ -35,7 +35,7 @@ const JUDGED_MATERIAL: readonly Material[] = [
   { name: "the explanation", selector: ".explanation-text" },
 ];
 const NO_VERDICTS = "You have no verdicts in this batch yet.";
-const MAX_DRAFT_WAIT = 1500; // milliseconds that a turn waits for drafts
+const MAX_DRAFT_WAIT = 1500; // milliseconds that navigation waits for drafts
 
 const MODIFIERS = new Set(["Shift", "Alt", "AltGraph", "CapsLock"]);
 
@@ -48,13 +48,13 @@ interface JudgedQuestion {
   report: Report | null;
 }
 
-type SaveRoute = "/judging/verdict" | "/judging/own-answer" | "/judging/skip" | "/judging/report";
+type SaveRoute = "/review/verdict" | "/review/own-answer" | "/review/skip" | "/review/report";
 
 /** Identifies a state of a question. Another key means that the layout is rebuilt. */
 const buildQuestionKey = ({ batch, question, blind }: ReviewData): string => `${batch}:${question}:${blind}`;
 
 class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
-  override readonly staleRevisionAction = { label: "Show saved verdict", run: () => this.goTo({ to: this.data.question }) };
+  override readonly staleRevisionAction = { label: "Show saved verdict", run: () => this.goTo({ target: this.data.question }) };
   protected override drafts: DraftStore<ReviewDraftPart> | null = null;
   private judgedQuestion: JudgedQuestion | null = null;
   private ownAnswer: OwnAnswer | null = null;
@@ -74,11 +74,11 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     decide: (decision) => this.decide(decision),
     submitOwnAnswer: () => this.submitOwnAnswer(),
     openSkipPanel: () => this.openSkipPanel(),
-    previous: () => this.data.previous !== null && this.goTo({ to: this.data.previous }),
-    next: () => this.data.next !== null && this.goTo({ to: this.data.next }),
+    previous: () => this.data.previous !== null && this.goTo({ target: this.data.previous }),
+    next: () => this.data.next !== null && this.goTo({ target: this.data.next }),
     changeBatch: (batch) => this.goTo({ batch }),
     showGuideline: () => this.showGuideline(),
-    toggleKeys: () => this.toggleKeys(),
+    toggleShortcuts: () => this.toggleShortcuts(),
     toggleComments: () => this.toggleComments(),
   };
 
@@ -94,20 +94,20 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.comments = null;
     this.isSkipping = this.isWithdrawn = this.hasDraftProblem = false;
     this.drafts = this.createDraftStore(data);
-    if (data.open) void this.restoreUnsent(data, this.drafts);
+    if (data.isOpen) void this.restoreUnsent(data, this.drafts);
     this.clock.start(data.viewingTimes);
     const column = this.buildLayout();
     this.showExam(data);
     this.paintBoxes();
     this.paintChanges();
     this.fit();
-    this.showNote(describeOpening(data));
+    this.showNote(initialMessage(data));
     this.takeFocus();
     column.querySelector<HTMLElement>(".feedback button")?.focus({ preventScroll: true });
     column.scrollTop = 0;
   }
 
-  override shownKey(): string {
+  override displayedCaseId(): string {
     return this.isEnded ? "" : this.shownQuestionKey;
   }
 
@@ -128,12 +128,12 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
 
   private buildLayout(): HTMLElement {
     const { data, actions } = this;
-    const parts = data.full && !data.blind ? this.buildJudgedQuestion(data.full) : this.buildOwnAnswer();
+    const parts = data.questionWithKey && !data.blind ? this.buildJudgedQuestion(data.questionWithKey) : this.buildOwnAnswer();
     const column = h("div", { class: "scroll" }, parts);
     this.boxContainer.replaceChildren();
     this.panelContainer.replaceChildren();
     this.labels = labelSuggestions(data.labels);
-    this.recentVerdicts = new RecentVerdicts(data, (question) => this.goTo({ to: question }), () => this.reopenLast());
+    this.recentVerdicts = new RecentVerdicts(data, (question) => this.goTo({ target: question }), () => this.reopenLast());
     const above = h("div", { class: "above" }, patientLine(data, "age and sex not given"), viewerSwitch(() => this.flushDrafts()));
     this.frame.show({
       top: topLine(data, actions, this.savedLine, this.clockLine),
@@ -142,7 +142,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       column,
       footer: [this.changesContainer, this.message, this.imageCheck.root, this.panelContainer, this.recentVerdicts.root, decisionBar(data, actions)],
     });
-    this.displayed.show(this.judgedQuestion ? JUDGED_MATERIAL : ANSWERED_MATERIAL);
+    this.displayed.show(this.judgedQuestion ? JUDGED_MATERIAL : MATERIAL_NEEDED_TO_ANSWER);
     return column;
   }
 
@@ -157,16 +157,16 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     const state = createInitialState(data, question);
     const editor = this.createQuestionEditor(question, state);
     const judgement = new JudgementPanel(data, question, state, (note) => this.changed(note));
-    const report = data.report && new Report(data.report.text, data.open, () => state.ratings.image_alignment ?? null, (rating) => this.openReport(rating));
+    const report = data.report && new Report(data.report.text, data.isOpen, () => state.ratings.image_alignment ?? null, (rating) => this.openReport(rating));
     this.ownAnswer = null;
     this.judgedQuestion = { question, state, editor, judgement, report };
-    const feedback = data.feedback && feedbackPanel(data.feedback, () => this.goTo({ to: "next" }));
+    const feedback = data.feedback && feedbackPanel(data.feedback, () => this.goTo({ target: "next" }));
     return [feedback, ownAnswerLine(data) as HTMLElement | null, editor.root, judgement.root, report?.root ?? null];
   }
 
   private createQuestionEditor(question: Question, state: OpinionState): QuestionEditor {
     const { data } = this;
-    return new QuestionEditor(data, question, state, { texts: data.open && data.requested.texts, key: data.open && data.requested.answerKey }, () => this.changed());
+    return new QuestionEditor(data, question, state, { texts: data.isOpen && data.requested.texts, key: data.isOpen && data.requested.answerKey }, () => this.changed());
   }
 
   private paintBoxes(): void {
@@ -205,14 +205,14 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.paintChanges();
     const { judgedQuestion } = this;
     judgedQuestion?.report?.paint();
-    if (judgedQuestion && this.data.open) this.drafts?.change("form", () => buildOpinion(judgedQuestion.state, judgedQuestion.question));
+    if (judgedQuestion && this.data.isOpen) this.drafts?.change("form", () => buildOpinion(judgedQuestion.state, judgedQuestion.question));
   }
 
   private ownAnswerChanged(): void {
     const { ownAnswer } = this;
     this.markTouched();
     this.showNote("");
-    if (ownAnswer && this.data.open) this.drafts?.change("own", () => ownAnswer.getEntry());
+    if (ownAnswer && this.data.isOpen) this.drafts?.change("own", () => ownAnswer.getEntry());
   }
 
   protected override boxesChanged(): void {
@@ -220,7 +220,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.paintBoxes();
     this.paintChanges();
     this.showNote("");
-    if (this.data.open) this.drafts?.change("boxes", (): BoxesDraft => ({ drawings: this.imageView.getDrawings() ?? {} }), this.imageView.draftDelay);
+    if (this.data.isOpen) this.drafts?.change("boxes", (): BoxesDraft => ({ drawings: this.imageView.getDrawings() ?? {} }), this.imageView.draftDelay);
   }
 
   protected override selectionChanged(): void {
@@ -232,7 +232,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   private createDraftStore({ person, batch, question, drafts, revision }: ReviewData): DraftStore<ReviewDraftPart> {
     return new DraftStore({
       revisions: Object.fromEntries(Object.entries(drafts).map(([part, draft]) => [part, draft.revision])),
-      send: (draft, options) => post("/judging/draft", { batch, question, ...draft }, options),
+      send: (draft, options) => post("/review/draft", { batch, question, ...draft }, options),
       onResult: (problem) => this.showDraftResult(problem),
       unsent: new UnsentDrafts({ person, batch, question, verdict: revision }, DRAFT_PARTS),
     });
@@ -244,7 +244,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     await drafts.flush();
     // Boxes of the plain editor come back in pixels of the matrix: only the server can place them.
     const isAllShown = restored.every(Boolean);
-    if (!isAllShown && !drafts.hasPending && this.drafts === drafts && !this.isEnded) await this.goTo({ to: data.question });
+    if (!isAllShown && !drafts.hasPending && this.drafts === drafts && !this.isEnded) await this.goTo({ target: data.question });
   }
 
   private flushDrafts(): Promise<void> {
@@ -260,11 +260,11 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   }
 
   protected override reportTime(times: ViewingTimes): void {
-    const { open, batch, question } = this.data;
+    const { isOpen, batch, question } = this.data;
     const { shownQuestionKey } = this;
-    if (!open) return;
-    post("/judging/look", { batch, question, ...times }, { keepalive: true }).catch((problem: unknown) => {
-      if (this.shownKey() === shownQuestionKey) void this.onProblem(RequestError.from(problem));
+    if (!isOpen) return;
+    post("/review/viewing-times", { batch, question, ...times }, { keepalive: true }).catch((problem: unknown) => {
+      if (this.displayedCaseId() === shownQuestionKey) void this.onProblem(RequestError.from(problem));
     });
   }
 
@@ -273,7 +273,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   /** Accept, revise or reject, and continue. If something is missing, shows it and saves nothing. */
   private async decide(decision: Decision): Promise<void> {
     const { data, judgedQuestion, drafts } = this;
-    if (this.saveFlow.isBusy || this.isTooSoon || !data.open || !judgedQuestion) return;
+    if (this.saveFlow.isBusy || this.isTooSoon || !data.isOpen || !judgedQuestion) return;
     await this.imageView.waitForDrawing();
     const drawings = this.imageView.getDrawings();
     this.paintChanges();
@@ -286,10 +286,10 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       return;
     }
     if (this.imageCheck.blocksSave(() => this.decide(decision)) || this.revealUnreadMaterial()) return;
-    const { why, ...opinion } = buildOpinion(filled, question);
-    const body = { batch: data.batch, question: data.question, revision: data.revision, decision, opinion, drawings, why, image: this.imageCheck.imageDisplay, ...this.clock.getTotals() };
+    const { change_reason, ...opinion } = buildOpinion(filled, question);
+    const body = { batch: data.batch, question: data.question, revision: data.revision, decision, opinion, drawings, change_reason, image_display: this.imageCheck.imageDisplay, ...this.clock.getTotals() };
     await this.save({
-      route: "/judging/verdict",
+      route: "/review/verdict",
       body: async () => {
         await drafts?.stopSending();
         return body;
@@ -306,7 +306,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   /** Submits the reviewer's own answer; the server returns the same question with its key. */
   private async submitOwnAnswer(): Promise<void> {
     const { data, ownAnswer } = this;
-    if (!ownAnswer || this.saveFlow.isBusy || this.isTooSoon || !data.open) return;
+    if (!ownAnswer || this.saveFlow.isBusy || this.isTooSoon || !data.isOpen) return;
     const missing = ownAnswer.describeMissing();
     if (missing !== null) {
       this.showNote(missing);
@@ -315,10 +315,10 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     if (this.imageCheck.blocksSave(() => this.submitOwnAnswer()) || this.revealUnreadMaterial()) return;
     const { batch, question } = data;
     await this.save({
-      route: "/judging/own-answer",
-      body: () => Promise.resolve({ batch, question, answer: ownAnswer.getAnswer(), confidence: ownAnswer.confidence, image: this.imageCheck.imageDisplay }),
+      route: "/review/own-answer",
+      body: () => Promise.resolve({ batch, question, answer: ownAnswer.getAnswer(), confidence: ownAnswer.confidence, image_display: this.imageCheck.imageDisplay }),
       onSaved: ({ at }) => `Answer saved ${formatTime(at)}`,
-      target: { to: question },
+      destination: { target: question },
       retry: () => void this.submitOwnAnswer(),
     });
   }
@@ -328,10 +328,10 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     const { batch, question } = this.data;
     await this.flushDrafts();
     await this.save({
-      route: "/judging/report",
-      body: () => Promise.resolve({ batch, question, image_alignment: rating, image: this.imageCheck.imageDisplay }),
+      route: "/review/report",
+      body: () => Promise.resolve({ batch, question, image_alignment: rating, image_display: this.imageCheck.imageDisplay }),
       onSaved: () => this.saveFlow.lastSaved,
-      target: { to: question },
+      destination: { target: question },
       retry: () => this.judgedQuestion?.report?.open(),
     });
   }
@@ -352,7 +352,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   }
 
   private openSkipPanel(): void {
-    if (!this.data.open || this.data.last || this.saveFlow.isBusy) return;
+    if (!this.data.isOpen || this.data.last || this.saveFlow.isBusy) return;
     this.comments = null;
     this.isSkipping = true;
     this.panelContainer.replaceChildren(skipPanel((reason) => this.skip(reason), () => this.closeSkipPanel()));
@@ -369,23 +369,23 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     this.closeSkipPanel();
     await this.flushDrafts();
     await this.save({
-      route: "/judging/skip",
+      route: "/review/skip",
       body: () => Promise.resolve({ batch, question, reason }),
       onSaved: ({ at }) => `Skipped ${formatTime(at)}`,
       retry: () => void this.skip(reason),
     });
   }
 
-  /** Save, then show the question of the response. Without one, ask the page's script for `target`. */
-  private save<R extends SaveRoute>({ target = { to: "next" }, ...submission }: Omit<Submission<R>, "onNext" | "onSent"> & { target?: Target }): Promise<void> {
+  /** Save, then show the question of the response. Without one, ask the page's script for `destination`. */
+  private save<R extends SaveRoute>({ destination = { target: "next" }, ...submission }: Omit<Submission<R>, "onNext" | "onSent"> & { destination?: Destination }): Promise<void> {
     return this.saveFlow.submit<R>({
       ...submission,
       onSent: () => {
-        if ("to" in target && target.to === "next") this.imageView.prefetchNext?.();
+        if ("target" in destination && destination.target === "next") this.imageView.prefetchNext?.();
       },
       onNext: (answer) => {
         this.clock.stop();
-        this.showNext(answer.sheet, target);
+        this.showNext(answer.next, destination);
       },
     });
   }
@@ -395,36 +395,36 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     if (!POSSIBLY_UNASSIGNED.has(problem.kind) || this.isWithdrawn) return;
     const { shownQuestionKey } = this;
     const { batch, question } = this.data;
-    const answer = await post("/judging/turn", { batch, question, to: question }).catch(() => null);
-    if (!answer || answer.sheet || this.shownKey() !== shownQuestionKey) return;
-    const continueButton = button("Continue with the next question", null, () => this.goTo({ to: "next" }), { class: "primary" });
+    const answer = await post("/review/question", { batch, question, target: question }).catch(() => null);
+    if (!answer || answer.next || this.displayedCaseId() !== shownQuestionKey) return;
+    const continueButton = button("Continue with the next question", null, () => this.goTo({ target: "next" }), { class: "primary" });
     this.saveFlow.clearProblem();
     super.showNote([h("b", {}, "Not assigned to you. "), "This question was unassigned or reassigned. Nothing more is saved. ", continueButton], true);
     this.isWithdrawn = true;
-    this.data = { ...this.data, open: false };
+    this.data = { ...this.data, isOpen: false };
     this.imageCheck.reset();
     this.imageView.withdraw();
     this.boxContainer.replaceChildren();
   }
 
-  // --------------------------------------------------------------- turning
+  // ----------------------------------------------------------- navigation
 
   /** Go to another question or batch, or reload this question. */
-  private goTo(target: Target): Promise<void> {
+  private goTo(destination: Destination): Promise<void> {
     return this.saveFlow.runAlone(async () => {
       const { shownQuestionKey } = this;
       const { batch, question } = this.data;
       this.clock.reportNow();
       await Promise.race([this.flushDrafts(), sleep(MAX_DRAFT_WAIT)]);
-      const answer = "to" in target ? await post("/judging/turn", { batch, question, to: target.to }).catch(() => null) : null;
-      if (this.shownKey() === shownQuestionKey) this.showNext(answer?.sheet ?? null, target);
+      const answer = "target" in destination ? await post("/review/question", { batch, question, target: destination.target }).catch(() => null) : null;
+      if (this.displayedCaseId() === shownQuestionKey) this.showNext(answer?.next ?? null, destination);
     });
   }
 
-  private showNext(nextQuestion: ReviewData | null, target: Target): void {
+  private showNext(nextQuestion: ReviewData | null, destination: Destination): void {
     const before = this.data;
     if (!nextQuestion) {
-      this.pageSync.requestQuestion(target, before);
+      this.pageSync.requestQuestion(destination, before);
       return;
     }
     this.show(nextQuestion);
@@ -438,10 +438,10 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     if (!ownAnswer && !judgedQuestion) return false;
     const action = findAction(event, this.keyContext);
     if (this.overlay) {
-      if (event.key === "Escape" || action === "help") this.toggleKeys();
+      if (event.key === "Escape" || action === "help") this.toggleShortcuts();
       return true;
     }
-    // Between two questions, letters are ignored.
+    // While a save is in progress, typed characters are ignored.
     if (this.saveFlow.isBusy) return event.key.length === 1;
     if (this.imageCheck.handleKey(event)) return true;
     if (this.recentVerdicts?.isChoosing && !event.repeat && !MODIFIERS.has(event.key)) return this.chooseRecent(event, this.recentVerdicts);
@@ -465,7 +465,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     // Enter and Space press a focused button; where an answer is chosen, Enter commits anyway.
     if (target instanceof HTMLButtonElement && (event.key === " " || (event.key === "Enter" && !ownAnswer?.root.contains(target)))) return false;
     if (!action) return this.handleArrow(event.key);
-    if (this.data.open && (ownAnswer ?? judgedQuestion?.judgement)?.runAction(action)) return true;
+    if (this.data.isOpen && (ownAnswer ?? judgedQuestion?.judgement)?.runAction(action)) return true;
     if (this.frame.runAction(action)) return true;
     if (this.runViewerAction(action, event)) return this.confirmTouched();
     const command = this.commands[action];
@@ -489,7 +489,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     next: () => this.actions.next(),
     guideline: () => this.showGuideline(),
     comments: () => this.actions.toggleComments(),
-    help: () => this.toggleKeys(),
+    help: () => this.toggleShortcuts(),
     "open-report": () => this.judgedQuestion?.report?.open(),
     "edit-stem": () => this.judgedQuestion?.editor.stemArea?.focus(),
     "change-key": () => this.changeKey(),
@@ -503,7 +503,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   }
 
   private reopenLast(): void {
-    if (this.data.recent.length > 0) void this.goTo({ to: "last" });
+    if (this.data.recent.length > 0) void this.goTo({ target: "last" });
     else this.showNote(NO_VERDICTS);
   }
 
@@ -526,14 +526,14 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     return true;
   }
 
-  private toggleKeys(): void {
+  private toggleShortcuts(): void {
     if (this.overlay) this.closeOverlay();
-    else this.openOverlay(keyHelpDialog(this.keyContext, this.imageView, () => this.closeOverlay()));
+    else this.openOverlay(shortcutsDialog(this.keyContext, this.imageView, () => this.closeOverlay()));
   }
 
   private showGuideline(): void {
     if (document.fullscreenElement) void document.exitFullscreen(); // the dialog is outside of the form and would be hidden
-    if (this.data.guideline) this.notifyScript("guideline", { turn: Date.now() });
+    if (this.data.guideline) this.notifyScript("guideline", { number: Date.now() });
   }
 
   private highlightPart(part: string): void {

@@ -1,5 +1,5 @@
 // An answer input: options, yes and no, or text; "cannot determine"; and a confidence.
-// The own answer of a reviewer and the answer of a reader extend it.
+// Base class of the reviewer's own-answer input and of the reader's answer input.
 
 import type { AnswerFormat, OwnAnswerDraft } from "./api";
 import type { Material } from "./displayed-material";
@@ -9,7 +9,7 @@ import { shortcutLabel, matchAction, type ActionId } from "./shortcuts";
 const YES_NO = ["yes", "no"];
 
 /** What must have been displayed before an answer is saved. */
-export const ANSWERED_MATERIAL: readonly Material[] = [
+export const MATERIAL_NEEDED_TO_ANSWER: readonly Material[] = [
   { name: "the question", selector: ".stem-read" },
   { name: "the possible answers", selector: ".own-answers" },
 ];
@@ -32,7 +32,7 @@ export abstract class AnswerInput {
     const answer = initial?.answer ?? null;
     this.chosenIndices = new Set(Array.isArray(answer) ? answer : []);
     this.text = typeof answer === "string" ? answer : "";
-    this.cannotDetermine = initial?.cannot ?? false;
+    this.cannotDetermine = initial?.cannot_determine ?? false;
     this.confidence = initial?.confidence ?? null;
   }
 
@@ -50,21 +50,21 @@ export abstract class AnswerInput {
   }
 
   get isAnswered(): boolean {
-    return this.cannotDetermine || (this.isText ? this.text.trim() !== "" : this.chosenIndices.size > 0);
+    return this.cannotDetermine || (this.isStoredAsText ? this.text.trim() !== "" : this.chosenIndices.size > 0);
   }
 
-  /** The answer as sent: indices of the options, text, or null without an answer. */
+  /** The answer as sent: indices of the options, or text; null if unanswered or "cannot determine". */
   getAnswer(): number[] | string | null {
     if (this.cannotDetermine || !this.isAnswered) return null;
-    return this.isText ? this.text.trim() : [...this.chosenIndices].sort((a, b) => a - b);
+    return this.isStoredAsText ? this.text.trim() : [...this.chosenIndices].sort((a, b) => a - b);
   }
 
   /** The whole entry, for a draft. */
   getEntry(): OwnAnswerDraft {
-    return { answer: this.getAnswer(), cannot: this.cannotDetermine, confidence: this.confidence };
+    return { answer: this.getAnswer(), cannot_determine: this.cannotDetermine, confidence: this.confidence };
   }
 
-  /** Choose an option by index, yes or no by word, or "cannot". */
+  /** Choose an option by index, yes or no by word, or "cannot-determine". */
   choose(value: number | string): void {
     if (!this.isOpen) return;
     this.applyChoice(value);
@@ -74,17 +74,17 @@ export abstract class AnswerInput {
   paint(): void {
     for (const button of this.root.querySelectorAll<HTMLElement>("[data-answer]")) {
       const { answer } = button.dataset;
-      const isOn = answer === "cannot" ? this.cannotDetermine : this.isText ? this.text === answer : this.chosenIndices.has(Number(answer));
+      const isOn = answer === "cannot-determine" ? this.cannotDetermine : this.isStoredAsText ? this.text === answer : this.chosenIndices.has(Number(answer));
       button.setAttribute("aria-pressed", String(isOn));
     }
     for (const button of this.root.querySelectorAll<HTMLElement>("[data-confidence]")) button.setAttribute("aria-pressed", String(Number(button.dataset.confidence) === this.confidence));
   }
 
-  /** The fields for the answer. `cannotLabel` is the text for "no answer"; `maxLength` limits a text. */
-  protected buildAnswerFields({ cannotLabel, maxLength }: { cannotLabel: string; maxLength?: number }): HTMLElement {
+  /** The fields for the answer. `cannotLabel` is the label of "cannot determine"; `maxLength` limits a text. */
+  protected buildAnswerFields({ cannotDetermineLabel, maxLength }: { cannotDetermineLabel: string; maxLength?: number }): HTMLElement {
     const { format, isOpen } = this;
     const buildChoice = (value: number | string, text: string, id: string): HTMLElement => h("button", { type: "button", class: "choice answer", "data-answer": value, disabled: !isOpen, onclick: () => this.choose(value) }, id !== "" && keycap(shortcutLabel(id as ActionId)), text);
-    const buildFieldset = (legend: Child, ...rows: HTMLElement[]): HTMLElement => h("fieldset", { class: "own-answers", "data-step": "answer" }, h("legend", {}, legend), rows, buildChoice("cannot", cannotLabel, "cannot-determine"));
+    const buildFieldset = (legend: Child, ...rows: HTMLElement[]): HTMLElement => h("fieldset", { class: "own-answers", "data-step": "answer" }, h("legend", {}, legend), rows, buildChoice("cannot-determine", cannotDetermineLabel, "cannot-determine"));
     if (format === "open") {
       this.textArea = growingTextArea({ "aria-label": "Your answer", value: this.text, placeholder: "your answer", readonly: !isOpen, maxlength: maxLength }, (text) => {
         this.text = text;
@@ -105,8 +105,8 @@ export abstract class AnswerInput {
   }
 
   protected applyChoice(value: number | string): void {
-    this.cannotDetermine = value === "cannot" && !this.cannotDetermine;
-    if (value === "cannot") {
+    this.cannotDetermine = value === "cannot-determine" && !this.cannotDetermine;
+    if (value === "cannot-determine") {
       this.chosenIndices.clear();
       if (this.format === "closed") this.text = "";
     } else if (typeof value === "string") this.text = value;
@@ -129,7 +129,7 @@ export abstract class AnswerInput {
     this.onChange();
   }
 
-  /** Returns whether the action belongs to the answer. */
+  /** Performs the action if it belongs to this input; returns whether it did. */
   runAction(id: ActionId): boolean {
     const confidence = matchAction(id, "confidence-");
     if (confidence !== null) {
@@ -137,7 +137,7 @@ export abstract class AnswerInput {
       this.setConfidence(Number(confidence));
       return true;
     }
-    if (id === "cannot-determine") this.choose("cannot");
+    if (id === "cannot-determine") this.choose("cannot-determine");
     else if (id === "write-answer" && this.textArea) this.textArea.focus();
     else if ((id === "yes" || id === "no") && this.format === "closed") this.choose(id);
     else return this.chooseOption(Number(matchAction(id, "option-") ?? 0) - 1);
@@ -154,7 +154,7 @@ export abstract class AnswerInput {
     return true;
   }
 
-  private get isText(): boolean {
+  private get isStoredAsText(): boolean {
     return this.format === "open" || this.format === "closed";
   }
 }

@@ -1,6 +1,6 @@
 // Requests and responses of the forms' routes, and the data that a form shows. Field names match the JSON.
 //
-// They mirror web/review/schemas.py, web/reading/schemas.py and web/adjudication/schemas.py (requests), and sheet.py beside each.
+// They mirror schemas.py (requests) and sheet.py (data) in web/review, web/reading and web/adjudication.
 
 /** x_min, y_min, x_max, y_max in pixels of the stored matrix; (0, 0) is the outer corner of the first pixel (PS3.3 C.18.6). */
 export type Corners = [number, number, number, number];
@@ -30,7 +30,7 @@ export interface CanvasObject {
 /** All boxes by radiograph. */
 export type Drawings = Record<string, (DrawnBox | CanvasObject)[]>;
 
-/** What the drawable canvas is called with (web/drawing/canvas.py). */
+/** The arguments of the drawable canvas (web/drawing/canvas.py). */
 export interface CanvasData {
   canvasWidth: number;
   canvasHeight: number;
@@ -45,14 +45,17 @@ export interface Radiograph {
   canvas?: CanvasData | null;
   rows?: number;
   columns?: number;
-  /** Addresses of the matrix, of its metadata, and of an 8-bit picture that is used if the matrix is not available. */
-  pixels?: string;
-  facts?: string;
-  url?: string;
+  /** The matrix, its metadata, and an 8-bit image that is used if the matrix is not available. */
+  pixelsUrl?: string;
+  metadataUrl?: string;
+  previewUrl?: string;
+  /** The current boxes. */
   boxes?: PlainBox[];
-  machineBoxes?: PlainBox[];
-  machine?: CanvasObject[];
-  /** Whether the boxes may differ from the machine's. */
+  /** The boxes of the original question, for the radiograph viewer. */
+  originalBoxes?: PlainBox[];
+  /** The same boxes for the plain editor. */
+  originalCanvasObjects?: CanvasObject[];
+  /** Whether `boxes` may differ from the original boxes. */
   boxesMayDiffer?: boolean;
 }
 
@@ -61,12 +64,13 @@ export interface ExamData {
   batch: number;
   question: number;
   blind: boolean;
-  open: boolean;
+  /** Whether the person may still save an answer or verdict. */
+  isOpen: boolean;
   requested: { boxes: boolean };
   radiographs: Radiograph[];
   prefetch?: string[];
-  upcoming?: { pixels: string; facts: string }[];
-  /** Suggested labels of boxes; without them a new box is not asked for its label. */
+  upcoming?: { pixelsUrl: string; metadataUrl: string }[];
+  /** Suggested labels of boxes; without them no label is requested for a new box. */
   labels?: string[];
 }
 
@@ -86,8 +90,8 @@ export interface ViewingTimes {
 /** Whether the radiographs were displayed at the time of the judgement. */
 export type ImageDisplay = "drawn" | "not drawn" | "not drawn, confirmed";
 
-interface WithImage {
-  image: ImageDisplay;
+interface WithImageDisplay {
+  image_display: ImageDisplay;
 }
 
 export type AnswerFormat = "closed" | "single" | "multiple" | "open";
@@ -104,7 +108,7 @@ export interface InputPreferences {
 }
 
 interface CommonData extends ExamData {
-  /** Only in data from the page's script; a form keeps them for the questions that it loads itself. */
+  /** Sent only by the page's script. The form keeps the value for the questions that it loads later. */
   preferences?: InputPreferences;
   /** The person that the page was opened for. */
   person: number;
@@ -128,7 +132,7 @@ export interface Question {
   task: string | null;
   contentType: string | null;
   category: string | null;
-  /** Null before the reviewer's verdict, too. */
+  /** Null if the question has none, and always null before the reviewer's verdict. */
   difficulty: string | null;
 }
 
@@ -154,12 +158,12 @@ export interface Opinion {
   comment: string;
 }
 
-/** The draft of a verdict: the opinion, and why an earlier verdict is changed. */
-export type OpinionDraft = Opinion & { why: string };
+/** The draft of a verdict: the opinion, and the reason for changing an earlier verdict. */
+export type OpinionDraft = Opinion & { change_reason: string };
 
 export interface OwnAnswerDraft {
   answer: Answer | null;
-  cannot: boolean;
+  cannot_determine: boolean;
   confidence: number | null;
 }
 
@@ -190,12 +194,12 @@ export interface RatingQuestion {
   name: string;
   label: string;
   anchors: string[];
-  /** Whether it is given before the report is opened, and fixed from then on. */
-  ofImage: boolean;
+  /** Whether the rating is given before the report is opened, and cannot be changed afterwards. */
+  ratedBeforeReport: boolean;
 }
 
 /** The choices of the form, as domain/ratings.py, domain/verdicts.py and domain/vocabulary.py declare them. */
-export interface Scales {
+export interface FormChoices {
   /** The values of a rating, from worst to best. */
   values: number[];
   flags: YesNoField[];
@@ -226,7 +230,7 @@ export interface Feedback {
 
 export interface ReviewData extends CommonData {
   /** The number of the form's request that this answers; 0 on a fresh page. */
-  turn: number;
+  requestNumber: number;
   batchName: string;
   batches: { id: number; name: string; left: number }[];
   guideline: boolean;
@@ -235,10 +239,11 @@ export interface ReviewData extends CommonData {
   next: number | null;
   /** The person's last verdicts in this batch, newest first, one per question. */
   recent: RecentVerdict[];
-  skipped: string | null;
+  /** The reason for which the reviewer skipped the question; null if they did not. */
+  skipReason: string | null;
   prefetch: string[];
-  /** Null while the reviewer has to give their own answer first. */
-  full: Question | null;
+  /** Null until the reviewer has given their own answer, if the batch requires one. */
+  questionWithKey: Question | null;
   ownAnswer: { text: string; confidence: number; at: string } | null;
   report: { text: string | null } | null;
   fixedAlignment: number | null;
@@ -253,9 +258,9 @@ export interface ReviewData extends CommonData {
   feedback: Feedback | null;
   comments: { total: number; unread: number };
   requested: { ratings: RatingQuestion[]; flags: boolean; texts: boolean; answerKey: boolean; boxes: boolean };
-  /** Accepting fills open fields: the top rating, and yes. */
+  /** If true, accepting fills empty ratings with the top value, and empty yes/no fields with yes. */
   oneKeyAccept: boolean;
-  scales: Scales;
+  choices: FormChoices;
   /** The labels of the confidences 1, 2, ...; see domain/vocabulary.py. */
   confidences: string[];
   /** Suggested labels of boxes. */
@@ -267,12 +272,12 @@ interface QuestionRequest {
   question: number;
 }
 
-export interface VerdictRequest extends QuestionRequest, ViewingTimes, WithImage {
+export interface VerdictRequest extends QuestionRequest, ViewingTimes, WithImageDisplay {
   revision: number;
   decision: Decision;
   opinion: Opinion;
   drawings: Drawings | null;
-  why: string;
+  change_reason: string;
 }
 
 interface DraftRequest {
@@ -282,12 +287,13 @@ interface DraftRequest {
 }
 
 /** The next open question, the last judged question, or a question by its number. */
-export type TurnTarget = "next" | "last" | number;
+export type QuestionTarget = "next" | "last" | number;
 
 // ----------------------------------------------------------------------------------------------- reading
 
 export interface ReadingEntry extends OwnAnswerDraft {
-  faulty: string;
+  /** The reader's description of a fault of the question; empty if they did not report it. */
+  fault_description: string;
 }
 
 export type ReadingDraft = ReadingEntry & { drawings: Drawings | null };
@@ -305,7 +311,7 @@ export interface ReadingData extends CommonData {
   /** The labels of the confidences 1, 2, ...; see domain/vocabulary.py. */
   confidences: string[];
   idleSeconds: number;
-  goingBack: boolean;
+  canGoBack: boolean;
   previous: number | null;
   next: number | null;
   revision: number;
@@ -323,8 +329,8 @@ interface CaseRequest {
 
 // ------------------------------------------------------------------------------------------ adjudication
 
-/** The source of a field's value: a reviewer by index, the machine, or the adjudicator. */
-export type ValueSource = number | "machine" | "own";
+/** The source of a field's value: a reviewer by index, the original question, or the adjudicator. */
+export type ValueSource = number | "original" | "own";
 
 export type DisputedField = "stem" | "options" | "answer" | "also_right" | "explanation" | "task" | "category" | "difficulty" | "boxes";
 
@@ -341,20 +347,22 @@ export interface OwnValues {
 
 export interface FieldDifference {
   name: DisputedField;
-  machine: string;
+  original: string;
   /** One for each reviewer; null where they rejected. */
   values: (string | null)[];
 }
 
 export interface DisputeRadiograph extends Radiograph {
+  /** The original boxes, and the boxes of all reviewers that differ from them. */
   overlay?: PlainBox[];
-  sides?: Record<string, PlainBox[]>;
+  /** The boxes of the original question and of each reviewer, by `ValueSource`. */
+  boxesBySource?: Record<string, PlainBox[]>;
 }
 
 export interface DisputeData extends CommonData {
   batchName: string;
   questionId: string;
-  progress: { settled: number; total: number };
+  progress: { adjudicated: number; total: number };
   previous: number | null;
   next: number | null;
   revision: number;
@@ -365,14 +373,15 @@ export interface DisputeData extends CommonData {
   reviewers: { name: string; decision: Decision; errors: string[]; ratings: Record<string, number>; texts: string[] }[];
   fields: FieldDifference[];
   reports: { id: number; kind: string; text: string; release: string; at: string }[];
-  settled: { decision: Decision; reason: string; at: string; revision: number } | null;
+  adjudication: { decision: Decision; reason: string; at: string; revision: number } | null;
   choices: { tasks: string[]; difficulties: string[]; labels: string[] };
 }
 
-export interface AdjudicationRequest extends QuestionRequest, WithImage {
+export interface AdjudicationRequest extends QuestionRequest, WithImageDisplay {
   revision: number;
-  decision: "reject" | "stand";
-  picks: Partial<Record<DisputedField, ValueSource>>;
+  decision: "reject" | "keep";
+  /** The source of each field's value. */
+  value_sources: Partial<Record<DisputedField, ValueSource>>;
   own: OwnValues;
   drawings: Drawings | null;
   reason: string;
@@ -381,10 +390,10 @@ export interface AdjudicationRequest extends QuestionRequest, WithImage {
 
 // ------------------------------------------------------------------------------------------------ routes
 
-/** `sheet` is the next data to show. It is null if nothing is left or the page has to explain. */
+/** `next` has the data to show next. It is null if nothing is left or the page must show a message. */
 interface SaveResponse<Data> {
   at: string;
-  sheet: Data | null;
+  next: Data | null;
 }
 
 interface SavedDraft {
@@ -393,21 +402,21 @@ interface SavedDraft {
 }
 
 export interface Routes {
-  "/judging/verdict": { request: VerdictRequest; response: SaveResponse<ReviewData> & { revision: number; decision: Decision } };
-  "/judging/own-answer": { request: QuestionRequest & WithImage & { answer: Answer | null; confidence: number | null }; response: SaveResponse<ReviewData> };
-  "/judging/skip": { request: QuestionRequest & { reason: string }; response: SaveResponse<ReviewData> };
-  "/judging/report": { request: QuestionRequest & WithImage & { image_alignment: number }; response: SaveResponse<ReviewData> };
-  "/judging/turn": { request: QuestionRequest & { to: TurnTarget }; response: { sheet: ReviewData | null } };
-  "/judging/look": { request: QuestionRequest & ViewingTimes; response: { at: string } };
-  "/judging/draft": { request: QuestionRequest & DraftRequest; response: SavedDraft };
-  "/judging/comment": { request: QuestionRequest & { text: string }; response: { comments: QuestionComment[] } };
-  "/judging/comments": { request: QuestionRequest; response: { comments: QuestionComment[] } };
-  "/reading/answer": { request: CaseRequest & ViewingTimes & WithImage & ReadingDraft & { revision: number }; response: SaveResponse<ReadingData> & { revision: number } };
-  "/reading/turn": { request: { study: number; to: number | null }; response: { sheet: ReadingData | null } };
-  "/reading/time": { request: CaseRequest & ViewingTimes; response: { at: string } };
+  "/review/verdict": { request: VerdictRequest; response: SaveResponse<ReviewData> & { revision: number; decision: Decision } };
+  "/review/own-answer": { request: QuestionRequest & WithImageDisplay & { answer: Answer | null; confidence: number | null }; response: SaveResponse<ReviewData> };
+  "/review/skip": { request: QuestionRequest & { reason: string }; response: SaveResponse<ReviewData> };
+  "/review/report": { request: QuestionRequest & WithImageDisplay & { image_alignment: number }; response: SaveResponse<ReviewData> };
+  "/review/question": { request: QuestionRequest & { target: QuestionTarget }; response: { next: ReviewData | null } };
+  "/review/viewing-times": { request: QuestionRequest & ViewingTimes; response: { at: string } };
+  "/review/draft": { request: QuestionRequest & DraftRequest; response: SavedDraft };
+  "/review/comment": { request: QuestionRequest & { text: string }; response: { comments: QuestionComment[] } };
+  "/review/comments": { request: QuestionRequest; response: { comments: QuestionComment[] } };
+  "/reading/answer": { request: CaseRequest & ViewingTimes & WithImageDisplay & ReadingDraft & { revision: number }; response: SaveResponse<ReadingData> & { revision: number } };
+  "/reading/case": { request: { study: number; position: number | null }; response: { next: ReadingData | null } };
+  "/reading/viewing-times": { request: CaseRequest & ViewingTimes; response: { at: string } };
   "/reading/draft": { request: CaseRequest & DraftRequest; response: SavedDraft };
-  "/settling/adjudication": { request: AdjudicationRequest; response: SaveResponse<DisputeData> & { revision: number } };
-  "/settling/turn": { request: { batch: number; to: number | null }; response: { sheet: DisputeData | null } };
+  "/adjudication/decision": { request: AdjudicationRequest; response: SaveResponse<DisputeData> & { revision: number } };
+  "/adjudication/dispute": { request: { batch: number; question: number | null }; response: { next: DisputeData | null } };
 }
 
 export type Route = keyof Routes;

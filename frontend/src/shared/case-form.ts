@@ -71,7 +71,7 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
     this.savedLine.textContent = this.saveFlow.lastSaved;
   }
 
-  abstract shownKey(): string;
+  abstract displayedCaseId(): string;
 
   showNote(text: Child, isProblem = false): void {
     this.saveFlow.showNote(text, isProblem);
@@ -129,8 +129,8 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
 
   /** The row of the plain editor's tools. */
   protected buildTools(): HTMLElement | null {
-    const { blind, open, requested } = this.data;
-    return this.plainEditorTools?.build(blind || !open || !requested.boxes) ?? null;
+    const { blind, isOpen, requested } = this.data;
+    return this.plainEditorTools?.build(blind || !isOpen || !requested.boxes) ?? null;
   }
 
   /** Returns whether the action belongs to the viewer and had an effect. */

@@ -26,13 +26,13 @@ export function dialogOverlay(title: string, content: Child, footer: HTMLElement
   return h("div", { class: `dialog-overlay${isOpaque ? " opaque" : ""}`, onclick: (event) => event.target === event.currentTarget && close?.() }, sheet);
 }
 
-/** The list of keys: the person's shortcuts of a context by group, then the keys and drags of the radiographs that are fixed. */
-export function keyHelpDialog(context: KeyContext, viewer: ImageViewer, close: () => void): HTMLElement {
+/** The list of shortcuts: those that the person can change by group, then the fixed keys and drags of the radiographs. */
+export function shortcutsDialog(context: KeyContext, viewer: ImageViewer, close: () => void): HTMLElement {
   const definitionList = (rows: readonly KeyHelp[]): HTMLElement => h("dl", {}, rows.flatMap(([key, help]) => [h("dt", {}, keycap(key)), h("dd", {}, help)]));
   const groups = listShortcuts(context, (id) => viewer.hasAction(id) || !isViewerAction(id)).map(({ group, rows }) => h("section", {}, h("h3", {}, group), definitionList(rows)));
   const fixed = h("section", {}, h("h3", {}, "Fixed"), definitionList([...FIXED_KEYS, ...(viewer.keyHelp ?? [])]));
-  const hint = h("p", { class: "hint" }, "You can change your keys on the page My account.");
-  return dialogOverlay("Keys", [hint, h("div", { class: "key-groups" }, groups, fixed)], button("Close", "Esc", close, { class: "primary" }), { close });
+  const hint = h("p", { class: "hint" }, "You can change your shortcuts on the page My account.");
+  return dialogOverlay("Shortcuts", [hint, h("div", { class: "key-groups" }, groups, fixed)], button("Close", "Esc", close, { class: "primary" }), { close });
 }
 
 const FIXED_KEYS: readonly KeyHelp[] = [

@@ -1,11 +1,11 @@
-// The form fills the window below its own upper edge, so that question, image and keys are in sight together.
+// The form extends from its top to the bottom of the window, so that question, image and buttons are visible together.
 
 import { listen } from "./dom";
 
 const MIN_HEIGHT = 560; // pixels; below that the page scrolls
 const NARROW_WIDTH = 820; // pixels of width; below that the parts are stacked
 
-/** Keeps `root` as high as the window allows; the returned function ends that. */
+/** Keeps `root` as tall as the window allows. Returns a function that stops this and restores the style. */
 export function fillWindow(root: HTMLElement, onFit: () => void): () => void {
   const container = document.querySelector<HTMLElement>('[data-testid="stMainBlockContainer"]');
   const originalStyle = container?.getAttribute("style");
@@ -16,7 +16,7 @@ export function fillWindow(root: HTMLElement, onFit: () => void): () => void {
   }
   const fit = (): void => {
     const expandButton = document.querySelector('[data-testid="stExpandSidebarButton"]');
-    if (container) container.style.paddingTop = expandButton ? "4rem" : "0.4rem"; // the button is above the page
+    if (container) container.style.paddingTop = expandButton ? "4rem" : "0.4rem"; // leaves room for the expand button, which overlaps the page
     const isNarrow = root.clientWidth < NARROW_WIDTH;
     root.classList.toggle("narrow", isNarrow);
     const top = root.getBoundingClientRect().top + (document.querySelector('[data-testid="stMain"]')?.scrollTop ?? 0);

@@ -20,7 +20,7 @@ const ACTIONS: ReadonlySet<ActionId> = new Set(["next-radiograph", "toggle-tool"
 /** One radiograph and its canvas, kept across the questions of one exam. */
 class RadiographView {
   readonly container = h("div", { class: "canvas-host", tabindex: "-1" }, h("div", { class: "canvas-root" }));
-  machine: CanvasObject[] = [];
+  originalObjects: CanvasObject[] = [];
   objects: CanvasObject[] = [];
   past: CanvasObject[][] = [];
   future: CanvasObject[][] = [];
@@ -57,7 +57,7 @@ class RadiographView {
   }
 }
 
-const getAddress = (radiograph: Radiograph): string => radiograph.url ?? `none:${radiograph.id}`;
+const getAddress = (radiograph: Radiograph): string => radiograph.previewUrl ?? `none:${radiograph.id}`;
 
 export class PlainEditor implements ImageViewer {
   readonly stage = h("div", { class: "stage" });
@@ -91,7 +91,7 @@ export class PlainEditor implements ImageViewer {
 
   show(data: ExamData): void {
     this.closeLabelField(); // the next question may have the same radiograph
-    this.isLocked = data.blind || !data.open || !data.requested.boxes;
+    this.isLocked = data.blind || !data.isOpen || !data.requested.boxes;
     this.question = `${data.batch}:${data.question}:${data.blind}`;
     this.labels = data.labels ?? [];
     const addresses = new Set(data.radiographs.map(getAddress));
@@ -136,18 +136,18 @@ export class PlainEditor implements ImageViewer {
 
   listBoxes(): ListedBox[] {
     return this.orderedViews.flatMap((view) => {
-      const { canvas, objects, machine } = view;
+      const { canvas, objects, originalObjects } = view;
       if (!canvas) return [];
-      return objects.map((object, index) => ({ view, index, ...measureBox(view, canvas, object), machine: machine.some((box) => isSameBox(box, object)) }));
+      return objects.map((object, index) => ({ view, index, ...measureBox(view, canvas, object), isOriginal: originalObjects.some((box) => isSameBox(box, object)) }));
     });
   }
 
   findBoxChanges(): BoxChanges {
     const removed = this.orderedViews.flatMap((view) => {
-      const { canvas, machine, objects } = view;
-      return canvas ? machine.filter((box) => !objects.some((object) => isSameBox(box, object))).map((box) => measureBox(view, canvas, box)) : [];
+      const { canvas, originalObjects, objects } = view;
+      return canvas ? originalObjects.filter((box) => !objects.some((object) => isSameBox(box, object))).map((box) => measureBox(view, canvas, box)) : [];
     });
-    return { added: this.listBoxes().filter((box) => !box.machine), removed };
+    return { added: this.listBoxes().filter((box) => !box.isOriginal), removed };
   }
 
   relabelBox(box: ListedBox, label: string): void {
@@ -165,7 +165,7 @@ export class PlainEditor implements ImageViewer {
   }
 
   resetBoxes(): void {
-    for (const view of this.orderedViews) if (view.canvas && !areSameBoxes(view.objects, view.machine)) this.edit(view, view.machine);
+    for (const view of this.orderedViews) if (view.canvas && !areSameBoxes(view.objects, view.originalObjects)) this.edit(view, view.originalObjects);
   }
 
   undo(): void {
@@ -257,7 +257,7 @@ export class PlainEditor implements ImageViewer {
     view.radiograph = radiograph;
     view.past = [];
     view.future = [];
-    view.machine = radiograph.machine ?? [];
+    view.originalObjects = radiograph.originalCanvasObjects ?? [];
     view.objects = radiograph.canvas?.initialDrawing.objects ?? [];
     view.isTouched = Boolean(radiograph.boxesMayDiffer);
     this.mountDrawing(view, view.objects);
@@ -266,8 +266,8 @@ export class PlainEditor implements ImageViewer {
 
   /** Find out whether the picture can be loaded: the canvas reports nothing when it can't. */
   private checkImage(view: RadiographView): void {
-    const { url } = view.radiograph;
-    if (url === undefined) return;
+    const { previewUrl } = view.radiograph;
+    if (previewUrl === undefined) return;
     const picture = new Image();
     view.failure?.remove();
     view.failure = null;
@@ -280,7 +280,7 @@ export class PlainEditor implements ImageViewer {
       view.container.append(view.failure);
       this.events.imageStateChanged();
     });
-    picture.src = url;
+    picture.src = previewUrl;
   }
 
   private removeView(view: RadiographView): void {
@@ -397,11 +397,11 @@ export class PlainEditor implements ImageViewer {
 
   private createThumbnail(view: RadiographView, index: number): HTMLButtonElement {
     const isFront = view === this.front;
-    const { url, view: name } = view.radiograph;
+    const { previewUrl, view: name } = view.radiograph;
     return h(
       "button",
       { type: "button", class: "thumbnail", "aria-pressed": String(isFront), onclick: () => this.bringToFront(view) },
-      url !== undefined && h("img", { src: url.replace(/longest=\d+/, "longest=300"), alt: "", loading: "lazy" }),
+      previewUrl !== undefined && h("img", { src: previewUrl.replace(/longest=\d+/, "longest=300"), alt: "", loading: "lazy" }),
       h("span", {}, `${index + 1}. ${name}`, !isFront && keycap(shortcutLabel("next-radiograph"))),
     );
   }
@@ -430,9 +430,9 @@ function isSameBox(a: CanvasObject, b: CanvasObject): boolean {
 
 const areSameBoxes = (first: CanvasObject[], second: CanvasObject[]): boolean => first.length === second.length && first.every((box, index) => isSameBox(box, second[index]!));
 
-/** Whether an object is an accidental click. A machine box of the same size is kept. */
-function isTooSmall({ canvas, machine }: RadiographView, object: CanvasObject): boolean {
+/** Whether an object is an accidental click. An original box of the same size is kept. */
+function isTooSmall({ canvas, originalObjects }: RadiographView, object: CanvasObject): boolean {
   const limit = 2 * (canvas?.strokeWidth ?? 0) + 0.01;
   const [width, height] = [getWidth(object), getHeight(object)];
-  return width <= limit && height <= limit && !machine.some((box) => isNear(box.width, width) && isNear(box.height, height));
+  return width <= limit && height <= limit && !originalObjects.some((box) => isNear(box.width, width) && isNear(box.height, height));
 }

@@ -15,7 +15,7 @@ export interface SaveView {
   readonly savedLine: HTMLElement;
   readonly message: HTMLElement;
   /** Identifies the question that is shown. */
-  shownKey(): string;
+  displayedCaseId(): string;
   /** The action for a newer version on the server. */
   readonly staleRevisionAction: { label: string; run: () => void };
   /** Called after a problem is shown. */
@@ -57,7 +57,7 @@ export class SaveFlow {
   async submit<R extends Route>(submission: Submission<R>): Promise<void> {
     await this.runAlone(async () => {
       const { view } = this;
-      const shownKey = view.shownKey();
+      const shownKey = view.displayedCaseId();
       const isNavigation = submission.onSaved === undefined;
       this.clearProblem();
       this.showNote("");
@@ -68,12 +68,12 @@ export class SaveFlow {
         submission.onSent?.();
         const response = await request;
         this.lastSaved = submission.onSaved?.(response) ?? this.lastSaved;
-        if (view.shownKey() !== shownKey) return;
+        if (view.displayedCaseId() !== shownKey) return;
         view.savedLine.textContent = this.lastSaved;
         submission.onNext(response);
       } catch (problem) {
         if (!isNavigation) view.savedLine.textContent = "Not saved";
-        if (view.shownKey() === shownKey) {
+        if (view.displayedCaseId() === shownKey) {
           this.hasFailed = true;
           this.showProblem(RequestError.from(problem), submission.retry, isNavigation ? "The question could not be loaded. " : undefined);
         }

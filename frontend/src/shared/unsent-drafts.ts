@@ -4,6 +4,11 @@
 // at one browser must not see each other's corrections.
 
 const PREFIX = "overread-draft";
+/** The present names of fields that earlier versions stored under another name. */
+const RENAMED_FIELDS = new Map([
+  ["why", "change_reason"],
+  ["cannot", "cannot_determine"],
+]);
 
 interface StoredDraft {
   verdict: number;
@@ -51,7 +56,8 @@ export class UnsentDrafts<Part extends string> {
 
   private read(part: Part): StoredDraft | null {
     try {
-      return JSON.parse(localStorage.getItem(this.questionPrefix + part) ?? "null") as StoredDraft | null;
+      const stored = JSON.parse(localStorage.getItem(this.questionPrefix + part) ?? "null") as StoredDraft | null;
+      return stored && { ...stored, body: renameOldFields(stored.body) };
     } catch {
       return null; // no storage, or a foreign entry under our key
     }
@@ -63,6 +69,8 @@ export class UnsentDrafts<Part extends string> {
     });
   }
 }
+
+const renameOldFields = (body: object): object => Object.fromEntries(Object.entries(body).map(([name, value]) => [RENAMED_FIELDS.get(name) ?? name, value as unknown]));
 
 /** If storage is missing or full, the draft is in this window only. */
 function withStorage(operation: () => void): void {

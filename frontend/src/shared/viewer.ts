@@ -15,12 +15,12 @@ export interface ListedBox {
   y: number;
   width: number;
   height: number;
-  /** Still as the machine drew it. */
-  machine: boolean;
+  /** Unchanged from the original question. */
+  isOriginal: boolean;
   selected?: boolean;
 }
 
-/** Boxes that are not the machine's, and the machine's that are not there as they were. */
+/** Boxes that are not in the original question, and original boxes that were changed or removed. */
 export interface BoxChanges {
   added: ListedBox[];
   removed: ChangedBox[];
@@ -56,7 +56,7 @@ export interface ImageViewer {
   show(data: ExamData): void;
   /** Reload what failed to load. */
   reload(): void;
-  /** Every drawing as it is now; null when no box may differ from the machine's. */
+  /** Every drawing as it is now; null if no box may differ from the original boxes. */
   getDrawings(): Drawings | null;
   /** Resolves when no box is being drawn. */
   waitForDrawing(): Promise<void>;

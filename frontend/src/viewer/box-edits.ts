@@ -64,7 +64,7 @@ export class BoxEdits {
   copyToOtherSide(id: number, pane: Pane): void {
     const before = this.find(id);
     if (!before || pane.radiograph.id !== before.radiograph) return;
-    const [row = "", column = ""] = pane.picture?.facts.orientation ?? [];
+    const [row = "", column = ""] = pane.picture?.metadata.orientation ?? [];
     const isSideways = !/[LR]/.test(row) && /[LR]/.test(column);
     const copy = mirrorBox(before.box, before.label, pane.view, isSideways);
     this.add(before.radiograph, copy.label, copy.box);

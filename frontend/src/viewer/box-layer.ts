@@ -14,8 +14,8 @@ import { placeLabel } from "./label-placement";
 import { boxToMatrix, boxToScreen, type View } from "./transform";
 import type { Corners } from "./types";
 
-/** Machine boxes are amber and dashed, own boxes cyan and solid: distinguishable without colour. */
-const STYLES = { machine: { stroke: "#ffb000", dash: [9, 5] }, own: { stroke: "#22d3ee", dash: [] as number[] } };
+/** Original boxes are amber and dashed, own boxes cyan and solid: distinguishable without colour. */
+const STYLES = { original: { stroke: "#ffb000", dash: [9, 5] }, own: { stroke: "#22d3ee", dash: [] as number[] } };
 const FONT = 13;
 const SMALL_BOX = 44; // CSS pixels
 const CORNERS = ["top-left", "top-right", "bottom-left", "bottom-right"];
@@ -29,7 +29,7 @@ export interface BoxLayerEvents {
 
 export interface BoxLayerState {
   boxes: readonly ViewerBox[];
-  isMachineBox: (box: ViewerBox) => boolean;
+  isOriginalBox: (box: ViewerBox) => boolean;
   selected: number | null;
   locked: boolean;
 }
@@ -41,7 +41,7 @@ export class BoxLayer {
   private readonly preview = new Rect({ stroke: STYLES.own.stroke, strokeWidth: 2, listening: false, visible: false });
   private readonly nodes = new Map<number, { rect: Rect; label: Label; box: ViewerBox }>();
   private view: View | null = null;
-  private state: BoxLayerState = { boxes: [], isMachineBox: () => false, selected: null, locked: true };
+  private state: BoxLayerState = { boxes: [], isOriginalBox: () => false, selected: null, locked: true };
   private draggedId: number | null = null;
 
   constructor(container: HTMLDivElement, private readonly events: BoxLayerEvents) {
@@ -72,7 +72,7 @@ export class BoxLayer {
     }
     const selected = state.selected === null ? undefined : this.nodes.get(state.selected);
     for (const { rect, label, box } of this.nodes.values()) {
-      const style = state.isMachineBox(box) ? STYLES.machine : STYLES.own;
+      const style = state.isOriginalBox(box) ? STYLES.original : STYLES.own;
       const isSelected = selected?.rect === rect;
       rect.setAttrs({ ...style, strokeWidth: isSelected ? 3 : 2, draggable: !state.locked, fill: isSelected && !state.locked ? "rgba(0,0,0,0.002)" : undefined });
       label.getText().setAttrs({ text: box.label || "no label", fill: style.stroke, fontStyle: box.label ? "normal" : "italic" });

@@ -53,9 +53,9 @@ export function mirrorBox(box: Corners, label: string, { rows, columns }: Matrix
   };
 }
 
-/** Whether a box equals one of the machine's. Coordinates may differ by the server's rounding. */
-export function includesBox(box: { radiograph: string; label: string; box: Corners }, machine: readonly { radiograph: string; label: string; box: Corners }[]): boolean {
-  return machine.some((other) => other.radiograph === box.radiograph && other.label === box.label && other.box.every((value, index) => Math.abs(value - box.box[index]!) <= 0.02));
+/** Whether a box equals one of the original boxes. Coordinates may differ by the server's rounding. */
+export function includesBox(box: { radiograph: string; label: string; box: Corners }, originals: readonly { radiograph: string; label: string; box: Corners }[]): boolean {
+  return originals.some((other) => other.radiograph === box.radiograph && other.label === box.label && other.box.every((value, index) => Math.abs(value - box.box[index]!) <= 0.02));
 }
 
 /** Boxes now, before and after; undo and redo have no limit. */

@@ -22,10 +22,10 @@ const doNothing = (): null => null;
 export function createWindowDrag(pane: Pane, event: PointerEvent, onMove: () => void): Drag {
   const { picture, voi } = pane;
   if (!picture || !voi) return { move: doNothing, finish: doNothing, cancel: doNothing };
-  const range = createFullRangeWindow(picture.facts, picture.values);
+  const range = createFullRangeWindow(picture.metadata, picture.values);
   const start = toWindow(voi, range);
   const step = Math.max(start.width, range.width / 50) / 400;
-  const direction = picture.facts.inverted === pane.invert ? 1 : -1; // an inverted image is brighter where values are low
+  const direction = picture.metadata.inverted === pane.invert ? 1 : -1; // an inverted image is brighter where values are low
   const [x, y] = [event.clientX, event.clientY];
   pane.setBusy(true);
   return {
@@ -111,6 +111,6 @@ export function createMeasurementDrag(pane: Pane, event: PointerEvent, kind: Mea
 /** The window that shows a region best: between its 1st and 99th percentile. */
 export function setRegionWindow(pane: Pane, region: Corners): void {
   if (!pane.picture) return;
-  const { facts, levels, values } = pane.picture;
-  pane.setVoi(createPercentileWindow(computeHistogram(levels[0].matrix, facts, region), values, 1, 99, "Region"));
+  const { metadata, levels, values } = pane.picture;
+  pane.setVoi(createPercentileWindow(computeHistogram(levels[0].matrix, metadata, region), values, 1, 99, "Region"));
 }

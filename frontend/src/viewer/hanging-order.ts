@@ -14,4 +14,4 @@ export function sortForHanging(radiographs: readonly Radiograph[]): Radiograph[]
 }
 
 /** Identifies a radiograph across exams. */
-export const getAddress = (radiograph: Radiograph): string => radiograph.pixels ?? `none:${radiograph.id}`;
+export const getAddress = (radiograph: Radiograph): string => radiograph.pixelsUrl ?? `none:${radiograph.id}`;

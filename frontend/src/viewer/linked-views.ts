@@ -19,7 +19,7 @@ export function syncView(from: Pane, to: Pane): void {
     return;
   }
   if (isTable(from.voi)) return;
-  const [fromRange, toRange] = [createFullRangeWindow(from.picture.facts, from.picture.values), createFullRangeWindow(to.picture.facts, to.picture.values)];
+  const [fromRange, toRange] = [createFullRangeWindow(from.picture.metadata, from.picture.values), createFullRangeWindow(to.picture.metadata, to.picture.values)];
   const ratio = toRange.width / fromRange.width;
   const center = toRange.center + (from.voi.center - fromRange.center) * ratio;
   to.setVoi({ name: "", center, width: Math.max(1, from.voi.width * ratio), function: from.voi.function }, from.invert);

@@ -1,15 +1,15 @@
 // DICOM's grey scale as one table: a grey level for every value that can be transferred.
 
-import { isTable, type Facts, type Voi, type Window } from "./types";
+import { isTable, type ImageMetadata, type Voi, type Window } from "./types";
 
 const VALUE_COUNT = 65_536;
 
-export const getOffset = (facts: Facts): number => facts.offset ?? (facts.signed ? 32_768 : 0);
+export const getOffset = (metadata: ImageMetadata): number => metadata.offset ?? (metadata.signed ? 32_768 : 0);
 
 /** The value after the modality transform (PS3.3 C.11.1) of each value on the wire. */
-export function computeModalityValues(facts: Facts): Float32Array {
-  const { kind, slope, intercept, table_first: first, table } = facts.modality;
-  const offset = getOffset(facts);
+export function computeModalityValues(metadata: ImageMetadata): Float32Array {
+  const { kind, slope, intercept, table_first: first, table } = metadata.modality;
+  const offset = getOffset(metadata);
   const values = new Float32Array(VALUE_COUNT);
   for (let wire = 0; wire < VALUE_COUNT; wire += 1) {
     const stored = wire - offset;
@@ -42,14 +42,14 @@ export function computeBrightness(value: number, voi: Voi): number {
 /**
  * Opaque grey pixels, as a canvas has them, for each value on the wire.
  *
- * Polarity comes last (PS3.3 C.7.6.3.1.2): `facts.inverted`, and again if the user inverts. Padding is
+ * Polarity comes last (PS3.3 C.7.6.3.1.2): `metadata.inverted`, and again if the user inverts. Padding is
  * background and always black (C.7.5.1.1.2).
  */
-export function buildGreyTable(facts: Facts, values: Float32Array, voi: Voi, invert: boolean, table = new Uint32Array(VALUE_COUNT)): Uint32Array {
-  const offset = getOffset(facts);
-  const isInverted = facts.inverted !== invert;
-  const first = Math.max(facts.stored_min + offset, 0);
-  const last = Math.min(facts.stored_max + offset, VALUE_COUNT - 1);
+export function buildGreyTable(metadata: ImageMetadata, values: Float32Array, voi: Voi, invert: boolean, table = new Uint32Array(VALUE_COUNT)): Uint32Array {
+  const offset = getOffset(metadata);
+  const isInverted = metadata.inverted !== invert;
+  const first = Math.max(metadata.stored_min + offset, 0);
+  const last = Math.min(metadata.stored_max + offset, VALUE_COUNT - 1);
   for (let wire = first; wire <= last; wire += 1) {
     const brightness = computeBrightness(values[wire]!, voi);
     const level = Math.round((isInverted ? 1 - brightness : brightness) * 255);
@@ -57,7 +57,7 @@ export function buildGreyTable(facts: Facts, values: Float32Array, voi: Voi, inv
   }
   table.fill(table[first]!, 0, first); // between image and padding, means of both occur
   table.fill(table[last]!, last + 1);
-  if (facts.padding) table.fill(0xff000000, Math.max(facts.padding[0] + offset, 0), Math.max(facts.padding[1] + offset + 1, 0));
+  if (metadata.padding) table.fill(0xff000000, Math.max(metadata.padding[0] + offset, 0), Math.max(metadata.padding[1] + offset + 1, 0));
   return table;
 }
 

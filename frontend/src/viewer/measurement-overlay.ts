@@ -3,7 +3,7 @@
 import { h } from "../shared/dom";
 import { formatMeasurement, type Measurement, type Point } from "./measurements";
 import { toScreen, type View } from "./transform";
-import type { Facts } from "./types";
+import type { ImageMetadata } from "./types";
 
 const SVG = "http://www.w3.org/2000/svg";
 const GRIP = 9; // CSS pixels around an end within which a drag moves it
@@ -22,7 +22,7 @@ export class MeasurementOverlay {
     this.root.hidden = true;
   }
 
-  update(view: View, facts: Facts): void {
+  update(view: View, metadata: ImageMetadata): void {
     const { measurement } = this;
     this.root.hidden = !measurement;
     if (!measurement) return;
@@ -33,7 +33,7 @@ export class MeasurementOverlay {
       const [[x1, y1], [x2, y2]] = [toScreen(view, line[0]), toScreen(view, line[1])];
       for (const [name, value] of Object.entries({ x1, y1, x2, y2 })) element.setAttribute(name, value.toFixed(1));
     });
-    this.text.textContent = formatMeasurement(facts, measurement);
+    this.text.textContent = formatMeasurement(metadata, measurement);
     const ends = (measurement.lines[1] ?? measurement.lines[0]).map((end) => toScreen(view, end));
     const [right, lower] = ends[0]![0] > ends[1]![0] ? ends[0]! : ends[1]!;
     const width = this.text.offsetWidth || 180;

@@ -1,6 +1,6 @@
 // Measurements on a radiograph: length, cardiothoracic ratio, angle. Pure functions; they enter no verdict.
 
-import type { Facts } from "./types";
+import type { ImageMetadata } from "./types";
 
 /** A point in pixels of the matrix: column, row. */
 export type Point = readonly [number, number];
@@ -23,7 +23,7 @@ interface Unit {
 }
 
 /** Millimetres if the pixel spacing is known, else pixels; pixels that are not square are counted along the rows. */
-function getUnit({ spacing, aspect: [vertical, horizontal] }: Facts): Unit {
+function getUnit({ spacing, aspect: [vertical, horizontal] }: ImageMetadata): Unit {
   if (spacing?.kind && spacing.row_mm && spacing.column_mm) return { across: spacing.column_mm, down: spacing.row_mm, name: "mm" };
   return { across: 1, down: vertical / horizontal, name: "px" };
 }
@@ -33,8 +33,8 @@ const subtract = (to: Point, from: Point, { across, down }: Unit): [number, numb
 const measureLength = ([from, to]: Line, unit: Unit): number => Math.hypot(...subtract(to, from, unit));
 
 /** The angle at the vertex, 0 to 180 degrees; NaN if a leg has no length. */
-export function computeAngle(facts: Facts, [end, vertex]: Line, [, otherEnd]: Line): number {
-  const unit = getUnit(facts);
+export function computeAngle(metadata: ImageMetadata, [end, vertex]: Line, [, otherEnd]: Line): number {
+  const unit = getUnit(metadata);
   const [x1, y1] = subtract(end, vertex, unit);
   const [x2, y2] = subtract(otherEnd, vertex, unit);
   if (Math.hypot(x1, y1) === 0 || Math.hypot(x2, y2) === 0) return NaN;
@@ -42,34 +42,34 @@ export function computeAngle(facts: Facts, [end, vertex]: Line, [, otherEnd]: Li
 }
 
 /** Heart width by thorax width (Danzer 1919); NaN if the thorax has no width. */
-export function computeHeartRatio(facts: Facts, heart: Line, thorax: Line): number {
-  const unit = getUnit(facts);
+export function computeHeartRatio(metadata: ImageMetadata, heart: Line, thorax: Line): number {
+  const unit = getUnit(metadata);
   const width = measureLength(thorax, unit);
   return width === 0 ? NaN : measureLength(heart, unit) / width;
 }
 
 /** The text of a measurement, with units, or a request for the missing lines. */
-export function formatMeasurement(facts: Facts, { kind, lines }: Measurement): string {
+export function formatMeasurement(metadata: ImageMetadata, { kind, lines }: Measurement): string {
   const [first, second] = lines;
-  if (kind === "ruler") return formatLength(facts, ...first);
-  if (kind === "angle") return second ? `${formatNumber(computeAngle(facts, first, second), 1)}°` : "Drag from the vertex for the other leg";
-  const heart = `heart ${formatWidth(facts, first)}`;
+  if (kind === "ruler") return formatLength(metadata, ...first);
+  if (kind === "angle") return second ? `${formatNumber(computeAngle(metadata, first, second), 1)}°` : "Drag from the vertex for the other leg";
+  const heart = `heart ${formatWidth(metadata, first)}`;
   if (!second) return `${heart} · drag across the thorax`;
-  return `ratio ${formatNumber(computeHeartRatio(facts, first, second), 2)} · ${heart} · thorax ${formatWidth(facts, second)}`;
+  return `ratio ${formatNumber(computeHeartRatio(metadata, first, second), 2)} · ${heart} · thorax ${formatWidth(metadata, second)}`;
 }
 
-function formatWidth(facts: Facts, line: Line): string {
-  const unit = getUnit(facts);
+function formatWidth(metadata: ImageMetadata, line: Line): string {
+  const unit = getUnit(metadata);
   return `${measureLength(line, unit).toFixed(unit.name === "mm" ? 1 : 0)} ${unit.name}`;
 }
 
 const formatNumber = (value: number, digits: number): string => (Number.isFinite(value) ? value.toFixed(digits) : "not defined");
 
 /** The distance between two points, and the plane of the measurement; without a valid spacing in pixels alone. */
-export function formatLength(facts: Facts, from: Point, to: Point): string {
+export function formatLength(metadata: ImageMetadata, from: Point, to: Point): string {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const pixels = `${Math.hypot(dx, dy).toFixed(0)} px`;
-  const { spacing } = facts;
+  const { spacing } = metadata;
   if (!spacing?.kind || !spacing.row_mm || !spacing.column_mm) return pixels;
   const millimetres = Math.hypot(dx * spacing.column_mm, dy * spacing.row_mm);
   return `${millimetres.toFixed(1)} mm (${spacing.kind}) · ${pixels}`;

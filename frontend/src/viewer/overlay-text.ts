@@ -2,7 +2,7 @@
 
 import { getOffset } from "./lut";
 import type { OrientationMatrix } from "./transform";
-import { isTable, type Facts, type Voi } from "./types";
+import { isTable, type ImageMetadata, type Voi } from "./types";
 
 const OPPOSITE: Record<string, string> = { A: "P", P: "A", R: "L", L: "R", H: "F", F: "H" };
 const opposite = (letters: string): string => letters.replace(/./g, (letter) => OPPOSITE[letter] ?? "");
@@ -24,8 +24,8 @@ export function findEdgeLetters(orientation: readonly [string, string] | null, [
 }
 
 /** Whether lengths in millimetres may be read, and why not. */
-export function rulerNote(facts: Facts): string {
-  const { spacing } = facts;
+export function rulerNote(metadata: ImageMetadata): string {
+  const { spacing } = metadata;
   if (spacing?.kind) return spacing.note || `lengths ${spacing.kind}`;
   return spacing?.note || "The file has no valid pixel spacing. The ruler shows pixels.";
 }
@@ -33,11 +33,11 @@ export function rulerNote(facts: Facts): string {
 const formatValue = (value: number): string => (Math.abs(value) >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toFixed(2));
 
 /** Column, row and value of the pixel at a position of the matrix; empty off the image. */
-export function formatPixel(facts: Facts, matrix: Uint16Array, values: Float32Array, [x, y]: readonly [number, number]): string {
+export function formatPixel(metadata: ImageMetadata, matrix: Uint16Array, values: Float32Array, [x, y]: readonly [number, number]): string {
   const [column, row] = [Math.floor(x), Math.floor(y)];
-  if (column < 0 || row < 0 || column >= facts.columns || row >= facts.rows) return "";
-  const wire = matrix[row * facts.columns + column]!;
-  const stored = wire - getOffset(facts);
+  if (column < 0 || row < 0 || column >= metadata.columns || row >= metadata.rows) return "";
+  const wire = matrix[row * metadata.columns + column]!;
+  const stored = wire - getOffset(metadata);
   const formatted = formatValue(values[wire]!);
   return `x ${column} y ${row}: ${formatted}${formatted === String(stored) ? "" : ` (stored ${stored})`}`;
 }

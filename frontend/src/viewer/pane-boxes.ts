@@ -12,14 +12,14 @@ export interface PaneBox {
   y: number;
   width: number;
   height: number;
-  machine: boolean;
+  isOriginal: boolean;
   selected: boolean;
 }
 
 /** The boxes of one radiograph, in drawing order. */
-export function listPaneBoxes(pane: Pane, boxes: readonly ViewerBox[], isMachineBox: (box: ViewerBox) => boolean, selectedId: number | null): PaneBox[] {
+export function listPaneBoxes(pane: Pane, boxes: readonly ViewerBox[], isOriginalBox: (box: ViewerBox) => boolean, selectedId: number | null): PaneBox[] {
   return boxes.map((box, index) => {
-    return { view: pane, index, ...measureBox(box), machine: isMachineBox(box), selected: box.id === selectedId };
+    return { view: pane, index, ...measureBox(box), isOriginal: isOriginalBox(box), selected: box.id === selectedId };
   });
 }
 

@@ -79,10 +79,10 @@ export class Pane {
       return;
     }
     if (this.isEnded) return; // the person moved on before it was loaded
-    const { facts, limitation } = this.picture;
-    this.notice.textContent = [limitation, ...(facts.notes ?? [])].filter(Boolean).join(" · ");
+    const { metadata, limitation } = this.picture;
+    this.notice.textContent = [limitation, ...(metadata.notes ?? [])].filter(Boolean).join(" · ");
     this.presets = this.picture.presets;
-    this.view = { ...this.view, columns: facts.columns, rows: facts.rows, aspect: facts.aspect };
+    this.view = { ...this.view, columns: metadata.columns, rows: metadata.rows, aspect: metadata.aspect };
     this.voi = before?.voi ?? this.presets[0] ?? null;
     this.invert = before?.invert ?? false;
     this.view = before ? resizeView(before.view, this.view.width, this.view.height, this.view.ratio) : fitView(this.view);
@@ -198,13 +198,13 @@ export class Pane {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
     if (!this.picture || !this.voi || this.view.width < 2) return;
-    const { facts, levels, values } = this.picture;
-    if (this.isTableStale) buildGreyTable(facts, values, this.voi, this.invert, this.table);
+    const { metadata, levels, values } = this.picture;
+    if (this.isTableStale) buildGreyTable(metadata, values, this.voi, this.invert, this.table);
     this.isTableStale = false;
     const coarse = this.isBusy && this.imageCanvas.lastFrameTime > SLOW;
     this.imageCanvas.draw(levels, this.view, this.table, coarse);
     this.layer.applyView(this.view);
-    this.overlay.update(this.view, facts);
+    this.overlay.update(this.view, metadata);
     this.writeText();
     this.drawMagnifier();
     if (coarse) {
@@ -232,11 +232,11 @@ export class Pane {
 
   private writeText(): void {
     if (!this.picture || !this.voi) return;
-    const { facts, levels, values } = this.picture;
-    const pointerText = this.pointer ? formatPixel(facts, levels[0].matrix, values, toMatrix(this.view, this.pointer)) : "";
+    const { metadata, levels, values } = this.picture;
+    const pointerText = this.pointer ? formatPixel(metadata, levels[0].matrix, values, toMatrix(this.view, this.pointer)) : "";
     const inverted = this.invert ? " inverted" : "";
     this.statusText.textContent = [`${Math.round(this.view.zoom * 100)} %`, formatWindow(this.voi) + inverted, pointerText].filter(Boolean).join(" · ");
-    const edges = findEdgeLetters(facts.orientation, this.view.orientation);
+    const edges = findEdgeLetters(metadata.orientation, this.view.orientation);
     (["top", "right", "bottom", "left"] as const).forEach((edge, index) => (this.edgeLetters[index]!.textContent = edges?.[edge] ?? ""));
     const orientation = this.view.orientation.join();
     this.viewName.textContent = `${this.radiograph.view}${orientation === UPRIGHT_ORIENTATION.join() ? "" : " · rotated or mirrored"}`;

@@ -1,15 +1,15 @@
 // Loads and caches matrices, prefetches the next exam's, and falls back on an 8-bit picture.
 
 import { fetchPictureInWorker } from "./worker-client";
-import type { Facts, Radiograph } from "./types";
+import type { ImageMetadata, Radiograph } from "./types";
 import { PictureUnavailableError, createPicture, type Picture } from "./picture";
 
 export { PictureUnavailableError, type Picture };
 
 export interface PictureAddresses {
-  pixels: string;
-  facts: string;
-  url?: string;
+  pixelsUrl: string;
+  metadataUrl: string;
+  previewUrl?: string;
   rows?: number;
   columns?: number;
 }
@@ -19,15 +19,15 @@ const cache = new Map<string, Promise<Picture>>();
 
 /** The radiograph's picture, from the cache or loaded. A failure is not cached. */
 export function loadPicture(radiograph: PictureAddresses): Promise<Picture> {
-  const { pixels, facts } = radiograph;
-  let loading = cache.get(pixels);
-  if (loading) cache.delete(pixels); // and in again, as the one used last
-  loading ??= fetchPictureInWorker(pixels, facts).catch((problem: unknown) => {
-    if (radiograph.url && !(problem instanceof PictureUnavailableError)) return loadEightBitPicture(radiograph, problem);
+  const { pixelsUrl, metadataUrl } = radiograph;
+  let loading = cache.get(pixelsUrl);
+  if (loading) cache.delete(pixelsUrl); // and in again, as the one used last
+  loading ??= fetchPictureInWorker(pixelsUrl, metadataUrl).catch((problem: unknown) => {
+    if (radiograph.previewUrl && !(problem instanceof PictureUnavailableError)) return loadEightBitPicture(radiograph, problem);
     throw problem;
   });
-  cache.set(pixels, loading);
-  loading.catch(() => cache.delete(pixels));
+  cache.set(pixelsUrl, loading);
+  loading.catch(() => cache.delete(pixelsUrl));
   for (const oldest of cache.keys()) {
     if (cache.size <= CACHE_SIZE) break;
     cache.delete(oldest);
@@ -39,9 +39,9 @@ export function loadPicture(radiograph: PictureAddresses): Promise<Picture> {
 export const clearCache = (): void => cache.clear();
 
 /** Fetch and decode in advance, one after the other, when the browser is idle. */
-export async function prefetch(upcoming: { pixels: string; facts: string }[]): Promise<void> {
+export async function prefetch(upcoming: PictureAddresses[]): Promise<void> {
   for (const addresses of upcoming.slice(0, CACHE_SIZE - 3)) {
-    if (cache.has(addresses.pixels)) continue;
+    if (cache.has(addresses.pixelsUrl)) continue;
     await new Promise<void>((resolve) => ("requestIdleCallback" in globalThis ? requestIdleCallback(() => resolve(), { timeout: 2000 }) : setTimeout(resolve, 200)));
     await loadPicture(addresses).catch(() => undefined);
   }
@@ -53,9 +53,9 @@ export function fetchFirst([next]: readonly PictureAddresses[]): void {
 }
 
 /** Load the 8-bit picture in the server's window instead of the matrix. */
-async function loadEightBitPicture({ url = "", ...size }: PictureAddresses, problem: unknown): Promise<Picture> {
+async function loadEightBitPicture({ previewUrl = "", ...size }: PictureAddresses, problem: unknown): Promise<Picture> {
   const image = new Image();
-  image.src = url;
+  image.src = previewUrl;
   await image.decode().catch(() => {
     throw new PictureUnavailableError(problem instanceof Error ? problem.message : "The radiograph could not be loaded.");
   });
@@ -66,14 +66,14 @@ async function loadEightBitPicture({ url = "", ...size }: PictureAddresses, prob
   const { data } = context.getImageData(0, 0, columns, rows);
   const matrix = new Uint16Array(columns * rows);
   for (let index = 0; index < matrix.length; index += 1) matrix[index] = data[4 * index]!;
-  const facts: Facts = {
+  const metadata: ImageMetadata = {
     rows, columns, bits: 8, signed: false, inverted: false, stored_min: 0, stored_max: 255, padding: null,
     modality: { kind: "identity", slope: 1, intercept: 0, table_first: 0, table: [] },
     windows: [], voi_tables: [], automatic: { center: 127.5, width: 255 }, spacing: null, aspect: [1, 1], orientation: null,
   }; // prettier-ignore
-  return createPicture(facts, matrix, "8-bit display: the full image data could not be loaded");
+  return createPicture(metadata, matrix, "8-bit display: the full image data could not be loaded");
 }
 
 /** Whether the workspace has pixels of a radiograph. */
-export const hasPixels = (radiograph: Radiograph): radiograph is Radiograph & { pixels: string; facts: string } =>
-  Boolean(radiograph.pixels && radiograph.facts && radiograph.rows && radiograph.columns);
+export const hasPixels = (radiograph: Radiograph): radiograph is Radiograph & { pixelsUrl: string; metadataUrl: string } =>
+  Boolean(radiograph.pixelsUrl && radiograph.metadataUrl && radiograph.rows && radiograph.columns);

@@ -3,12 +3,12 @@
 import { decodeMatrix } from "./decode";
 import { computeModalityValues } from "./lut";
 import { buildPyramid, type Levels } from "./pyramid";
-import type { Facts, Voi } from "./types";
+import type { ImageMetadata, Voi } from "./types";
 import { listPresets } from "./windows";
 
 /** A radiograph's matrix, ready to be shown. */
 export interface Picture {
-  facts: Facts;
+  metadata: ImageMetadata;
   levels: Levels;
   values: Float32Array;
   /** The window presets, computed on fetching, so that prefetched pictures show without delay. */
@@ -21,16 +21,16 @@ export interface Picture {
 export class PictureUnavailableError extends Error {}
 
 /** Fetch a matrix and its metadata and prepare them for display. */
-export async function fetchPicture(pixels: string, metadataAddress: string): Promise<Picture> {
-  const [matrixResponse, metadataResponse] = await Promise.all([fetchChecked(pixels), fetchChecked(metadataAddress)]);
-  const facts = (await metadataResponse.json()) as Facts;
+export async function fetchPicture(pixelsUrl: string, metadataUrl: string): Promise<Picture> {
+  const [matrixResponse, metadataResponse] = await Promise.all([fetchChecked(pixelsUrl), fetchChecked(metadataUrl)]);
+  const metadata = (await metadataResponse.json()) as ImageMetadata;
   const bytes = new Uint8Array(await matrixResponse.arrayBuffer());
-  return createPicture(facts, decodeMatrix(bytes, facts.rows, facts.columns, facts.bits), "");
+  return createPicture(metadata, decodeMatrix(bytes, metadata.rows, metadata.columns, metadata.bits), "");
 }
 
-export function createPicture(facts: Facts, matrix: Uint16Array, limitation: string): Picture {
-  const values = computeModalityValues(facts);
-  return { facts, levels: buildPyramid(matrix, facts.rows, facts.columns), values, presets: listPresets(facts, matrix, values), limitation };
+export function createPicture(metadata: ImageMetadata, matrix: Uint16Array, limitation: string): Picture {
+  const values = computeModalityValues(metadata);
+  return { metadata, levels: buildPyramid(matrix, metadata.rows, metadata.columns), values, presets: listPresets(metadata, matrix, values), limitation };
 }
 
 async function fetchChecked(address: string): Promise<Response> {

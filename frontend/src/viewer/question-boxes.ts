@@ -1,4 +1,4 @@
-// The boxes of one question on all its radiographs: the machine's, the current ones, and their history.
+// The boxes of one question on all its radiographs: the original ones, the current ones, and their history.
 
 import { BoxHistory, includesBox, type ViewerBox } from "./boxes";
 import type { DrawnBox } from "../shared/api";
@@ -11,14 +11,14 @@ export const nextId = (): number => (lastId += 1);
 
 export class QuestionBoxes {
   readonly history: BoxHistory;
-  readonly machine: readonly ViewerBox[];
-  /** Whether the boxes may differ from the machine's. */
+  readonly originalBoxes: readonly ViewerBox[];
+  /** Whether the boxes may differ from the original boxes. */
   mayDiffer: boolean;
   private readonly idsWithPixels: string[];
 
   constructor(radiographs: readonly Radiograph[]) {
     const createBoxes = (plainBoxes: PlainBox[] | undefined, radiograph: string): ViewerBox[] => (plainBoxes ?? []).map(({ label, box }) => ({ id: nextId(), radiograph, label, box }));
-    this.machine = radiographs.flatMap((radiograph) => createBoxes(radiograph.machineBoxes, radiograph.id));
+    this.originalBoxes = radiographs.flatMap((radiograph) => createBoxes(radiograph.originalBoxes, radiograph.id));
     this.history = new BoxHistory(radiographs.flatMap((radiograph) => createBoxes(radiograph.boxes, radiograph.id)));
     this.mayDiffer = radiographs.some((radiograph) => radiograph.boxesMayDiffer);
     this.idsWithPixels = radiographs.filter((radiograph) => radiograph.rows && radiograph.columns).map((radiograph) => radiograph.id);
@@ -33,14 +33,14 @@ export class QuestionBoxes {
     return this.history.current.find((box) => box.id === id);
   }
 
-  readonly isMachineBox = (box: ViewerBox): boolean => includesBox(box, this.machine);
+  readonly isOriginalBox = (box: ViewerBox): boolean => includesBox(box, this.originalBoxes);
 
-  /** The machine's boxes that are no longer there as they were. */
-  listRemovedMachineBoxes(): readonly ViewerBox[] {
-    return this.machine.filter((box) => !includesBox(box, this.history.current));
+  /** The original boxes that were changed or removed. */
+  listRemovedOriginalBoxes(): readonly ViewerBox[] {
+    return this.originalBoxes.filter((box) => !includesBox(box, this.history.current));
   }
 
-  /** All of them by radiograph; null when none may differ from the machine's. A radiograph without pixels has no place for boxes. */
+  /** All of them by radiograph; null if none may differ from the original boxes. A radiograph without pixels has no place for boxes. */
   toDrawings(): Record<string, DrawnBox[]> | null {
     if (!this.mayDiffer) return null;
     return Object.fromEntries(this.idsWithPixels.map((id) => [id, this.listBoxesOn(id).map(({ label, box }) => ({ type: "Box" as const, label, box }))]));

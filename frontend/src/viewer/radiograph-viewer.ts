@@ -74,7 +74,7 @@ export class RadiographViewer implements ImageViewer {
 
   show(data: ExamData): void {
     this.pointerTools.cancel();
-    this.locked = this.pointerTools.locked = data.blind || !data.open || !data.requested.boxes;
+    this.locked = this.pointerTools.locked = data.blind || !data.isOpen || !data.requested.boxes;
     this.upcoming = data.upcoming ?? [];
     this.labels = data.labels ?? [];
     this.boxes = new QuestionBoxes(data.radiographs);
@@ -85,7 +85,7 @@ export class RadiographViewer implements ImageViewer {
     this.showBoxes();
   }
 
-  /** All boxes by radiograph, as the server takes them; null when none may differ from the machine's. */
+  /** All boxes by radiograph, as the server takes them; null if none may differ from the original boxes. */
   getDrawings(): Record<string, DrawnBox[]> | null {
     return this.locked ? null : this.boxes.toDrawings();
   }
@@ -98,12 +98,12 @@ export class RadiographViewer implements ImageViewer {
   }
 
   listBoxes(): PaneBox[] {
-    return this.orderedViews.flatMap((pane) => listPaneBoxes(pane, this.boxesOf(pane), this.boxes.isMachineBox, this.selected));
+    return this.orderedViews.flatMap((pane) => listPaneBoxes(pane, this.boxesOf(pane), this.boxes.isOriginalBox, this.selected));
   }
 
-  /** Boxes that are not the machine's, and boxes of the machine's that are no longer there as they were. */
+  /** Boxes that are not in the original question, and original boxes that were changed or removed. */
   findBoxChanges(): BoxChanges {
-    return { added: this.listBoxes().filter((box) => !box.machine), removed: this.boxes.listRemovedMachineBoxes().map(measureBox) };
+    return { added: this.listBoxes().filter((box) => !box.isOriginal), removed: this.boxes.listRemovedOriginalBoxes().map(measureBox) };
   }
 
   relabelBox({ view: pane, index }: PaneBox, label: string): void {
@@ -120,7 +120,7 @@ export class RadiographViewer implements ImageViewer {
   }
 
   resetBoxes(): void {
-    this.apply(this.boxes.machine);
+    this.apply(this.boxes.originalBoxes);
   }
 
   setLabel(label: string): void {
@@ -200,7 +200,7 @@ export class RadiographViewer implements ImageViewer {
   }
 
   private showBoxes(): void {
-    for (const pane of this.orderedViews) pane.layer.showBoxes({ boxes: this.boxesOf(pane), isMachineBox: this.boxes.isMachineBox, selected: this.selected, locked: this.locked });
+    for (const pane of this.orderedViews) pane.layer.showBoxes({ boxes: this.boxesOf(pane), isOriginalBox: this.boxes.isOriginalBox, selected: this.selected, locked: this.locked });
     this.paintControls();
     this.events.selectionChanged();
     this.announcer.announce(describeSelection(this.listBoxes()));
@@ -317,7 +317,7 @@ export class RadiographViewer implements ImageViewer {
     const pressed = { [this.pointerTools.tool]: true, magnify: isMagnifying, "side-by-side": isSideBySide, link: isLinked, invert: pane?.invert, "full-screen": isFullScreen(this.root) };
     const disabled = { undo: !history.canUndo, redo: !history.canRedo, remove: this.selected === null, "mirror-box": this.selected === null, link: !isSideBySide };
     const names = (flags: Record<string, unknown>): Set<string> => new Set(Object.keys(flags).filter((name) => flags[name]));
-    const note = pane?.picture ? rulerNote(pane.picture.facts) : "";
+    const note = pane?.picture ? rulerNote(pane.picture.metadata) : "";
     this.toolbar.paint({ pressed: names(pressed), disabled: names(disabled), presets: pane?.presets ?? [], voi: pane?.voi ?? null, note });
   }
 }

@@ -9,7 +9,7 @@ const ANNOUNCE_DELAY = 250; // milliseconds without a further step, or a held ar
 export function describeSelection(boxes: readonly PaneBox[]): string {
   const box = boxes.find(({ selected }) => selected);
   if (!box) return "";
-  const origin = box.machine ? "original" : "yours";
+  const origin = box.isOriginal ? "original" : "yours";
   const position = `Box ${boxes.indexOf(box) + 1} of ${boxes.length}, ${box.view.radiograph.view}`;
   return `${position}: ${box.label || "no label"}, ${origin}, ${box.width} by ${box.height} pixels at column ${box.x}, row ${box.y}.`;
 }

@@ -40,7 +40,7 @@ export interface Spacing {
 }
 
 /** The data needed to display the matrix. A transferred value is the stored value plus `offset`. */
-export interface Facts {
+export interface ImageMetadata {
   rows: number;
   columns: number;
   bits: number;

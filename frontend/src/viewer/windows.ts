@@ -4,11 +4,11 @@
 // is read off the image, or off a region of it that the reader marks.
 
 import { getOffset, approximateTable } from "./lut";
-import { isTable, type Corners, type Facts, type Voi, type Window } from "./types";
+import { isTable, type Corners, type ImageMetadata, type Voi, type Window } from "./types";
 
 /** Count the transferred values in a region (by default the whole image), in at most a million pixels, without padding. */
-export function computeHistogram(matrix: Uint16Array, facts: Facts, region: Corners | null = null): Uint32Array {
-  const { rows, columns } = facts;
+export function computeHistogram(matrix: Uint16Array, metadata: ImageMetadata, region: Corners | null = null): Uint32Array {
+  const { rows, columns } = metadata;
   const [x0, y0, x1, y1] = region ?? [0, 0, columns, rows];
   const [left, top] = [Math.max(0, Math.floor(x0)), Math.max(0, Math.floor(y0))];
   const [right, bottom] = [Math.min(columns, Math.ceil(x1)), Math.min(rows, Math.ceil(y1))];
@@ -17,9 +17,9 @@ export function computeHistogram(matrix: Uint16Array, facts: Facts, region: Corn
   for (let y = top; y < bottom; y += step) {
     for (let x = left; x < right; x += step) counts[matrix[y * columns + x]!]! += 1;
   }
-  if (!facts.padding) return counts;
-  const offset = getOffset(facts);
-  const unpadded = counts.slice().fill(0, Math.max(0, facts.padding[0] + offset), Math.max(0, facts.padding[1] + offset + 1));
+  if (!metadata.padding) return counts;
+  const offset = getOffset(metadata);
+  const unpadded = counts.slice().fill(0, Math.max(0, metadata.padding[0] + offset), Math.max(0, metadata.padding[1] + offset + 1));
   return unpadded.some((count) => count > 0) ? unpadded : counts; // a region of nothing but padding is taken as it is
 }
 
@@ -43,9 +43,9 @@ function createWindow(name: string, first: number, second: number): Window {
 }
 
 /** From the least to the highest value that occurs. */
-export function createFullRangeWindow(facts: Facts, values: Float32Array): Window {
-  const offset = getOffset(facts);
-  return createWindow("Full range", values[facts.stored_min + offset]!, values[facts.stored_max + offset]!);
+export function createFullRangeWindow(metadata: ImageMetadata, values: Float32Array): Window {
+  const offset = getOffset(metadata);
+  return createWindow("Full range", values[metadata.stored_min + offset]!, values[metadata.stored_max + offset]!);
 }
 
 /** The initial window. A lookup table is approximated by a window. */
@@ -54,25 +54,25 @@ export function toWindow(voi: Voi, range: Window): Window {
 }
 
 /** One step by key: `brighter` and `wider` are shares of the window's width. */
-export function stepWindow(voi: Voi, { facts, values }: { facts: Facts; values: Float32Array }, invert: boolean, brighter: number, wider: number): Window {
-  const range = createFullRangeWindow(facts, values);
+export function stepWindow(voi: Voi, { metadata, values }: { metadata: ImageMetadata; values: Float32Array }, invert: boolean, brighter: number, wider: number): Window {
+  const range = createFullRangeWindow(metadata, values);
   const start = toWindow(voi, range);
-  const direction = facts.inverted === invert ? 1 : -1; // an inverted image is brighter where values are low
+  const direction = metadata.inverted === invert ? 1 : -1; // an inverted image is brighter where values are low
   const width = Math.max(1, range.width / 1000, start.width * (1 + wider));
   return { name: "", function: start.function, width, center: start.center - brighter * start.width * direction };
 }
 
 /** All window presets, the initial one first. */
-export function listPresets(facts: Facts, matrix: Uint16Array, values: Float32Array): Voi[] {
-  const counts = computeHistogram(matrix, facts);
-  const automatic: Window = { name: "Automatic", center: facts.automatic.center, width: facts.automatic.width, function: "LINEAR_EXACT" };
-  const { kind, index } = facts.first_look ?? { kind: "automatic", index: 0 };
-  const first: Voi = (kind === "table" ? facts.voi_tables[index] : kind === "window" ? facts.windows[index] : null) ?? automatic;
-  const stored = [...facts.voi_tables, ...facts.windows, automatic].filter((voi) => voi !== first);
+export function listPresets(metadata: ImageMetadata, matrix: Uint16Array, values: Float32Array): Voi[] {
+  const counts = computeHistogram(matrix, metadata);
+  const automatic: Window = { name: "Automatic", center: metadata.automatic.center, width: metadata.automatic.width, function: "LINEAR_EXACT" };
+  const { kind, index } = metadata.first_look ?? { kind: "automatic", index: 0 };
+  const first: Voi = (kind === "table" ? metadata.voi_tables[index] : kind === "window" ? metadata.windows[index] : null) ?? automatic;
+  const stored = [...metadata.voi_tables, ...metadata.windows, automatic].filter((voi) => voi !== first);
   return [
     first,
     ...stored,
-    createFullRangeWindow(facts, values),
+    createFullRangeWindow(metadata, values),
     createPercentileWindow(counts, values, 1, 60, "Dark regions (1st to 60th percentile)"),
     createPercentileWindow(counts, values, 40, 99.8, "Bright regions (40th to 99.8th percentile)"),
     createPercentileWindow(counts, values, 10, 90, "More contrast (10th to 90th percentile)"),

@@ -20,16 +20,16 @@ let lastId = 0;
 let worker: Worker | null | undefined;
 
 /** As `fetchPicture`. */
-export function fetchPictureInWorker(pixels: string, facts: string): Promise<Picture> {
+export function fetchPictureInWorker(pixelsUrl: string, metadataUrl: string): Promise<Picture> {
   worker ??= startWorker();
   const activeWorker = worker;
-  if (!activeWorker) return fetchPicture(pixels, facts);
+  if (!activeWorker) return fetchPicture(pixelsUrl, metadataUrl);
   // Relative addresses do not resolve in the worker, so it gets absolute ones.
   const toAbsoluteUrl = (address: string): string => new URL(address, location.origin).href;
   return new Promise((resolve, reject) => {
     const id = (lastId += 1);
-    pendingRequests.set(id, { resolve, reject, retry: () => void fetchPicture(pixels, facts).then(resolve, reject) });
-    activeWorker.postMessage({ id, pixels: toAbsoluteUrl(pixels), facts: toAbsoluteUrl(facts) });
+    pendingRequests.set(id, { resolve, reject, retry: () => void fetchPicture(pixelsUrl, metadataUrl).then(resolve, reject) });
+    activeWorker.postMessage({ id, pixelsUrl: toAbsoluteUrl(pixelsUrl), metadataUrl: toAbsoluteUrl(metadataUrl) });
   });
 }
 

@@ -4,15 +4,15 @@ import { PictureUnavailableError, fetchPicture } from "./picture";
 
 export interface PictureRequest {
   id: number;
-  pixels: string;
-  facts: string;
+  pixelsUrl: string;
+  metadataUrl: string;
 }
 
 const scope = globalThis as unknown as { onmessage: unknown; postMessage: (message: unknown, transfer?: Transferable[]) => void };
 
-scope.onmessage = async ({ data: { id, pixels, facts } }: MessageEvent<PictureRequest>): Promise<void> => {
+scope.onmessage = async ({ data: { id, pixelsUrl, metadataUrl } }: MessageEvent<PictureRequest>): Promise<void> => {
   try {
-    const picture = await fetchPicture(pixels, facts);
+    const picture = await fetchPicture(pixelsUrl, metadataUrl);
     scope.postMessage({ id, picture }, [picture.values.buffer, ...picture.levels.map(({ matrix }) => matrix.buffer)] as Transferable[]);
   } catch (problem) {
     scope.postMessage({ id, problem: problem instanceof Error ? problem.message : String(problem), isUnavailable: problem instanceof PictureUnavailableError });

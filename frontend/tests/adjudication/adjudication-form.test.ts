@@ -11,7 +11,7 @@ const second = disputeData({ question: 2, previous: 1, next: null });
 let server: FakeServer;
 let page: MountedPage<DisputeData>;
 
-const sentAdjudications = (): unknown[] => server.bodiesSentTo("/settling/adjudication").map(({ question, decision, picks, own, reason }) => ({ question, decision, picks, own, reason }));
+const sentAdjudications = (): unknown[] => server.bodiesSentTo("/adjudication/decision").map(({ question, decision, value_sources, own, reason }) => ({ question, decision, value_sources, own, reason }));
 const enterReason = (reason: string): void => page.type('[aria-label="Reason"]', reason);
 
 beforeEach(() => {
@@ -19,7 +19,7 @@ beforeEach(() => {
   localStorage.clear();
   localStorage.setItem("overread-viewer", "plain");
   server = new FakeServer();
-  server.on("/settling/adjudication", () => saved(second));
+  server.on("/adjudication/decision", () => saved(second));
   page = new MountedPage(adjudicationForm, disputeData());
 });
 afterEach(() => {
@@ -27,7 +27,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const fullPick = { question: 1, decision: "stand", picks: { stem: 0, answer: 0, also_right: 0, boxes: 0 }, own: {}, reason: "clearer" };
+const firstReviewersVersion = { question: 1, decision: "keep", value_sources: { stem: 0, answer: 0, also_right: 0, boxes: 0 }, own: {}, reason: "clearer" };
 
 test("a reviewer's whole version is saved once, with the reason", async () => {
   server.latency = 50;
@@ -39,7 +39,7 @@ test("a reviewer's whole version is saved once, with the reason", async () => {
   page.press("Enter", "Enter");
   page.click("Adjudicate");
   await advanceTime(100);
-  expect(sentAdjudications()).toEqual([fullPick]);
+  expect(sentAdjudications()).toEqual([firstReviewersVersion]);
   expect(page.find(".saved").textContent).toMatch(/^Saved/);
 });
 
@@ -48,10 +48,10 @@ test("using a rejection rejects the question", async () => {
   enterReason("wrong");
   page.press("Enter");
   await advanceTime(50);
-  expect(sentAdjudications()).toEqual([{ question: 1, decision: "reject", picks: {}, own: {}, reason: "wrong" }]);
+  expect(sentAdjudications()).toEqual([{ question: 1, decision: "reject", value_sources: {}, own: {}, reason: "wrong" }]);
 });
 
-test("an own value starts from the machine's and replaces a reviewer's", async () => {
+test("an own value starts from the original value and replaces a reviewer's", async () => {
   page.press("1");
   page.find('[aria-label="Stem: own"]').click();
   expect(page.field('[aria-label="own Stem"]').value).toBe("What is shown?");
@@ -59,27 +59,27 @@ test("an own value starts from the machine's and replaces a reviewer's", async (
   enterReason("clearer");
   page.press("Enter");
   await advanceTime(50);
-  expect(sentAdjudications()).toEqual([{ ...fullPick, picks: { ...fullPick.picks, stem: "own" }, own: { stem: "What is visible?" } }]);
+  expect(sentAdjudications()).toEqual([{ ...firstReviewersVersion, value_sources: { ...firstReviewersVersion.value_sources, stem: "own" }, own: { stem: "What is visible?" } }]);
 });
 
 test("every disputed field needs a source", () => {
-  page.find('[aria-label="Key: machine"]').click();
+  page.find('[aria-label="Key: original"]').click();
   enterReason("so");
   page.press("Enter");
   expect(page.message).toBe("Choose a version for: stem.");
 });
 
 test("a failed save stays and is sent again", async () => {
-  server.on("/settling/adjudication", () => AWAY);
+  server.on("/adjudication/decision", () => AWAY);
   page.press("1");
   enterReason("clearer");
   page.press("Enter");
   await advanceTime(50);
   expect(page.message).toBe("Not saved. The database could not be reached. Try again T");
-  server.on("/settling/adjudication", () => saved(second));
+  server.on("/adjudication/decision", () => saved(second));
   page.press("t");
   await advanceTime(50);
-  expect(sentAdjudications()).toEqual([fullPick, fullPick]);
+  expect(sentAdjudications()).toEqual([firstReviewersVersion, firstReviewersVersion]);
 });
 
 test("an unsaved reason is restored after a reload, and removed after a save", async () => {

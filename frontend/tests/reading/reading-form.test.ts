@@ -11,7 +11,7 @@ const second = readingData({ position: 2, question: 2, previous: 1, next: null }
 let server: FakeServer;
 let page: MountedPage<ReadingData>;
 
-const answers = (): unknown[] => server.bodiesSentTo("/reading/answer").map(({ position, answer, cannot, confidence, faulty }) => ({ position, answer, cannot, confidence, faulty }));
+const answers = (): unknown[] => server.bodiesSentTo("/reading/answer").map(({ position, answer, cannot_determine, confidence, fault_description }) => ({ position, answer, cannot_determine, confidence, fault_description }));
 const open = async (data = readingData()): Promise<void> => {
   page = new MountedPage(readingForm, data);
   await advanceTime(600);
@@ -22,7 +22,7 @@ beforeEach(async () => {
   localStorage.setItem("overread-viewer", "plain");
   server = new FakeServer();
   server.on("/reading/answer", () => saved(second));
-  server.on("/reading/turn", () => ({ sheet: second }));
+  server.on("/reading/case", () => ({ next: second }));
   await open();
 });
 afterEach(() => {
@@ -30,7 +30,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const answered = { position: 1, answer: [1], cannot: false, confidence: 4, faulty: "" };
+const answered = { position: 1, answer: [1], cannot_determine: false, confidence: 4, fault_description: "" };
 
 test("the confidences are those that are declared", async () => {
   page.close();
@@ -96,7 +96,7 @@ test("a draft is resent until the server accepts it, and sent when the page is l
 
 test("a stored draft is restored and not sent again", async () => {
   page.close();
-  await open(readingData({ entry: { answer: [0], cannot: false, confidence: 2, faulty: "" }, draftRevision: 3 }));
+  await open(readingData({ entry: { answer: [0], cannot_determine: false, confidence: 2, fault_description: "" }, draftRevision: 3 }));
   expect(page.message).toBe("Draft restored.");
   expect(page.find('[data-answer="0"]').getAttribute("aria-pressed")).toBe("true");
   await advanceTime(5000);
@@ -120,7 +120,7 @@ test("a question may be reported without an answer", async () => {
   page.type(".faulty textarea", " both are right ");
   page.press("Enter");
   await advanceTime(50);
-  expect(answers()).toEqual([{ position: 1, answer: null, cannot: false, confidence: null, faulty: "both are right" }]);
+  expect(answers()).toEqual([{ position: 1, answer: null, cannot_determine: false, confidence: null, fault_description: "both are right" }]);
 });
 
 test("after the last case the page is notified and nothing more is saved", async () => {

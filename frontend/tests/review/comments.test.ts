@@ -16,7 +16,7 @@ beforeEach(async () => {
   localStorage.clear();
   localStorage.setItem("overread-viewer", "plain");
   server = new FakeServer();
-  server.on("/judging/comments", () => ({ comments: thread }));
+  server.on("/review/comments", () => ({ comments: thread }));
   page = new MountedPage(reviewForm, reviewData({ comments: { total: 1, unread: 1 } }));
   await advanceTime(600);
 });
@@ -32,25 +32,25 @@ test("the key opens the thread, which then counts as read", async () => {
   page.press("/");
   await advanceTime(50);
   expect(text()).toContain("It was never taken.");
-  expect(server.bodiesSentTo("/judging/comments")).toEqual([{ batch: 1, question: 1 }]);
+  expect(server.bodiesSentTo("/review/comments")).toEqual([{ batch: 1, question: 1 }]);
   expect(page.button("Comments").textContent).not.toContain("new");
 });
 
 test("a comment is sent once and shown from the server's answer", async () => {
-  server.on("/judging/comment", ({ text: sent }) => ({ comments: [...thread, { author: "You", mine: true, text: sent, at: NOW }] }));
+  server.on("/review/comment", ({ text: sent }) => ({ comments: [...thread, { author: "You", mine: true, text: sent, at: NOW }] }));
   server.latency = 50;
   page.press("/");
   page.type(".comment-panel textarea", "Thank you.");
   page.click("Send");
   page.click("Send");
   await advanceTime(200);
-  expect(server.bodiesSentTo("/judging/comment")).toEqual([{ batch: 1, question: 1, text: "Thank you." }]);
+  expect(server.bodiesSentTo("/review/comment")).toEqual([{ batch: 1, question: 1, text: "Thank you." }]);
   expect(text()).toContain("Thank you.");
   expect(page.field(".comment-panel textarea").value).toBe("");
 });
 
 test("a refused comment stays in its field, and after closing the panel", async () => {
-  server.on("/judging/comment", () => new Refusal(503, { error: "The database could not be reached.", kind: "NotNow" }));
+  server.on("/review/comment", () => new Refusal(503, { error: "The database could not be reached.", kind: "NotNow" }));
   page.press("/");
   page.type(".comment-panel textarea", "Which side?");
   page.click("Send");

@@ -12,7 +12,7 @@ const data = reviewData();
 test("a moved box is listed with its old and its new size and corner", () => {
   const added = { label: "effusion", x: 60, y: 20, width: 400, height: 250 } as ListedBox;
   const removed = { label: "effusion", x: 10, y: 20, width: 400, height: 250 };
-  const fields = correctedFields(data.full!, createInitialState(data, data.full!), { added: [added], removed: [removed] }, () => undefined);
+  const fields = correctedFields(data.questionWithKey!, createInitialState(data, data.questionWithKey!), { added: [added], removed: [removed] }, () => undefined);
   const list = correctionsList(fields, () => undefined)!;
   expect([...list.querySelectorAll("del, ins")].map((mark) => `${mark.tagName} ${mark.textContent}`)).toEqual(["DEL effusion 400 × 250 px at 10, 20", "INS effusion 400 × 250 px at 60, 20"]);
 });

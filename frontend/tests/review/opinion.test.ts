@@ -5,7 +5,7 @@ import { buildCorrection, isAnswerChanged, isChoiceChanged, isTextChanged, findM
 import { reviewData } from "../forms";
 
 const data = reviewData();
-const question = data.full!;
+const question = data.questionWithKey!;
 
 test.each([
   ["left lung", false],
@@ -44,6 +44,6 @@ test("an accepted question has no corrections, a revised one has some, a rejecte
 });
 
 test("missing judgements are listed", () => {
-  const dataWithRating = reviewData({ requested: { ...data.requested, ratings: [{ name: "clinical_quality", label: "Clinical quality", anchors: [], ofImage: false }] } });
+  const dataWithRating = reviewData({ requested: { ...data.requested, ratings: [{ name: "clinical_quality", label: "Clinical quality", anchors: [], ratedBeforeReport: false }] } });
   expect(findMissing("accept", dataWithRating, question, createInitialState(dataWithRating, question), false)?.text).toBe("Still to judge: clinical quality.");
 });

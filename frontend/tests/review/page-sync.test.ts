@@ -20,7 +20,7 @@ beforeEach(async () => {
   localStorage.setItem("overread-viewer", "plain");
   history.replaceState({}, "", "/review?batch=1&question=1");
   server = new FakeServer();
-  server.on("/judging/verdict", () => saved(second));
+  server.on("/review/verdict", () => saved(second));
   page = new MountedPage(reviewForm, reviewData());
   await advanceTime(600);
 });
@@ -35,11 +35,11 @@ test("the script is notified of the shown question until it confirms it", async 
   expect(shownAddress()).toBe("?batch=1&question=2");
   expect(notifications()).toEqual([]); // what it draws must not delay the image
   await advanceTime(200);
-  const request = { to: 2, turn: 1, from: 1, after: 1 };
+  const request = { target: 2, number: 1, from: 1, after: 1 };
   expect(notifications()).toEqual([request]);
   await advanceTime(4000);
   expect(notifications()).toEqual([request, request]);
-  page.run({ ...second, turn: 1 });
+  page.run({ ...second, requestNumber: 1 });
   await advanceTime(10_000);
   expect(notifications()).toHaveLength(2);
 });
@@ -54,10 +54,10 @@ test("a question of an outdated script run is not shown", async () => {
 });
 
 test("if the server has no next question, the script is asked until it responds", async () => {
-  server.on("/judging/verdict", () => saved(null));
+  server.on("/review/verdict", () => saved(null));
   page.press("a");
   await advanceTime(10);
-  const request = { to: "next", turn: 1, from: 1, after: 1 };
+  const request = { target: "next", number: 1, from: 1, after: 1 };
   expect(notifications()).toEqual([request]);
   page.press("a"); // nothing can be saved meanwhile
   await advanceTime(4000);
@@ -65,11 +65,11 @@ test("if the server has no next question, the script is asked until it responds"
   expect(page.message).toBe("The next question is delayed. Retrying …");
   page.run(reviewData()); // an older run
   expect(page.button("previous question (K)").disabled).toBe(true);
-  page.run({ ...second, turn: 1 });
+  page.run({ ...second, requestNumber: 1 });
   expect(page.button("previous question (K)").disabled).toBe(false);
   await advanceTime(10_000);
   expect(notifications()).toHaveLength(2);
-  expect(server.bodiesSentTo("/judging/verdict")).toHaveLength(1);
+  expect(server.bodiesSentTo("/review/verdict")).toHaveLength(1);
 });
 
 test("a question that the script chooses is shown, but not during a save", async () => {
@@ -79,7 +79,7 @@ test("a question that the script chooses is shown, but not during a save", async
   page.run(reviewData({ question: 3 }));
   expect(page.find(".saved").textContent).toBe("Saving …");
   await advanceTime(200);
-  page.run({ ...second, turn: 1 });
+  page.run({ ...second, requestNumber: 1 });
   page.run(reviewData({ question: 3, next: null }));
   expect(page.button("next question (J)").disabled).toBe(true);
 });
@@ -92,13 +92,13 @@ test("browser Back is not undone by a pending notification", async () => {
   expect(notifications()).toEqual([]);
 });
 
-test("browser Back before the script confirms a turn keeps its address when the script sets another late", async () => {
+test("browser Back before the script confirms a notification keeps its address when the script sets another late", async () => {
   page.press("a");
   await advanceTime(200); // the script has been notified of the second question
   history.replaceState({}, "", "/review?batch=1&question=1"); // the way back
   window.dispatchEvent(new PopStateEvent("popstate"));
   history.replaceState({}, "", "/review?batch=1&question=2"); // a late address change by the script
-  page.run({ ...second, turn: 1 });
+  page.run({ ...second, requestNumber: 1 });
   expect(shownAddress()).toBe("?batch=1&question=1");
   page.run(reviewData());
   expect(shownAddress()).toBe("?batch=1&question=1");

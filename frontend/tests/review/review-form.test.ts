@@ -3,7 +3,7 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import reviewForm from "../../src/review/review-form";
-import type { CanvasObject, ReviewData } from "../../src/shared/api";
+import type { CanvasObject, Opinion, ReviewData } from "../../src/shared/api";
 import { MountedPage, advanceTime, reviewData, saved } from "../forms";
 import { canvas } from "../drawable-canvas";
 import { AWAY, FakeServer, NOW, OFFLINE, Refusal } from "../server";
@@ -12,7 +12,7 @@ const second = reviewData({ question: 2, previous: 1, next: null });
 let server: FakeServer;
 let page: MountedPage<ReviewData>;
 
-const verdicts = (): number[] => server.bodiesSentTo("/judging/verdict").map(({ question }) => question as number);
+const verdicts = (): number[] => server.bodiesSentTo("/review/verdict").map(({ question }) => question as number);
 const open = async (data = reviewData()): Promise<void> => {
   page = new MountedPage(reviewForm, data);
   await advanceTime(600); // longer than nothing is saved of a question that has just come
@@ -23,7 +23,7 @@ beforeEach(async () => {
   localStorage.clear();
   localStorage.setItem("overread-viewer", "plain");
   server = new FakeServer();
-  server.on("/judging/verdict", () => saved(second));
+  server.on("/review/verdict", () => saved(second));
   await open();
 });
 afterEach(() => {
@@ -48,7 +48,7 @@ describe("a save followed at once by another action", () => {
   });
 
   const otherActions = {
-    "the list of keys": () => page.click("Keys"),
+    "the list of shortcuts": () => page.click("Shortcuts"),
     "another choice": () => page.find('[data-error="unclear"]').click(),
     "the next question": () => page.click("next question (J)"),
     "the key to accept": () => page.press("a"),
@@ -97,7 +97,7 @@ describe("a failed save", () => {
     { name: "the person is signed out", result: new Refusal(401, { error: "Sign in first.", kind: "NotSignedIn" }), text: "Not saved. Sign in first. Sign in in a new tab, then: Try again T" },
   ];
   test.each(failures)("stays on the form and is resent with the current input when $name", async ({ result, text }) => {
-    server.on("/judging/verdict", () => result);
+    server.on("/review/verdict", () => result);
     page.type('[name="comment"]', "first");
     page.press("a");
     await advanceTime(50);
@@ -105,10 +105,10 @@ describe("a failed save", () => {
     expect(page.find(".saved").textContent).toBe("Not saved");
     page.type('[name="comment"]', "second");
     expect(page.message).toBe(text); // typing does not take it away
-    server.on("/judging/verdict", () => saved(second));
+    server.on("/review/verdict", () => saved(second));
     page.press("t");
     await advanceTime(50);
-    expect(server.bodiesSentTo("/judging/verdict").map(({ opinion }) => (opinion as { comment: string }).comment)).toEqual(["first", "second"]);
+    expect(server.bodiesSentTo("/review/verdict").map(({ opinion }) => (opinion as { comment: string }).comment)).toEqual(["first", "second"]);
     expect(page.message).toBe("");
     expect(page.find(".saved").textContent).toMatch(/^Saved .*\(accept\)/);
   });
@@ -125,8 +125,8 @@ describe("a failed save", () => {
   test("a newer verdict is shown on demand, and the entered one stays until then", async () => {
     const stale = "Another tab saved revision 1 (reject); yours is not saved.";
     const newer = reviewData({ revision: 2, last: { revision: 1, decision: "reject", at: "2026-11-22T10:00:00+00:00", opinion: { ratings: {}, domain_specific: null, cognitive_depth: null, image_centric: null, clinically_relevant: null, difficulty: null, errors: [], correction: {}, clinical_reasoning: "", comment: "theirs" } } });
-    server.on("/judging/verdict", () => new Refusal(409, { error: stale, kind: "StaleRevision" }));
-    server.on("/judging/turn", () => ({ sheet: newer }));
+    server.on("/review/verdict", () => new Refusal(409, { error: stale, kind: "StaleRevision" }));
+    server.on("/review/question", () => ({ next: newer }));
     page.type('[name="comment"]', "mine");
     page.press("a");
     await advanceTime(50);
@@ -134,14 +134,14 @@ describe("a failed save", () => {
     expect(page.field('[name="comment"]').value).toBe("mine");
     page.click("Show saved verdict");
     await advanceTime(50);
-    expect(server.bodiesSentTo("/judging/turn")).toEqual([{ batch: 1, question: 1, to: 1 }]);
+    expect(server.bodiesSentTo("/review/question")).toEqual([{ batch: 1, question: 1, target: 1 }]);
     expect(page.field('[name="comment"]').value).toBe("theirs");
     expect(page.message).toContain("reject. Saving creates revision 2, which replaces it.");
   });
 
   test("an unassigned question loses its images and can't be saved", async () => {
-    server.on("/judging/verdict", () => new Refusal(403, { error: "It is not assigned to you.", kind: "NotAllowed" }));
-    server.on("/judging/turn", () => ({ sheet: null }));
+    server.on("/review/verdict", () => new Refusal(403, { error: "It is not assigned to you.", kind: "NotAllowed" }));
+    server.on("/review/question", () => ({ next: null }));
     page.press("a");
     await advanceTime(50);
     expect(page.message).toContain("Not assigned to you.");
@@ -154,7 +154,7 @@ describe("a failed save", () => {
 
 describe("drafts", () => {
   const storedKeys = (): string[] => Object.keys(localStorage).filter((key) => key.startsWith("overread-draft"));
-  const comments = (): string[] => server.bodiesSentTo("/judging/draft").map(({ body }) => (body as { comment: string }).comment);
+  const comments = (): string[] => server.bodiesSentTo("/review/draft").map(({ body }) => (body as { comment: string }).comment);
 
   test("are sent after a pause, with the newest content", async () => {
     page.type('[name="comment"]', "a");
@@ -168,12 +168,12 @@ describe("drafts", () => {
   });
 
   test("that the server does not accept stay in the browser and are resent until it does", async () => {
-    server.on("/judging/draft", () => AWAY);
+    server.on("/review/draft", () => AWAY);
     page.type('[name="comment"]', "kept");
     await advanceTime(500);
     expect(page.find(".saved").textContent).toBe("Draft not saved");
     expect(storedKeys()).toEqual(["overread-draft:7:1:1:form"]);
-    server.on("/judging/draft", () => ({ revision: 1 }));
+    server.on("/review/draft", () => ({ revision: 1 }));
     await advanceTime(3100);
     expect(page.find(".saved").textContent).toBe("Draft saved");
     expect(page.message).toBe("");
@@ -181,11 +181,11 @@ describe("drafts", () => {
   });
 
   test("that only the browser has are restored and sent when the question is opened again", async () => {
-    server.on("/judging/draft", () => OFFLINE);
+    server.on("/review/draft", () => OFFLINE);
     page.type('[name="comment"]', "kept");
     await advanceTime(500);
     page.close();
-    server.on("/judging/draft", () => ({ revision: 1 }));
+    server.on("/review/draft", () => ({ revision: 1 }));
     server.sent.length = 0;
     await open();
     expect(page.field('[name="comment"]').value).toBe("kept");
@@ -193,11 +193,26 @@ describe("drafts", () => {
     expect(storedKeys()).toEqual([]);
   });
 
+  test("that an earlier version kept under other field names are restored", async () => {
+    const keepDraft = (part: string, verdict: number, body: object): void => localStorage.setItem(`overread-draft:7:1:1:${part}`, JSON.stringify({ verdict, revision: 0, body }));
+    const opinion: Opinion = { ratings: {}, difficulty: null, errors: [], correction: {}, clinical_reasoning: "", comment: "" };
+    page.close();
+    keepDraft("form", 2, { ...opinion, why: "a slip" });
+    await open(reviewData({ revision: 2, last: { revision: 1, decision: "accept", at: NOW, opinion } }));
+    expect(page.field('[name="change_reason"]').value).toBe("a slip");
+    page.close();
+    keepDraft("own", 1, { answer: null, cannot: true, confidence: 2 });
+    await open(reviewData({ blind: true, questionWithKey: null }));
+    expect(page.find('[data-answer="cannot-determine"]').getAttribute("aria-pressed")).toBe("true");
+    expect(page.find('[data-confidence="2"]').getAttribute("aria-pressed")).toBe("true");
+    expect(storedKeys()).toEqual([]);
+  });
+
   test.each([
     { name: "of an earlier verdict", data: reviewData({ revision: 2 }) },
     { name: "of another person", data: reviewData({ person: 8 }) },
   ])("$name are not restored but removed", async ({ data }) => {
-    server.on("/judging/draft", () => OFFLINE);
+    server.on("/review/draft", () => OFFLINE);
     page.type('[name="comment"]', "kept");
     await advanceTime(500);
     page.close();
@@ -207,15 +222,15 @@ describe("drafts", () => {
   });
 
   test("are deleted everywhere after the verdict is saved", async () => {
-    server.on("/judging/draft", () => AWAY);
+    server.on("/review/draft", () => AWAY);
     page.type('[name="comment"]', "kept");
     await advanceTime(500);
     page.press("a");
     await advanceTime(50);
     expect(storedKeys()).toEqual([]);
-    const sent = server.bodiesSentTo("/judging/draft").length;
+    const sent = server.bodiesSentTo("/review/draft").length;
     await advanceTime(10_000);
-    expect(server.bodiesSentTo("/judging/draft")).toHaveLength(sent);
+    expect(server.bodiesSentTo("/review/draft")).toHaveLength(sent);
   });
 
   test("that are being sent arrive before the verdict", async () => {
@@ -230,7 +245,7 @@ describe("drafts", () => {
   });
 
   test("stay when the verdict fails, and are still sent", async () => {
-    server.on("/judging/verdict", () => AWAY);
+    server.on("/review/verdict", () => AWAY);
     page.type('[name="comment"]', "first");
     page.press("a");
     await advanceTime(100);
@@ -240,7 +255,7 @@ describe("drafts", () => {
   test("that are pending when the page is left are sent with keepalive and stored", () => {
     page.type('[name="comment"]', "last words");
     window.dispatchEvent(new Event("pagehide"));
-    const [draft] = server.sent.filter(({ route }) => route === "/judging/draft");
+    const [draft] = server.sent.filter(({ route }) => route === "/review/draft");
     expect(draft).toMatchObject({ keepalive: true, body: { part: "form", body: { comment: "last words" } } });
     expect(storedKeys()).toEqual(["overread-draft:7:1:1:form"]);
   });
@@ -249,25 +264,25 @@ describe("drafts", () => {
 describe("keys", () => {
   test("fill the ratings in order, and Backspace undoes the last one", async () => {
     page.close();
-    const ratings = ["clinical_quality", "image_alignment"].map((name) => ({ name, label: name, anchors: ["a", "b", "c", "d", "e"], ofImage: name === "image_alignment" }));
+    const ratings = ["clinical_quality", "image_alignment"].map((name) => ({ name, label: name, anchors: ["a", "b", "c", "d", "e"], ratedBeforeReport: name === "image_alignment" }));
     await open(reviewData({ requested: { ratings, flags: true, texts: true, answerKey: true, boxes: false } }));
     page.press("4", "5", "Backspace", "3", "y", "n", "h", "f", "b", "a");
     await advanceTime(50);
-    const [verdict] = server.bodiesSentTo("/judging/verdict");
+    const [verdict] = server.bodiesSentTo("/review/verdict");
     expect(verdict?.opinion).toMatchObject({ ratings: { clinical_quality: 4, image_alignment: 3 }, domain_specific: true, cognitive_depth: false, difficulty: "hard", errors: ["unclear"] });
   });
 
   test("and rows follow the declared scales", async () => {
     page.close();
-    const { scales, requested } = reviewData();
-    const flags = [...scales.flags, { id: "well_posed", label: "Well posed", required: true }];
-    const errors = [...scales.errors, { id: "blurred", label: "Image blurred" }];
-    await open(reviewData({ requested: { ...requested, flags: true }, scales: { ...scales, flags, errors } }));
+    const { choices, requested } = reviewData();
+    const flags = [...choices.flags, { id: "well_posed", label: "Well posed", required: true }];
+    const errors = [...choices.errors, { id: "blurred", label: "Image blurred" }];
+    await open(reviewData({ requested: { ...requested, flags: true }, choices: { ...choices, flags, errors } }));
     expect(page.find('[data-step="well_posed"]').textContent).toMatch(/^Well posed/);
     expect([...page.find(".errors").querySelectorAll("kbd")].map((cap) => cap.textContent)).toEqual(["F", "a", "b", "c"]);
     page.press("y", "n", "y", "e", "f", "c", "a");
     await advanceTime(50);
-    const [verdict] = server.bodiesSentTo("/judging/verdict");
+    const [verdict] = server.bodiesSentTo("/review/verdict");
     expect(verdict?.opinion).toMatchObject({ domain_specific: true, cognitive_depth: false, well_posed: true, image_centric: null, difficulty: "easy", errors: ["blurred"] });
   });
 
@@ -297,7 +312,7 @@ describe("keys", () => {
     expect(page.message).toContain("The question has corrections.");
     page.press("v");
     await advanceTime(50);
-    expect(server.bodiesSentTo("/judging/verdict")[0]?.opinion).toMatchObject({ correction: { answer: [1] } });
+    expect(server.bodiesSentTo("/review/verdict")[0]?.opinion).toMatchObject({ correction: { answer: [1] } });
   });
 
   test("after Shift V another key changes nothing", async () => {
@@ -310,7 +325,7 @@ describe("keys", () => {
     expect(verdicts()).toEqual([1]);
   });
 
-  test("of the person replace the declared ones, on buttons and in the list of keys", async () => {
+  test("of the person replace the declared ones, on buttons and in the list of shortcuts", async () => {
     await openJudgement({ keys: { reject: "Shift+A", "flag-image_centric": "1", "rating-1": "" }, leftButton: "boxes" });
     expect(page.button("Reject").textContent).toBe("RejectShift A");
     page.press("1", "x", "?");
@@ -348,9 +363,9 @@ describe("keys", () => {
 });
 
 describe("one-key accept", () => {
-  const ratings = ["clinical_quality", "image_alignment"].map((name) => ({ name, label: name, anchors: ["a", "b", "c", "d", "e"], ofImage: name === "image_alignment" }));
+  const ratings = ["clinical_quality", "image_alignment"].map((name) => ({ name, label: name, anchors: ["a", "b", "c", "d", "e"], ratedBeforeReport: name === "image_alignment" }));
   const requested = { ratings, flags: true, texts: true, answerKey: true, boxes: true };
-  const opinions = (): unknown[] => server.bodiesSentTo("/judging/verdict").map(({ opinion }) => opinion);
+  const opinions = (): unknown[] => server.bodiesSentTo("/review/verdict").map(({ opinion }) => opinion);
   const openBatch = async (changes: Partial<ReviewData> = {}): Promise<void> => {
     page.close();
     await open(reviewData({ requested, oneKeyAccept: true, ...changes }));
@@ -371,7 +386,7 @@ describe("one-key accept", () => {
     expect(opinions()).toMatchObject([{ ...inOrder, ratings: { clinical_quality: 4, image_alignment: 5 }, cognitive_depth: false, difficulty: "hard" }]);
   });
 
-  test("leaves the difficulty open, although the machine's is known after the first verdict", async () => {
+  test("leaves the difficulty open, although that of the question is known after the first verdict", async () => {
     const last = { revision: 1, decision: "reject" as const, at: "2026-11-22T10:00:00+00:00", opinion: { ratings: {}, difficulty: null, errors: [], correction: {}, clinical_reasoning: "", comment: "" } };
     await openBatch({ last, revision: 2 });
     page.press("a");
@@ -379,16 +394,16 @@ describe("one-key accept", () => {
     expect(opinions()).toMatchObject([{ ...inOrder, difficulty: null }]);
   });
 
-  test("asks what is off where a kind of error or a correction says that something is", async () => {
+  test("asks for a rating below the top after a kind of error or a correction", async () => {
     await openBatch();
     page.press("f", "b", "a");
     await advanceTime(50);
-    expect(page.message).toMatch(/^Something is off: give it a rating below 5/);
+    expect(page.message).toMatch(/give the affected field a rating below 5/);
     page.press("f", "b");
     page.type('[name="explanation"]', "Thus.");
     page.press("v");
     await advanceTime(50);
-    expect(page.message).toMatch(/^Something is off/);
+    expect(page.message).toMatch(/give the affected field a rating below 5/);
     expect(opinions()).toEqual([]);
     page.press("3", "v");
     await advanceTime(50);
@@ -440,7 +455,7 @@ describe("a radiograph that is not on screen", () => {
     await open();
   });
 
-  const sentImages = (): unknown[] => server.bodiesSentTo("/judging/verdict").map(({ image }) => image);
+  const sentImages = (): unknown[] => server.bodiesSentTo("/review/verdict").map(({ image_display }) => image_display);
 
   test("blocks the verdict until Shift Enter confirms it", async () => {
     page.press("a");
@@ -479,13 +494,13 @@ describe("a radiograph that is not on screen", () => {
 
 test("after the own answer the same question is shown with its key", async () => {
   page.close();
-  await open(reviewData({ blind: true, full: null }));
-  server.on("/judging/own-answer", () => saved(reviewData()));
+  await open(reviewData({ blind: true, questionWithKey: null }));
+  server.on("/review/own-answer", () => saved(reviewData()));
   page.press("1", "Enter");
   expect(page.message).toBe("Give your confidence: press Shift 1 to Shift 5.");
   page.press("Shift+4", "Enter", "Enter");
   await advanceTime(50);
-  expect(server.bodiesSentTo("/judging/own-answer")).toEqual([{ batch: 1, question: 1, answer: [0], confidence: 4, image: "drawn" }]);
+  expect(server.bodiesSentTo("/review/own-answer")).toEqual([{ batch: 1, question: 1, answer: [0], confidence: 4, image_display: "drawn" }]);
   expect(page.find(".stem-text textarea")).toBeTruthy();
 });
 
@@ -536,12 +551,12 @@ describe("what was not displayed", () => {
 
   test("holds back a reviewer's own answer too", async () => {
     page.close();
-    page = new MountedPage(reviewForm, reviewData({ blind: true, full: null }), [".own-answers"]);
+    page = new MountedPage(reviewForm, reviewData({ blind: true, questionWithKey: null }), [".own-answers"]);
     await advanceTime(600);
     page.press("1", "Shift+4", "Enter");
     await advanceTime(50);
     expect(page.message).toContain("read the possible answers first");
-    expect(server.bodiesSentTo("/judging/own-answer")).toEqual([]);
+    expect(server.bodiesSentTo("/review/own-answer")).toEqual([]);
   });
 });
 
@@ -552,7 +567,7 @@ describe("the last verdicts", () => {
     ...Array.from({ length: 8 }, (_, index) => ({ question: index + 3, decision: "accept" as const, at })),
     { question: 1, decision: "revise", at },
   ];
-  const targets = (): unknown[] => server.bodiesSentTo("/judging/turn").map(({ to }) => to);
+  const targets = (): unknown[] => server.bodiesSentTo("/review/question").map(({ target }) => target);
   const openWith = async (changes: Partial<ReviewData>): Promise<void> => {
     page.close();
     await open(reviewData(changes));
@@ -576,7 +591,7 @@ describe("the last verdicts", () => {
   });
 
   test("are there while the own answer is asked for, where digits choose options, too", async () => {
-    await openWith({ recent, blind: true, full: null });
+    await openWith({ recent, blind: true, questionWithKey: null });
     page.press("Shift+Y", "2");
     await advanceTime(50);
     expect(targets()).toEqual([3]);
@@ -690,7 +705,7 @@ describe("a new box in the basic viewer", () => {
   test("does not take its label to another question", async () => {
     canvas.draw([box(10)]);
     typeLabel("lung");
-    server.on("/judging/turn", () => ({ sheet: second }));
+    server.on("/review/question", () => ({ next: second }));
     page.click("next question (J)");
     await advanceTime(50);
     expect(labelField()).toBeNull();

@@ -35,7 +35,7 @@ describe("a box", () => {
     expect(mirrorBox([10, 20, 30, 40], "", size, true).box).toEqual([10, 60, 30, 80]);
   });
 
-  it("counts as the machine's as long as position and label match", () => {
+  it("counts as original as long as position and label match", () => {
     expect(includesBox({ ...box(2), box: [10.01, 20, 30, 40] }, [box(1)])).toBe(true);
     expect(includesBox({ ...box(2), label: "mass" }, [box(1)])).toBe(false);
     expect(includesBox({ ...box(2), box: [11, 20, 30, 40] }, [box(1)])).toBe(false);

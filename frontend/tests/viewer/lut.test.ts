@@ -3,10 +3,10 @@
 import { describe, expect, it } from "vitest";
 
 import { computeBrightness, buildGreyTable, computeModalityValues, applyWindow, approximateTable } from "../../src/viewer/lut";
-import type { Facts, Window } from "../../src/viewer/types";
+import type { ImageMetadata, Window } from "../../src/viewer/types";
 import { createPercentileWindow, computeHistogram, createFullRangeWindow } from "../../src/viewer/windows";
 
-const facts: Facts = {
+const metadata: ImageMetadata = {
   rows: 2, columns: 4, bits: 12, signed: false, offset: 0, inverted: false, stored_min: 0, stored_max: 4095, padding: null,
   modality: { kind: "identity", slope: 1, intercept: 0, table_first: 0, table: [] },
   windows: [], voi_tables: [], automatic: { center: 2048, width: 4096 }, spacing: null, aspect: [1, 1], orientation: null,
@@ -50,47 +50,47 @@ describe("windows", () => {
 
 describe("modality", () => {
   it("rescale: slope and intercept apply to the stored value without its offset", () => {
-    const signed: Facts = { ...facts, signed: true, offset: 32768, modality: { ...facts.modality, kind: "linear", slope: 2, intercept: -10 } };
+    const signed: ImageMetadata = { ...metadata, signed: true, offset: 32768, modality: { ...metadata.modality, kind: "linear", slope: 2, intercept: -10 } };
     expect(computeModalityValues(signed)[32768 - 5]).toBe(-20);
   });
 
   it("a table is extended with its end values", () => {
-    const values = computeModalityValues({ ...facts, modality: { kind: "table", slope: 1, intercept: 0, table_first: 10, table: [7, 8, 9] } });
+    const values = computeModalityValues({ ...metadata, modality: { kind: "table", slope: 1, intercept: 0, table_first: 10, table: [7, 8, 9] } });
     expect([0, 10, 11, 12, 500].map((wire) => values[wire])).toEqual([7, 7, 8, 9, 9]);
   });
 });
 
 describe("greys", () => {
-  const values = computeModalityValues(facts);
+  const values = computeModalityValues(metadata);
 
   it("MONOCHROME1 is inverted once, and inverted back by the person", () => {
     const full = window(2048, 4096);
-    expect(level(buildGreyTable(facts, values, full, false), 4095)).toBe(255);
-    expect(level(buildGreyTable({ ...facts, inverted: true }, values, full, false), 4095)).toBe(0);
-    expect(level(buildGreyTable({ ...facts, inverted: true }, values, full, true), 4095)).toBe(255);
+    expect(level(buildGreyTable(metadata, values, full, false), 4095)).toBe(255);
+    expect(level(buildGreyTable({ ...metadata, inverted: true }, values, full, false), 4095)).toBe(0);
+    expect(level(buildGreyTable({ ...metadata, inverted: true }, values, full, true), 4095)).toBe(255);
   });
 
   it("padding is black whatever the polarity, both ends included", () => {
-    const table = buildGreyTable({ ...facts, inverted: true, padding: [0, 2], stored_min: 3 }, values, window(2048, 4096), false);
+    const table = buildGreyTable({ ...metadata, inverted: true, padding: [0, 2], stored_min: 3 }, values, window(2048, 4096), false);
     expect([0, 2, 3].map((wire) => level(table, wire))).toEqual([0, 0, 255]);
   });
 });
 
 describe("windows computed from the image", () => {
   const matrix = Uint16Array.from([0, 10, 20, 30, 40, 50, 60, 4000]);
-  const values = computeModalityValues(facts);
+  const values = computeModalityValues(metadata);
 
   it("span from percentile to percentile", () => {
-    const { center, width } = createPercentileWindow(computeHistogram(matrix, facts), values, 25, 75, "");
+    const { center, width } = createPercentileWindow(computeHistogram(matrix, metadata), values, 25, 75, "");
     expect([center - width / 2, center + width / 2]).toEqual([10, 50]); // the 2nd and the 6th of eight
   });
 
   it("use a region, and exclude padding", () => {
-    const counts = computeHistogram(matrix, { ...facts, padding: [10, 10] }, [1, 0, 3, 1]);
+    const counts = computeHistogram(matrix, { ...metadata, padding: [10, 10] }, [1, 0, 3, 1]);
     expect([counts[0], counts[10], counts[20]]).toEqual([0, 0, 1]);
   });
 
   it("span from the lowest to the highest value", () => {
-    expect(createFullRangeWindow({ ...facts, stored_min: 100, stored_max: 300 }, values)).toMatchObject({ center: 200, width: 200 });
+    expect(createFullRangeWindow({ ...metadata, stored_min: 100, stored_max: 300 }, values)).toMatchObject({ center: 200, width: 200 });
   });
 });

@@ -3,21 +3,21 @@
 import { describe, expect, it } from "vitest";
 
 import { addLine, computeAngle, computeHeartRatio, findLineStart, formatLength, formatMeasurement, moveEnd, type Line } from "../../src/viewer/measurements";
-import type { Facts } from "../../src/viewer/types";
+import type { ImageMetadata } from "../../src/viewer/types";
 
-const facts = { rows: 2, columns: 3, signed: false, aspect: [1, 1], spacing: { row_mm: 0.2, column_mm: 0.1, kind: "detector plane", note: "" } } as Facts;
-const withoutSpacing: Facts = { ...facts, spacing: null };
+const metadata = { rows: 2, columns: 3, signed: false, aspect: [1, 1], spacing: { row_mm: 0.2, column_mm: 0.1, kind: "detector plane", note: "" } } as ImageMetadata;
+const withoutSpacing: ImageMetadata = { ...metadata, spacing: null };
 
 describe("lengths", () => {
   it("use row and column spacing, and name the plane", () => {
     // 300 columns of 0.1 mm and 200 rows of 0.2 mm: 30 and 40 mm
-    expect(formatLength(facts, [0, 0], [300, 200])).toBe("50.0 mm (detector plane) · 361 px");
+    expect(formatLength(metadata, [0, 0], [300, 200])).toBe("50.0 mm (detector plane) · 361 px");
   });
 
   it("are in pixels without valid spacing", () => {
-    const withoutSpacing = { ...facts, spacing: { row_mm: null, column_mm: null, kind: null, note: "" } };
+    const withoutSpacing = { ...metadata, spacing: { row_mm: null, column_mm: null, kind: null, note: "" } };
     expect(formatLength(withoutSpacing, [0, 0], [3, 4])).toBe("5 px");
-    expect(formatLength({ ...facts, spacing: null }, [0, 0], [3, 4])).toBe("5 px");
+    expect(formatLength({ ...metadata, spacing: null }, [0, 0], [3, 4])).toBe("5 px");
   });
 });
 
@@ -27,8 +27,8 @@ describe("the cardiothoracic ratio", () => {
 
   it("is the width of the heart by that of the thorax, in mm if the spacing is known", () => {
     // 1400 of 2800 columns of 0.1 mm: 140.0 mm of 280.0 mm
-    expect(computeHeartRatio(facts, heart, thorax)).toBeCloseTo(0.5, 12);
-    expect(formatMeasurement(facts, { kind: "heart-ratio", lines: [heart, thorax] })).toBe("ratio 0.50 · heart 140.0 mm · thorax 280.0 mm");
+    expect(computeHeartRatio(metadata, heart, thorax)).toBeCloseTo(0.5, 12);
+    expect(formatMeasurement(metadata, { kind: "heart-ratio", lines: [heart, thorax] })).toBe("ratio 0.50 · heart 140.0 mm · thorax 280.0 mm");
   });
 
   it("is in pixels without spacing, and a pixel that is not square counts by its shape", () => {
@@ -38,8 +38,8 @@ describe("the cardiothoracic ratio", () => {
   });
 
   it("asks for the thorax after the heart, and is not defined for a thorax without width", () => {
-    expect(formatMeasurement(facts, { kind: "heart-ratio", lines: [heart] })).toBe("heart 140.0 mm · drag across the thorax");
-    expect(formatMeasurement(facts, { kind: "heart-ratio", lines: [heart, [[5, 5], [5, 5]]] })).toContain("not defined");
+    expect(formatMeasurement(metadata, { kind: "heart-ratio", lines: [heart] })).toBe("heart 140.0 mm · drag across the thorax");
+    expect(formatMeasurement(metadata, { kind: "heart-ratio", lines: [heart, [[5, 5], [5, 5]]] })).toContain("not defined");
   });
 
   it("begins a new measurement with a third line", () => {
@@ -66,7 +66,7 @@ describe("an angle", () => {
 
   it("counts millimetres, not pixels", () => {
     // one column of 0.1 mm and half a row of 0.2 mm: 45 degrees to the row
-    expect(computeAngle(facts, [[100, 0], [0, 0]], [[0, 0], [100, 50]])).toBeCloseTo(45, 9);
+    expect(computeAngle(metadata, [[100, 0], [0, 0]], [[0, 0], [100, 50]])).toBeCloseTo(45, 9);
   });
 
   it("has its second leg start at the vertex, and keeps both joined when the vertex moves", () => {

@@ -5,10 +5,10 @@ import { describe, expect, it } from "vitest";
 import { findEdgeLetters, formatPixel } from "../../src/viewer/overlay-text";
 import { placeLabel } from "../../src/viewer/label-placement";
 import { mirrorView, rotateView, UPRIGHT_ORIENTATION, type View } from "../../src/viewer/transform";
-import type { Corners, Facts } from "../../src/viewer/types";
+import type { Corners, ImageMetadata } from "../../src/viewer/types";
 
 const view: View = { width: 800, height: 600, ratio: 1, columns: 2500, rows: 3000, aspect: [1, 1], zoom: 0.2, x: 1250, y: 1500, orientation: UPRIGHT_ORIENTATION };
-const facts = { rows: 2, columns: 3, signed: false, spacing: { row_mm: 0.2, column_mm: 0.1, kind: "detector plane", note: "" } } as Facts;
+const metadata = { rows: 2, columns: 3, signed: false, spacing: { row_mm: 0.2, column_mm: 0.1, kind: "detector plane", note: "" } } as ImageMetadata;
 
 describe("orientation letters", () => {
   const pa: [string, string] = ["L", "F"]; // rows run to the patient's left, columns to the feet
@@ -34,11 +34,11 @@ describe("the value under the pointer", () => {
   const values = Float32Array.from({ length: 10 }, (_, wire) => 2 * wire);
 
   it("shows column, row, value and stored value", () => {
-    expect(formatPixel(facts, Uint16Array.from([0, 1, 2, 3, 4, 5]), values, [1.9, 1.2])).toBe("x 1 y 1: 8 (stored 4)");
+    expect(formatPixel(metadata, Uint16Array.from([0, 1, 2, 3, 4, 5]), values, [1.9, 1.2])).toBe("x 1 y 1: 8 (stored 4)");
   });
 
   it("is empty outside of the image", () => {
-    expect(formatPixel(facts, new Uint16Array(6), values, [3, 0])).toBe("");
+    expect(formatPixel(metadata, new Uint16Array(6), values, [3, 0])).toBe("");
   });
 });
 

@@ -3,8 +3,8 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { fetchFirst, loadPicture } from "../../src/viewer/picture-cache";
 
-const buildAddresses = (name: string) => ({ pixels: `/pixels/1/${name}`, facts: `/pixels/1/${name}/facts` });
-const FACTS = {
+const buildAddresses = (name: string) => ({ pixelsUrl: `/pixels/1/${name}`, metadataUrl: `/pixels/1/${name}/metadata` });
+const METADATA = {
   rows: 1, columns: 2, bits: 8, signed: false, inverted: false, stored_min: 3, stored_max: 4, padding: null,
   modality: { kind: "identity", slope: 1, intercept: 0, table_first: 0, table: [] },
   windows: [], voi_tables: [], automatic: { center: 3.5, width: 1 }, spacing: null, aspect: [1, 1], orientation: null,
@@ -14,7 +14,7 @@ function stubServer(): string[] {
   const requests: string[] = [];
   vi.stubGlobal("fetch", (address: string) => {
     requests.push(address);
-    return Promise.resolve(new Response(address.endsWith("/facts") ? JSON.stringify(FACTS) : new Uint8Array([3, 1])));
+    return Promise.resolve(new Response(address.endsWith("/metadata") ? JSON.stringify(METADATA) : new Uint8Array([3, 1])));
   });
   return requests;
 }
@@ -24,7 +24,7 @@ afterEach(() => vi.unstubAllGlobals());
 test("the first upcoming radiograph is fetched at once, and not again when it is shown", async () => {
   const requests = stubServer();
   fetchFirst([buildAddresses("pa"), buildAddresses("lateral")]);
-  expect(requests).toEqual(["/pixels/1/pa", "/pixels/1/pa/facts"]);
+  expect(requests).toEqual(["/pixels/1/pa", "/pixels/1/pa/metadata"]);
   await loadPicture(buildAddresses("pa"));
   expect(requests).toHaveLength(2);
 });

@@ -1,4 +1,5 @@
-// Selects the source of each field's value. There is a row for each field in which a reviewer differs from the machine.
+// A table in which the adjudicator selects the source of each field's value: the original question, a reviewer, or an
+// own version. Fields in which a reviewer differs from the original question come first.
 
 import type { AdjudicationRequest, DisputeData, DisputedField, FieldDifference, OwnValues, ValueSource } from "../shared/api";
 import { growingTextArea, h, optionLetter } from "../shared/dom";
@@ -10,34 +11,35 @@ const LABELS: Record<DisputedField, string> = {
   task: "Task", category: "Category", difficulty: "Difficulty", boxes: "Boxes",
 }; // prettier-ignore
 
-let groupCount = 0;
+let tableCount = 0;
 
-export class Picks {
-  readonly root = h("div", { class: "picks" });
+export class FieldSourceTable {
+  readonly root = h("div", { class: "value-sources" });
   private decision: AdjudicationRequest["decision"] | null = null;
   private readonly sources = new Map<DisputedField, ValueSource>();
   private own: OwnValues = {};
-  private ownBoxesSource: ValueSource = "machine";
+  private ownBoxesSource: ValueSource = "original";
   private readonly fieldNames: DisputedField[];
   private readonly inputs = new Map<string, HTMLInputElement>();
   private readonly ownContainers = new Map<DisputedField, HTMLElement>();
   private readonly rejectBox: HTMLInputElement;
-  private readonly group: string;
+  private readonly inputNamePrefix: string;
   /** The headings of the versions. A narrow table shows them beside each value instead. */
   private readonly columns: string[];
 
-  /** `showBoxes(source)` starts own boxes from that source; null shows all boxes. */
+  /** `startOwnBoxes(source)` lets the adjudicator draw, starting from the boxes of that source. */
   constructor(
     private readonly data: DisputeData,
     private readonly onChange: () => void,
-    private readonly showBoxes: (start: ValueSource | null) => void,
+    private readonly startOwnBoxes: (source: ValueSource) => void,
+    private readonly showAllBoxes: () => void,
   ) {
-    groupCount += 1;
-    this.group = `settling-${groupCount}`;
+    tableCount += 1;
+    this.inputNamePrefix = `adjudication-${tableCount}`;
     const hasOptions = data.format === "single" || data.format === "multiple";
     this.fieldNames = [...new Set<DisputedField>([...data.fields.map(({ name }) => name), "answer", ...(hasOptions ? (["also_right"] as const) : []), "boxes"])];
-    this.rejectBox = h("input", { type: "checkbox", onchange: () => (this.rejectBox.checked ? this.reject() : this.acceptQuestion()) });
-    this.columns = ["Original", ...data.reviewers.map(({ name }) => name), "Own"];
+    this.rejectBox = h("input", { type: "checkbox", onchange: () => (this.rejectBox.checked ? this.reject() : this.keepQuestion()) });
+    this.columns = ["Original", ...data.reviewers.map(({ name }) => name), "Your version"];
     const disputed = data.fields.map(({ name }) => name);
     const others = this.fieldNames.filter((name) => !disputed.includes(name));
     const buildRows = (names: DisputedField[], className: string): HTMLElement | false => names.length > 0 && h("tbody", { class: className }, names.map((name) => this.buildRow(name)));
@@ -50,13 +52,13 @@ export class Picks {
 
   /** Whether the adjudicator's own boxes count. */
   get hasOwnBoxes(): boolean {
-    return this.decision === "stand" && this.sources.get("boxes") === "own";
+    return this.decision === "keep" && this.sources.get("boxes") === "own";
   }
 
-  /** Pick all fields from one reviewer or from the machine's question. */
-  pickAll(source: number | "machine"): void {
-    if (source !== "machine" && this.data.reviewers[source]?.decision === "reject") this.reject();
-    else for (const name of this.fieldNames) this.pick(name, source);
+  /** Select one reviewer, or the original question, as the source of all fields. */
+  selectForAll(source: number | "original"): void {
+    if (source !== "original" && this.data.reviewers[source]?.decision === "reject") this.reject();
+    else for (const name of this.fieldNames) this.select(name, source);
   }
 
   reject(): void {
@@ -66,7 +68,7 @@ export class Picks {
     this.onChange();
   }
 
-  /** Describes what is missing, or null. */
+  /** Returns a message about what is missing; null if nothing is. */
   describeMissing(): string | null {
     if (this.decision === null) return "Use one of the versions (1, 2), combine them field by field, or reject the question (X).";
     if (this.decision === "reject") return null;
@@ -76,48 +78,49 @@ export class Picks {
     return unfilled ? `Enter your own version of: ${LABELS[unfilled].toLowerCase()}.` : null;
   }
 
-  /** As the server takes it. Only called when nothing is missing. */
-  buildRequest(): Pick<AdjudicationRequest, "decision" | "picks" | "own"> {
-    if (this.decision !== "stand") return { decision: "reject", picks: {}, own: {} };
+  /** Builds the request. Call only if `describeMissing()` is null. */
+  buildRequest(): Pick<AdjudicationRequest, "decision" | "value_sources" | "own"> {
+    if (this.decision !== "keep") return { decision: "reject", value_sources: {}, own: {} };
     const own = Object.entries(this.own).filter(([name]) => this.sources.get(name as DisputedField) === "own");
-    return { decision: "stand", picks: Object.fromEntries(this.sources), own: Object.fromEntries(own) };
+    return { decision: "keep", value_sources: Object.fromEntries(this.sources), own: Object.fromEntries(own) };
   }
 
   private buildRow(name: DisputedField): HTMLElement {
     const field = this.data.fields.find((difference) => difference.name === name) ?? this.createUndisputedField(name);
     const buildChoice = (source: ValueSource, ...content: (Node | string)[]): HTMLElement => {
-      const input = h("input", { type: "radio", name: `${this.group}-${name}`, onchange: () => this.pick(name, source), "aria-label": `${LABELS[name]}: ${source}` });
+      const input = h("input", { type: "radio", name: `${this.inputNamePrefix}-${name}`, onchange: () => this.select(name, source), "aria-label": `${LABELS[name]}: ${source}` });
       this.inputs.set(`${name}/${source}`, input);
       return h("label", {}, input, h("span", { class: "value" }, content));
     };
     const buildCell = (column: number, className: string, ...content: HTMLElement[]): HTMLElement => h("td", { class: className, "data-column": this.columns[column] }, content);
-    const values = field.values.map((text, index) => (text === null ? buildCell(index + 1, "nothing", h("span", {}, "rejected")) : buildCell(index + 1, "", buildChoice(index, ...markChanges(field.machine, text)))));
+    const values = field.values.map((text, index) => (text === null ? buildCell(index + 1, "nothing", h("span", {}, "rejected")) : buildCell(index + 1, "", buildChoice(index, ...markChanges(field.original, text)))));
     const ownContainer = h("div", { class: "own" });
     this.ownContainers.set(name, ownContainer);
-    return h("tr", {}, h("th", { scope: "row" }, LABELS[name]), buildCell(0, "", buildChoice("machine", field.machine)), values, buildCell(this.columns.length - 1, "own-cell", buildChoice("own", "own"), ownContainer));
+    return h("tr", {}, h("th", { scope: "row" }, LABELS[name]), buildCell(0, "", buildChoice("original", field.original)), values, buildCell(this.columns.length - 1, "own-cell", buildChoice("own", "your version"), ownContainer));
   }
 
-  /** A field in which no reviewer differs from the machine. */
+  /** A field in which no reviewer differs from the original question. */
   private createUndisputedField(name: DisputedField): FieldDifference {
     const { data } = this;
-    const boxes = data.radiographs.flatMap((radiograph) => radiograph.machineBoxes ?? []).map(({ label }) => label).join("\n");
-    const machine = name === "answer" ? data.key : name === "boxes" ? boxes || "no box" : "none";
-    return { name, machine, values: data.reviewers.map(({ decision }) => (decision === "reject" ? null : machine)) };
+    const boxes = data.radiographs.flatMap((radiograph) => radiograph.originalBoxes ?? []).map(({ label }) => label).join("\n");
+    const original = name === "answer" ? data.key : name === "boxes" ? boxes || "no box" : "none";
+    return { name, original, values: data.reviewers.map(({ decision }) => (decision === "reject" ? null : original)) };
   }
 
-  private pick(name: DisputedField, source: ValueSource): void {
-    this.acceptQuestion();
+  private select(name: DisputedField, source: ValueSource): void {
+    this.keepQuestion();
     this.sources.set(name, source);
     const input = this.inputs.get(`${name}/${source}`);
     if (input) input.checked = true;
     this.ownContainers.get(name)?.replaceChildren(...(source === "own" ? this.buildOwnEditor(name) : []));
     if (source !== "own" && name !== "boxes") this.own = { ...this.own, [name]: undefined };
-    if (name === "boxes") this.showBoxes(source === "own" ? this.ownBoxesSource : null);
+    if (name === "boxes" && source === "own") this.startOwnBoxes(this.ownBoxesSource);
+    else if (name === "boxes") this.showAllBoxes();
     this.onChange();
   }
 
-  private acceptQuestion(): void {
-    this.decision = "stand";
+  private keepQuestion(): void {
+    this.decision = "keep";
     this.rejectBox.checked = false;
     this.root.classList.remove("rejected");
   }
@@ -146,14 +149,14 @@ export class Picks {
   }
 
   private buildBoxSources(): (Node | string)[] {
-    const buildSourceButton = (source: number | "machine"): HTMLElement => {
+    const buildSourceButton = (source: number | "original"): HTMLElement => {
       const onClick = (): void => {
         this.ownBoxesSource = source;
-        this.showBoxes(source);
+        this.startOwnBoxes(source);
       };
-      return h("button", { type: "button", onclick: onClick }, source === "machine" ? "original" : optionLetter(source));
+      return h("button", { type: "button", onclick: onClick }, source === "original" ? "original" : optionLetter(source));
     };
-    return [h("span", { class: "hint" }, "Draw on the radiograph. Start from "), buildSourceButton("machine"), ...this.data.reviewers.map((_, index) => buildSourceButton(index))];
+    return [h("span", { class: "hint" }, "Draw on the radiograph. Start from "), buildSourceButton("original"), ...this.data.reviewers.map((_, index) => buildSourceButton(index))];
   }
 
   private buildTextEditor(name: "stem" | "options" | "explanation" | "category", initialText: string): HTMLElement {
@@ -172,7 +175,7 @@ export class Picks {
     const isClosed = format === "closed";
     const choices = isClosed ? ["yes", "no"] : (this.own.options ?? this.data.options);
     const type = name === "answer" && format !== "multiple" ? "radio" : "checkbox";
-    const inputs = choices.map((text, index) => h("input", { type, name: `${this.group}-own-${name}`, "aria-label": `${LABELS[name]} ${isClosed ? text : optionLetter(index)}` }));
+    const inputs = choices.map((text, index) => h("input", { type, name: `${this.inputNamePrefix}-own-${name}`, "aria-label": `${LABELS[name]} ${isClosed ? text : optionLetter(index)}` }));
     const readInputs = (): void => {
       const checkedIndices = inputs.flatMap((input, index) => (input.checked ? [index] : []));
       if (name === "also_right") this.own.also_right = checkedIndices.map((index) => [index]);
