@@ -74,7 +74,7 @@ def add_to(subparsers: Subparsers) -> None:
     mail = commands.add_parser("mail", help="show or set a person's address for notices by e-mail")
     mail.add_argument("name", metavar="NAME")
     mail.add_argument("--address", metavar="ADDRESS", help="set this address; '' removes it")
-    mail.add_argument("--test", action="store_true", help="send a test mail to the address now")
+    mail.add_argument("--test", action="store_true", help="send a test e-mail to the address now")
     mail.set_defaults(run=_show_or_change_mail)
 
     first = commands.add_parser("first-admin", help="create a one-time code for the first admin")
@@ -158,7 +158,7 @@ def _show_or_change_mail(args: argparse.Namespace) -> int:
             raise Refused(f"{person.name} has no address. Set one: --address ADDRESS")
         settings = read_smtp_settings()
         send_mail(settings, compose_test_mail(settings, to=setting.address, now=now))
-        print(f"{settings.host}:{settings.port} accepted a test mail to {setting.address}.")
+        print(f"{settings.host}:{settings.port} accepted a test e-mail to {setting.address}.")
     return 0
 
 

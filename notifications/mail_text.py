@@ -1,4 +1,4 @@
-"""The text of a mail. It contains names of batches and studies, and no content of questions or comments."""
+"""The text of an e-mail. It has names of batches and studies, and no content of questions or comments."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _FOOTER = "You can switch these notices off in Overread under My account."
 def compose_notice_mail(
     notices: Sequence[Notice], settings: SmtpSettings, *, to: str, message_id: str, now: datetime
 ) -> EmailMessage:
-    """Compose the mail that reports ``notices`` to the address ``to``.
+    """Compose the e-mail that reports ``notices`` to the address ``to``.
 
     Args:
         notices: the events, at least one.
         settings: give the sender and the link to the app, if there is one.
         to: the address of the person.
-        message_id: the part before the @, the same if the mail is sent twice.
+        message_id: the part before the @, the same if the e-mail is sent twice.
         now: the time.
     """
     lines = "\n".join(
@@ -43,9 +43,9 @@ def compose_notice_mail(
 
 
 def compose_test_mail(settings: SmtpSettings, *, to: str, now: datetime) -> EmailMessage:
-    """Compose a mail that tests the settings."""
+    """Compose an e-mail that tests the settings."""
     text = "This is a test. Overread sends its notices this way."
-    return _compose(settings, to=to, subject="Test mail of Overread", text=text, now=now)
+    return _compose(settings, to=to, subject="Test e-mail from Overread", text=text, now=now)
 
 
 def _compose(settings: SmtpSettings, *, to: str, subject: str, text: str, now: datetime) -> EmailMessage:

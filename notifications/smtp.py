@@ -1,4 +1,4 @@
-"""The mail server: its settings, sending a mail, and the reasons of failures."""
+"""The mail server: its settings, sending an e-mail, and the reasons of failures."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class SmtpSettings:
 
 
 class MailNotSent(DomainError):
-    """A mail was not sent.
+    """An e-mail was not sent.
 
     ``code`` is the class of the error and the server's reply code, for the log. ``is_temporary`` states that
-    the same mail may be accepted later: a reply from 400 to 499 (RFC 5321, 4.2.1), or no connection.
+    the same e-mail may be accepted later: a reply from 400 to 499 (RFC 5321, 4.2.1), or no connection.
     """
 
     def __init__(self, text: str, *, code: str, is_temporary: bool) -> None:
@@ -80,7 +80,7 @@ def read_smtp_settings() -> SmtpSettings:
         InvalidValue: a setting is missing or not valid, or the password's file cannot be read.
     """
     if not is_mail_configured():
-        raise InvalidValue(_HOST, "is not set, so no mail is sent")
+        raise InvalidValue(_HOST, "is not set, so no e-mail is sent")
     security = _read(_SECURITY).lower() or Security.STARTTLS.value
     if security not in list(Security):
         raise InvalidValue(_SECURITY, f"must be {', '.join(Security)}, not {security!r}")
@@ -101,10 +101,10 @@ def read_smtp_settings() -> SmtpSettings:
 
 
 def send_mail(settings: SmtpSettings, message: EmailMessage) -> None:
-    """Send a mail and wait until the server has accepted it.
+    """Send an e-mail and wait until the server has accepted it.
 
     Raises:
-        MailNotSent: the server was not reached or refused the mail; the text names the reason.
+        MailNotSent: the server was not reached or refused the e-mail; the text names the reason.
     """
     context = ssl.create_default_context()
     try:
@@ -139,7 +139,7 @@ def _connect(settings: SmtpSettings, context: ssl.SSLContext) -> smtplib.SMTP:
 
 
 def _describe_failure(error: Exception, settings: SmtpSettings) -> str:
-    """Describe the reason and what to do. Contains neither the password nor the text of the mail."""
+    """Describe the reason and what to do. Contains neither the password nor the text of the e-mail."""
     server = f"{settings.host}:{settings.port}"
     match error:
         case smtplib.SMTPAuthenticationError():
@@ -157,7 +157,7 @@ def _describe_failure(error: Exception, settings: SmtpSettings) -> str:
         case smtplib.SMTPNotSupportedError():
             return f"{server} does not offer what the settings require: {error} Check {_SECURITY}."
         case smtplib.SMTPResponseException():
-            return f"{server} refused the mail ({_reply(error)})."
+            return f"{server} refused the e-mail ({_reply(error)})."
         case ssl.SSLError():
             reason = getattr(error, "verify_message", "") or error.reason or type(error).__name__
             way_out = f"Check {_SECURITY}, {_PORT} and the certificate."

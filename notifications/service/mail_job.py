@@ -1,4 +1,4 @@
-"""The background job that sends one mail, and the mails that were not sent."""
+"""The background job that sends one e-mail, and the e-mails that were not sent."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from storage.accounts.mail_settings import find_mail_setting
 from storage.accounts.people import load_person
 
 _LOG = logging.getLogger(__name__)
-#: The pauses before further tries, if the server refuses a mail temporarily or is not reached. A server that
-#: delays unknown senders (greylisting) accepts the mail after some minutes.
+#: The pauses before further tries, if the server refuses an e-mail temporarily or is not reached. A server
+#: that delays unknown senders (greylisting) accepts the e-mail after some minutes.
 RETRY_DELAYS = (timedelta(minutes=10), timedelta(minutes=30), timedelta(hours=2), timedelta(hours=8))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailParameters:
-    """The parameters of the job: the person, and the notices that the mail reports.
+    """The parameters of the job: the person, and the notices that the e-mail reports.
 
     ``tries`` is the number of failed tries, and ``problem`` the reason of the last one.
     """
@@ -37,12 +37,12 @@ class MailParameters:
 
 
 def merge_mails(waiting: MailParameters, added: MailParameters) -> MailParameters:
-    """Merge two mails to a person into one that keeps the tries of the waiting one."""
+    """Merge two e-mails to a person into one that keeps the tries of the waiting one."""
     return replace(waiting, notices=(*waiting.notices, *added.notices))
 
 
 def _send(job: JobRun[MailParameters]) -> None:
-    """Send the mail. A job that was killed after the server accepted the mail sends it again."""
+    """Send the e-mail. A job that was killed after the server accepted it sends the e-mail it again."""
     parameters = job.parameters
     with job.read_session() as db:
         person = load_person(db, person_id=parameters.person_id)
@@ -61,7 +61,7 @@ def _send(job: JobRun[MailParameters]) -> None:
     try:
         send_mail(settings, message)
     except MailNotSent as error:
-        _LOG.warning("the mail of job %s was not sent: %s", job.job.number, error.code)
+        _LOG.warning("the e-mail of job %s was not sent: %s", job.job.number, error.code)
         if not error.is_temporary or parameters.tries >= len(RETRY_DELAYS):
             raise
         _queue_retry(job, problem=str(error))
@@ -91,12 +91,12 @@ MAIL = JobKind(
     parameters=MailParameters,
     run=_send,
     max_concurrent=2,
-    failure_prefix="The mail was not sent.",
+    failure_prefix="The e-mail was not sent.",
 )
 
 
 def list_unsent_mails(db: Session, *, by: Person) -> list[tuple[Job, MailParameters]]:
-    """The latest mails that were not sent, the latest first: those given up and those to be tried again.
+    """The latest e-mails that were not sent, the latest first: those given up and those to be tried again.
 
     Dismissed ones are omitted.
 

@@ -54,6 +54,6 @@ def set_mail_address(  # allow writes-without-record: no part of gold depends on
 
 def _save(db: Session, person: Person, setting: MailSetting, now: datetime) -> MailSetting:
     if person.demo and setting.address:
-        raise Refused("Demo accounts get no mail, because many people use them.")
+        raise Refused("Demo accounts get no e-mail, because many people use them.")
     mail_setting_storage.save_mail_setting(db, person_id=person.id, setting=setting, now=now)
     return setting

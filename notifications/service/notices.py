@@ -1,4 +1,4 @@
-"""Queueing notices. Several notices to a person within some minutes become one mail."""
+"""Queueing notices. Several notices to a person within some minutes become one e-mail."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from notifications.smtp import is_mail_configured
 from storage.accounts.mail_settings import find_mail_setting
 from storage.accounts.people import list_people
 
-#: The time during which further notices are added to a mail.
+#: The time during which further notices are added to an e-mail.
 COLLECTION_TIME = timedelta(minutes=3)
 
 

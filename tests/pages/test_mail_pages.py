@@ -43,7 +43,7 @@ def press(page, label):
 
 
 def queue_notice(person) -> None:
-    """A notice whose time has come."""
+    """Queue a notice that is due."""
     past = datetime.now(UTC) - timedelta(minutes=10)
     with unit_of_work() as db:
         notifications.notify(
@@ -106,14 +106,14 @@ def test_an_admin_sets_the_address_of_another_person(sign_in_as, run_page, serve
     assert "ruth@example.org" in list(page.dataframe[0].value["E-mail"])
 
 
-def test_an_invalid_setting_is_named_to_the_admin(sign_in_as, run_page, server, monkeypatch):
+def test_an_invalid_setting_is_shown_to_the_admin(sign_in_as, run_page, server, monkeypatch):
     monkeypatch.setenv("OVERREAD_SMTP_PORT", "smtp")
     sign_in_as("ada", Role.ADMIN)
     text = read_text(run_page(PEOPLE))
     assert "Notices by e-mail can't be sent. OVERREAD_SMTP_PORT" in text
 
 
-def test_a_mail_that_was_not_sent_is_sent_again_by_an_admin(sign_in_as, run_page, server):
+def test_an_email_that_was_not_sent_is_sent_again_by_an_admin(sign_in_as, run_page, server):
     ruth = sign_in_as("ruth", Role.REVIEWER)
     with unit_of_work() as db:
         notifications.set_mail_address(
@@ -125,7 +125,7 @@ def test_a_mail_that_was_not_sent_is_sent_again_by_an_admin(sign_in_as, run_page
     sign_in_as("ada", Role.ADMIN)
     page = run_page(PEOPLE)
     text = read_text(page)
-    assert "1 mail could not be sent." in text
+    assert "1 e-mail could not be sent." in text
     assert "To Ruth, " in text
     assert "Batch May *2026*: questions were assigned to you" in text
     assert "refused the address (550 no such mailbox)" in text
@@ -136,7 +136,7 @@ def test_a_mail_that_was_not_sent_is_sent_again_by_an_admin(sign_in_as, run_page
     assert "could not be sent" not in read_text(page.run())
 
 
-def test_a_mail_that_is_refused_for_now_is_shown_with_its_next_try(sign_in_as, run_page, server):
+def test_an_email_that_is_refused_temporarily_is_shown_with_its_next_try(sign_in_as, run_page, server):
     ada = sign_in_as("ada", Role.ADMIN)
     with unit_of_work() as db:
         notifications.set_mail_address(
@@ -146,7 +146,7 @@ def test_a_mail_that_is_refused_for_now_is_shown_with_its_next_try(sign_in_as, r
     queue_notice(ada)
     run_waiting_jobs()
     text = read_text(run_page(PEOPLE))
-    assert "1 mail will be sent again automatically." in text
+    assert "1 e-mail will be sent again automatically." in text
     assert "To Ada, next try at " in text
     assert "refused the address for now (451 4.7.1 greylisted, try again later)" in text
     assert "could not be sent" not in text

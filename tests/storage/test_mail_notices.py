@@ -375,7 +375,7 @@ def test_a_server_that_is_down_undoes_nothing_and_the_mail_can_be_sent_again(wor
         f"localhost:{port} could not be reached: Connection refused. Check OVERREAD_SMTP_HOST and "
         "OVERREAD_SMTP_PORT."
     )
-    assert f"the mail of job {job.number} was not sent: ConnectionRefusedError" in caplog.text
+    assert f"the e-mail of job {job.number} was not sent: ConnectionRefusedError" in caplog.text
     assert "ruth" not in caplog.text
     with running_mail_server(port=port) as server:
         with unit_of_work(world.engine) as db:
@@ -468,5 +468,5 @@ def test_an_invalid_address_is_refused(world, address):
 def test_a_demo_account_has_no_address(world):
     with unit_of_work(world.engine) as db:
         db.execute(update(PersonRow).where(PersonRow.name == "ruth").values(demo=True))
-    with pytest.raises(Refused, match="Demo accounts get no mail"), unit_of_work(world.engine) as db:
+    with pytest.raises(Refused, match="Demo accounts get no e-mail"), unit_of_work(world.engine) as db:
         notifications.set_mail_address(db, by=BY, name="ruth", address="ruth@example.org", now=NOW)

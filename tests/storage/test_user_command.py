@@ -189,6 +189,6 @@ def test_an_address_for_notices_is_set_shown_and_tested(run, monkeypatch):
         status, output, _ = run("mail", "anna", "--address", "anna@example.org", "--test")
     assert (status, output) == (
         0,
-        (f"anna: anna@example.org\nlocalhost:{server.port} accepted a test mail to anna@example.org.\n"),
+        (f"anna: anna@example.org\nlocalhost:{server.port} accepted a test e-mail to anna@example.org.\n"),
     )
-    assert [mail["Subject"] for mail in server.mails] == ["Test mail of Overread"]
+    assert [mail["Subject"] for mail in server.mails] == ["Test e-mail from Overread"]

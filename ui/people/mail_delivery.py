@@ -32,7 +32,7 @@ def describe_mail_setting(setting: MailSetting | None) -> str:
 
 
 def show_address_form(person: Person, settings: Mapping[int, MailSetting]) -> None:
-    """Draw the form for another person's address; nothing if this server sends no mail."""
+    """Draw the form for another person's address; nothing if this server sends no e-mail."""
     if not is_mail_configured() or person.demo:
         return
     setting = settings.get(person.id, MailSetting())
@@ -55,7 +55,7 @@ def show_address_form(person: Person, settings: Mapping[int, MailSetting]) -> No
 
 
 def show_mail_delivery(people: list[Person], person: Person) -> None:
-    """Draw what is wrong with the settings, and the latest mails that were not sent."""
+    """Draw what is wrong with the settings, and the latest e-mails that were not sent."""
     if not is_mail_configured():
         st.caption("Notices by e-mail are off: no mail server is configured (OVERREAD_SMTP_HOST).")
         return
@@ -71,12 +71,12 @@ def show_mail_delivery(people: list[Person], person: Person) -> None:
     waiting = [mail for mail in unsent if mail[0].is_active]
     failures = [mail for mail in unsent if not mail[0].is_active]
     if waiting:
-        st.info(f"{count_text(len(waiting), 'mail')} will be sent again automatically.")
+        st.info(f"{count_text(len(waiting), 'e-mail')} will be sent again automatically.")
         for job, parameters in waiting[:_SHOWN]:
             due = format_clock_time(job.not_before) if job.not_before else "now"
             _describe_mail(f"next try at {due}", parameters, names, problem=parameters.problem)
     if failures:
-        st.warning(f"{count_text(len(failures), 'mail')} could not be sent.")
+        st.warning(f"{count_text(len(failures), 'e-mail')} could not be sent.")
         for job, parameters in failures[:_SHOWN]:
             _show_failure(job, parameters, names)
     show_notice("mail-delivery")

@@ -15,7 +15,7 @@ _NOTICE_KEY = "own-mail"
 
 
 def show_own_mail(person: Person) -> None:
-    """Draw the form; nothing if this server sends no mail, or for a demo account."""
+    """Draw the form; nothing if this server sends no e-mail, or for a demo account."""
     if not is_mail_configured() or person.demo:
         return
     with read_only_session() as db:
@@ -37,7 +37,7 @@ def show_own_mail(person: Person) -> None:
             value=setting.wanted,
             key=f"{form_key}-wanted",
             help="When questions are assigned to you, a comment is written to you, or a reader study is "
-            "opened for you. Mails contain no question, no comment and no patient data.",
+            "opened for you. E-mails contain no question, no comment and no patient data.",
         )
         st.form_submit_button(
             "Save", on_click=run_action, args=(_save, form_key), kwargs={"notice_key": _NOTICE_KEY}
