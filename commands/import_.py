@@ -26,10 +26,10 @@ from intake.service import (
     Mapping,
     dry_run,
     import_questions,
-    list_ready_mappings,
+    list_builtin_mappings,
+    load_builtin_mapping,
     load_deidentification,
     load_mapping,
-    load_ready_mapping,
 )
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
@@ -63,7 +63,7 @@ def add_to(subparsers: Subparsers) -> None:
         "--mapping",
         metavar="MAP.toml",
         help="a mapping file (docs/formats/mapping.md), or the name of one that ships with Overread: "
-        + ", ".join(list_ready_mappings()),
+        + ", ".join(list_builtin_mappings()),
     )
     questions.add_argument(
         "--dry-run",
@@ -194,7 +194,7 @@ def _load_mapping(path_or_name: str | None) -> Mapping | None:
         return None
     path = Path(path_or_name)
     if not path.is_file():
-        return load_ready_mapping(path_or_name)
+        return load_builtin_mapping(path_or_name)
     try:
         return load_mapping(path.read_text(encoding="utf-8-sig"), path.name)
     except (OSError, UnicodeDecodeError) as error:

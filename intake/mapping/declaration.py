@@ -178,7 +178,7 @@ class Fields(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defa
 
 
 class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """How the file is read; what is not given is recognised from the file."""
+    """How the file is read; settings that are not stated are detected from the file."""
 
     table: Annotated[
         str | None,
@@ -311,20 +311,20 @@ def load_mapping(text: str, file_name: str) -> Mapping:
     return mapping
 
 
-def list_ready_mappings() -> list[str]:
+def list_builtin_mappings() -> list[str]:
     """Return the names of the mapping files that ship with Overread."""
     return sorted(path.stem for path in READY_FOLDER.glob("*.toml"))
 
 
-def load_ready_mapping(name: str) -> Mapping:
+def load_builtin_mapping(name: str) -> Mapping:
     """Read a mapping file that ships with Overread.
 
     Raises:
         InvalidValue: there is no mapping of this name.
     """
-    if name not in list_ready_mappings():
+    if name not in list_builtin_mappings():
         raise InvalidValue(
-            "mapping", f"{name!r} is neither a file nor one of {', '.join(list_ready_mappings())}"
+            "mapping", f"{name!r} is neither a file nor one of {', '.join(list_builtin_mappings())}"
         )
     return load_mapping((READY_FOLDER / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
 

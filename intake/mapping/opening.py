@@ -24,7 +24,7 @@ __all__ = ["OpenedFile", "detect_mapped_container", "open_mapped_file", "open_re
 _RECORDS_TRIED = 100
 
 
-def detect_mapped_container(path: Path, given: Input) -> Container:
+def detect_mapped_container(path: Path, input_settings: Input) -> Container:
     """Return the structure of a file that a mapping reads, from its first bytes.
 
     Raises:
@@ -32,12 +32,12 @@ def detect_mapped_container(path: Path, given: Input) -> Container:
     """
     if path.is_dir():
         return Container.MEMBERS
-    kind = given.kind or detect_kind(path)
+    kind = input_settings.kind or detect_kind(path)
     if kind in ("coco", "label-studio"):
         return Container.ARRAY
     if kind != "json":
         return Container.ROWS
-    return Container.ARRAY if given.records else QuestionFile(path).detect_container()
+    return Container.ARRAY if input_settings.records else QuestionFile(path).detect_container()
 
 
 def open_mapped_file(path: Path, mapping: Mapping, file_stem: str) -> OpenedFile:

@@ -35,13 +35,13 @@ _MEMBER = re.compile(r"[^.\[\]?$@]+")
 class TableSample:
     """The first records of a file, their names, and the paths to their values, in the order of the file.
 
-    ``given`` describes how the file is read: where its records are, and whether it contains NaN.
+    ``input_settings`` describes how the file is read: where its records are, and whether it contains NaN.
     """
 
     names: tuple[int | str, ...]
     records: tuple[Any, ...]
     columns: tuple[str, ...]
-    given: Input = field(default_factory=Input)
+    input_settings: Input = field(default_factory=Input)
 
     def find_texts(self, column: str) -> list[list[str]]:
         """Return the texts of a column for each record; an empty list for a record without a text."""
@@ -60,7 +60,7 @@ def read_sample(path: Path) -> TableSample:
         Refused: reading the file needed too much time or memory.
     """
     with closing(parse_in_process("intake.mapping.sample", path, {})) as parts:
-        error, given, names, content = next(parts)
+        error, input_settings, names, content = next(parts)
     if error is not None:
         raise InvalidValue(*error)
     records = msgspec.json.decode(content)
@@ -73,7 +73,7 @@ def read_sample(path: Path) -> TableSample:
         names=tuple(names),
         records=tuple(records),
         columns=tuple(columns)[:_MAX_COLUMNS],
-        given=convert_plain(given, Input),
+        input_settings=convert_plain(input_settings, Input),
     )
 
 
@@ -101,8 +101,8 @@ def list_columns(record: Any) -> list[str]:  # noqa: ANN401  # any JSON value
 def _read(options: dict[str, Any]) -> Iterator[Any]:
     path = Path(options["path"])
     try:
-        given = _describe_file(path)
-        records = open_record_file(path, given).read_records()
+        input_settings = _describe_file(path)
+        records = open_record_file(path, input_settings).read_records()
         named: list[tuple[int | str, bytes]] = []
         problem = InvalidValue("file", "has no records")
         for name, raw in islice(records, _ROWS):
@@ -113,7 +113,7 @@ def _read(options: dict[str, Any]) -> Iterator[Any]:
         if not named:
             raise problem
         content = b"[" + b",".join(raw for _, raw in named) + b"]"
-        yield None, msgspec.to_builtins(given), [name for name, _ in named], content
+        yield None, msgspec.to_builtins(input_settings), [name for name, _ in named], content
     except InvalidValue as error:
         yield (error.field, error.reason), {}, [], b""
 

@@ -1,4 +1,4 @@
-"""Suggests a mapping for a table with unknown columns, by names and contents, and finds frequent mistakes."""
+"""Suggests a mapping for a table with unknown columns, by names and contents, and finds layout issues."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from intake.mapping.declaration import (
     Mapping,
     MappingFile,
     Rule,
-    list_ready_mappings,
-    load_ready_mapping,
+    list_builtin_mappings,
+    load_builtin_mapping,
 )
 from intake.mapping.paths import follow
 from intake.mapping.sample import TableSample
@@ -72,15 +72,15 @@ _OPTION_SEPARATORS = ("|", ";", "\n", " / ", ",")
 _LETTERED_CELL = re.compile(r"^\s*(\(?)A([.):])\s.*\s\(?B\2\s", re.DOTALL)
 #: The first suggested extension of image names without one, if no images were delivered.
 _USUAL_SUFFIX = ".png"
-_MAX_NAMES_LISTED = 5
+_MAX_SUFFIX_FIXES = 5
 #: (yes, no) as other programs write them.
 _YES_NO_PAIRS = (("1", "0"), ("true", "false"), ("y", "n"), ("ja", "nein"), ("oui", "non"), ("sí", "no"))
 _FOLDER = re.compile(r"^.*[/\\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mistake:
-    """A frequent mistake that was found in a table, and its corrections, the most likely one first.
+class LayoutIssue:
+    """A frequent layout of a table that needs a rule, and the possible rules, the most likely one first.
 
     ``fixes`` are (value, text for a button); the value is an argument of :func:`build_mapping`.
     """
@@ -90,12 +90,17 @@ class Mistake:
     fixes: tuple[tuple[str, str], ...]
 
 
-def find_ready_mapping(sample: TableSample) -> Mapping | None:
-    """Return the mapping that ships with Overread whose columns all occur in the sample, or None."""
-    for name in list_ready_mappings():
-        mapping = load_ready_mapping(name)
-        given = mapping.content.input
-        if given.columns or given.files or given.records or given.kind in ("coco", "label-studio"):
+def find_builtin_mapping(sample: TableSample) -> Mapping | None:
+    """Return the built-in mapping whose columns all occur in the sample, or None."""
+    for name in list_builtin_mappings():
+        mapping = load_builtin_mapping(name)
+        settings = mapping.content.input
+        if (
+            settings.columns
+            or settings.files
+            or settings.records
+            or settings.kind in ("coco", "label-studio")
+        ):
             continue
         needed = {path for _, path in mapping.list_paths() if not path.root and not path.optional}
         # a mapping of question, answer and image alone would match most tables
@@ -138,17 +143,17 @@ def guess_columns(sample: TableSample) -> dict[str, tuple[str, ...]]:
     return {field: guessed[field] for field in FIELD_NAMES if field in guessed}
 
 
-def find_mistakes(
+def find_layout_issues(
     sample: TableSample, columns: MappingType[str, tuple[str, ...]], image_names: frozenset[str] = frozenset()
-) -> tuple[Mistake, ...]:
-    """Return the frequent mistakes in a table.
+) -> tuple[LayoutIssue, ...]:
+    """Return the frequent layout issues of a table.
 
     Args:
         sample: the first records of the table.
         columns: the columns of each field.
         image_names: the names of the delivered images; empty if there are none.
     """
-    found = (
+    candidates = (
         _find_numbered_answers(sample, columns),
         _find_named_answers(sample, columns),
         _find_yes_no_words(sample, columns),
@@ -158,22 +163,22 @@ def find_mistakes(
         _find_bare_image_names(sample, columns, image_names),
         _find_image_folders(sample, columns, image_names),
     )
-    return tuple(mistake for mistake in found if mistake is not None)
+    return tuple(issue for issue in candidates if issue is not None)
 
 
 def build_mapping(
     name: str,
     columns: MappingType[str, tuple[str, ...]],
     fixes: MappingType[str, str],
-    given: Input | None = None,
+    input_settings: Input | None = None,
 ) -> MappingFile:
     """Build a mapping of columns to fields.
 
     Args:
         name: the name of the format.
         columns: the columns of each field.
-        fixes: the chosen correction by name of the mistake; an empty text for none.
-        given: how the file is read; by default everything is recognised.
+        fixes: the chosen fix by name of the layout issue; an empty text for none.
+        input_settings: how the file is read; by default this is detected from the file.
 
     Raises:
         InvalidValue: a required field has no column.
@@ -186,9 +191,10 @@ def build_mapping(
         for field, chosen in columns.items()
         if chosen
     }
-    key_form = fixes.get("numbers") or fixes.get("texts")
-    if key_form:
-        rules["answer"] = AnswerRule(from_=columns["answer"][0], as_=key_form)  # type: ignore[arg-type]  # of a fix
+    key_notation = fixes.get("numbers") or fixes.get("texts")
+    if key_notation:
+        # A fix of a layout issue, so it is one of the allowed values.
+        rules["answer"] = AnswerRule(from_=columns["answer"][0], as_=key_notation)  # type: ignore[arg-type]  # see above
     if fixes.get("names"):
         letters = {column: option_letter(index) for index, column in enumerate(columns["options"])}
         rules["answer"] = AnswerRule(from_=columns["answer"][0], values=dict(letters), as_="letter")
@@ -211,16 +217,18 @@ def build_mapping(
     content = MappingFile(
         format="overread.mapping/1",
         name=_make_name(name),
-        input=given or Input(),
-        fields=Fields(**rules),  # type: ignore[arg-type]  # rules of their fields
+        input=input_settings or Input(),
+        fields=Fields(**rules),  # type: ignore[arg-type]  # each rule has the type of its field
     )
     content.expects.fields = expected
     return content
 
 
-# ------------------------------------------------------------------------------------------------- mistakes
-def _find_numbered_answers(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
-    """Detect answer keys that are numbers of options, which may count from 0 or from 1."""
+# -------------------------------------------------------------------------------------------- layout issues
+def _find_numbered_answers(
+    sample: TableSample, columns: MappingType[str, tuple[str, ...]]
+) -> LayoutIssue | None:
+    """Detect answer keys that are option numbers, which may start at 0 or at 1."""
     pairs = _pair_answers(sample, columns)
     if not pairs or not all(answer.isdecimal() for answer, _ in pairs):
         return None
@@ -234,34 +242,36 @@ def _find_numbered_answers(sample: TableSample, columns: MappingType[str, tuple[
     }
     order = ("number", "index") if from_one and not from_zero else ("index", "number")
     certainty = (
-        "0 occurs, so they count from 0."
+        "0 occurs, so numbering starts at 0."
         if from_zero
-        else "The highest is the number of options, so they count from 1."
+        else "The highest answer equals the number of options, so numbering starts at 1."
         if from_one
-        else "They may count from 0 or from 1: compare some questions with their images."
+        else "Numbering may start at 0 or at 1: compare some questions with their images."
     )
-    return Mistake(
+    return LayoutIssue(
         name="numbers",
-        text=f"The answers are numbers of options. {certainty}",
+        text=f"The answers are option numbers. {certainty}",
         fixes=tuple(ways[way] for way in order),
     )
 
 
-def _find_named_answers(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
-    """Detect answer keys that are names of the columns of options, such as "Option 2"."""
+def _find_named_answers(
+    sample: TableSample, columns: MappingType[str, tuple[str, ...]]
+) -> LayoutIssue | None:
+    """Detect answer keys that are names of option columns, such as "Option 2"."""
     chosen = columns.get("options", ())
     pairs = _pair_answers(sample, columns)
     names = {column.strip().casefold() for column in chosen if len(column.strip()) > 1}
     if len(chosen) < 2 or not pairs or not all(answer.casefold() in names for answer, _ in pairs):
         return None
-    return Mistake(
+    return LayoutIssue(
         name="names",
-        text=f"The answers are names of the columns of options, such as “{pairs[0][0]}”.",
+        text=f"The answers are names of option columns, such as “{pairs[0][0]}”.",
         fixes=(("letter", "Take the option in that column"),),
     )
 
 
-def _find_yes_no_words(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
+def _find_yes_no_words(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> LayoutIssue | None:
     """Detect questions without options whose answers are yes and no in other words."""
     if not columns.get("answer") or columns.get("options"):
         return None
@@ -270,7 +280,7 @@ def _find_yes_no_words(sample: TableSample, columns: MappingType[str, tuple[str,
     if pair is None:
         return None
     yes, no = pair
-    return Mistake(
+    return LayoutIssue(
         name="yes_no",
         text=f"All answers are “{yes}” or “{no}”.",
         fixes=((f"{yes}|{no}", f"“{yes}” means yes, “{no}” means no"),),
@@ -279,8 +289,8 @@ def _find_yes_no_words(sample: TableSample, columns: MappingType[str, tuple[str,
 
 def _find_image_folders(
     sample: TableSample, columns: MappingType[str, tuple[str, ...]], image_names: frozenset[str]
-) -> Mistake | None:
-    """Detect names of images with folders that the delivered images do not have."""
+) -> LayoutIssue | None:
+    """Detect image names with folders that the delivered images do not have."""
     if not columns.get("images"):
         return None
     names = set(_list_image_names(sample, columns["images"]))
@@ -291,14 +301,16 @@ def _find_image_folders(
     delivered = image_names | {str(PurePosixPath(name).with_suffix("")) for name in image_names}
     if not (files & delivered if image_names else is_absolute):
         return None
-    return Mistake(
+    return LayoutIssue(
         name="folders",
-        text=f"Names of images have folders, such as “{min(names)}”.",
+        text=f"Image names include folders, such as “{min(names)}”.",
         fixes=(("remove", "Use the file's name only"),),
     )
 
 
-def _find_joined_options(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
+def _find_joined_options(
+    sample: TableSample, columns: MappingType[str, tuple[str, ...]]
+) -> LayoutIssue | None:
     """Detect tables that have all options of a question in one cell."""
     chosen = columns.get("options", ())
     if len(chosen) != 1:
@@ -311,7 +323,7 @@ def _find_joined_options(sample: TableSample, columns: MappingType[str, tuple[st
     lettered = _LETTERED_CELL.match(cells[0])
     if lettered and all(_LETTERED_CELL.match(cell) for cell in cells):
         letter = f"{lettered[1]}A{lettered[2]}"
-        return Mistake(
+        return LayoutIssue(
             name="cell",
             text="All options are in one cell.",
             fixes=((letter, f"Split before each letter ({letter} …)"),),
@@ -320,14 +332,14 @@ def _find_joined_options(sample: TableSample, columns: MappingType[str, tuple[st
     if not separators:
         return None
     shown = {"\n": "line break"}
-    return Mistake(
+    return LayoutIssue(
         name="cell",
         text="All options are in one cell.",
         fixes=tuple((mark, f"Split at {shown.get(mark, f'“{mark.strip()}”')}") for mark in separators),
     )
 
 
-def _find_answer_texts(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
+def _find_answer_texts(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> LayoutIssue | None:
     """Detect answer keys that are texts of options."""
     pairs = _pair_answers(sample, columns)
     if not pairs:
@@ -338,23 +350,23 @@ def _find_answer_texts(sample: TableSample, columns: MappingType[str, tuple[str,
     )
     if matching < len(pairs) / 2 or all(answer.isdecimal() for answer, _ in pairs):
         return None
-    return Mistake(
+    return LayoutIssue(
         name="texts",
         text=f"The answers are the texts of options ({matching:,} of {len(pairs):,} match one exactly).",
         fixes=(("text", "Find the option with that text"),),
     )
 
 
-def _find_missing_ids(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> Mistake | None:
+def _find_missing_ids(sample: TableSample, columns: MappingType[str, tuple[str, ...]]) -> LayoutIssue | None:
     fixes = (("number", "Make ids from the file's name and the record's number"),)
     if not columns.get("id"):
-        return Mistake(name="ids", text="No column contains ids of questions.", fixes=fixes)
+        return LayoutIssue(name="ids", text="No column contains ids of questions.", fixes=fixes)
     ids = [texts[0] if texts else "" for texts in sample.find_texts(columns["id"][0])]
     missing, repeated = ids.count(""), len(ids) - len(set(ids))
     if not missing and not repeated:
         return None
     problem = f"is empty in {missing:,}" if missing else f"repeats in {repeated:,}"
-    return Mistake(
+    return LayoutIssue(
         name="ids",
         text=f"The column “{columns['id'][0]}” {problem} of the first {len(ids):,} records.",
         fixes=fixes,
@@ -363,7 +375,7 @@ def _find_missing_ids(sample: TableSample, columns: MappingType[str, tuple[str, 
 
 def _find_bare_image_names(
     sample: TableSample, columns: MappingType[str, tuple[str, ...]], image_names: frozenset[str]
-) -> Mistake | None:
+) -> LayoutIssue | None:
     if not columns.get("images"):
         return None
     names = _list_image_names(sample, columns["images"])
@@ -377,10 +389,10 @@ def _find_bare_image_names(
         ".dcm",
     }
     ordered = sorted(suffixes, key=lambda suffix: (suffix != _USUAL_SUFFIX, suffix))
-    return Mistake(
+    return LayoutIssue(
         name="suffix",
-        text=f"Names of images have no ending, such as “{bare[0]}”.",
-        fixes=tuple((suffix, f"Add {suffix}") for suffix in ordered[:_MAX_NAMES_LISTED]),
+        text=f"Image names have no file extension, such as “{bare[0]}”.",
+        fixes=tuple((suffix, f"Add {suffix}") for suffix in ordered[:_MAX_SUFFIX_FIXES]),
     )
 
 
@@ -397,10 +409,11 @@ def _pair_answers(
     answers = sample.find_texts(columns["answer"][0])
     by_column = [sample.find_texts(column) for column in columns["options"]]
     options = [[text for texts in row for text in texts] for row in zip(*by_column, strict=True)]
-    cell = _find_joined_options(sample, columns)
-    if cell is not None and len(cell.fixes[0][0]) == 1:
+    joined_options = _find_joined_options(sample, columns)
+    if joined_options is not None and len(joined_options.fixes[0][0]) == 1:
         options = [
-            [part.strip() for part in row[0].split(cell.fixes[0][0])] if row else [] for row in options
+            [part.strip() for part in row[0].split(joined_options.fixes[0][0])] if row else []
+            for row in options
         ]
     return [
         (answer[0], row) for answer, row in zip(answers, options, strict=True) if len(answer) == 1 and row

@@ -23,7 +23,7 @@ from domain.errors import InvalidValue
 from domain.people import Action, Person, require
 from imaging.guarded_decoder import GuardedDecoder
 from intake.archives import unpack_archive
-from intake.mapping.declaration import Mapping, list_ready_mappings, load_mapping, load_ready_mapping
+from intake.mapping.declaration import Mapping, list_builtin_mappings, load_builtin_mapping, load_mapping
 from intake.parsed_batch import ParsedBatch
 from intake.parsing_process import LARGE_FILE_BYTES, check_mapping_fits, parse_batches_in_process
 from intake.preview import DryRun, FilePreview, dry_run, open_image_source, preview_file
@@ -61,10 +61,10 @@ __all__ = [
     "describe_stored_attributes",
     "dry_run",
     "import_questions",
-    "list_ready_mappings",
+    "list_builtin_mappings",
+    "load_builtin_mapping",
     "load_deidentification",
     "load_mapping",
-    "load_ready_mapping",
     "preview_file",
     "unpack_images",
 ]

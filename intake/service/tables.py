@@ -19,10 +19,10 @@ from intake.mapping.sample import TableSample, read_sample
 from intake.mapping.suggestions import (
     FIELD_NAMES,
     REQUIRED_FIELDS,
-    Mistake,
+    LayoutIssue,
     build_mapping,
-    find_mistakes,
-    find_ready_mapping,
+    find_builtin_mapping,
+    find_layout_issues,
     guess_columns,
 )
 from intake.mapping.templates import KINDS, build_template
@@ -33,13 +33,13 @@ __all__ = [
     "FIELD_NAMES",
     "KINDS",
     "REQUIRED_FIELDS",
-    "Mistake",
+    "LayoutIssue",
     "TableSample",
     "TriedRecord",
     "build_template",
     "create_mapping",
-    "find_mistakes",
-    "find_ready_mapping",
+    "find_builtin_mapping",
+    "find_layout_issues",
     "guess_columns",
     "list_saved_mappings",
     "load_sample",
@@ -77,20 +77,20 @@ def create_mapping(
     name: str,
     columns: MappingType[str, tuple[str, ...]],
     fixes: MappingType[str, str],
-    given: Input | None = None,
+    input_settings: Input | None = None,
 ) -> Mapping:
     """The mapping of chosen columns and fixes, with the text of its file.
 
     Args:
         name: of the mapping.
         columns: the columns of each field.
-        fixes: the chosen correction by name of the mistake.
-        given: how the file is read, as in its sample.
+        fixes: the chosen fix by name of the layout issue.
+        input_settings: how the file is read, as in its sample.
 
     Raises:
         InvalidValue: a field that every question needs has no column.
     """
-    content = build_mapping(name, columns, fixes, given)
+    content = build_mapping(name, columns, fixes, input_settings)
     return load_mapping(write_mapping(content), f"{content.name}.toml")
 
 

@@ -1,4 +1,4 @@
-"""The ready mapping files bring in five public collections; the counts are compared with the source files."""
+"""The built-in mapping files import five public collections; counts are compared with the source files."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from accounts.service import command_line_person
 from domain.checks import Check
-from intake.service import dry_run, load_ready_mapping
+from intake.service import dry_run, load_builtin_mapping
 from quality.service import load_check_report
 from storage.intake.questions import load_questions
 from storage.rows.datasets import QuestionRow
@@ -116,7 +116,7 @@ FLAGGED = {"iu-vqa-cares": {(Check.FORMAT, "explanation"): 2, (Check.TYPES, "ste
 def test_counts_by_format_task_and_refusal_are_those_of_the_source(sqlite_engine, tmp_path, name):
     importer = Importer(sqlite_engine, tmp_path)
     expected = EXPECTED[name]()
-    report = importer.from_path(COLLECTIONS / FILES[name], mapping=load_ready_mapping(name), skip_bad=True)
+    report = importer.from_path(COLLECTIONS / FILES[name], mapping=load_builtin_mapping(name), skip_bad=True)
     with read_only_session(sqlite_engine) as db:
         rows = db.execute(select(QuestionRow.format, QuestionRow.task)).all()
         flagged = load_check_report(db, by=BY, dataset="d")
@@ -132,7 +132,7 @@ def test_counts_by_format_task_and_refusal_are_those_of_the_source(sqlite_engine
 @pytest.mark.parametrize("name", EXPECTED)
 def test_dry_run_counts_what_an_import_does(name):
     expected = EXPECTED[name]()
-    result = dry_run(by=BY, path=COLLECTIONS / FILES[name], mapping=load_ready_mapping(name), images=None)
+    result = dry_run(by=BY, path=COLLECTIONS / FILES[name], mapping=load_builtin_mapping(name), images=None)
     assert result.formats == expected["formats"]
     assert result.tasks == {task or "none": count for task, count in expected["tasks"].items()}
     assert (result.filtered, result.refused_fields) == (expected["filtered"], expected["refused"])
@@ -146,7 +146,7 @@ def test_both_files_of_halt_medvqa_come_in_by_one_mapping(sqlite_engine, tmp_pat
     for name, key_column in (("fake_qa_shuffle", "answer_id"), ("pmc_vqa_nota1K", "answer")):
         path = COLLECTIONS / "halt-medvqa" / f"{name}.json"
         records = json.loads(path.read_text(encoding="utf-8"))
-        report = importer.from_path(path, mapping=load_ready_mapping("halt-medvqa"))
+        report = importer.from_path(path, mapping=load_builtin_mapping("halt-medvqa"))
         assert (report.questions, report.refused, report.filtered) == (len(records), 0, 0)
         for number, record in enumerate(records, start=1):
             options = record.get("option") or {letter: record[f"choice_{letter}"] for letter in "ABCD"}
@@ -171,7 +171,7 @@ def test_boxes_of_coco_come_in_with_one_question_per_image_and_category(sqlite_e
     content = json.loads((COLLECTIONS / file).read_text(encoding="utf-8"))
     boxes = Counter((box["image_id"], box["category_id"]) for box in content["annotations"])
     importer = Importer(sqlite_engine, tmp_path)
-    report = importer.from_path(COLLECTIONS / file, mapping=load_ready_mapping("coco"), skip_bad=True)
+    report = importer.from_path(COLLECTIONS / file, mapping=load_builtin_mapping("coco"), skip_bad=True)
     assert (report.questions, report.refused) == (len(boxes), 0)
     with read_only_session(sqlite_engine) as db:
         questions = [question for _, question in load_questions(db, question_ids=range(1, len(boxes) + 1))]
@@ -179,7 +179,7 @@ def test_boxes_of_coco_come_in_with_one_question_per_image_and_category(sqlite_e
 
 
 def load_questions_by_id(name):
-    result = dry_run(by=BY, path=COLLECTIONS / FILES[name], mapping=load_ready_mapping(name), images=None)
+    result = dry_run(by=BY, path=COLLECTIONS / FILES[name], mapping=load_builtin_mapping(name), images=None)
     return {question.id: (question, exam) for question, exam in result.examples}
 
 

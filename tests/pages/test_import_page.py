@@ -168,8 +168,8 @@ def test_table_of_unknown_columns_comes_in_with_the_offered_fixes(page, folder):
     write_table(folder / "ours.csv")
     preview_file(page, folder / "ours.csv")
     labels = " ".join(radio.label for radio in page.radio)
-    for mistake in ("numbers of options", "in one cell", "No column contains ids", "have no ending"):
-        assert mistake in labels
+    for issue in ("are option numbers", "in one cell", "No column contains ids", "have no file extension"):
+        assert issue in labels
     click(page, "Import 4 records")
     assert wait_for_import().status is JobStatus.DONE
     with read_only_session() as db:

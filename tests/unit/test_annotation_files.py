@@ -1,11 +1,11 @@
-"""Boxes of COCO and Label Studio become questions by the ready mappings."""
+"""Boxes of COCO and Label Studio become questions by the built-in mappings."""
 
 import json
 
 import pytest
 
 from domain.errors import InvalidValue
-from intake.mapping.declaration import load_ready_mapping
+from intake.mapping.declaration import load_builtin_mapping
 from tests.unit.test_mapping_files import read_path
 
 CATEGORIES = [{"id": 1, "name": "Nodule"}, {"id": 2, "name": "Effusion"}]
@@ -18,7 +18,7 @@ IMAGES = [
 def read(tmp_path, content, mapping):
     path = tmp_path / "annotations.json"
     path.write_text(json.dumps(content), encoding="utf-8")
-    return read_path(path, load_ready_mapping(mapping))
+    return read_path(path, load_builtin_mapping(mapping))
 
 
 def annotate(number, image, category, box):

@@ -12,9 +12,9 @@ from commands.import_ import _print_dry_run
 from domain.errors import InvalidValue
 from intake.mapping.declaration import (
     SCHEMA_PATH,
-    list_ready_mappings,
+    list_builtin_mappings,
+    load_builtin_mapping,
     load_mapping,
-    load_ready_mapping,
     render_schema,
     write_mapping,
 )
@@ -104,18 +104,18 @@ def test_invalid_mapping_names_file_line_and_advice(text, line, reason):
     assert reason in refusal.value.reason
 
 
-@pytest.mark.parametrize("name", list_ready_mappings())
-def test_ready_mapping_is_valid_and_is_what_the_schema_describes(name):
+@pytest.mark.parametrize("name", list_builtin_mappings())
+def test_builtin_mapping_is_valid_and_is_what_the_schema_describes(name):
     import tomllib
 
-    mapping = load_ready_mapping(name)
+    mapping = load_builtin_mapping(name)
     assert mapping.content.name == name
     Draft202012Validator(json.loads(render_schema())).validate(tomllib.loads(mapping.text))
 
 
-@pytest.mark.parametrize("name", list_ready_mappings())
+@pytest.mark.parametrize("name", list_builtin_mappings())
 def test_mapping_that_is_written_reads_the_same(name):
-    content = load_ready_mapping(name).content
+    content = load_builtin_mapping(name).content
     assert load(write_mapping(content)).content == content
 
 
@@ -297,7 +297,7 @@ def test_records_of_chexbench_become_questions_if_they_have_options(tmp_path):
     content = {"Single Disease": [multiple_choice, binary], "Phrase Grounding": [grounding]}
     path = tmp_path / "data.json"
     path.write_text(json.dumps(content), encoding="utf-8")
-    result = read_path(path, load_ready_mapping("chexbench"))
+    result = read_path(path, load_builtin_mapping("chexbench"))
     assert (result.refusals, result.filtered) == ([], 1)
     first, second = (question for question, _ in result.examples)
     assert (first.options, first.answer) == (("Edema", "Pneumothorax", "No finding"), (1,))
@@ -328,7 +328,7 @@ def test_records_of_mimic_cxr_vqa_become_questions(tmp_path, kind, answers, expe
     }  # fmt: skip
     path = tmp_path / "train.json"
     path.write_text(json.dumps([record]), encoding="utf-8")
-    result = read_path(path, load_ready_mapping("mimic-cxr-vqa"))
+    result = read_path(path, load_builtin_mapping("mimic-cxr-vqa"))
     assert result.refusals == []
     question, exam = result.examples[0]
     assert (question.format, question.answer) == expected

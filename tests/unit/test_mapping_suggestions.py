@@ -1,4 +1,4 @@
-"""Columns of a table are recognised by name and content, and frequent mistakes are offered as fixes."""
+"""Columns of a table are recognised by name and content, and frequent layout issues are offered as fixes."""
 
 import csv
 import io
@@ -16,8 +16,8 @@ from intake.service.tables import (
     KINDS,
     build_template,
     create_mapping,
-    find_mistakes,
-    find_ready_mapping,
+    find_builtin_mapping,
+    find_layout_issues,
     guess_columns,
     load_sample,
     try_mapping,
@@ -41,12 +41,12 @@ def make_single_choice_record(number, **changes):
 
 
 def suggest(sample, image_names=frozenset()):
-    """(mapping with the first fix of each mistake, mistakes)."""
+    """(mapping with the first fix of each issue, issues)."""
     columns = guess_columns(sample)
-    mistakes = find_mistakes(sample, columns, image_names)
-    fixes = {mistake.name: mistake.fixes[0][0] for mistake in mistakes}
-    mapping = create_mapping("ours", columns, fixes, sample.given)
-    return mapping, {mistake.name: mistake for mistake in mistakes}
+    issues = find_layout_issues(sample, columns, image_names)
+    fixes = {issue.name: issue.fixes[0][0] for issue in issues}
+    mapping = create_mapping("ours", columns, fixes, sample.input_settings)
+    return mapping, {issue.name: issue for issue in issues}
 
 
 def read_questions(sample, mapping):
@@ -60,8 +60,8 @@ def test_the_simplest_records_need_no_choice():
         {"id": 1, "question": "Is there an effusion?", "answer": "No", "image": "a.png"},
         {"id": 2, "question": "What is seen?", "answer": "A nodule", "image": "b.png"},
     )
-    mapping, mistakes = suggest(sample)
-    assert mistakes == {}
+    mapping, issues = suggest(sample)
+    assert issues == {}
     questions = read_questions(sample, mapping)
     assert [(question.id, question.format, question.answer) for question in questions] == [
         ("1", "closed", "no"),
@@ -104,9 +104,9 @@ def test_numbers_of_options_are_offered_from_0_and_from_1(answers, first_way, in
     sample = make_sample(
         *(make_single_choice_record(number, answer=answer) for number, answer in enumerate(answers))
     )
-    mapping, mistakes = suggest(sample)
-    assert mistakes["numbers"].fixes[0][0] == first_way
-    assert {value for value, _ in mistakes["numbers"].fixes} == {"index", "number"}
+    mapping, issues = suggest(sample)
+    assert issues["numbers"].fixes[0][0] == first_way
+    assert {value for value, _ in issues["numbers"].fixes} == {"index", "number"}
     assert [question.answer for question in read_questions(sample, mapping)] == indices
 
 
@@ -124,8 +124,8 @@ def test_options_in_one_cell_are_split(cell):
     sample = make_sample(
         make_single_choice_record(1, options=cell), make_single_choice_record(2, options=cell)
     )
-    mapping, mistakes = suggest(sample)
-    assert "cell" in mistakes
+    mapping, issues = suggest(sample)
+    assert "cell" in issues
     question = read_questions(sample, mapping)[0]
     assert (question.options, question.answer) == (("Effusion", "Pneumothorax", "Nodule"), (1,))
 
@@ -134,8 +134,8 @@ def test_answers_that_are_texts_of_options_are_found():
     sample = make_sample(
         make_single_choice_record(1, answer="nodule"), make_single_choice_record(2, answer="Effusion")
     )
-    mapping, mistakes = suggest(sample)
-    assert mistakes["texts"].text == "The answers are the texts of options (2 of 2 match one exactly)."
+    mapping, issues = suggest(sample)
+    assert issues["texts"].text == "The answers are the texts of options (2 of 2 match one exactly)."
     assert [question.answer for question in read_questions(sample, mapping)] == [(2,), (0,)]
 
 
@@ -152,15 +152,15 @@ def test_missing_ids_are_made_from_file_and_record(ids, text):
     sample = make_sample(
         *({name: value for name, value in record.items() if value is not ...} for record in records)
     )
-    mapping, mistakes = suggest(sample)
-    assert mistakes["ids"].text == text
+    mapping, issues = suggest(sample)
+    assert issues["ids"].text == text
     assert [question.id for question in read_questions(sample, mapping)] == ["set-1", "set-2"]
 
 
 def test_missing_extension_is_taken_from_the_images():
     sample = make_sample(make_single_choice_record(1, image="exam-1/pa"))
-    mapping, mistakes = suggest(sample, frozenset({"exam-1/pa.dcm", "other.png"}))
-    assert mistakes["suffix"].fixes == ((".dcm", "Add .dcm"),)
+    mapping, issues = suggest(sample, frozenset({"exam-1/pa.dcm", "other.png"}))
+    assert issues["suffix"].fixes == ((".dcm", "Add .dcm"),)
     assert mapping.content.fields.images.value_template == "{}.dcm"
 
 
@@ -170,8 +170,8 @@ def test_one_column_per_view_is_recognised(names):
     single_view = {**record, "id": 2, names[1]: ""}
     sample = make_sample(record, single_view)
     assert guess_columns(sample)["images"] == names
-    mapping, mistakes = suggest(sample, frozenset({"a.dcm", "b.dcm"}))
-    assert list(mistakes) == ["suffix"]
+    mapping, issues = suggest(sample, frozenset({"a.dcm", "b.dcm"}))
+    assert list(issues) == ["suffix"]
     reader = MappingReader(mapping, "set", {})
     exams = [reader.read(1, json.dumps(item).encode()).exam for item in (record, single_view)]
     files = [[radiograph.file for radiograph in exam.radiographs] for exam in exams]
@@ -192,8 +192,8 @@ def test_folders_of_image_names_are_removed_if_the_images_have_none(images, deli
     sample = make_sample(
         *(make_single_choice_record(number, image=image) for number, image in enumerate(images))
     )
-    mapping, mistakes = suggest(sample, delivered)
-    assert ("folders" in mistakes) == (expected not in images)
+    mapping, issues = suggest(sample, delivered)
+    assert ("folders" in issues) == (expected not in images)
     [first, *_] = try_mapping(sample, mapping, file_stem="set", count=1)
     assert first.reason == ""
     assert (
@@ -212,8 +212,8 @@ def test_other_words_for_yes_and_no_are_offered_as_such(yes, no):
         for number, answer in enumerate([yes, no, yes])
     ]
     sample = make_sample(*records)
-    mapping, mistakes = suggest(sample)
-    assert list(mistakes) == ["yes_no"]
+    mapping, issues = suggest(sample)
+    assert list(issues) == ["yes_no"]
     assert [question.answer for question in read_questions(sample, mapping)] == ["yes", "no", "yes"]
 
 
@@ -224,8 +224,8 @@ def test_answers_that_are_names_of_option_columns_are_found(names):
         for key in names
     ]
     sample = make_sample(*records)
-    mapping, mistakes = suggest(sample)
-    assert list(mistakes) == ["names"]
+    mapping, issues = suggest(sample)
+    assert list(issues) == ["names"]
     assert [question.answer for question in read_questions(sample, mapping)] == [(0,), (1,)]
 
 
@@ -248,7 +248,7 @@ def test_questions_inside_an_object_are_found(tmp_path, indent):
         )
     )
     sample = read_file(path)
-    assert sample.given.records == "data[*]"
+    assert sample.input_settings.records == "data[*]"
     assert read_ids(sample) == ["q1", "q2"]
 
 
@@ -260,7 +260,7 @@ def test_one_question_with_lists_is_not_taken_for_a_file_of_questions(tmp_path, 
     path = tmp_path / "set.json"
     path.write_text(json.dumps(wrap(record)))
     sample = read_file(path)
-    assert sample.given.records is None
+    assert sample.input_settings.records is None
     assert read_ids(sample) == ["q1"]
 
 
@@ -323,7 +323,7 @@ def test_column_that_no_path_can_name_is_not_offered():
 
 def test_no_mistake_is_reported_where_there_is_none():
     sample = make_sample(make_single_choice_record(1), make_single_choice_record(2))
-    assert find_mistakes(sample, guess_columns(sample)) == ()
+    assert find_layout_issues(sample, guess_columns(sample)) == ()
 
 
 def test_created_mapping_round_trips_through_its_file():
@@ -338,11 +338,11 @@ def test_table_without_a_question_needs_a_choice():
         create_mapping("ours", {"answer": ("a",)}, {})
 
 
-def test_ready_mapping_is_found_by_its_columns():
+def test_builtin_mapping_is_found_by_its_columns():
     columns = ("img_name", "question", "answer", "qid", "modality", "location", "content_type")
     record = dict.fromkeys(columns, "x")
-    assert find_ready_mapping(make_sample(record)).content.name == "slake"
-    assert find_ready_mapping(make_sample(make_single_choice_record(1))) is None
+    assert find_builtin_mapping(make_sample(record)).content.name == "slake"
+    assert find_builtin_mapping(make_sample(make_single_choice_record(1))) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -350,8 +350,8 @@ def test_template_comes_in_without_a_choice(tmp_path, kind):
     path = tmp_path / f"questions.{kind}"
     path.write_bytes(build_template(kind))
     sample = load_sample(by=command_line_person(), path=path)
-    mapping, mistakes = suggest(sample)
-    assert mistakes == {}
+    mapping, issues = suggest(sample)
+    assert issues == {}
     choice, closed = read_questions(sample, mapping)
     assert (choice.format, choice.answer, closed.format, closed.answer) == ("single", (2,), "closed", "no")
     assert (choice.task, choice.difficulty, choice.category) == ("presence", "easy", "Lung opacity")

@@ -13,12 +13,12 @@ from intake.service import Mapping, load_mapping
 from intake.service.tables import (
     FIELD_NAMES,
     REQUIRED_FIELDS,
-    Mistake,
+    LayoutIssue,
     TableSample,
     TriedRecord,
     create_mapping,
-    find_mistakes,
-    find_ready_mapping,
+    find_builtin_mapping,
+    find_layout_issues,
     guess_columns,
     list_saved_mappings,
     load_sample,
@@ -58,15 +58,15 @@ def show_mapping_editor(delivery: Delivery, person: Person, form_key: str) -> Ma
         Refused: reading the file needs too much time or memory.
     """
     sample = _load_sample(delivery.path, delivery.path.stat().st_mtime_ns, person)
-    ready = find_ready_mapping(sample)
-    sources = [*([ready.content.name] if ready else []), "Columns", "Mapping file"]
+    builtin = find_builtin_mapping(sample)
+    sources = [*([builtin.content.name] if builtin else []), "Columns", "Mapping file"]
     source = st.segmented_control("Mapping", sources, default=sources[0], key=f"{form_key}-mapping")
     try:
         if source == "Mapping file":
             mapping = _show_mapping_choice(person, form_key)
-        elif ready is not None and source == ready.content.name:
-            st.caption(escape_markdown(ready.content.description or ""))
-            mapping = ready
+        elif builtin is not None and source == builtin.content.name:
+            st.caption(escape_markdown(builtin.content.description or ""))
+            mapping = builtin
         else:
             mapping = _show_columns(delivery, sample, form_key)
     except InvalidValue as error:
@@ -141,10 +141,10 @@ def _show_columns(delivery: Delivery, sample: TableSample, form_key: str) -> Map
         st.info(f"Choose the column for: {', '.join(missing)}.")
         return None
     fixes = {
-        mistake.name: _choose_fix(mistake, form_key)
-        for mistake in find_mistakes(sample, chosen, _list_image_names(delivery.images))
+        issue.name: _choose_fix(issue, form_key)
+        for issue in find_layout_issues(sample, chosen, _list_image_names(delivery.images))
     }
-    return create_mapping(Path(delivery.name).stem, chosen, fixes, sample.given)
+    return create_mapping(Path(delivery.name).stem, chosen, fixes, sample.input_settings)
 
 
 def _choose_columns(
@@ -168,14 +168,14 @@ def _choose_columns(
     return () if column == _NONE else (column,)
 
 
-def _choose_fix(mistake: Mistake, form_key: str) -> str:
-    labels = dict(mistake.fixes) | {"": "Leave it as it is"}
+def _choose_fix(issue: LayoutIssue, form_key: str) -> str:
+    labels = dict(issue.fixes) | {"": "Leave it as it is"}
     choice = st.radio(
-        f":material/warning: {escape_markdown(mistake.text)}",
+        f":material/warning: {escape_markdown(issue.text)}",
         list(labels),
         format_func=labels.__getitem__,
         horizontal=True,
-        key=f"{form_key}-fix-{mistake.name}",
+        key=f"{form_key}-fix-{issue.name}",
     )
     return choice or ""
 

@@ -15,8 +15,8 @@ from intake.service import (
     FORMATS,
     FilePreview,
     Mapping,
-    list_ready_mappings,
-    load_ready_mapping,
+    list_builtin_mappings,
+    load_builtin_mapping,
     preview_file,
 )
 from intake.service.tables import list_saved_mappings, load_saved_mapping
@@ -100,7 +100,7 @@ def _list_mappings(person: Person) -> dict[str, Callable[[], Mapping]]:
         for name in list_saved_mappings(workspace, by=person)
     }
     mappings.update(
-        {f"{_MAPPING}{name}": partial(load_ready_mapping, name) for name in list_ready_mappings()}
+        {f"{_MAPPING}{name}": partial(load_builtin_mapping, name) for name in list_builtin_mappings()}
     )
     return mappings
 
