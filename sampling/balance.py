@@ -1,7 +1,7 @@
-"""Selects exams for a test set: a set share of healthy ones, and the others evenly over their findings.
+"""Selects exams for a test set: a fixed share of healthy exams, and the others divided evenly among findings.
 
 GEMeX selected its test set by disease and kept 12.48 % healthy exams (Liu et al., appendix 7.4). An exam with
-several findings counts for the one that is rarest in the dataset, so that rare findings are not used up.
+several findings is assigned to its rarest finding, so that it is not selected for a common one.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from domain.errors import Refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExamState:
-    """An exam with its findings; healthy, or with findings, or neither if its report does not state it."""
+class ExamFindings:
+    """An exam with its findings.
+
+    An exam can be neither healthy nor have findings if its report states neither.
+    """
 
     number: int
     exam: str
@@ -28,7 +31,7 @@ class ExamState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BalancedSelection:
-    """The selected exams by their ids in the database, and their numbers by finding and of healthy ones."""
+    """The row ids of the selected exams, the number of healthy exams, and the number of exams by finding."""
 
     numbers: tuple[int, ...]
     healthy: int
@@ -36,7 +39,7 @@ class BalancedSelection:
 
 
 def select_balanced_exams(
-    exams: Sequence[ExamState], balance: ExamBalance, *, seed: int
+    exams: Sequence[ExamFindings], balance: ExamBalance, *, seed: int
 ) -> BalancedSelection:
     """Select exams. The result depends on the seed, the exams and their findings, not on their order.
 
@@ -50,19 +53,19 @@ def select_balanced_exams(
     """
     healthy = [exam for exam in exams if exam.is_healthy]
     with_findings = [exam for exam in exams if exam.findings]
-    wanted = balance.exams - balance.healthy_exams
-    if len(healthy) < balance.healthy_exams or len(with_findings) < wanted:
+    n_with_findings = balance.exams - balance.healthy_exams
+    if len(healthy) < balance.healthy_exams or len(with_findings) < n_with_findings:
         raise Refused(
             f"The selection needs {count_text(balance.healthy_exams, 'healthy exam')} and "
-            f"{wanted:,} with findings, but the reports state {count_text(len(healthy), 'healthy exam')} and "
-            f"{len(with_findings):,} with findings (of {count_text(len(exams), 'exam')}). Choose fewer exams "
-            "or another share."
+            f"{n_with_findings:,} with findings, but the reports state "
+            f"{count_text(len(healthy), 'healthy exam')} and {len(with_findings):,} with findings "
+            f"(of {count_text(len(exams), 'exam')}). Choose fewer exams or another share."
         )
     frequency = Counter(finding for exam in with_findings for finding in exam.findings)
-    strata = defaultdict[str, list[ExamState]](list)
+    strata = defaultdict[str, list[ExamFindings]](list)
     for exam in with_findings:
         strata[min(exam.findings, key=lambda finding: (frequency[finding], finding))].append(exam)
-    counts = allocate_evenly(wanted, sizes={name: len(members) for name, members in strata.items()})
+    counts = allocate_evenly(n_with_findings, sizes={name: len(members) for name, members in strata.items()})
     chosen = _take_lowest(healthy, balance.healthy_exams, seed=seed)
     for name, members in strata.items():
         chosen += _take_lowest(members, counts[name], seed=seed)
@@ -89,10 +92,10 @@ def allocate_evenly(n: int, *, sizes: dict[str, int]) -> dict[str, int]:
     return {name: counts[name] for name in sizes}
 
 
-def _take_lowest(exams: Sequence[ExamState], n: int, *, seed: int) -> list[ExamState]:
+def _take_lowest(exams: Sequence[ExamFindings], n: int, *, seed: int) -> list[ExamFindings]:
     """Take the exams with the lowest hashes of seed and id."""
 
-    def hash_exam(exam: ExamState) -> bytes:
+    def hash_exam(exam: ExamFindings) -> bytes:
         return hashlib.sha256(f"overread.balance/1\0{seed}\0{exam.exam}".encode()).digest()
 
     return sorted(exams, key=hash_exam)[:n]

@@ -34,33 +34,35 @@ def write_draw_notes(
         *_describe_short_tiers(n, tiers, sizes=sizes, drawn=drawn, plan=plan),
         *_describe_undrawn_tiers(tiers, sizes=sizes, plan=plan),
         *_describe_untiered(tiers, sizes=sizes, drawn=drawn),
-        *_describe_empty_strata(strata),
+        *_describe_undrawn_strata(strata),
     )
 
 
 def _describe_too_few(n: int, drawn: int, size: int, *, plan: SamplingPlan, already_drawn: int) -> list[str]:
     if plan.n is not None and plan.n - already_drawn > size:
-        return [
-            f"{count_text(plan.n - already_drawn, 'question')} requested, but only {size:,} are available."
-        ]
+        return [f"{_describe_request(plan.n - already_drawn, size)}."]
     if drawn < n:
-        return [
-            f"{count_text(n, 'question')} requested, but difficulties with a share over 0 have {drawn:,}."
-        ]
+        return [f"{_describe_request(n, drawn)} in difficulties with a share above 0."]
     return []
+
+
+def _describe_request(requested: int, available: int) -> str:
+    verb = "is" if available == 1 else "are"
+    return f"{count_text(requested, 'question')} requested, but only {available:,} {verb} available"
 
 
 def _describe_short_tiers(
     n: int, tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: dict[Tier, int], plan: SamplingPlan
 ) -> list[str]:
     """Describe the tiers that have fewer questions than their share of n."""
-    full_share = allocate_to_tiers(n, sizes=dict.fromkeys(tiers, n), plan=plan)
-    short = [tier for tier in tiers if sizes[tier] < full_share[tier]]
-    notes = [_describe_short_tier(tier, size=sizes[tier], share=full_share[tier]) for tier in short]
-    compensating = [tier for tier in tiers if drawn[tier] > full_share[tier]]
+    # The number of questions per tier if every tier had enough.
+    unrestricted_counts = allocate_to_tiers(n, sizes=dict.fromkeys(tiers, n), plan=plan)
+    short = [tier for tier in tiers if sizes[tier] < unrestricted_counts[tier]]
+    notes = [_describe_short_tier(tier, size=sizes[tier], share=unrestricted_counts[tier]) for tier in short]
+    compensating = [tier for tier in tiers if drawn[tier] > unrestricted_counts[tier]]
     if short and compensating:
         additions = ", ".join(
-            f"{drawn[tier] - full_share[tier]:,} more from {_format_tier(tier).lower()}"
+            f"{drawn[tier] - unrestricted_counts[tier]:,} more from {_format_tier(tier).lower()}"
             for tier in compensating
         )
         notes.append(f"The shortfall is taken evenly from the other difficulties: {additions}.")
@@ -69,21 +71,25 @@ def _describe_short_tiers(
 
 def _describe_short_tier(tier: Tier, *, size: int, share: int) -> str:
     if tier is None:
-        subject = f"Only {count_text(size, 'question')} without a difficulty; their share"
+        verb, pronoun = ("has", "its") if size == 1 else ("have", "their")
+        subject = f"Only {count_text(size, 'question')} {verb} no difficulty; {pronoun} share"
     else:
         subject = f"Difficulty {tier} has only {count_text(size, 'question')}; its share"
-    return f"{subject} is {share:,}, so all are drawn."
+    return f"{subject} is {share:,}, so {'it is' if size == 1 else 'all are'} drawn."
 
 
 def _describe_undrawn_tiers(
     tiers: Sequence[Tier], *, sizes: dict[Tier, int], plan: SamplingPlan
 ) -> list[str]:
-    return [
-        f"{_format_tier(tier)}: {count_text(sizes[tier], 'question')}, and a share of 0, so none can be"
-        " drawn."
-        for tier in tiers
-        if plan.share(tier) == 0
-    ]
+    return [_describe_undrawn_tier(tier, sizes[tier]) for tier in tiers if plan.share(tier) == 0]
+
+
+def _describe_undrawn_tier(tier: Tier, size: int) -> str:
+    count = count_text(size, "question")
+    if tier is None:
+        verb, pronoun = ("has", "Its") if size == 1 else ("have", "Their")
+        return f"{count} {verb} no difficulty. {pronoun} share is 0, so none can be drawn."
+    return f"Difficulty {tier} has {count}. Its share is 0, so none can be drawn."
 
 
 def _describe_untiered(tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: dict[Tier, int]) -> list[str]:
@@ -91,18 +97,20 @@ def _describe_untiered(tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: 
         return ["No question has a difficulty, so the sample is not divided by difficulty."]
     if None not in tiers or drawn[None] == sizes[None]:
         return []
-    return [
-        f"{count_text(sizes[None], 'question')} without a difficulty form a stratum: {drawn[None]:,} drawn."
-    ]
+    size = sizes[None]
+    verb = "forms" if size == 1 else "form"
+    return [f"{count_text(size, 'question')} without a difficulty {verb} a stratum: {drawn[None]:,} drawn."]
 
 
-def _describe_empty_strata(strata: Sequence[Stratum]) -> list[str]:
-    empty = [stratum for stratum in strata if stratum.size and not stratum.drawn and stratum.further]
-    if not empty:
+def _describe_undrawn_strata(strata: Sequence[Stratum]) -> list[str]:
+    undrawn = [stratum for stratum in strata if stratum.size and not stratum.drawn and stratum.further]
+    if not undrawn:
         return []
-    unrepresented = sum(stratum.size for stratum in empty)
-    subject = f"{count_text(len(empty), 'stratum', 'strata')} {'is' if len(empty) == 1 else 'are'}"
-    return [f"{subject} too small for one question: {count_text(unrepresented, 'question')} not represented."]
+    size = count_text(sum(stratum.size for stratum in undrawn), "question")
+    if len(undrawn) == 1:
+        return [f"1 stratum ({size}) is so small that its share rounds to 0; no question is drawn from it."]
+    subject = f"{len(undrawn):,} strata ({size})"
+    return [f"{subject} are so small that their shares round to 0; no question is drawn from them."]
 
 
 def _format_tier(tier: Tier) -> str:

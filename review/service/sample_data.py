@@ -18,7 +18,7 @@ from domain.vocabulary import Difficulty
 from review.estimates import Sample
 from review.outcomes import Judgements, resolve_outcomes
 from review.service.joint_probabilities import list_draws_in_order, load_joint_probabilities
-from sampling.service import load_frame_risks, load_not_random_batches
+from sampling.service import load_frame_risks, load_nonrandom_batch_ids
 from storage.browsing import bulk_actions
 from storage.quality.problems import select_with_problems
 from storage.review import outcomes
@@ -164,7 +164,7 @@ def _select_same_names(batches: Sequence[Batch], reasons_by_batch: dict[str, str
 def _select_independent_batches(
     batches: Sequence[Batch], reasons_by_batch: dict[str, str]
 ) -> tuple[Batch, ...]:
-    """Return batches with different seeds if one is by risk; add the reason why another does not count."""
+    """Return batches with different seeds if one was drawn by risk; add why another does not count."""
     if all(batch.plan.risk is None for batch in batches):
         return tuple(batches)
     first_by_seed: dict[int, Batch] = {}
@@ -369,7 +369,7 @@ def _select_excluded(db: Session, dataset_id: int, batches: Sequence[Batch]) -> 
     """
     parts: list[AnySelect] = []
     if any(batch.plan.not_drawn for batch in batches):
-        parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=load_not_random_batches(db)))
+        parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=load_nonrandom_batch_ids(db)))
     checks = {check for batch in batches for check in batch.plan.checks}
     if checks:
         drawn = frames.select_in_batches(dataset_id=dataset_id, batch_ids=[batch.id for batch in batches])
@@ -384,7 +384,7 @@ def _list_left_out_batches(
     last = max((draw.id or 0 for batch, draw in batch_draws if batch.plan.not_drawn), default=0)
     if not last:
         return []
-    without = load_not_random_batches(db) | {batch.id for batch, _ in batch_draws}
+    without = load_nonrandom_batch_ids(db) | {batch.id for batch, _ in batch_draws}
     others = [
         batch for batch in batch_storage.list_batches(db, dataset_id=dataset_id) if batch.id not in without
     ]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         list_batch_questions,
         list_batches,
         list_drawable_datasets,
-        load_not_random_batches,
+        load_nonrandom_batch_ids,
         preview_draw,
     )
     from sampling.service.risk import (
@@ -41,6 +41,6 @@ __all__ = [
     "list_drawable_datasets",
     "list_seeds",
     "load_frame_risks",
-    "load_not_random_batches",
+    "load_nonrandom_batch_ids",
     "preview_draw",
 ]

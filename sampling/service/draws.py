@@ -17,7 +17,7 @@ from domain.people import Action, Person, require
 from generation.templates.report_findings import read_report
 from intake.garbage_collector import pause_garbage_collector
 from sampling.allocation import allocate
-from sampling.balance import BalancedSelection, ExamState, select_balanced_exams
+from sampling.balance import BalancedSelection, ExamFindings, select_balanced_exams
 from sampling.draw import draw_questions, sort_by_hash
 from sampling.notes import write_draw_notes
 from sampling.service.risk import RiskDraw, draw_by_risk
@@ -59,9 +59,10 @@ class DrawResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _DrawFrame:
-    """The frame of a draw (question ids above ``after`` up to ``through``), and the earlier draws.
+class _DrawContext:
+    """What a draw needs: the frame (question ids above ``after`` up to ``through``), the batch, and counts.
 
+    ``draw_count`` and ``already_drawn`` count the earlier draws of the batch and their questions.
     ``excluded`` selects the ids of questions that are not part of the frame, if the plan excludes any.
     ``selection`` has the selected exams, if the plan has a balance. ``risk_draw`` has the drawn questions, if
     the plan has a risk design.
@@ -103,8 +104,10 @@ def preview_draw(
             set.
     """
     require(by, Action.DRAW_BATCH)
-    plan = _add_names(db, plan, dataset=dataset, batch_name=batch_name)
-    return _compute_preview(db, _load_draw_frame(db, dataset=dataset, plan=plan, batch_name=batch_name), plan)
+    plan = _add_name_mappings(db, plan, dataset=dataset, batch_name=batch_name)
+    return _compute_preview(
+        db, _load_draw_context(db, dataset=dataset, plan=plan, batch_name=batch_name), plan
+    )
 
 
 @pause_garbage_collector()
@@ -140,42 +143,42 @@ def draw_batch(
     """
     require(by, Action.DRAW_BATCH)
     name = _check_name(batch_name)
-    plan = _add_names(db, plan, dataset=dataset, batch_name=name)
-    draw_frame = _load_draw_frame(db, dataset=dataset, plan=plan, batch_name=name, lock=True)
-    draw_preview = _compute_preview(db, draw_frame, plan)
+    plan = _add_name_mappings(db, plan, dataset=dataset, batch_name=name)
+    draw_context = _load_draw_context(db, dataset=dataset, plan=plan, batch_name=name, lock=True)
+    draw_preview = _compute_preview(db, draw_context, plan)
     if not draw_preview.n:
-        if draw_frame.batch is None:
+        if draw_context.batch is None:
             raise Refused(_describe_empty_draw(dataset, draw_preview, plan))
         return DrawResult(
-            batch=draw_frame.batch,
+            batch=draw_context.batch,
             added=0,
             strata=draw_preview.strata,
             notes=(_describe_no_addition(draw_preview), *draw_preview.notes),
         )
-    batch = draw_frame.batch or batches.add_batch(
+    batch = draw_context.batch or batches.add_batch(
         db,
         name=name,
-        dataset_id=draw_frame.dataset_id,
+        dataset_id=draw_context.dataset_id,
         plan=plan,
         settings=settings or BatchSettings(),
         by=by.id or None,
         now=now,
     )
-    probabilities = _get_all_probabilities(draw_frame.risk_draw)
+    probabilities = _get_all_probabilities(draw_context.risk_draw)
     draws.add_draw(
         db,
         batch_id=batch.id,
         draw=draws.Draw(
-            number=draw_frame.draw_count + 1,
-            frame_after=draw_frame.after,
-            frame_through=draw_frame.through,
+            number=draw_context.draw_count + 1,
+            frame_after=draw_context.after,
+            frame_through=draw_context.through,
             frame_size=draw_preview.size,
             drawn_at=now,
             strata=draw_preview.strata,
         ),
         questions=_select_questions(
             db,
-            draw_frame,
+            draw_context,
             plan=plan,
             strata=draw_preview.strata,
             first_position=draws.load_last_position(db, batch_id=batch.id) + 1,
@@ -185,11 +188,11 @@ def draw_batch(
     )
     new = {
         "name": name,
-        "dataset": draw_frame.dataset_id,
+        "dataset": draw_context.dataset_id,
         "plan": batches.plan_to_plain(plan),
-        "draw": draw_frame.draw_count + 1,
-        "frame_after": draw_frame.after,
-        "frame_through": draw_frame.through,
+        "draw": draw_context.draw_count + 1,
+        "frame_after": draw_context.after,
+        "frame_through": draw_context.through,
         "questions": draw_preview.n,
         **({"probabilities_sha256": probabilities.sha256} if probabilities else {}),
     }
@@ -219,8 +222,10 @@ def list_batch_questions(db: Session, *, by: Person, batch: str) -> Iterator[bat
     return batches.iterate_batch_questions(db, batch_id=batches.load_batch(db, name=batch).id)
 
 
-def _add_names(db: Session, plan: SamplingPlan, *, dataset: str, batch_name: str | None) -> SamplingPlan:
-    """Add the names by which a plan stratifies: those of the batch if it exists, else the current ones."""
+def _add_name_mappings(
+    db: Session, plan: SamplingPlan, *, dataset: str, batch_name: str | None
+) -> SamplingPlan:
+    """Add the controlled names of the plan's strata: those of an existing batch, else the current ones."""
     batch = batches.find_batch(db, name=batch_name) if batch_name else None
     if batch is not None and batch.plan.strata == plan.strata:
         return replace(plan, names=batch.plan.names)
@@ -228,9 +233,9 @@ def _add_names(db: Session, plan: SamplingPlan, *, dataset: str, batch_name: str
     return replace(plan, names=load_derived_names(db, dataset_id=dataset_id, features=plan.strata))
 
 
-def _load_draw_frame(
+def _load_draw_context(
     db: Session, *, dataset: str, plan: SamplingPlan, batch_name: str | None, lock: bool = False
-) -> _DrawFrame:
+) -> _DrawContext:
     dataset_id = frames.load_dataset_row_id(db, name=dataset)
     if lock:
         # Two draws at the same time must not take the same questions, or have the same seed; and boxes must
@@ -246,7 +251,7 @@ def _load_draw_frame(
                 f"The batch {batch.name!r} was created from a search, so no questions can be drawn into "
                 "it. Choose another name."
             )
-        _check_same_plan(batch, dataset=dataset, dataset_id=dataset_id, plan=plan)
+        _check_can_extend(batch, dataset=dataset, dataset_id=dataset_id, plan=plan)
         if plan.balance is not None:
             raise Refused(
                 f"The batch {batch.name!r} has a balanced selection of exams, which is drawn once. Choose "
@@ -261,7 +266,7 @@ def _load_draw_frame(
     through = frames.load_last_question_row_id(db, dataset_id=dataset_id)
     already_drawn = sum(stratum.drawn for earlier_draw in earlier_draws for stratum in earlier_draw.strata)
     excluded = _select_excluded(db, plan, dataset_id=dataset_id, batch_id=batch_id, selection=selection)
-    return _DrawFrame(
+    return _DrawContext(
         dataset_id=dataset_id,
         batch=batch,
         after=after,
@@ -295,7 +300,7 @@ def _select_exams(db: Session, dataset_id: int, plan: SamplingPlan) -> BalancedS
         if content.questions and content.number not in taken:
             findings = read_report(content.report or "")
             exams.append(
-                ExamState(
+                ExamFindings(
                     number=content.number,
                     exam=content.exam,
                     findings=findings.stated,
@@ -315,13 +320,14 @@ def _select_excluded(
 ) -> AnySelect | None:
     """Select the ids of the questions that the plan leaves out of the frame; None if it leaves out none.
 
-    The frame of a draw by risk has the questions of other random batches, although they are not drawn again.
+    In a draw by risk, questions of other random batches stay in the frame, because their probabilities are
+    part of the joint probabilities; they are not drawn again.
     """
     parts: list[AnySelect] = []
     if selection is not None:
         parts.append(frames.select_outside_exams(dataset_id=dataset_id, exam_row_ids=selection.numbers))
     if plan.not_drawn and plan.risk is not None:
-        parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=load_not_random_batches(db)))
+        parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=load_nonrandom_batch_ids(db)))
     elif plan.not_drawn:
         parts.append(frames.select_in_other_batches(dataset_id=dataset_id, batch_id=batch_id))
     if plan.checks:
@@ -329,7 +335,7 @@ def _select_excluded(
     return frames.unite_selects(parts)
 
 
-def load_not_random_batches(db: Session) -> set[int]:
+def load_nonrandom_batch_ids(db: Session) -> set[int]:
     """Return the ids of the batches whose questions were selected by a search or by findings of exams.
 
     The function checks no permission.
@@ -340,19 +346,19 @@ def load_not_random_batches(db: Session) -> set[int]:
 
 
 def _check_seed(db: Session, *, dataset_id: int, plan: SamplingPlan) -> None:
-    """Refuse a new batch with the seed of another one if either is by risk: the draws would be dependent."""
+    """Refuse a new batch with another's seed if either is drawn by risk: the draws would be dependent."""
     others = batches.list_batches(db, dataset_id=dataset_id)
     taken = {batch.plan.seed for batch in others if plan.risk is not None or batch.plan.risk is not None}
     if plan.seed in taken:
         seeds = {batch.plan.seed for batch in others}
         free = next(seed for seed in range(1, len(seeds) + 2) if seed not in seeds)
         raise Refused(
-            f"Another batch of this dataset was drawn with seed {plan.seed}. A batch by risk needs a seed of "
-            f"its own, so that the draws are independent. Choose another seed, such as {free}."
+            f"Another batch of this dataset was drawn with seed {plan.seed}. A batch drawn by risk needs its "
+            f"own seed, so that the draws are independent. Choose another seed, such as {free}."
         )
 
 
-def _check_same_plan(batch: Batch, *, dataset: str, dataset_id: int, plan: SamplingPlan) -> None:
+def _check_can_extend(batch: Batch, *, dataset: str, dataset_id: int, plan: SamplingPlan) -> None:
     if batch.dataset_id != dataset_id:
         raise Refused(
             f"The batch {batch.name!r} does not belong to the dataset {dataset!r}. Choose another name."
@@ -366,29 +372,29 @@ def _check_same_plan(batch: Batch, *, dataset: str, dataset_id: int, plan: Sampl
         raise Refused(f"The batch {batch.name!r} is closed. Reopen it, or choose another name.")
 
 
-def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) -> DrawPreview:
-    if draw_frame.risk_draw is not None:
-        strata = draw_frame.risk_draw.strata
-        notes: tuple[str, ...] = (_describe_risk_draw(draw_frame.risk_draw),)
+def _compute_preview(db: Session, draw_context: _DrawContext, plan: SamplingPlan) -> DrawPreview:
+    if draw_context.risk_draw is not None:
+        strata = draw_context.risk_draw.strata
+        notes: tuple[str, ...] = (_describe_risk_draw(draw_context.risk_draw),)
     else:
         counts = frames.count_frame(
             db,
-            dataset_id=draw_frame.dataset_id,
-            after=draw_frame.after,
-            through=draw_frame.through,
+            dataset_id=draw_context.dataset_id,
+            after=draw_context.after,
+            through=draw_context.through,
             stratify_by=plan.strata,
             names=plan.names,
-            excluded=draw_frame.excluded,
+            excluded=draw_context.excluded,
         )
-        strata = allocate(counts, plan=plan, already_drawn=draw_frame.already_drawn)
-        notes = write_draw_notes(strata, plan=plan, already_drawn=draw_frame.already_drawn)
+        strata = allocate(counts, plan=plan, already_drawn=draw_context.already_drawn)
+        notes = write_draw_notes(strata, plan=plan, already_drawn=draw_context.already_drawn)
     if plan.balance is not None and plan.per_1000 == 1000:
         notes = ()
     if plan.checks:
-        notes = (*notes, _describe_left_out(db, draw_frame, plan))
-    if draw_frame.selection is not None:
-        notes = (*notes, _describe_selection(draw_frame.selection))
-    rejected = bulk_actions.count_rejected(db, dataset_id=draw_frame.dataset_id)
+        notes = (*notes, _describe_left_out(db, draw_context, plan))
+    if draw_context.selection is not None:
+        notes = (*notes, _describe_selection(draw_context.selection))
+    rejected = bulk_actions.count_rejected(db, dataset_id=draw_context.dataset_id)
     if rejected:
         notes = (
             *notes,
@@ -399,13 +405,13 @@ def _compute_preview(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) ->
         notes=notes,
         size=sum(stratum.size for stratum in strata),
         n=sum(stratum.drawn for stratum in strata),
-        already_drawn=draw_frame.already_drawn,
+        already_drawn=draw_context.already_drawn,
     )
 
 
 def _select_questions(
     db: Session,
-    draw_frame: _DrawFrame,
+    draw_context: _DrawContext,
     *,
     plan: SamplingPlan,
     strata: tuple[Stratum, ...],
@@ -416,17 +422,17 @@ def _select_questions(
     Exams are ordered by the lowest hash of their drawn questions, and the questions of an exam by their own
     hash. The order therefore depends on the seed and does not follow tiers or the order of the file.
     """
-    if draw_frame.risk_draw is not None:
-        yield from _list_drawn_by_risk(draw_frame.risk_draw, first_position)
+    if draw_context.risk_draw is not None:
+        yield from _list_drawn_by_risk(draw_context.risk_draw, first_position)
         return
     frame = frames.load_frame(
         db,
-        dataset_id=draw_frame.dataset_id,
-        after=draw_frame.after,
-        through=draw_frame.through,
+        dataset_id=draw_context.dataset_id,
+        after=draw_context.after,
+        through=draw_context.through,
         stratify_by=plan.strata,
         names=plan.names,
-        excluded=draw_frame.excluded,
+        excluded=draw_context.excluded,
     )
     by_cell = {(stratum.tier, stratum.further): stratum for stratum in strata}
 
@@ -495,8 +501,8 @@ def _describe_risk_draw(risk_draw: RiskDraw) -> str:
         probabilities = risk_draw.probabilities[risk_draw.drawn]
         limits = f" Inclusion probabilities are {probabilities.min():.4g} to {probabilities.max():.4g}."
     return (
-        f"{drawn:,} questions with this seed, {risk_draw.planned:,} on average: {uniform:,} of the uniform "
-        f"arm and {drawn - uniform:,} for their risk.{limits}"
+        f"This seed draws {count_text(drawn, 'question')} (expected: {risk_draw.planned:,}): {uniform:,} "
+        f"with equal chances and {drawn - uniform:,} by risk.{limits}"
     )
 
 
@@ -511,21 +517,21 @@ def _describe_selection(selection: BalancedSelection) -> str:
     )
 
 
-def _describe_left_out(db: Session, draw_frame: _DrawFrame, plan: SamplingPlan) -> str:
+def _describe_left_out(db: Session, draw_context: _DrawContext, plan: SamplingPlan) -> str:
     left_out = problems.count_questions_with_problems(
-        db, dataset_id=draw_frame.dataset_id, checks=plan.checks
+        db, dataset_id=draw_context.dataset_id, checks=plan.checks
     )
     names = ", ".join(check.label.lower() for check in plan.checks)
     return (
-        f"{count_text(left_out, 'question')} of the dataset with a problem of these checks cannot be drawn: "
-        f"{names}. Estimates from this batch apply to the other questions."
+        f"{count_text(left_out, 'question')} of the dataset cannot be drawn because of problems found by "
+        f"these checks: {names}. Estimates from this batch apply to the other questions."
     )
 
 
 def describe_plan(plan: SamplingPlan) -> str:
     """Describe a plan in one line for the user, such as "100 per 1,000, seed 7, strata task"."""
     amount = f"{plan.n:,} in total" if plan.n is not None else f"{plan.per_1000} per 1,000"
-    other_shares = {str(tier or "none"): share for tier, share in plan.shares.items() if share != 1}
+    other_shares = {str(tier or "no difficulty"): share for tier, share in plan.shares.items() if share != 1}
     shares = "".join(f", {name} with share {share:g}" for name, share in other_shares.items())
     names = " and ".join(name.replace("_", " ") for name in plan.strata)
     strata = f", strata {names}" if names else ""
@@ -560,8 +566,8 @@ def _check_name(name: str) -> str:
 def _describe_empty_draw(dataset: str, draw_preview: DrawPreview, plan: SamplingPlan) -> str:
     if not draw_preview.size and plan.checks:
         return (
-            f"No question of {dataset!r} is left: all have a problem of one of the checks, or are in another "
-            "batch. Leave out the problems of fewer checks."
+            f"Every question of {dataset!r} has a problem found by one of the selected checks, or is in "
+            "another batch. Select fewer checks."
         )
     if not draw_preview.size and plan.not_drawn:
         return (

@@ -179,8 +179,8 @@ def test_a_draw_by_risk_previews_both_arms_and_stores_its_plan(coordinator, work
     page = open_page(PAGE)
     find_by_label(page.checkbox, "Risk-based sampling").check().run()
     text = get_text(page)
-    assert "100 on average" in text
-    assert "of the uniform arm" in text
+    assert "(expected: 100)" in text
+    assert "with equal chances" in text
     assert find_by_label(page.checkbox, "Problems of checks (100 questions)").value
     click(page, "Draw ")
     [(batch, size)] = load_batches()

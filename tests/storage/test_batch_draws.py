@@ -386,7 +386,10 @@ def test_questions_with_problems_of_the_chosen_checks_are_left_out(engine):
     result = draw(engine, plan=WITHOUT_FORMAT_PROBLEMS)
     assert [(stratum.size, stratum.drawn) for stratum in result.strata] == [(20, 10)]
     assert not faulty & set(list_keys(engine))
-    assert "10 questions of the dataset with a problem of these checks" in " ".join(result.notes)
+    assert (
+        "10 questions of the dataset cannot be drawn because of problems found by these checks"
+        in " ".join(result.notes)
+    )
 
 
 def test_the_choice_of_checks_is_part_of_the_plan(engine):
@@ -402,7 +405,7 @@ def test_the_choice_of_checks_is_part_of_the_plan(engine):
 def test_a_dataset_in_which_every_question_has_a_problem_has_nothing_to_draw(engine):
     insert_questions(engine, make_questions(5))
     add_problems(engine, 5)
-    with pytest.raises(Refused, match="all have a problem of one of the checks"):
+    with pytest.raises(Refused, match="has a problem found by one of the selected checks"):
         draw(engine, plan=WITHOUT_FORMAT_PROBLEMS)
 
 

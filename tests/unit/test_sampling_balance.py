@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from domain.batches import ExamBalance, SamplingPlan
 from domain.errors import InvalidValue, Refused
-from sampling.balance import ExamState, allocate_evenly, select_balanced_exams
+from sampling.balance import ExamFindings, allocate_evenly, select_balanced_exams
 from storage.sampling.batches import plan_from_plain, plan_to_plain
 
 
-def make_exams(*groups: tuple[int, set[str]]) -> list[ExamState]:
+def make_exams(*groups: tuple[int, set[str]]) -> list[ExamFindings]:
     """Exams with these findings; an empty set stands for healthy."""
     states = [findings for count, findings in groups for _ in range(count)]
     return [
-        ExamState(number=number, exam=f"e{number}", findings=frozenset(findings), is_healthy=not findings)
+        ExamFindings(number=number, exam=f"e{number}", findings=frozenset(findings), is_healthy=not findings)
         for number, findings in enumerate(states, start=1)
     ]
 

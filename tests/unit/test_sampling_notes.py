@@ -23,7 +23,7 @@ def test_a_draw_as_planned_has_no_note():
     assert write_notes(easy=400, medium=300, hard=300) == ()
 
 
-def test_a_short_tier_is_named_with_the_tiers_that_replace_it():
+def test_a_short_tier_is_reported_with_the_tiers_that_replace_it():
     # of 100: shares 33, 33, 34; easy has 10, so medium and hard give 45 each
     assert write_notes(easy=10, medium=500, hard=490) == (
         "Difficulty easy has only 10 questions; its share is 33, so all are drawn.",
@@ -34,16 +34,27 @@ def test_a_short_tier_is_named_with_the_tiers_that_replace_it():
     )
 
 
-def test_too_few_questions_without_a_tier_are_named():
+def test_too_few_questions_without_a_tier_have_a_note():
     # of 102: shares 25 and 25 without a difficulty and easy, 26 medium and hard; 20 are there
     assert write_notes(easy=334, medium=333, hard=333, none=20)[0] == (
-        "Only 20 questions without a difficulty; their share is 25, so all are drawn."
+        "Only 20 questions have no difficulty; their share is 25, so all are drawn."
     )
 
 
 def test_questions_without_a_tier_have_a_note():
     assert write_notes(easy=400, medium=300, none=300) == (
         "300 questions without a difficulty form a stratum: 33 drawn.",
+    )
+
+
+def test_the_notes_on_a_single_question_without_a_tier_are_singular():
+    plan = SamplingPlan(seed=7, shares={None: 0.0})
+    assert write_notes(plan, easy=500, hard=499, none=1) == (
+        "1 question has no difficulty. Its share is 0, so none can be drawn.",
+        "1 question without a difficulty forms a stratum: 0 drawn.",
+    )
+    assert write_notes(easy=500, hard=499, none=1)[0] == (
+        "Only 1 question has no difficulty; its share is 33, so it is drawn."
     )
 
 
@@ -56,7 +67,7 @@ def test_a_number_above_the_available_questions_has_a_note():
 
 def test_a_tier_with_a_share_of_zero_has_a_note():
     plan = SamplingPlan(seed=7, shares={EASY: 0.0})
-    assert "Difficulty easy: 900 questions, and a share of 0, so none can be drawn." in write_notes(
+    assert "Difficulty easy has 900 questions. Its share is 0, so none can be drawn." in write_notes(
         plan, easy=900, medium=40, hard=60
     )
 
@@ -65,5 +76,5 @@ def test_strata_too_small_for_a_question_are_counted():
     plan = SamplingPlan(seed=7, strata=("task",))
     strata = allocate({(HARD, ("location",)): 990, (HARD, ("geometric",)): 4}, plan=plan)
     assert write_draw_notes(strata, plan=plan) == (
-        "1 stratum is too small for one question: 4 questions not represented.",
+        "1 stratum (4 questions) is so small that its share rounds to 0; no question is drawn from it.",
     )

@@ -30,8 +30,8 @@ _SCOPE_LABELS = {
     FormScope.KEY: "Answer key only",
 }
 ONE_KEY_HELP = (
-    "Accept then means that everything is correct. Fields that the reviewer left open get the top rating or "
-    "yes, and the difficulty may stay open; reviewers enter only what is wrong. Releases state this setting."
+    "Accept then means that everything is correct: empty ratings are saved as the top rating, and empty "
+    "yes/no fields as yes. The difficulty may stay empty. Releases state this setting."
 )
 
 
@@ -44,12 +44,12 @@ def show_preview(
         The preview; None if the draw is refused, with the reason on the page.
     """
     try:
-        reading = (
+        spinner = (
             st.spinner("Reading reports …" if plan.balance else "Drawing …")
             if plan.balance or plan.risk
             else nullcontext()
         )
-        with reading, read_only_session() as db:
+        with spinner, read_only_session() as db:
             draw_preview = sampling.preview_draw(
                 db, by=person, dataset=dataset, plan=plan, batch_name=batch.name if batch else None
             )
@@ -68,10 +68,10 @@ def show_preview(
 def show_draw_button(
     form_key: str, dataset: str, plan: SamplingPlan, *, batch: Batch | None, n: int, taken_names: set[str]
 ) -> None:
-    """Draw the inputs of a new batch and the button that draws ``n`` questions.
+    """Show the inputs of a new batch and the button that draws ``n`` questions.
 
     Args:
-        form_key: the key of the form, which begins the keys of its widgets.
+        form_key: the key prefix of the form's widgets.
         dataset: the name of the dataset.
         plan: the sampling plan.
         batch: the batch to extend; None to create a new one.
@@ -88,7 +88,7 @@ def show_draw_button(
         key=f"{form_key}-draw",
         disabled=not n or not name.strip(),
         on_click=run_action,
-        args=(_save, dataset, plan, name, settings),
+        args=(_draw_batch, dataset, plan, name, settings),
         kwargs={"notice_key": "draw"},
     )
 
@@ -169,7 +169,7 @@ def _show_new_batch_inputs(form_key: str, taken_names: set[str]) -> tuple[str, B
     return name, settings
 
 
-def _save(dataset: str, plan: SamplingPlan, name: str, settings: BatchSettings) -> str:
+def _draw_batch(dataset: str, plan: SamplingPlan, name: str, settings: BatchSettings) -> str:
     with unit_of_work() as db:
         draw_result = sampling.draw_batch(
             db,
