@@ -41,7 +41,7 @@ def main() -> None:
     )
     show_run(name)
     request = st.query_params.get("request") if name == requested else None
-    show_requests(name, run.requests, person, requested=request)
+    show_requests(name, run.requests, person, custom_id=request)
 
 
 main()

@@ -19,13 +19,16 @@ _PAGE_SIZE = 50
 _ALL = "all"
 
 
-def show_requests(name: str, requests: int, person: Person, *, requested: str | None = None) -> None:
-    """Draw a page of the requests of a run, and the chosen one; only the ``requested`` one if it is given."""
-    if requested is not None:
+def show_requests(name: str, request_count: int, person: Person, *, custom_id: str | None = None) -> None:
+    """Show one page of a run's requests and the details of the selected request.
+
+    If ``custom_id`` is given, show only that request.
+    """
+    if custom_id is not None:
         run = urlencode({"run": name})
-        st.markdown(f"**Request {escape_markdown(requested)}** · [All requests](/model_runs?{run})")
+        st.markdown(f"**Request {escape_markdown(custom_id)}** · [All requests](/model_runs?{run})")
         try:
-            _show_request(name, requested, person)
+            _show_request(name, custom_id, person)
         except NotFound as error:
             st.error(escape_markdown(str(error)))
         return
@@ -36,9 +39,9 @@ def show_requests(name: str, requests: int, person: Person, *, requested: str | 
             key=f"requests-of-{name}",
             width=220,
         )
-        pages = max(1, -(-requests // _PAGE_SIZE))
+        pages = max(1, -(-request_count // _PAGE_SIZE))
         page = (
-            st.number_input("Part", 1, pages, 1, key=f"part-of-{name}-{status}", width=140)
+            st.number_input("Page", 1, pages, 1, key=f"page-of-{name}-{status}", width=140)
             if pages > 1
             else 1
         )
@@ -65,7 +68,7 @@ def _request_row(row: models.RequestOverview) -> dict[str, object]:
         "Status": row.status.value,
         "Reason": row.failure.value if row.failure else "",
         "Corrections": row.repairs,
-        "": "from the ledger" if row.reused else "",
+        "Source": "ledger" if row.reused else "call",
     }
 
 

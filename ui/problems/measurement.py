@@ -12,7 +12,7 @@ from ui.context import read_only_session
 from ui.tables import show_table
 
 _WHOLE = "all"
-_LABELS = {"batch": "batch (round)", "prompt_version": "prompt version"}
+_LABELS = {"prompt_version": "prompt version"}
 
 
 def show_measurements(dataset: DatasetSummary, person: Person) -> None:
@@ -22,7 +22,7 @@ def show_measurements(dataset: DatasetSummary, person: Person) -> None:
             st.caption("Precision, recall and specificity of each check, from the random batches.")
             return
         group = st.segmented_control(
-            "By",
+            "Group by",
             [_WHOLE, *MEASUREMENT_GROUPS],
             default=_WHOLE,
             required=True,
@@ -39,17 +39,20 @@ def show_measurements(dataset: DatasetSummary, person: Person) -> None:
         show_table(
             [
                 {
-                    "Difficulty": agreement.source.value.capitalize(),
+                    "Source of difficulty": agreement.source.value.capitalize(),
                     "Weighted kappa with reviewers": format_kappa(agreement.kappa),
                 }
                 for agreement in difficulties
             ]
         )
-        st.caption("Kappa has quadratic weights and an interval clustered by exam, and is not weighted.")
+        st.caption(
+            "Kappa uses quadratic weights; its interval is clustered by exam. It describes the judged "
+            "questions and is not extrapolated to the dataset."
+        )
 
 
 def _build_row(measurement: CheckMeasurement) -> dict[str, object]:
-    group = {"Part": measurement.group} if measurement.group else {}
+    group = {"Group": measurement.group} if measurement.group else {}
     return {
         **group,
         "Check": measurement.check.label,
