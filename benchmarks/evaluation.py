@@ -224,7 +224,7 @@ def compute() -> None:
     evaluations.compute_scores(by=command_line_person(), release_id=1, split="public")
 
 
-def find_set() -> evaluations.EvaluatedSplit:
+def find_evaluated_split() -> evaluations.EvaluatedSplit:
     with read_only_session() as db:
         return evaluations.find_evaluated_split(
             db, by=command_line_person(), release_id=1, split=Split.PUBLIC.value
@@ -233,7 +233,7 @@ def find_set() -> evaluations.EvaluatedSplit:
 
 def add_models(count: int) -> None:
     """Give each of the other models one answer and a score file with exchanged answers."""
-    workspace, scores = current_workspace(), find_set()
+    workspace, scores = current_workspace(), find_evaluated_split()
     sources = [score_files.find_scores(workspace, digest=item.digest) for item in scores.evaluations]
     first = sources[0]
     if first is None:
@@ -243,7 +243,7 @@ def add_models(count: int) -> None:
         path.write_text('{"question_id": "Q0", "raw": "A"}\n', encoding="utf-8")
         import_file(number, path)
     rng = np.random.default_rng(1)
-    for item in find_set().waiting:
+    for item in find_evaluated_split().waiting:
         original = decode_scores(first)
         order = np.where(rng.random(len(original.state)) < 0.5, rng.permutation(len(original.state)), -1)
         order = np.where(order < 0, np.arange(len(order)), order)
@@ -264,7 +264,7 @@ def measure_page() -> None:
 
     measure("first look, all measures of all models", look)
     measure("second look", look)
-    scored = evaluations.load_split_scores(by=by, evaluated_split=find_set())
+    scored = evaluations.load_split_scores(by=by, evaluated_split=find_evaluated_split())
     table, models = scored.questions, scored.models
     print(f"{len(models)} models, {len(table.numbers):,} questions")
     for name in DIMENSIONS:

@@ -1,6 +1,6 @@
 """Calibration: whether answers with a stated confidence of 80 % are correct in 80 % of the questions.
 
-Conventions. ``confidence`` is the probability, 0 to 1, that a rater states for the own answer. Bins have
+Conventions. ``confidence`` is the probability, 0 to 1, that a rater states for their answer. Bins have
 equal widths; the last one includes 1. The expected calibration error (ECE) is the mean absolute difference of
 mean confidence and accuracy over the bins, weighted by their numbers of questions. The Brier score is the
 mean squared difference of confidence and correctness.

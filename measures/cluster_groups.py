@@ -1,8 +1,8 @@
 """Shares and means of many columns by group, with intervals clustered by patient.
 
-A column holds the values of one model, a group the questions with one value of a property. Sums by cluster
-are one product of a sparse matrix with the columns. Estimates and intervals are those of
-:mod:`measures.proportions` and :mod:`measures.means`.
+A column holds the values of one model. A group holds the questions that share one value of a property. Sums
+by cluster are computed as one product of a sparse matrix with the columns. Estimates and intervals are those
+of :mod:`measures.proportions` and :mod:`measures.means`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ class ClusterGroups:
     count: int
 
     @cached_property
-    def _parts(self) -> tuple[scipy.sparse.csr_array, NDArray[np.int64]]:
-        """The sum over the questions of each part, a cluster within a group; and the group of each part."""
+    def _part_matrix(self) -> tuple[scipy.sparse.csr_array, NDArray[np.int64]]:
+        """The matrix that sums over the questions of each part, and the group of each part.
+
+        A part is one cluster within one group.
+        """
         rows = np.flatnonzero(self.groups >= 0)
         order = rows[np.lexsort((self.clusters[rows], self.groups[rows]))]
         groups, clusters = self.groups[order], self.clusters[order]
@@ -48,9 +51,9 @@ class ClusterGroups:
         return matrix, groups[is_first]
 
     @cached_property
-    def _of_parts(self) -> scipy.sparse.csr_array:
-        """The sum over the parts of each group."""
-        groups = self._parts[1]
+    def _group_matrix(self) -> scipy.sparse.csr_array:
+        """The matrix that sums over the parts of each group."""
+        groups = self._part_matrix[1]
         starts = np.searchsorted(groups, np.arange(self.count + 1))
         return scipy.sparse.csr_array(
             (np.ones(len(groups)), np.arange(len(groups)), starts), shape=(self.count, len(groups))
@@ -58,11 +61,11 @@ class ClusterGroups:
 
     def sum_by_part(self, values: NDArray[np.generic]) -> Matrix:
         """Return the sum of each column by cluster within group; ``values`` has shape (q, m)."""
-        return np.asarray(self._parts[0] @ np.ascontiguousarray(values, dtype=np.float64))
+        return np.asarray(self._part_matrix[0] @ np.ascontiguousarray(values, dtype=np.float64))
 
     def sum_by_group(self, part_sums: NDArray[np.generic]) -> Matrix:
         """Return the sum of each column by group, shape (g, m)."""
-        return np.asarray(self._of_parts @ np.ascontiguousarray(part_sums, dtype=np.float64))
+        return np.asarray(self._group_matrix @ np.ascontiguousarray(part_sums, dtype=np.float64))
 
     def count_clusters(self, known: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return the number of clusters with a known value, shape (g, m); ``known`` has shape (q, m)."""
@@ -70,7 +73,7 @@ class ClusterGroups:
 
     def repeat_by_part(self, by_group: Matrix) -> Matrix:
         """Return the value of the group of each part."""
-        return by_group[self._parts[1]]
+        return by_group[self._part_matrix[1]]
 
 
 def shares_by_group(

@@ -16,7 +16,7 @@ from measures.proportions import wilson
 from measures.records.accuracy import compute_share_correct
 from reader_study.extraction import FAILED
 from reader_study.predictions_file import PredictionRecord, resolve_answer
-from reader_study.report.overlaps import compute_overlap_by_format
+from reader_study.report.overlaps import AnsweredQuestion, compute_overlap_by_format
 
 NOT_STATED = "not stated"
 
@@ -200,11 +200,15 @@ def _score_groups(scored_questions: list[ScoredQuestion], confidence: float) -> 
 def _score_boxes(
     side: str, scored_questions: list[ScoredQuestion], confidence: float
 ) -> Iterable[ScoreResult]:
-    answered_boxes = [
-        (item.keyed.question.format, item.keyed.question.exam_id, item.keyed.question.boxes, item.boxes)
+    answered_questions = [
+        AnsweredQuestion(
+            item.keyed.question.format, item.keyed.question.exam_id, item.keyed.question.boxes, item.boxes
+        )
         for item in scored_questions
     ]
-    for name, with_boxes, overlap in compute_overlap_by_format(answered_boxes, seed=0, confidence=confidence):
+    for name, with_boxes, overlap in compute_overlap_by_format(
+        answered_questions, seed=0, confidence=confidence
+    ):
         other_scores = "; ".join(
             f"{label} {value:.4f}"
             for value, label in (

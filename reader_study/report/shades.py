@@ -1,4 +1,4 @@
-"""The background and text colours of cells, on the page and in files."""
+"""Background and text colours of the cells and bars of figures. A shade is a value from -1 to 1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GREY, ON_GREY = "#666f77", "#ffffff"
 
 def cell_colour(shade: float) -> str:
     """Return the background colour of a shade, which is clipped to -1 to 1."""
-    return f"#{''.join(f'{part:02x}' for part in _mix_colour(shade))}"
+    return f"#{''.join(f'{channel:02x}' for channel in _mix_colour(shade))}"
 
 
 def text_colour(shade: float) -> str:
@@ -28,9 +28,9 @@ def _mix_colour(shade: float) -> tuple[int, ...]:
     return tuple(round(pale + (full - pale) * amount) for pale, full in zip(_PALE, end_colour, strict=True))
 
 
-def _luminance(parts: tuple[int, ...]) -> float:
-    shares = (part / 255 for part in parts)
+def _luminance(rgb: tuple[int, ...]) -> float:
+    channels = (value / 255 for value in rgb)
     linear = (
-        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in shares
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in channels
     )
     return sum(weight * component for weight, component in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

@@ -1,6 +1,6 @@
 """The content of audit entries on judgements: verdicts, own answers, skips, adjudications, readings, marks.
 
-The entry with its content holds every column of the row, so a row that was changed outside the app differs.
+An entry holds every column of its row, so verification finds rows that were changed outside the app.
 """
 
 from __future__ import annotations

@@ -38,11 +38,11 @@ def add_pairs(
 
 def load_pairs(db: Session, *, dataset_id: int, embedding: str) -> list[CalibrationPair]:
     """Return the pairs of the latest draw in their order, with their latest judgements."""
-    is_of_calibration = (
+    calibration_filter = (
         CalibrationPairRow.dataset_id == dataset_id,
         CalibrationPairRow.embedding == embedding,
     )
-    latest_draw = select(func.max(CalibrationPairRow.drawn_at)).where(*is_of_calibration).scalar_subquery()
+    latest_draw = select(func.max(CalibrationPairRow.drawn_at)).where(*calibration_filter).scalar_subquery()
     statement = (
         select(CalibrationPairRow, PairJudgementRow.is_same)
         .outerjoin(
@@ -56,7 +56,7 @@ def load_pairs(db: Session, *, dataset_id: int, embedding: str) -> list[Calibrat
                 .scalar_subquery()
             ),
         )
-        .where(*is_of_calibration, CalibrationPairRow.drawn_at == latest_draw)
+        .where(*calibration_filter, CalibrationPairRow.drawn_at == latest_draw)
         .order_by(CalibrationPairRow.id)
     )
     return [_pair_from_row(row, is_same) for row, is_same in db.execute(statement)]

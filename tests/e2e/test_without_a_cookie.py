@@ -8,7 +8,7 @@ from websockets.exceptions import InvalidStatus
 
 from tests.e2e.websocket_client import open_socket
 
-_CLOSED = (
+_PROTECTED_PATHS = (
     "/", "/people", "/progress", "/media/0123456789abcdef.png", "/component/anything/index.html",
     "/_stcore/metrics", "/_stcore/bidi-components/anything/index.js", "/_stcore/script-health-check",
     "/_stcore/agent/openapi.json", "/_stcore/agent/mcp", "/static/js/index.js", "/favicon.png",
@@ -18,7 +18,8 @@ _CLOSED = (
     "/_stcore//metrics", "//_stcore/stream", "/%5Fstcore/metrics", "/_stcore/%2e%2e/media/x.png",
     "/_stcore/", "/_stcore/host-config/", "/connected", "/pixels/1/pa", "/frontend/x/review.js",
 )  # fmt: skip
-#: In /_stcore/host-config: which sites may frame the page (Streamlit's list; our header permits none).
+#: The settings that /_stcore/host-config may return without a sign-in. ``allowedOrigins`` lists the sites
+#: that may frame the page; our header forbids all.
 _KNOWN_SETTINGS = {
     "allowedOrigins", "useExternalAuthToken", "enableCustomParentMessages", "disableFullscreenMode",
     "enforceDownloadInNewTab", "metricsUrl", "blockErrorDialogs", "mapboxToken", "resourceCrossOriginMode",
@@ -32,7 +33,7 @@ def client(app):
         yield http_client
 
 
-@pytest.mark.parametrize("path", _CLOSED)
+@pytest.mark.parametrize("path", _PROTECTED_PATHS)
 def test_without_a_cookie_nothing_is_served(client, path):
     response = client.get(path)
     assert response.status_code == 401

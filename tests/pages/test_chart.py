@@ -15,7 +15,7 @@ def _show_faceted_chart() -> None:
     show_chart(alt.Chart(rows).mark_point().encode(x="week", y="accepted").facet("reviewer:N", columns=2))
 
 
-def test_names_above_the_parts_of_a_chart_are_as_large_as_its_axis_labels():
+def test_facet_headers_have_the_size_of_axis_labels():
     app = AppTest.from_function(_show_faceted_chart, default_timeout=30).run()
     assert not app.exception
     [chart] = app.main.children.values()

@@ -1,4 +1,4 @@
-"""My account and People: setting up an authenticator app, recovery codes, turning it off, and the reset."""
+"""My account and People: setting up and turning off an authenticator app, recovery codes, reset."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def click(page, label):
     return next(button for button in page.button if button.label == label).click().run()
 
 
-def is_on(person) -> bool:
+def has_second_factor(person) -> bool:
     with read_only_session() as db:
         return accounts.load_second_factor_status(db, person=person, policy=accounts.SignInPolicy()).is_on
 
@@ -44,9 +44,9 @@ def set_up(page, *, password=PASSWORD, code=None, form=0):
     return click(page, "Turn on")
 
 
-def test_setting_it_up_shows_a_qr_code_and_then_ten_recovery_codes_once(anna, run_page):
+def test_setting_up_the_app_shows_ten_recovery_codes_once(anna, run_page):
     page = set_up(run_page("pages/account.py"))
-    assert is_on(anna)
+    assert has_second_factor(anna)
     shown = get_text(page)
     assert len(set(re.findall(r"[A-Z2-9]{4}(?:-[A-Z2-9]{4}){3}", shown))) == 10
     assert "On. 10 recovery codes left." in shown
@@ -55,37 +55,37 @@ def test_setting_it_up_shows_a_qr_code_and_then_ten_recovery_codes_once(anna, ru
 def test_a_wrong_password_or_code_turns_nothing_on(anna, run_page):
     page = set_up(run_page("pages/account.py"), password="a wrong guess")
     assert "The current password is wrong" in get_text(page)
-    assert not is_on(anna)
+    assert not has_second_factor(anna)
     page = end_double_click_window(page)
     page.text_input(key=f"{FORM.format(0)}-password").input(PASSWORD)
     page.text_input(key=f"{FORM.format(0)}-code").input("12")
     page = click(page, "Turn on")
     assert "The code is wrong" in get_text(page)
-    assert not is_on(anna)
+    assert not has_second_factor(anna)
 
 
-def test_turning_it_off_takes_the_password(anna, run_page):
+def test_the_app_can_be_turned_off_with_the_password(anna, run_page):
     page = end_double_click_window(set_up(run_page("pages/account.py")))
     page.text_input(key=f"{FORM.format(1)}-password").input(PASSWORD)
     page = click(page, "Turn off")
     assert "The authenticator app is off" in get_text(page)
-    assert not is_on(anna)
+    assert not has_second_factor(anna)
 
 
-def test_a_role_that_requires_it_can_not_turn_it_off(anna, run_page, monkeypatch):
+def test_a_person_whose_role_requires_a_code_cannot_turn_the_app_off(anna, run_page, monkeypatch):
     page = end_double_click_window(set_up(run_page("pages/account.py")))
     monkeypatch.setenv("OVERREAD_SECOND_FACTOR_ROLES", "admin")
     assert anna
     page = page.run()
-    off = [button for button in page.button if button.label == "Turn off"]
-    assert all(button.disabled for button in off)
+    turn_off_buttons = [button for button in page.button if button.label == "Turn off"]
+    assert all(button.disabled for button in turn_off_buttons)
 
 
-def test_an_admin_sees_who_has_one_and_resets_it(anna, sign_in_as, run_page):
+def test_an_admin_resets_the_app_of_a_person(anna, sign_in_as, run_page):
     set_up(run_page("pages/account.py"))
     sign_in_as("otto", Role.ADMIN)
     page = run_page("pages/people.py")
     page = page.selectbox(key="person-to-change").set_value("anna").run()
     page = click(page, "Reset authenticator app")
     assert "signs in without a code" in get_text(page)
-    assert not is_on(anna)
+    assert not has_second_factor(anna)

@@ -17,7 +17,7 @@ from language_models import service as models
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.evaluation_worlds import BY, make_evaluation_world, make_settings
 from tests.storage.model_server import running_model_server
-from tests.storage.test_model_scores import find_set, now, read_audit
+from tests.storage.test_model_scores import find_evaluated_split, now, read_audit
 
 pytestmark = pytest.mark.full
 
@@ -70,9 +70,9 @@ def state_in_words(question):
 
 
 def summarise():
-    found = find_set()
-    evaluations.compute_scores(by=BY, release_id=found.release_id, split=found.split)
-    scored = evaluations.load_split_scores(by=BY, evaluated_split=find_set())
+    evaluated_split = find_evaluated_split()
+    evaluations.compute_scores(by=BY, release_id=evaluated_split.release_id, split=evaluated_split.split)
+    scored = evaluations.load_split_scores(by=BY, evaluated_split=find_evaluated_split())
     [summary] = summarise_models(scored.questions, scored.models, scored.questions.numbers >= 0)
     return scored, summary
 
@@ -110,7 +110,7 @@ def test_a_judge_reads_what_no_rule_could_and_it_counts_apart(workspace_engine, 
         _, exported = evaluations.load_exported_answers(db, by=BY, name="net", condition=Condition.AS_GIVEN)
     assert all(item.prediction.failed for item in exported)  # stored answers stay as they are
     assert len(read_audit("plan extraction by judge")) == 1
-    # the same command again asks nothing
+    # Repeating the command sends no request.
     assert main(["evaluate", "extract", "net"]) == 0
     assert len(server.bodies) == 2 * n
 

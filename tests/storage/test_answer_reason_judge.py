@@ -1,4 +1,7 @@
-"""A judge model through the command: both orders arrive, scores reach the tables, and private keys stay."""
+"""The command ``evaluate judge``.
+
+Requests are sent in both orders, scores are stored, and keys of a private split are not sent.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ from release.splits import Split
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.evaluation_worlds import BY, make_evaluation_world
 from tests.storage.model_server import running_model_server
-from tests.storage.test_model_scores import answer, find_set, list_questions, now, plan
+from tests.storage.test_model_scores import answer, find_evaluated_split, list_questions, now, plan
 
 pytestmark = pytest.mark.full
 
 
 def judge(body):
-    """Give 9 to a text that names an option of the key, which has an explanation, and 3 to others."""
+    """Give 9 to an answer longer than a letter (the key with its explanation), and 3 to others."""
     text = body["messages"][-1]["content"]
     first, second = re.findall(r"Assistant \d: (.*)", text)
     points = ["9" if len(part) > 3 else "3" for part in (first, second)]
@@ -67,19 +70,22 @@ def test_a_judge_scores_in_both_orders_and_its_scores_are_in_the_tables(
     assert "order bias (model first minus key first): 0.00" in output
     assert "judge minus experts -2.17" in output  # experts have 30 to 41, mean 35.5
     assert len(server.bodies) == 24
-    found = find_set()
-    assert evaluations.compute_scores(by=BY, release_id=found.release_id, split=found.split) == 1
-    scored = evaluations.load_split_scores(by=BY, evaluated_split=find_set())
+    evaluated_split = find_evaluated_split()
+    assert (
+        evaluations.compute_scores(by=BY, release_id=evaluated_split.release_id, split=evaluated_split.split)
+        == 1
+    )
+    scored = evaluations.load_split_scores(by=BY, evaluated_split=find_evaluated_split())
     [model] = scored.models
     [summary] = summarise_models(scored.questions, [model], scored.questions.numbers >= 0)
     assert summary.columns["AR-score"].estimate == pytest.approx(100 / 3)
     assert model.columns[0].version.startswith("judge:judge-model|prompt:answer-reason@1|orders:both|date:")
-    assert find_set().waiting == []
+    assert find_evaluated_split().waiting == []
     with read_only_session() as db:
         run = evaluations.find_judge_run(db, by=BY, name="net")
     test_run = replace(run, endpoint=replace(run.endpoint, model="SmolLM2-135M", reported_model=None))
     assert describe_judge(test_run).endswith("|path tested, quality not measured")
-    # the same command again asks nothing
+    # Repeating the command sends no request.
     assert main(["evaluate", "judge", "net"]) == 0
     assert len(server.bodies) == 24
 

@@ -111,7 +111,7 @@ def test_a_receipt_states_the_hashes_the_score_and_what_is_left(world, anna, tmp
     assert plain["receipt_sha256"] == hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def test_the_score_is_that_of_the_command_score(world, anna, tmp_path, capsys):
+def test_the_score_equals_the_output_of_the_score_command(world, anna, tmp_path, capsys):
     import cli
 
     path = make_file(world, tmp_path, lambda position: position % 4 == 0)
@@ -126,7 +126,7 @@ def test_the_score_is_that_of_the_command_score(world, anna, tmp_path, capsys):
     assert (score.low, score.high) == pytest.approx((overall["clustered_low"], overall["clustered_high"]))
 
 
-def test_an_invalid_file_is_not_charged_and_names_its_lines(world, anna, tmp_path):
+def test_an_invalid_file_is_not_charged_and_its_invalid_lines_are_reported(world, anna, tmp_path):
     answers = answer_with_errors(world, lambda _: False)
     first = next(iter(answers))
     path = write_predictions(tmp_path / "predictions.jsonl", answers)
@@ -195,7 +195,9 @@ def make_workbook_bomb(path: Path) -> Path:
     return path
 
 
-def test_a_workbook_bomb_is_not_charged_and_does_not_grow_the_server(world, anna, tmp_path, monkeypatch):
+def test_a_workbook_bomb_is_not_charged_and_does_not_increase_the_memory_of_the_server(
+    world, anna, tmp_path, monkeypatch
+):
     monkeypatch.setattr(guarded_process, "_BASE_SECONDS", 2)
     path = make_workbook_bomb(tmp_path / "bomb.xlsx")
     assert path.stat().st_size < 8 << 20
@@ -243,7 +245,7 @@ def test_quotas_hold_by_day_month_and_total(world, anna, tmp_path):
 
 
 def test_a_file_counts_for_the_day_and_month_on_which_it_was_sent(world, anna, tmp_path):
-    """Six files at midnight of 31 March; a file that was sent before is stored after five of 1 April."""
+    """Five files are sent on 1 April. A file sent in the last moment of 31 March then counts for March."""
     april = datetime(2026, 4, 1, tzinfo=UTC)
     paths = [make_file(world, tmp_path, lambda position, n=n: position < n, f"{n}.jsonl") for n in range(7)]
     for path in paths[:5]:
@@ -256,7 +258,7 @@ def test_a_file_counts_for_the_day_and_month_on_which_it_was_sent(world, anna, t
         submit(world.engine, paths[6], by=anna, now=april + timedelta(hours=23, minutes=59))
 
 
-def test_two_tabs_at_the_last_submission_of_a_quota_charge_one(world, anna, tmp_path):
+def test_concurrent_submissions_cannot_exceed_the_quota(world, anna, tmp_path):
     """Both files pass the check while one submission is left; one of them is stored."""
     paths = [make_file(world, tmp_path, lambda position, n=n: position < n, f"{n}.jsonl") for n in range(6)]
     for path in paths[:4]:
@@ -292,7 +294,7 @@ def test_leaderboards_with_a_team_of_the_person_come_first(world, anna):
     assert [board.name for board in others] == ["newer board", BOARD]
 
 
-def test_a_person_submits_for_the_own_team_only(world, anna, tmp_path):
+def test_a_person_can_submit_only_for_their_own_team(world, anna, tmp_path):
     bert = add_team(world.engine, "B", "bert")["bert"]
     path = make_file(world, tmp_path)
     with pytest.raises(NotAllowed, match="not a member of this team"):
@@ -359,7 +361,7 @@ def test_a_team_selects_one_submission(world, anna, tmp_path):
     assert load_status(world, anna).counting_id == other.submission.id
 
 
-def test_changed_or_missing_keys_stop_scoring_without_a_trace_of_them(world, anna, tmp_path, caplog):
+def test_changed_or_missing_keys_stop_scoring_and_are_not_leaked(world, anna, tmp_path, caplog):
     path = make_file(world, tmp_path)
     keys = world.release.with_name("v1-keys") / "keys.jsonl"
     content = keys.read_text()
@@ -383,7 +385,7 @@ def test_names_are_unique_and_a_board_needs_a_private_split(world):
     with unit_of_work(world.engine) as db, pytest.raises(NotFound, match="no release"):
         leaderboards.create_leaderboard(
             db, by=BY, name="x", dataset="demo", release="v9", uses_ladder=True,
-            quotas=load_quotas(), now=NOW,
+            quotas=make_quotas(), now=NOW,
         )  # fmt: skip
     add_team(world.engine, "A")
     with unit_of_work(world.engine) as db, pytest.raises(AlreadyThere):
@@ -392,8 +394,8 @@ def test_names_are_unique_and_a_board_needs_a_private_split(world):
         leaderboards.add_team(db, by=BY, leaderboard=BOARD, name="Team", now=NOW)
 
 
-def test_files_of_the_site_keep_their_names(world, tmp_path):
-    """The second board has the name that the first one had with its id."""
+def test_the_file_names_of_a_site_are_unique(world, tmp_path):
+    """The second board's name equals the file name that the first board gets from its name and id."""
     add_board(world.engine, name="Board!")
     add_board(world.engine, name="board 1")
     add_board(world.engine, name="board")
@@ -404,18 +406,18 @@ def test_files_of_the_site_keep_their_names(world, tmp_path):
     }
 
 
-def load_quotas():
+def make_quotas():
     return Quotas(per_day=1, per_month=1, total=1)
 
 
-def test_a_submitter_may_do_nothing_else():
+def test_a_submitter_may_only_see_leaderboards_and_submit():
     from domain.access import ACTIONS_BY_ROLE, Action
 
     assert ACTIONS_BY_ROLE[Role.SUBMITTER] == {Action.SEE_LEADERBOARDS, Action.SUBMIT_PREDICTIONS}
 
 
 def make_corrected_release(world, name, *, keys=None):
-    """Create a release of the same split, with other keys of some questions, by their ids."""
+    """Create a release of the same split. ``keys`` has the new keys by question id."""
     workspace = make_workspace(world.engine, world.home)
     with unit_of_work(world.engine) as db:
         for question_id, index in (keys or {}).items():
@@ -443,7 +445,8 @@ def test_a_corrected_release_scores_all_submissions_again_and_keeps_the_former_s
     with read_only_session(world.engine) as db:
         former = leaderboards.load_standings(db, by=BY, leaderboard=BOARD, version=1)
     assert (former.rows[0].score.correct, former.leaderboard.release) == (n, "v1")
-    right = answer_with_errors(world, lambda position: position < 3)  # the errors are the corrected keys
+    # A wrong answer by the former keys is the correct answer by the new keys.
+    right = answer_with_errors(world, lambda position: position < 3)
     path = write_predictions(tmp_path / "right.jsonl", right)
     assert submit(world.engine, path, by=anna).score.correct == n
     with unit_of_work(world.engine) as db, pytest.raises(Refused, match="already"):
@@ -496,12 +499,12 @@ def set_readers(world, study):
         return leaderboards.set_readers_reference(db, by=BY, leaderboard=BOARD, study=study, now=NOW)
 
 
-def test_the_row_of_readers_counts_the_same_questions_without_exclusions(world, anna):
+def test_the_readers_reference_covers_the_scored_questions_except_exclusions(world, anna):
     """The options of one question are changed, and two other private cases are excluded."""
-    other, excluded, by_reader, *counted = sorted(world.keys)
+    changed, excluded, excluded_for_reader, *counted = sorted(world.keys)
     with unit_of_work(world.engine) as db:
         db.execute(
-            update(QuestionRow).where(QuestionRow.key == other).values(options='["Mass","Nodule","Edema"]')
+            update(QuestionRow).where(QuestionRow.key == changed).values(options='["Mass","Nodule","Edema"]')
         )
     study_world = make_study(world, "readers")
     read_all(study_world, "rea", option=1)
@@ -509,7 +512,7 @@ def test_the_row_of_readers_counts_the_same_questions_without_exclusions(world, 
         cases = list_cases(db, study_id=study_world.study.id)
         numbers = {case.question.id: case.blind_case.number for case in cases}
         ids = {case.question.id: case.blind_case.id for case in cases}
-        for key, reader in ((excluded, None), (by_reader, "rea")):
+        for key, reader in ((excluded, None), (excluded_for_reader, "rea")):
             studies.exclude_readings(
                 db,
                 by=study_world.cora,
@@ -531,7 +534,7 @@ def test_the_row_of_readers_counts_the_same_questions_without_exclusions(world, 
     assert load_standings(world).references[-1] == reference
 
 
-def test_a_study_with_two_arms_or_of_another_dataset_has_no_row_of_readers(world, anna):
+def test_a_study_with_two_arms_or_of_another_dataset_gives_no_readers_reference(world, anna):
     arms = (Arm(name="aided"), Arm(name="plain", clinical_info_shown=False))
     make_study(world, "arms", crossing=Crossing.CROSSOVER, arms=arms)
     with pytest.raises(Refused, match="2 arms"):
@@ -546,7 +549,7 @@ def test_a_study_with_two_arms_or_of_another_dataset_has_no_row_of_readers(world
         set_readers(world, "readers")
 
 
-def test_the_row_of_text_only_has_the_answers_without_image(world, anna, tmp_path):
+def test_the_text_only_reference_uses_the_answers_without_image(world, anna, tmp_path):
     def set_row(evaluation):
         with unit_of_work(world.engine) as db:
             return leaderboards.set_text_only_reference(
@@ -648,7 +651,7 @@ def test_a_private_split_with_only_open_questions_is_refused(world):
         create_open_board(world)
 
 
-def test_teams_and_members_cannot_change_in_between(postgres_engine, tmp_path, monkeypatch):
+def test_teams_and_members_are_locked_during_a_change(postgres_engine, tmp_path, monkeypatch):
     world = make_leaderboard_world(postgres_engine, tmp_path / "home", questions=8)
     add_board(world.engine)
     people = add_team(world.engine, "A", "anna", "bert")

@@ -53,10 +53,12 @@ def list_questions(name):
     return [(item.question.id, "ABC"[key_of_exam(item.exam.number)]) for item in answers.questions]
 
 
-def find_set(split=Split.PUBLIC):
+def find_evaluated_split(split=Split.PUBLIC):
     with read_only_session() as db:
-        [found] = [item for item in evaluations.list_evaluated_splits(db, by=BY) if item.split == split]
-    return found
+        [evaluated_split] = [
+            item for item in evaluations.list_evaluated_splits(db, by=BY) if item.split == split
+        ]
+    return evaluated_split
 
 
 def read_audit(what):
@@ -77,10 +79,10 @@ def test_scores_are_computed_once_and_again_after_new_answers(workspace_engine, 
         "good",
         [{"question_id": name, "raw": f"<answer>{key}</answer>"} for name, key in questions[:6]],
     )
-    found = find_set()
+    evaluated_split = find_evaluated_split()
     with pytest.raises(NotFound, match="not computed yet"):
-        evaluations.load_split_scores(by=BY, evaluated_split=found)
-    target = {"by": BY, "release_id": found.release_id, "split": found.split}
+        evaluations.load_split_scores(by=BY, evaluated_split=evaluated_split)
+    target = {"by": BY, "release_id": evaluated_split.release_id, "split": evaluated_split.split}
     reports = []
     assert evaluations.compute_scores(**target, report=lambda *counts: reports.append(counts)) == 1
     assert reports[-1] == (12, 12)
@@ -88,24 +90,24 @@ def test_scores_are_computed_once_and_again_after_new_answers(workspace_engine, 
     answer(
         tmp_path, "good", [{"question_id": name, "raw": "<answer>A</answer>"} for name, _ in questions[6:]]
     )
-    assert [item.evaluation.name for item in find_set().waiting] == ["good"]
+    assert [item.evaluation.name for item in find_evaluated_split().waiting] == ["good"]
     assert evaluations.compute_scores(**target) == 1
-    scored = evaluations.load_split_scores(by=BY, evaluated_split=find_set())
+    scored = evaluations.load_split_scores(by=BY, evaluated_split=find_evaluated_split())
     [model] = scored.models
     [summary] = summarise_models(scored.questions, [model], scored.questions.numbers >= 0)
     expected = 6 + sum(key == "A" for _, key in questions[6:])
     assert (summary.accuracy.n, summary.accuracy.count) == (12, expected)
     assert (summary.answers.by_rule, summary.answers.missing) == (12, 0)
-    digest = find_set().digest
+    digest = find_evaluated_split().digest
     with unit_of_work() as db:  # an import that states sex and age of the exams later
         import_id = add_import(db, dataset_id=1, file_name="facts.jsonl", file_format="x", by=None, now=now())
         db.execute(update(ExamRow).values(sex="F"))
-    at_begin = find_set().digest
+    at_begin = find_evaluated_split().digest
     with unit_of_work() as db:
         finish_import(db, import_id=import_id, file_sha256="0" * 64, questions=0, known=12, refused=0)
-    assert len({digest, at_begin, find_set().digest}) == 3
+    assert len({digest, at_begin, find_evaluated_split().digest}) == 3
     assert evaluations.compute_scores(**target) == 1
-    scored = evaluations.load_split_scores(by=BY, evaluated_split=find_set())
+    scored = evaluations.load_split_scores(by=BY, evaluated_split=find_evaluated_split())
     assert scored.questions.dimensions["sex"].values == ("F",)
 
 
@@ -114,8 +116,11 @@ def test_a_private_split_is_recorded_at_each_opening_and_case(workspace_engine, 
     plan("secret", split=Split.PRIVATE)
     questions = list_questions("secret")
     answer(tmp_path, "secret", [{"question_id": name, "raw": key} for name, key in questions])
-    found = find_set(Split.PRIVATE)
-    assert evaluations.compute_scores(by=BY, release_id=found.release_id, split=found.split) == 1
+    evaluated_split = find_evaluated_split(Split.PRIVATE)
+    assert (
+        evaluations.compute_scores(by=BY, release_id=evaluated_split.release_id, split=evaluated_split.split)
+        == 1
+    )
     before = len(read_audit("open results of private split"))
     assert main(["evaluate", "scores", "demo", "v1", "--split", "private"]) == 0
     assert "100.0" in capsys.readouterr().out
@@ -123,14 +128,24 @@ def test_a_private_split_is_recorded_at_each_opening_and_case(workspace_engine, 
     with unit_of_work() as db:
         number = evaluations.load_answers(db, by=BY, name="secret", now=now()).questions[0].number
         case = evaluations.open_case(
-            db, by=BY, release_id=found.release_id, split=found.split, question_row_id=number, now=now()
+            db,
+            by=BY,
+            release_id=evaluated_split.release_id,
+            split=evaluated_split.split,
+            question_row_id=number,
+            now=now(),
         )
     assert [(item.evaluation, item.is_correct) for item in case.answers] == [("secret", True)]
     [entry] = read_audit("open case of private split")
     assert entry.subject == f"question {number}"
     with pytest.raises(NotFound, match="is not in the private split"), unit_of_work() as db:
         evaluations.open_case(
-            db, by=BY, release_id=found.release_id, split=found.split, question_row_id=999, now=now()
+            db,
+            by=BY,
+            release_id=evaluated_split.release_id,
+            split=evaluated_split.split,
+            question_row_id=999,
+            now=now(),
         )
 
 
@@ -193,9 +208,9 @@ def test_scores_from_outside_join_the_tables(workspace_engine, tmp_path, capsys)
     assert "has a score already" in capsys.readouterr().err
     assert write("Q1,good,AR-score,1,4") == 1
     assert "AR-score is computed by Overread; choose another name" in capsys.readouterr().err
-    [before] = find_set().evaluations
+    [before] = find_evaluated_split().evaluations
     assert write(f"{questions[0][0]},good,BERTScore,deberta 0.4,10") == 0  # replaces the former one
-    [column] = find_set().evaluations[0].columns
+    [column] = find_evaluated_split().evaluations[0].columns
     assert (column.external.version, column.is_computed) == ("deberta 0.4", True)
     assert column.digest != before.columns[0].digest
     assert len(read_audit("import scores from outside")) == 2

@@ -1,4 +1,4 @@
-"""The adjustment of p values counts the declared family of the protocol, and names it."""
+"""P values are adjusted within the family that the protocol declares, and the report states the family."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def make_pair(*names: str) -> frozenset[str]:
 
 
 @pytest.mark.parametrize(
-    ("entry", "meant"),
+    ("entry", "expected_pairs"),
     [
         ("anna : m", {make_pair("anna", "m")}),
         ("anna:ben", {make_pair("anna", "ben")}),
@@ -40,8 +40,8 @@ def make_pair(*names: str) -> frozenset[str]:
         ),
     ],
 )
-def test_an_entry_is_resolved_to_pairs_of_raters(entry, meant):
-    assert resolve_pairs(entry) == meant
+def test_an_entry_is_resolved_to_pairs_of_raters(entry, expected_pairs):
+    assert resolve_pairs(entry) == expected_pairs
 
 
 def test_entries_are_combined_without_duplicate_pairs():
@@ -54,13 +54,13 @@ def test_a_reader_name_stands_for_both_arms():
     assert resolved_pairs == {make_pair("anna (with)", "m"), make_pair("anna (without)", "m")}
 
 
-def test_an_exact_name_precedes_a_name_that_begins_with_it():
+def test_an_exact_name_takes_precedence_over_a_longer_name():
     kinds = {"m": "model", "m (v2)": "model", "anna": "reader"}
     assert resolve_family(["anna : m"], kinds).pairs == {make_pair("anna", "m")}
 
 
 @pytest.mark.parametrize("declared", [(), ("all",), ("the two of us",), ("anna : nobody",)])
-def test_an_unusable_declaration_counts_all_pairs(declared):
+def test_without_a_usable_declaration_the_family_is_all_pairs(declared):
     assert len(resolve_family(declared, KINDS_BY_RATER).pairs) == 6
 
 
@@ -81,7 +81,7 @@ def make_difference(task: str, a: str, b: str, p: float | None) -> PairedDiffere
     )  # fmt: skip
 
 
-def test_holm_over_all_single_tasks_equals_the_hand_calculation():
+def test_holm_adjustment_overall_and_by_task():
     paired = [
         make_difference("all", "anna", "m", 0.02),
         make_difference("all", "ben", "m", 0.04),
@@ -92,8 +92,8 @@ def test_holm_over_all_single_tasks_equals_the_hand_calculation():
     ]
     pairs = resolve_family(("readers : m",), KINDS_BY_RATER).pairs
     adjusted = adjust_paired(paired, pairs, Adjustment.HOLM)
-    # over all tasks: the smaller p times 2, the other times 1; outside the family none; the two p values of
-    # single tasks are one family, so .01 times 2, .03 times 1
+    # Rows over all tasks: 2 p values in the family, so .02 * 2 and .04 * 1. The pair outside the family is
+    # not adjusted. Rows by task form a second family: .01 * 2 and .03 * 1.
     assert [difference.p_adjusted for difference in adjusted] == [0.04, 0.04, None, 0.03, None, 0.02]
     assert adjusted[2].note == "p_adjusted: outside the family"
     assert paired[0].p_adjusted == 1.0
