@@ -41,7 +41,7 @@ class CheckGroup(Choice):
     """The kinds of checks. A question passes the structural checks before the others mean anything."""
 
     STRUCTURE = ("structure", "Structure")
-    WORDING = ("wording", "Wording and contradictions")
+    WORDING = ("wording", "Rule-based")
     MODELS = ("models", "Language models")
     DATASET = ("dataset", "Whole dataset")
     COMPLIANCE = ("compliance", "Compliance")

@@ -36,6 +36,13 @@ class ThresholdEstimate:
     high: float | None
 
 
+def describe_missing_rate(estimate: ThresholdEstimate) -> str:
+    """Return why a threshold has no estimate of wrong merges."""
+    if not estimate.pairs:
+        return "no pairs"
+    return "judge each range first" if estimate.judged else "not judged yet"
+
+
 def draw_pairs(pairs: Sequence[Pair], *, seed: int, per_bin: int = PAIRS_PER_BIN) -> list[CalibrationPair]:
     """Draw pairs from each bin of similarity without replacement; all of a bin that has fewer.
 

@@ -29,7 +29,10 @@ _COLUMNS = (
 
 
 def iterate_compared_questions(db: Session, *, dataset_id: int) -> Iterator[ComparedQuestion]:
-    """Yield all questions of a dataset, those of an exam together."""
+    """Yield all questions of a dataset, those of an exam together.
+
+    Hidden questions are on the same exams, but belong to a dataset of their own.
+    """
     last = -1
     while True:
         exams = _list_exams(db, dataset_id=dataset_id, after=last)
@@ -38,7 +41,8 @@ def iterate_compared_questions(db: Session, *, dataset_id: int) -> Iterator[Comp
         last = exams[-1]
         statement = (
             select(*_COLUMNS)
-            .where(QuestionRow.exam_id.in_(exams))
+            # The sum keeps the database from choosing the index of the dataset instead of that of the exam.
+            .where(QuestionRow.exam_id.in_(exams), QuestionRow.dataset_id + 0 == dataset_id)
             .order_by(QuestionRow.exam_id, QuestionRow.id)
         )
         for row in db.connection().execute(statement):

@@ -25,6 +25,7 @@ from quality.service import (
     store_calibration,
     write_problems_csv,
 )
+from storage.rows.datasets import DatasetRow, QuestionRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.embedding_server import running_server
 from tests.storage.import_worlds import NOW, Importer, make_record, to_json_lines
@@ -91,6 +92,18 @@ def test_only_the_same_question_of_the_same_exam_is_marked(questions):
     (line,) = load_problems(questions, Check.DUPLICATE)
     assert "asks the same as question" in line
     assert line.startswith("q-1,")  # question 2 stays: its explanation is longer
+
+
+def test_a_copy_in_another_dataset_of_the_same_exam_is_not_compared(questions):
+    """Hidden questions are such copies, with another key."""
+    with unit_of_work(questions.engine) as db:
+        db.add(DatasetRow(id=2, name="hidden", created_at=NOW))
+        db.flush()
+        question = db.get(QuestionRow, 3)
+        db.add(QuestionRow(**question.model_dump() | {"id": 100, "dataset_id": 2, "answer": '"no"'}))
+    report = find(questions)
+    assert report.questions == 7
+    assert not [pair for pair in report.contradictions if 100 in pair[:2]]
 
 
 def test_both_questions_of_a_contradiction_are_listed_and_none_is_marked_as_a_duplicate(questions):

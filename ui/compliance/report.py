@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.checks import CHECKS
+from domain.count_texts import count_text
 from quality.compliance.bias import BiasLine, OptionBias
 from quality.service import ComplianceReport
 from ui.tables import show_table
@@ -17,7 +18,6 @@ def show_report(report: ComplianceReport) -> None:
         [
             {
                 "Stage": stage.check.label,
-                "A question passes if": CHECKS[stage.check].description,
                 "With a problem": stage.with_problem,
                 "Remaining": stage.remaining,
             }
@@ -25,9 +25,14 @@ def show_report(report: ComplianceReport) -> None:
         ]
     )
     st.caption(
-        f"n = {report.questions:,} questions of {report.patients:,} patients (an exam without a patient "
-        f"id counts as one patient). The dataset may be sent to: {report.data_use}. "
+        f"n = {count_text(report.questions, 'question')} of {count_text(report.patients, 'patient')} (an "
+        f"exam without a patient id counts as one patient). The dataset may be sent to: {report.data_use}. "
         "The page Checks lists the questions."
+    )
+    # Not in the table, which would be wider than a narrow window.
+    st.caption(
+        "A question passes if: "
+        + " ".join(f"{stage.check.label}: {CHECKS[stage.check].description}" for stage in report.stages)
     )
     _show_text_only(report)
     _show_options(report.options)
