@@ -199,7 +199,7 @@ def _build_plan(args: argparse.Namespace) -> SamplingPlan:
         n=args.n,
         shares=_parse_shares(args.shares),
         strata=tuple(field.strip() for field in args.strata.split(",") if field.strip()),
-        not_drawn=args.not_drawn,
+        exclude_drawn=args.not_drawn,
         checks=parse_checks(args.without_problems),
         risk=None if args.by_risk is None else _parse_risk(args.by_risk, args.uniform),
     )

@@ -85,9 +85,9 @@ class SamplingPlan:
     ``shares`` contains the relative shares of the tiers, 0 or more. The key ``None`` stands for questions
     without a tier. A tier that is missing has share 1. ``strata`` contains further fields to stratify by
     within a tier, of :data:`STRATA`. ``names`` has the values of those that follow from the category, as at
-    the first draw: a later change of the mapping changes no stratum. With ``not_drawn``, questions that are
-    in another batch of the dataset are not part of the frame, and neither are questions with a problem of one
-    of the ``checks``, as reported at the time of the draw. With ``balance``, only the questions of the
+    the first draw: a later change of the mapping changes no stratum. With ``exclude_drawn``, questions in
+    another batch of the dataset are not part of the frame, and neither are questions with a problem of one of
+    the ``checks``, as reported at the time of the draw. With ``balance``, only the questions of the
     selected exams are part of the frame, and the batch is no random sample of the dataset. With ``risk``, the
     number of questions is that of the average, because the size of the draw is random. The same plan and seed
     draw the same questions on each machine and for each order of rows.
@@ -101,7 +101,7 @@ class SamplingPlan:
     n: int | None = None
     shares: dict[Difficulty | None, float] = field(default_factory=dict)
     strata: tuple[str, ...] = ()
-    not_drawn: bool = False
+    exclude_drawn: bool = False
     checks: tuple[Check, ...] = ()
     balance: ExamBalance | None = None
     risk: RiskDesign | None = None

@@ -47,7 +47,7 @@ def load_joint_probabilities(
         probabilities = _load_probabilities(db, batch, draw, questions)
         if batch.id in counted:
             share = _compute_judged_share(draw, np.unique(latest.questions[latest.batches == batch.id]))
-            escapes -= share * probabilities * (undrawn if batch.plan.not_drawn else escapes)
+            escapes -= share * probabilities * (undrawn if batch.plan.exclude_drawn else escapes)
         undrawn *= 1 - probabilities
     return {
         number: 1 - escape

@@ -368,7 +368,7 @@ def _select_excluded(db: Session, dataset_id: int, batches: Sequence[Batch]) -> 
     the problem was found.
     """
     parts: list[AnySelect] = []
-    if any(batch.plan.not_drawn for batch in batches):
+    if any(batch.plan.exclude_drawn for batch in batches):
         parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=load_nonrandom_batch_ids(db)))
     checks = {check for batch in batches for check in batch.plan.checks}
     if checks:
@@ -381,7 +381,7 @@ def _list_left_out_batches(
     db: Session, dataset_id: int, batch_draws: Sequence[tuple[Batch, Draw]]
 ) -> list[Batch]:
     """Return the other random batches that were drawn before a draw that leaves out other batches."""
-    last = max((draw.id or 0 for batch, draw in batch_draws if batch.plan.not_drawn), default=0)
+    last = max((draw.id or 0 for batch, draw in batch_draws if batch.plan.exclude_drawn), default=0)
     if not last:
         return []
     without = load_nonrandom_batch_ids(db) | {batch.id for batch, _ in batch_draws}
@@ -409,7 +409,7 @@ def _select_undrawable(
         drawable_frames = [
             (draw.frame_after, draw.frame_through)
             for batch, draw in judged_draws
-            if not batch.plan.not_drawn or (draw.id or 0) < (unjudged.id or 0)
+            if not batch.plan.exclude_drawn or (draw.id or 0) < (unjudged.id or 0)
         ]
         parts += draws.select_certain(draw_id=unjudged.id or 0, outside=drawable_frames)
     return frames.unite_selects(parts)

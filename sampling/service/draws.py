@@ -294,7 +294,7 @@ def _select_exams(db: Session, dataset_id: int, plan: SamplingPlan) -> BalancedS
     """Select exams by the findings that their reports state; None without a balance."""
     if plan.balance is None:
         return None
-    taken = frames.list_exams_in_other_batches(db, dataset_id=dataset_id) if plan.not_drawn else set()
+    taken = frames.list_exams_in_other_batches(db, dataset_id=dataset_id) if plan.exclude_drawn else set()
     exams = []
     for content in iterate_exam_contents(db, dataset_id=dataset_id):
         if content.questions and content.number not in taken:
@@ -326,9 +326,9 @@ def _select_excluded(
     parts: list[AnySelect] = []
     if selection is not None:
         parts.append(frames.select_outside_exams(dataset_id=dataset_id, exam_row_ids=selection.numbers))
-    if plan.not_drawn and plan.risk is not None:
+    if plan.exclude_drawn and plan.risk is not None:
         parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=load_nonrandom_batch_ids(db)))
-    elif plan.not_drawn:
+    elif plan.exclude_drawn:
         parts.append(frames.select_in_other_batches(dataset_id=dataset_id, batch_id=batch_id))
     if plan.checks:
         parts.append(problems.select_with_problems(dataset_id=dataset_id, checks=plan.checks))
@@ -535,7 +535,7 @@ def describe_plan(plan: SamplingPlan) -> str:
     shares = "".join(f", {name} with share {share:g}" for name, share in other_shares.items())
     names = " and ".join(name.replace("_", " ") for name in plan.strata)
     strata = f", strata {names}" if names else ""
-    exclusive = ", not in another batch" if plan.not_drawn else ""
+    exclusive = ", not in another batch" if plan.exclude_drawn else ""
     check_names = ", ".join(check.label.lower() for check in plan.checks)
     checks = f", without problems of {check_names}" if plan.checks else ""
     if plan.balance is not None:
@@ -569,7 +569,7 @@ def _describe_empty_draw(dataset: str, draw_preview: DrawPreview, plan: Sampling
             f"Every question of {dataset!r} has a problem found by one of the selected checks, or is in "
             "another batch. Select fewer checks."
         )
-    if not draw_preview.size and plan.not_drawn:
+    if not draw_preview.size and plan.exclude_drawn:
         return (
             f"Every question of {dataset!r} is already in a batch. Import more questions, or allow questions "
             "of other batches."

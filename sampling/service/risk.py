@@ -167,7 +167,7 @@ def draw_by_risk(
             "predictions of models or evaluate a model, or draw without risk."
         )
     is_available = np.ones(len(risks), dtype=np.bool_)
-    if plan.not_drawn:
+    if plan.exclude_drawn:
         taken = frames.list_in_other_batches(db, dataset_id=dataset_id, batch_id=batch_id)
         is_available = ~np.isin(frame.numbers, taken)
     sizes = np.bincount(frame.strata[is_available], minlength=len(frame.cells)).tolist()

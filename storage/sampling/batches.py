@@ -219,7 +219,7 @@ def plan_to_plain(plan: SamplingPlan) -> dict[str, Any]:
         "shares": {str(tier or "none"): plan.share(tier) for tier in (*Difficulty, None)},
         "strata": list(plan.strata),
         **({"names": {name: dict(values) for name, values in plan.names.items()}} if plan.names else {}),
-        **({"not_drawn": True} if plan.not_drawn else {}),
+        **({"not_drawn": True} if plan.exclude_drawn else {}),
         **({"checks": sorted(check.value for check in plan.checks)} if plan.checks else {}),
         **(
             {"balance": {"exams": plan.balance.exams, "healthy_share": plan.balance.healthy_share}}
@@ -249,7 +249,7 @@ def plan_from_plain(plain: dict[str, Any]) -> SamplingPlan:
         shares={None if name == "none" else Difficulty(name): share for name, share in shares},
         strata=tuple(plain["strata"]),
         names=plain.get("names", {}),
-        not_drawn=plain.get("not_drawn", False),
+        exclude_drawn=plain.get("not_drawn", False),
         checks=tuple(Check(check) for check in plain.get("checks", ())),
         balance=ExamBalance(**plain["balance"]) if "balance" in plain else None,
         risk=_risk_from_plain(plain["risk"]) if "risk" in plain else None,

@@ -64,7 +64,7 @@ def test_all_questions_of_the_selected_exams_are_drawn(importer):
 
 def test_a_second_balanced_batch_shares_no_exam_with_the_first(importer):
     draw(importer)
-    draw(importer, replace(PLAN, not_drawn=True), name="second")
+    draw(importer, replace(PLAN, exclude_drawn=True), name="second")
     assert not set(list_drawn_exams(importer)) & set(list_drawn_exams(importer, "second"))
 
 

@@ -278,7 +278,7 @@ def test_plan_survives_serialisation(plan):
 
 
 # ------------------------------------------------------------------------------- questions of no other batch
-EXCLUSIVE = SamplingPlan(seed=7, per_1000=None, n=40, not_drawn=True)
+EXCLUSIVE = SamplingPlan(seed=7, per_1000=None, n=40, exclude_drawn=True)
 
 
 def test_exclusive_draws_share_no_question_and_use_up_the_dataset(engine):
@@ -297,14 +297,14 @@ def test_exclusive_draw_has_the_probabilities_of_its_own_frame(engine):
     """30 questions without tiers, 10 drawn: 5 of the other 20 have the probability 1/4."""
     insert_questions(engine, make_questions(30, tiers=(None,)))
     draw(engine, plan=SamplingPlan(seed=1, per_1000=None, n=10), name="first")
-    result = draw(engine, plan=SamplingPlan(seed=2, per_1000=None, n=5, not_drawn=True), name="second")
+    result = draw(engine, plan=SamplingPlan(seed=2, per_1000=None, n=5, exclude_drawn=True), name="second")
     assert [(stratum.size, stratum.drawn) for stratum in result.strata] == [(20, 5)]
     assert {probability for _, _, probability in list_drawn(engine, "second")} == {0.25}
 
 
 def test_exclusive_batch_keeps_its_questions_when_it_grows(engine):
     insert_questions(engine, make_questions(30, tiers=(None,)))
-    plan = SamplingPlan(seed=2, per_1000=500, not_drawn=True)
+    plan = SamplingPlan(seed=2, per_1000=500, exclude_drawn=True)
     draw(engine, plan=plan, name="exclusive")
     first_keys = list_keys(engine, "exclusive")
     insert_questions(engine, make_questions(20, first=30, tiers=(None,)))
@@ -323,21 +323,21 @@ def test_exclusive_draw_ignores_batches_of_other_datasets(engine):
         draw_batch(
             db, by=BY, dataset="other", plan=SamplingPlan(seed=7, per_1000=1000), batch_name="o", now=NOW
         )
-    assert draw(engine, plan=SamplingPlan(seed=7, per_1000=1000, not_drawn=True)).added == 10
+    assert draw(engine, plan=SamplingPlan(seed=7, per_1000=1000, exclude_drawn=True)).added == 10
 
 
 def test_plan_of_an_exclusive_draw_is_part_of_the_batch(engine):
     insert_questions(engine, make_questions(30))
     draw(engine, plan=EXCLUSIVE)
     with read_only_session(engine) as db:
-        assert load_batch(db, name="b").plan.not_drawn
+        assert load_batch(db, name="b").plan.exclude_drawn
     with pytest.raises(Refused, match="not in another batch"):
         draw(engine, plan=SamplingPlan(seed=7, per_1000=None, n=40))
 
 
 def test_plans_of_earlier_batches_are_stored_as_before():
     assert "not_drawn" not in plan_to_plain(PLAN)
-    assert plan_from_plain(plan_to_plain(EXCLUSIVE)).not_drawn
+    assert plan_from_plain(plan_to_plain(EXCLUSIVE)).exclude_drawn
 
 
 def test_two_exclusive_draws_at_the_same_time_share_no_question(postgres_engine):

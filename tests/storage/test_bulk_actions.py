@@ -162,7 +162,7 @@ def test_estimates_of_exclusive_draws_exclude_the_questions_of_a_search(world: W
     queue_questions(world)
     for name in ("one", "two"):
         with unit_of_work(world.engine) as db:
-            plan = SamplingPlan(seed=1, n=2, per_1000=None, not_drawn=True)
+            plan = SamplingPlan(seed=1, n=2, per_1000=None, exclude_drawn=True)
             assert draw_batch(db, by=BY, dataset="demo", plan=plan, batch_name=name, now=NOW).added == 2
     with read_only_session(world.engine) as db:
         data = load_sample_data(db, dataset="demo", names=["one", "two"])

@@ -141,7 +141,7 @@ def test_a_dataset_without_any_risk_is_refused(engine):
 
 def test_rounds_have_joint_probabilities_and_share_no_question(dataset):
     draw(dataset)
-    draw(dataset, replace(PLAN, seed=2, not_drawn=True), "second")
+    draw(dataset, replace(PLAN, seed=2, exclude_drawn=True), "second")
     first, second = load_drawn(dataset), load_drawn(dataset, "second")
     assert not first.keys() & second.keys()
     judge(dataset, "risky", first, set())
@@ -167,7 +167,7 @@ def load_sample(engine, names=None):
 def test_the_probability_of_two_rounds_equals_that_of_a_simulation_if_the_first_is_judged_in_part(dataset):
     small = replace(PLAN, n=30)  # nobody is certain to be drawn: probabilities .05 and .55
     draw(dataset, small)
-    draw(dataset, replace(small, seed=2, not_drawn=True), "second")
+    draw(dataset, replace(small, seed=2, exclude_drawn=True), "second")
     first, second = sorted(load_drawn(dataset)), sorted(load_drawn(dataset, "second"))
     judged = first[: len(first) // 3]
     judge(dataset, "risky", judged, set())
@@ -189,7 +189,7 @@ def test_the_probability_of_two_rounds_equals_that_of_a_simulation_if_the_first_
 @pytest.mark.parametrize("risk", [PLAN.risk, None])
 def test_a_second_round_alone_counts_by_the_chance_that_the_first_left_a_question(dataset, risk):
     draw(dataset)
-    draw(dataset, replace(PLAN, seed=2, not_drawn=True, risk=risk), "second")
+    draw(dataset, replace(PLAN, seed=2, exclude_drawn=True, risk=risk), "second")
     second = load_drawn(dataset, "second")
     judge(dataset, "second", second, set())
     first = load_probabilities(dataset, 1)
@@ -305,7 +305,7 @@ def test_the_stopping_rule_begins_at_50_questions_and_later_draws_do_not_change_
         before = estimate_dataset(db, by=BY, dataset="demo").stopping
         key_before = load_sample_data(db, dataset="demo", names=None).frame_key
     insert_questions(dataset, make_questions(300, first=300))
-    draw(dataset, SamplingPlan(seed=1, per_1000=None, n=60, not_drawn=True), "more")
+    draw(dataset, SamplingPlan(seed=1, per_1000=None, n=60, exclude_drawn=True), "more")
     with read_only_session(dataset) as db:
         after = estimate_dataset(db, by=BY, dataset="demo").stopping
         key_after = load_sample_data(db, dataset="demo", names=None).frame_key

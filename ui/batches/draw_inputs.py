@@ -94,7 +94,7 @@ def choose_sampling_plan(person: Person, form_key: str, dataset: str) -> Samplin
         "Controlled categories and domains are those of the page Taxonomy when the batch is drawn.",
         placeholder="None",
     )
-    not_drawn = st.checkbox(
+    exclude_drawn = st.checkbox(
         "Exclude drawn questions",
         key=f"{form_key}-not-drawn",
         help="Questions in any other batch of the dataset cannot be drawn.",
@@ -137,7 +137,7 @@ def choose_sampling_plan(person: Person, form_key: str, dataset: str) -> Samplin
             else ExamBalance(exams=int(number), healthy_share=healthy_percent / 100),
             shares=shares,
             strata=tuple(strata),
-            not_drawn=not_drawn,
+            exclude_drawn=exclude_drawn,
             checks=tuple(checks),
             risk=risk,
         )
