@@ -169,7 +169,7 @@ def test_preview_equals_the_later_draw(engine):
         preview = preview_draw(db, by=BY, dataset="demo", plan=PLAN)
     result = draw(engine)
     assert (preview.strata, preview.notes, preview.n) == (result.strata, result.notes, result.added)
-    assert "20 questions without a difficulty" in preview.notes[0]
+    assert "20 questions have no difficulty" in preview.notes[0]
 
 
 def test_dataset_without_tiers_is_drawn_as_one_stratum(engine):

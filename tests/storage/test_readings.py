@@ -286,7 +286,7 @@ def test_every_answer_is_audited(engine: Engine) -> None:
     answer_case(study_world)
     with read_only_session(engine) as db:
         entries = list(db.execute(select(AuditRow).order_by(AuditRow.number)).scalars())
-    assert [entry.action for entry in entries][-3:] == ["create study", "assign readers", "give reading"]
+    assert [entry.what for entry in entries][-3:] == ["create study", "assign readers", "give reading"]
     assert entries[-1].subject.startswith(f"study {study_world.study.id} reader ")
 
 
