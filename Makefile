@@ -70,20 +70,20 @@ demo: $(VENV)/app.stamp
 # Three tiers. `test-fast` is what you run while you work; `test` runs that too, and what is marked slow, PostgreSQL,
 # and the main ways through the app in the browser; `test-full` runs what is marked full and nothing else. The
 # browser tests come last: they measure races, and a busy machine blurs them. On two cores, three processes for the
-# others and two for the browser leave no core idle.
+# others and two for the browser leave no core idle. Longest files have few tests; with --no-loadscope-reorder they
+# do not come last.
 # What needs nginx runs where it is installed; where it is not, the rest runs and make reports it.
 # What takes hours is in `make soak`: the same tests in their long form (marked soak).
 NGINX := $(shell PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v nginx)
 PYTEST := $(PY) -m pytest
 PARALLEL := --numprocesses $(JOBS) --dist loadfile
-PARALLEL_BROWSERS := --numprocesses $(BROWSERS) --dist loadfile
+PARALLEL_BROWSERS := --numprocesses $(BROWSERS) --dist loadfile --no-loadscope-reorder
 
 test: $(VENV)/dev.stamp test-frontend browser
 	$(PYTEST) measures domain --doctest-modules
 	$(PYTEST) tests -m "not browser and not full and not soak" $(PARALLEL)
 	$(PYTEST) tests/e2e -m "browser and not full and not soak" $(PARALLEL_BROWSERS)
 
-# In the order of the folders: by default, files with few tests come last, and theirs are the longest here.
 test-full: browser
 	$(PYTEST) tests -m "full and not browser and not soak" $(PARALLEL) --no-loadscope-reorder
 	$(PYTEST) tests/e2e -m "full and browser and not soak$(if $(NGINX),, and not nginx)" $(PARALLEL_BROWSERS)
