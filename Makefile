@@ -70,7 +70,7 @@ demo: $(VENV)/app.stamp
 # Three tiers. `test-fast` is what you run while you work; `test` runs that too, and what is marked slow, PostgreSQL,
 # and the main ways through the app in the browser; `test-full` runs what is marked full and nothing else. The
 # browser tests come last: they measure races, and a busy machine blurs them. On two cores, three processes for the
-# others and two for the browser leave no core idle. Longest files have few tests; with --no-loadscope-reorder they
+# others and two for the browser leave no core idle. The slowest files have few tests; with --no-loadscope-reorder they
 # do not come last.
 # What needs nginx runs where it is installed; where it is not, the rest runs and make reports it.
 # What takes hours is in `make soak`: the same tests in their long form (marked soak).
