@@ -28,7 +28,7 @@ export class PageSync {
   private requestNumber = 0;
   /** The number of a notification that the script has not confirmed yet. */
   private unconfirmedNumber: number | null = null;
-  /** The address after a browser Back before the script confirmed a notification: the script may still overwrite it. */
+  /** The address after Back or Forward until its question arrives: a late message of the script may overwrite it. */
   private backAddress: string | null = null;
   private timers: ReturnType<typeof setTimeout>[] = [];
 
@@ -40,6 +40,7 @@ export class PageSync {
   /** Notify the script that the form shows `current`, which it has fetched itself. */
   notifyShown(current: QuestionReference, previous: QuestionReference): void {
     this.clearTimers();
+    this.backAddress = null;
     const address = buildAddress(current);
     if (address !== location.search) history.pushState({}, "", address); // F5 reloads it
     this.requestNumber += 1;
@@ -57,7 +58,7 @@ export class PageSync {
   requestQuestion(destination: Destination, previous: QuestionReference): void {
     this.clearTimers();
     this.saveFlow.isWaiting = true;
-    this.unconfirmedNumber = null;
+    this.unconfirmedNumber = this.backAddress = null;
     this.requestNumber += 1;
     const request = { ...destination, number: this.requestNumber, from: previous.batch, after: previous.question };
     this.notifyScript(request);
@@ -83,23 +84,24 @@ export class PageSync {
       this.unconfirmedNumber = null;
       this.clearTimers();
     }
-    const isAccepted = !isSameQuestion && !this.saveFlow.isBusy;
-    if (!isAccepted && this.backAddress !== null) restoreAddress(this.backAddress);
-    return isAccepted;
+    if (this.backAddress !== null) {
+      restoreAddress(this.backAddress);
+      if (buildAddress(data) === this.backAddress) this.backAddress = null;
+    }
+    return !isSameQuestion && !this.saveFlow.isBusy;
   }
 
-  /** The person went back in the browser. The script shows that question itself and needs no notification. */
+  /** The person went back or forward in the browser. The script shows that question itself and needs no notification. */
   handleBack(): void {
-    if (this.unconfirmedNumber === null) return;
+    if (this.saveFlow.isWaiting) return;
     this.reset();
-    this.backAddress = location.search;
+    this.backAddress = location.search.includes("question=") ? location.search : null;
   }
 
   /** Cancel pending notifications of the previous question. */
   reset(): void {
     this.clearTimers();
     this.unconfirmedNumber = null;
-    this.backAddress = null;
   }
 
   private clearTimers(): void {

@@ -104,3 +104,17 @@ test("browser Back before the script confirms a notification keeps its address w
   expect(shownAddress()).toBe("?batch=1&question=1");
   expect(page.button("previous question (K)").disabled).toBe(true); // the first is shown
 });
+
+test("browser Back keeps its address when the run that would set another was interrupted before its data came", async () => {
+  page.press("a");
+  await advanceTime(200); // the script has been notified of the second question
+  history.replaceState({}, "", "/review?batch=1&question=1"); // the way back
+  window.dispatchEvent(new PopStateEvent("popstate"));
+  history.replaceState({}, "", "/review?batch=1&question=2"); // a late address change by the interrupted run
+  page.run(reviewData());
+  expect(shownAddress()).toBe("?batch=1&question=1");
+  expect(page.button("previous question (K)").disabled).toBe(true); // the first is shown
+  history.replaceState({}, "", "/review?batch=1&question=3"); // a question that the script chooses later
+  page.run(reviewData({ question: 3 }));
+  expect(shownAddress()).toBe("?batch=1&question=3");
+});
