@@ -18,9 +18,11 @@ type QuestionReference = Pick<ReviewData, "batch" | "question">;
 /** The query string of the address of a question. */
 const buildAddress = ({ batch, question }: QuestionReference): string => `?batch=${batch}&question=${question}`;
 
-/** Restore the address after a late script run has set that of another question. */
-function restoreAddress(address: string): void {
-  if (location.search.startsWith("?batch=") && location.search !== address) history.replaceState({}, "", address);
+/** The question in the address of the review page; null if there is none. */
+export function readAddress(): QuestionReference | null {
+  const parameters = new URLSearchParams(location.search);
+  const [batch, question] = [Number(parameters.get("batch")), Number(parameters.get("question"))];
+  return location.pathname.endsWith("/review") && batch && question ? { batch, question } : null;
 }
 
 export class PageSync {
@@ -28,8 +30,6 @@ export class PageSync {
   private requestNumber = 0;
   /** The number of a notification that the script has not confirmed yet. */
   private unconfirmedNumber: number | null = null;
-  /** The address after Back or Forward until its question arrives: a late message of the script may overwrite it. */
-  private backAddress: string | null = null;
   private timers: ReturnType<typeof setTimeout>[] = [];
 
   constructor(
@@ -39,8 +39,7 @@ export class PageSync {
 
   /** Notify the script that the form shows `current`, which it has fetched itself. */
   notifyShown(current: QuestionReference, previous: QuestionReference): void {
-    this.clearTimers();
-    this.backAddress = null;
+    this.reset();
     const address = buildAddress(current);
     if (address !== location.search) history.pushState({}, "", address); // F5 reloads it
     this.requestNumber += 1;
@@ -58,7 +57,7 @@ export class PageSync {
   requestQuestion(destination: Destination, previous: QuestionReference): void {
     this.clearTimers();
     this.saveFlow.isWaiting = true;
-    this.unconfirmedNumber = this.backAddress = null;
+    this.unconfirmedNumber = null;
     this.requestNumber += 1;
     const request = { ...destination, number: this.requestNumber, from: previous.batch, after: previous.question };
     this.notifyScript(request);
@@ -71,31 +70,32 @@ export class PageSync {
   }
 
   /**
-   * Whether what the script brings is to be shown: the answer to what was asked, or a question that it chose itself (the
-   * way back in the browser). Data that it sent before it received the form's notification are obsolete.
+   * Whether to show the data of a script run: the response to a request, or a question that the script chose itself.
+   * Data that it sent before it received the form's notification are obsolete.
    */
-  shouldShow(data: ReviewData, shown: QuestionReference, isSameQuestion: boolean): boolean {
+  shouldShow(data: ReviewData, isSameQuestion: boolean): boolean {
     if (this.saveFlow.isWaiting) return data.requestNumber === this.requestNumber;
     if (this.unconfirmedNumber !== null) {
-      if (data.requestNumber !== this.unconfirmedNumber) {
-        restoreAddress(buildAddress(shown)); // a reload must show the same question
-        return false;
-      }
-      this.unconfirmedNumber = null;
-      this.clearTimers();
-    }
-    if (this.backAddress !== null) {
-      restoreAddress(this.backAddress);
-      if (buildAddress(data) === this.backAddress) this.backAddress = null;
+      if (data.requestNumber !== this.unconfirmedNumber) return false;
+      this.reset();
     }
     return !isSameQuestion && !this.saveFlow.isBusy;
   }
 
-  /** The person went back or forward in the browser. The script shows that question itself and needs no notification. */
-  handleBack(): void {
-    if (this.saveFlow.isWaiting) return;
-    this.reset();
-    this.backAddress = location.search.includes("question=") ? location.search : null;
+  /**
+   * Drop addresses that the script sets before it knows which question the form shows. They would add an obsolete entry to the
+   * browser's history or overwrite that of Back, and a reload would show another question. Returns the function that ends this.
+   */
+  keepAddress(): () => void {
+    const unguarded = { pushState: history.pushState, replaceState: history.replaceState };
+    for (const name of ["pushState", "replaceState"] as const) {
+      const apply = unguarded[name].bind(history);
+      history[name] = (state: unknown, unused: string, address?: string | URL | null): void => {
+        const isSamePage = new URL(address ?? "", location.href).pathname === location.pathname;
+        if (this.unconfirmedNumber === null || !isSamePage) apply(state, unused, address);
+      };
+    }
+    return () => Object.assign(history, unguarded);
   }
 
   /** Cancel pending notifications of the previous question. */

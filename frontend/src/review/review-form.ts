@@ -21,7 +21,7 @@ import { JudgementPanel } from "./judgement-panel";
 import { boxList, DECISIONS, decisionBar, labelSuggestions, markSelectedBox, ownAnswerLine, paintCommentCount, skipPanel, topLine, type ReviewActions } from "./layout";
 import { createInitialState, fillOpenFields, findMissing, findUnratedFault, initialMessage, buildOpinion, type OpinionState } from "./opinion";
 import { OwnAnswer } from "./own-answer";
-import { PageSync, type Destination } from "./page-sync";
+import { PageSync, readAddress, type Destination } from "./page-sync";
 import { QuestionEditor } from "./question-editor";
 import { RecentVerdicts } from "./recent-verdicts";
 import { Report } from "./report";
@@ -84,7 +84,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
 
   constructor(component: StreamlitComponent<ReviewData>) {
     super(component, "", "viewing time of this question", { completedAction: "judged this question", alternative: `You can also skip the question${keyHint("skip")}.` });
-    this.cleanups.push(listen(window, "popstate", () => this.pageSync.handleBack()));
+    this.cleanups.push(listen(window, "popstate", () => void this.followAddress()), this.pageSync.keepAddress());
   }
 
   override show(data: ReviewData): void {
@@ -121,7 +121,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   }
 
   protected override shouldShow(data: ReviewData): boolean {
-    return this.pageSync.shouldShow(data, this.data, buildQuestionKey(data) === this.shownQuestionKey);
+    return this.pageSync.shouldShow(data, buildQuestionKey(data) === this.shownQuestionKey);
   }
 
   // ---------------------------------------------------------------- layout
@@ -409,15 +409,27 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
 
   // ----------------------------------------------------------- navigation
 
-  /** Go to another question or batch, or reload this question. */
-  private goTo(destination: Destination): Promise<void> {
+  /** Show the question in the address after Back or Forward. The script brings a question of another batch. */
+  private async followAddress(): Promise<void> {
+    const address = readAddress();
+    if (address?.batch !== this.data.batch) {
+      this.pageSync.reset();
+      return;
+    }
+    const isCurrent = (): boolean => readAddress()?.question === address.question;
+    await this.goTo({ target: address.question }, isCurrent);
+    if (!isCurrent()) await this.followAddress(); // pressed again meanwhile
+  }
+
+  /** Go to another question or batch, or reload this question. Stays if `isWanted` no longer holds when it has arrived. */
+  private goTo(destination: Destination, isWanted = (): boolean => true): Promise<void> {
     return this.saveFlow.runAlone(async () => {
       const { shownQuestionKey } = this;
       const { batch, question } = this.data;
       this.clock.reportNow();
       await Promise.race([this.flushDrafts(), sleep(MAX_DRAFT_WAIT)]);
       const answer = "target" in destination ? await post("/review/question", { batch, question, target: destination.target }).catch(() => null) : null;
-      if (this.displayedCaseId() === shownQuestionKey) this.showNext(answer?.next ?? null, destination);
+      if (this.displayedCaseId() === shownQuestionKey && isWanted()) this.showNext(answer?.next ?? null, destination);
     });
   }
 

@@ -47,8 +47,10 @@ test("the script is notified of the shown question until it confirms it", async 
 test("a question of an outdated script run is not shown", async () => {
   page.press("a");
   await advanceTime(10);
-  history.replaceState({}, "", "/review?batch=1&question=1"); // as an earlier run sets it
+  const entries = history.length;
+  history.pushState({}, "", "/review?batch=1&question=1"); // as an earlier run sets it
   page.run(reviewData());
+  expect(history.length).toBe(entries);
   expect(shownAddress()).toBe("?batch=1&question=2");
   expect(page.button("previous question (K)").disabled).toBe(false); // still the second
 });
@@ -84,37 +86,60 @@ test("a question that the script chooses is shown, but not during a save", async
   expect(page.button("next question (J)").disabled).toBe(true);
 });
 
-test("browser Back is not undone by a pending notification", async () => {
+/** Back or Forward in the browser to a question: the address changes first. */
+function goInHistory(question: number): void {
+  History.prototype.replaceState.call(history, {}, "", `/review?batch=1&question=${question}`);
+  window.dispatchEvent(new PopStateEvent("popstate"));
+}
+
+test("browser Back shows the question at once and notifies the script", async () => {
   page.press("a");
   await advanceTime(10);
-  window.dispatchEvent(new PopStateEvent("popstate"));
-  await advanceTime(10_000);
-  expect(notifications()).toEqual([]);
+  server.on("/review/question", () => ({ next: reviewData() }));
+  goInHistory(1);
+  await advanceTime(10);
+  expect(server.bodiesSentTo("/review/question")).toEqual([{ batch: 1, question: 2, target: 1 }]);
+  expect(page.button("previous question (K)").disabled).toBe(true); // the first is shown
+  await advanceTime(1000);
+  expect(notifications()).toEqual([{ target: 1, number: 2, from: 1, after: 2 }]); // not of the second question
 });
 
-test("browser Back before the script confirms a notification keeps its address when the script sets another late", async () => {
+test("browser Back keeps its address when an interrupted run sets another late", async () => {
   page.press("a");
   await advanceTime(200); // the script has been notified of the second question
-  history.replaceState({}, "", "/review?batch=1&question=1"); // the way back
-  window.dispatchEvent(new PopStateEvent("popstate"));
-  history.replaceState({}, "", "/review?batch=1&question=2"); // a late address change by the script
+  server.on("/review/question", () => ({ next: reviewData() }));
+  goInHistory(1);
+  history.replaceState({}, "", "/review?batch=1&question=2"); // as the run sets it
   page.run({ ...second, requestNumber: 1 });
+  await advanceTime(10);
   expect(shownAddress()).toBe("?batch=1&question=1");
-  page.run(reviewData());
-  expect(shownAddress()).toBe("?batch=1&question=1");
-  expect(page.button("previous question (K)").disabled).toBe(true); // the first is shown
+  expect(page.button("previous question (K)").disabled).toBe(true);
+  page.run({ ...reviewData(), requestNumber: 2 });
+  history.replaceState({}, "", "/review?batch=1&question=3"); // a question that the script chooses afterwards
+  page.run(reviewData({ question: 3, requestNumber: 2 }));
+  expect(shownAddress()).toBe("?batch=1&question=3");
 });
 
-test("browser Back keeps its address when the run that would set another was interrupted before its data came", async () => {
+test("browser Back twice in a row shows the second question that was asked for", async () => {
+  server.latency = 100;
+  server.on("/review/question", ({ target }) => ({ next: reviewData({ question: target as number, previous: null }) }));
+  goInHistory(8);
+  await advanceTime(10);
+  goInHistory(7);
+  await advanceTime(1000);
+  expect(server.bodiesSentTo("/review/question").map((body) => (body as { target: number }).target)).toEqual([8, 7]);
+  expect(shownAddress()).toBe("?batch=1&question=7");
+  expect(notifications()).toEqual([{ target: 7, number: 1, from: 1, after: 1 }]);
+});
+
+test("the address of another page passes, and the browser's history is as before once the form has ended", async () => {
+  const { pushState } = History.prototype;
   page.press("a");
-  await advanceTime(200); // the script has been notified of the second question
-  history.replaceState({}, "", "/review?batch=1&question=1"); // the way back
-  window.dispatchEvent(new PopStateEvent("popstate"));
-  history.replaceState({}, "", "/review?batch=1&question=2"); // a late address change by the interrupted run
-  page.run(reviewData());
-  expect(shownAddress()).toBe("?batch=1&question=1");
-  expect(page.button("previous question (K)").disabled).toBe(true); // the first is shown
-  history.replaceState({}, "", "/review?batch=1&question=3"); // a question that the script chooses later
-  page.run(reviewData({ question: 3 }));
-  expect(shownAddress()).toBe("?batch=1&question=3");
+  await advanceTime(10);
+  history.pushState({}, "", "/home");
+  expect(location.pathname).toBe("/home");
+  page.close();
+  history.pushState({}, "", "/review?batch=1&question=5");
+  expect(shownAddress()).toBe("?batch=1&question=5");
+  expect(history.pushState).toBe(pushState);
 });
