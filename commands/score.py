@@ -13,11 +13,12 @@ from commands.arguments import Subparsers
 from domain.count_texts import count_text
 from domain.errors import Refused
 from domain.table_cells import escape_formula
+from evaluation.results_text import NO_PROBABILITIES
 from measures.results import to_records
 from reader_study.extraction import describe_rule_counts
 from reader_study.predictions_file import read_predictions
 from reader_study.release_keys import load_keys
-from reader_study.scores import Score, score_predictions
+from reader_study.scores import CALIBRATION, RELIABILITY, Score, ScoreResult, score_predictions
 
 _MAX_SHOWN = 50  # refusals shown in the terminal
 
@@ -28,8 +29,10 @@ def add_to(subparsers: Subparsers) -> None:
         "score",
         description="Read overread.prediction/1 and the key of a release, and print the accuracy with its "
         "Wilson interval and n, by side, task, answer format and category, and the mean overlap of "
-        "predicted boxes with the key's. Missing and failed predictions count as wrong and are listed "
-        "separately. A side of the release on which there is no prediction is left out. Needs no workspace.",
+        "predicted boxes with the key's. If answers have a probability: also ECE with its interval, Brier "
+        "score, accuracy by stated probability and, on yes/no questions, the AUC. Missing and failed "
+        "predictions count as wrong and are listed separately. A side of the release on which there is no "
+        "prediction is left out. Needs no workspace.",
     )
     parser.add_argument("predictions", type=Path, metavar="PREDICTIONS")
     parser.add_argument("--release", type=Path, required=True, metavar="DIR")
@@ -70,20 +73,39 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _format_table(scored: Score) -> str:
-    lines = []
-    for result in scored.results:
-        estimate = "not defined" if result.estimate is None else f"{result.estimate:7.2%}"
-        interval = f"[{result.low:.2%}, {result.high:.2%}]" if result.low is not None else ""
-        failures = "".join(
-            f"  {getattr(result, name):,} {name}"
-            for name in ("failed", "missing")
-            if getattr(result, name) and result.by != "task"
-        )
-        label = result.by if result.name == "all" else f"{result.by} {result.name}"
-        counts = f"n {result.n:,}" if result.correct is None else f"{result.correct:,}/{result.n:,}"
-        details = f"{counts}{failures}"
-        lines.append(f"{result.side:<8} {label:<44} {estimate} {interval:<18} {details}")
+    lines = [
+        _format_calibration(result) if result.by == CALIBRATION else _format_share(result)
+        for result in scored.results
+    ]
+    lines += [
+        f"{result.side}, {result.name}: {result.note}"
+        for result in scored.results
+        if result.by == CALIBRATION and result.note
+    ]
+    if not any(result.by == CALIBRATION for result in scored.results):
+        lines.append(NO_PROBABILITIES)
     return "\n".join(lines)
+
+
+def _format_calibration(result: ScoreResult) -> str:
+    estimate = "not defined" if result.estimate is None else f"{result.estimate:7.3f}"
+    interval = "" if result.low is None else f"[{result.low:.3f}, {result.high:.3f}]"
+    without = f"  {result.missing:,} without a probability" if result.missing else ""
+    return f"{result.side:<8} {result.name:<44} {estimate} {interval:<18} n {result.n:,}{without}"
+
+
+def _format_share(result: ScoreResult) -> str:
+    estimate = "not defined" if result.estimate is None else f"{result.estimate:7.2%}"
+    interval = f"[{result.low:.2%}, {result.high:.2%}]" if result.low is not None else ""
+    failures = "".join(
+        f"  {getattr(result, name):,} {name}"
+        for name in ("failed", "missing")
+        if getattr(result, name) and result.by != "task"
+    )
+    label = result.by if result.name == "all" else f"{result.by} {result.name}"
+    counts = f"n {result.n:,}" if result.correct is None else f"{result.correct:,}/{result.n:,}"
+    note = f"  {result.note}" if result.by == RELIABILITY else ""
+    return f"{result.side:<8} {label:<44} {estimate} {interval:<18} {counts}{failures}{note}"
 
 
 def _to_csv(scored: Score) -> str:

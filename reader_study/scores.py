@@ -11,14 +11,18 @@ from domain.boxes import LabelledBox
 from domain.errors import InvalidValue
 from domain.problems import Refusal
 from domain.questions import Answer, Question
+from domain.vocabulary import AnswerFormat
 from measures.overall import average_over_tasks
 from measures.proportions import wilson
 from measures.records.accuracy import compute_share_correct
 from reader_study.extraction import FAILED
 from reader_study.predictions_file import PredictionRecord, resolve_answer
 from reader_study.report.overlaps import AnsweredQuestion, compute_overlap_by_format
+from reader_study.stated_probabilities import StatedAnswer, compute_yes_no_auc, measure_stated_probabilities
 
 NOT_STATED = "not stated"
+#: ``by`` of the results about stated probabilities.
+CALIBRATION, RELIABILITY = "calibration", "reliability"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,11 @@ class ScoreResult:
     clustered by exam. If predictions have boxes, there are results with ``by`` "boxes (mean IoU)": GEMeX's
     V-score over the questions whose key has a box, of which ``answered`` have a predicted box. Their
     ``correct`` is None.
+
+    If answers have probabilities, there are results with ``by`` "calibration" (ECE, Brier score and, on
+    yes/no questions, AUC; without ``correct``) and "reliability" (the accuracy by stated probability). They
+    are over the ``n`` answers with a probability to questions that are not open; ``missing`` counts the
+    others.
     """
 
     side: str
@@ -80,6 +89,7 @@ class ScoredQuestion:
     state: str
     answer: Answer | None = None
     boxes: tuple[LabelledBox, ...] = ()
+    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +172,7 @@ def score_questions(
             state="failed" if extraction.rule == FAILED else "answered",
             answer=extraction.answer,
             boxes=record.boxes,
+            probability=record.probability,
         )
     return ScoredFile(questions=scored_questions, rules=rules, refusals=tuple(refusals))
 
@@ -195,6 +206,7 @@ def _score_groups(scored_questions: list[ScoredQuestion], confidence: float) -> 
             for name, group_questions in groups.items():
                 yield _score_group(side, by, name, group_questions, confidence)
         yield from _score_boxes(side, side_questions, confidence)
+        yield from _score_probabilities(side, side_questions, confidence)
 
 
 def _score_boxes(
@@ -235,6 +247,83 @@ def _score_boxes(
         )
 
 
+def _score_probabilities(
+    side: str, scored_questions: list[ScoredQuestion], confidence: float
+) -> Iterable[ScoreResult]:
+    exams = _number_exams(scored_questions)
+    choices = [item for item in scored_questions if item.keyed.question.format is not AnswerFormat.OPEN]
+    stated = [
+        StatedAnswer(
+            question=item.keyed.question,
+            answer=item.answer,
+            probability=item.probability,
+            cluster=exams[item.keyed.question.exam_id],
+        )
+        for item in choices
+        if item.answer is not None and item.probability is not None
+    ]
+    if not stated:
+        return
+    calibration = measure_stated_probabilities(stated, confidence=confidence)
+    auc = compute_yes_no_auc(stated, confidence=confidence)
+    closed = sum(item.keyed.question.format is AnswerFormat.CLOSED for item in choices)
+    expected = calibration.expected_if_calibrated
+    expected_note = "" if expected is None else f"{expected:.4f} expected if calibrated"
+    for name, n, of, estimate, low, high, note in (
+        (
+            "ECE",
+            calibration.n,
+            len(choices),
+            calibration.ece,
+            calibration.low,
+            calibration.high,
+            "; ".join(filter(None, [expected_note, calibration.note])),
+        ),
+        ("Brier score", calibration.n, len(choices), calibration.brier, None, None, ""),
+        ("AUC (yes/no)", auc.n, closed, auc.value, auc.low, auc.high, auc.note),
+    ):
+        yield ScoreResult(
+            side=side,
+            by=CALIBRATION,
+            name=name,
+            n=n,
+            correct=None,
+            estimate=estimate,
+            low=low,
+            high=high,
+            clustered_low=low,
+            clustered_high=high,
+            answered=n,
+            failed=None,
+            missing=of - n,
+            note=note,
+        )
+    for bin_ in calibration.bins:
+        unclustered = wilson(bin_.share.count, bin_.share.n, confidence=confidence)
+        yield ScoreResult(
+            side=side,
+            by=RELIABILITY,
+            name=f"{100 * bin_.lower:.0f} to {100 * bin_.upper:.0f} %",
+            n=bin_.share.n,
+            correct=bin_.share.count,
+            estimate=bin_.share.estimate,
+            low=unclustered.low,
+            high=unclustered.high,
+            clustered_low=bin_.share.low,
+            clustered_high=bin_.share.high,
+            answered=bin_.share.n,
+            failed=None,
+            missing=0,
+            note=f"mean stated probability {bin_.mean_confidence:.4f}",
+        )
+
+
+def _number_exams(scored_questions: list[ScoredQuestion]) -> dict[str, int]:
+    """Return consecutive numbers of the exams, in the order of the questions."""
+    exams = dict.fromkeys(item.keyed.question.exam_id for item in scored_questions)
+    return {exam: index for index, exam in enumerate(exams)}
+
+
 def _group_by_field(scored_questions: list[ScoredQuestion], field: str) -> dict[str, list[ScoredQuestion]]:
     groups: dict[str, list[ScoredQuestion]] = {}
     for item in scored_questions:
@@ -248,10 +337,7 @@ def _score_group(
 ) -> ScoreResult:
     n_correct = sum(item.is_correct for item in scored_questions)
     unclustered = wilson(n_correct, len(scored_questions), confidence=confidence)
-    exams = {
-        exam: index
-        for index, exam in enumerate(dict.fromkeys(item.keyed.question.exam_id for item in scored_questions))
-    }
+    exams = _number_exams(scored_questions)
     clustered, is_clustered = compute_share_correct(
         np.array([item.is_correct for item in scored_questions], dtype=np.int64),
         np.array([exams[item.keyed.question.exam_id] for item in scored_questions], dtype=np.int64),

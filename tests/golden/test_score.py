@@ -124,3 +124,22 @@ def test_without_predicted_boxes_there_is_no_box_score(folder):
     assert {row["by"] for row in score_rows} == {
         "overall (micro)", "overall (macro)", "task", "format", "category"
     }  # fmt: skip
+
+
+def test_the_calibration_of_stated_probabilities_is_printed_and_written(folder, capsys):
+    keys = [record for record in read_records(folder / "gold.jsonl") if record["format"] != "open"]
+    first, *others = [make_prediction(record, record["answer"]) for record in keys]
+    score_rows = run_score(folder, [first | {"probability": 0.75}, *others])
+    rows = {row["name"]: row for row in score_rows if row["by"] in ("calibration", "reliability")}
+    assert rows["ECE"]["estimate"] == 0.25
+    assert rows["70 to 80 %"]["correct"] == 1
+    printed = capsys.readouterr().out
+    assert f"0.250                    n 1  {len(others)} without a probability" in printed
+    assert "mean stated probability 0.7500" in printed
+    assert "public, ECE: " in printed
+
+
+def test_without_a_probability_the_command_says_so(folder, capsys):
+    keys = read_records(folder / "gold.jsonl")
+    run_score(folder, [make_prediction(record, record["answer"]) for record in keys])
+    assert "Calibration: no answers with a probability." in capsys.readouterr().out

@@ -1,0 +1,63 @@
+"""Calibration of the probabilities that a model states for its answers, and the AUC on yes/no questions.
+
+A model may state with an answer the probability that it is correct. Only answers with a probability count:
+questions without an answer have none, although they count as wrong in the accuracy. On a yes/no question the
+probability of yes follows from it, and its AUC is the empirical one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.questions import Answer, Question
+from domain.vocabulary import AnswerFormat
+from measures.calibration import Calibration, measure_calibration
+from measures.estimate import Estimate
+from measures.roc import auc_estimate, auc_figures
+
+_YES = "yes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedAnswer:
+    """An answer, the probability (0 to 1) that the model states for it, and the cluster of its question.
+
+    The cluster is the number of the patient, or of the exam if no patient is stated.
+    """
+
+    question: Question
+    answer: Answer
+    probability: float
+    cluster: int
+
+
+def measure_stated_probabilities(stated: Sequence[StatedAnswer], *, confidence: float) -> Calibration:
+    """Compute the calibration of the answers; without an answer its note states that nothing is defined."""
+    return measure_calibration(
+        np.array([item.probability for item in stated], dtype=np.float64),
+        np.array([item.question.is_correct(item.answer) for item in stated], dtype=np.bool_),
+        clusters=_list_clusters(stated),
+        level=confidence,
+    )
+
+
+def compute_yes_no_auc(stated: Sequence[StatedAnswer], *, confidence: float) -> Estimate:
+    """Compute the AUC of the probability of yes; its note states the reason if it is not defined."""
+    closed = [item for item in stated if item.question.format is AnswerFormat.CLOSED]
+    if not closed:
+        return Estimate(n=0, note="not defined: no yes/no question has an answer with a probability")
+    truth = np.array([item.question.answer == _YES for item in closed], dtype=np.int64)
+    of_yes = np.array(
+        [item.probability if item.answer == _YES else 1 - item.probability for item in closed],
+        dtype=np.float64,
+    )
+    figures = auc_figures(truth, of_yes[:, None], clusters=_list_clusters(closed))
+    return auc_estimate(figures, 0, n=len(closed), confidence=confidence)
+
+
+def _list_clusters(stated: Sequence[StatedAnswer]) -> NDArray[np.int64]:
+    return np.array([item.cluster for item in stated], dtype=np.int64)
