@@ -1,9 +1,10 @@
 """Simulates the coverage of the confidence intervals that the app shows, and of plain intervals.
 
-Target: each interval that is shown as 95 % has a coverage of at least .93. There are 2,000 simulated data
-sets per cell. Run ``python -m benchmarks.coverage [RUNS] [--only TITLE] [--out docs/coverage.md]``; with
-``--only``, one table is computed and replaced in the document. The CPU budget of 2,000 runs is 35 minutes on
-one core, of which the three tables of agreement take 21.
+Target: each interval that is shown as 95 % has a coverage of at least .93. Each row has 2,000 simulated data
+sets, or a part of them where the intervals are expensive. Run
+``python -m benchmarks.coverage [RUNS] [--only TITLE] [--out docs/coverage.md]``; with ``--only``, one table
+is computed and replaced in the document. The CPU budget of 2,000 runs is 45 minutes on one core, of which the
+three tables of agreement take 30.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +29,20 @@ from measures.proportions import wilson, wilson_by_cluster
 from measures.results import MrmcComparison
 
 SEED = 20
+#: The smallest number of data sets per row.
+MINIMUM_RUNS = 50
 Row = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A section of the document; a row has the runs of the program divided by ``divisor`` data sets."""
+
+    title: str
+    explanation: str
+    head: tuple[str, ...]
+    rows: Callable[[int], Iterator[Row]]
+    divisor: int = 1
 
 
 def main(arguments: list[str]) -> None:
@@ -35,28 +50,25 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.coverage",
         description="Simulate the coverage of the intervals that the app shows. The CPU budget of 2,000 runs "
-        "is 35 minutes on one core for all tables, 21 of which are for the three tables of agreement; it is "
+        "is 45 minutes on one core for all tables, 30 of which are for the three tables of agreement; it is "
         "proportional to the runs.",
     )
-    parser.add_argument("runs", type=int, nargs="?", default=2000, help="simulated data sets per cell (2000)")
+    parser.add_argument("runs", type=int, nargs="?", default=2000, help="simulated data sets per row (2000)")
     parser.add_argument(
-        "--only", choices=[table[0] for table in TABLES], metavar="TITLE",
+        "--only", choices=[table.title for table in TABLES], metavar="TITLE",
         help="compute one table and keep the others of the document",
     )  # fmt: skip
     parser.add_argument("--out", type=Path, help="write the document; without it, print the tables")
     chosen = parser.parse_args(arguments)
     runs, only, out = chosen.runs, chosen.only, chosen.out
-    sections = {
-        title: _render_section(title, explanation, head, rows, runs)
-        for title, explanation, head, rows in TABLES
-        if only in (None, title)
-    }
+    sections = {table.title: _render_section(table, runs) for table in TABLES if only in (None, table.title)}
     introduction = INTRODUCTION
     if only is not None and out is not None:
         _, *others = out.read_text(encoding="utf-8").rstrip("\n").split("\n\n## ")
         sections = {other.partition("\n")[0]: f"## {other}" for other in others} | sections
     page = (
-        "\n\n".join([introduction, *(sections[table[0]] for table in TABLES if table[0] in sections)]) + "\n"
+        "\n\n".join([introduction, *(sections[table.title] for table in TABLES if table.title in sections)])
+        + "\n"
     )
     if out is not None:
         out.write_text(page, encoding="utf-8")
@@ -64,15 +76,22 @@ def main(arguments: list[str]) -> None:
         print(page)
 
 
-def _render_section(
-    title: str, explanation: str, head: tuple[str, ...], rows: Callable[[int], Iterator[Row]], runs: int
-) -> str:
+def _render_section(table: Table, runs: int) -> str:
     started_at = time.monotonic()
-    lines = [f"## {title}", "", f"{explanation} Runs: {runs:,}.", ""]
-    lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    for row in rows(runs):
+    per_row = max(MINIMUM_RUNS, runs // table.divisor)
+    error = coverage_rates.simulation_error(0.95, per_row)
+    lines = [
+        f"## {table.title}",
+        "",
+        table.explanation,
+        f"Data sets per row: {per_row:,} (standard error of a coverage of .95: {error:.3f}).",
+        "",
+        f"| {' | '.join(table.head)} |",
+        f"|{'---|' * len(table.head)}",
+    ]
+    for row in table.rows(per_row):
         lines.append(f"| {' | '.join(row)} |")
-        print(title, *row, f"{time.monotonic() - started_at:.0f} s", flush=True)
+        print(table.title, *row, f"{time.monotonic() - started_at:.0f} s", flush=True)
     return "\n".join(lines)
 
 
@@ -207,14 +226,13 @@ def _coverage(hits: list[bool]) -> str:
 
 INTRODUCTION = """# Coverage of the confidence intervals
 
-How often a 95 % interval contains the true value in simulated data sets. *Runs*: the number of data sets
-per row (with 2,000, the standard error of a coverage of .95 is 0.005; with 1,000, 0.007). *Plain* is the
-usual large-sample interval, *shown* is the interval that Overread reports.
+How often a 95 % interval contains the true value in simulated data sets. *Plain* is the usual large-sample
+interval, *shown* is the interval that Overread reports. Each section states the number of data sets per row
+and the standard error of the simulation.
 Written by `python -m benchmarks.coverage --out docs/coverage.md`."""
 
-Table = tuple[str, str, tuple[str, ...], Callable[[int], Iterator[Row]]]
 TABLES: tuple[Table, ...] = (
-    (
+    Table(
         "Agreement of two raters",
         """Cohen's kappa and Gwet's AC1 with two categories; the raters are exchangeable. *n defined*: the
 data sets in which both raters used both categories; AC1 is defined in all. Plain: Fleiss, Cohen and
@@ -225,13 +243,13 @@ and below: * below .93 by more than two standard errors, + above .97, which is c
         ("n", "prevalence", "kappa", "n defined", "kappa, plain", "kappa", "posterior", "AC1"),
         coverage_agreement.pair_rows,
     ),
-    (
+    Table(
         "Kappa with four options",
         "Options chosen evenly (.25 each) or unevenly (.70, .20, .08, .02). Plain and shown as above.",
         ("options", "kappa", "n", "plain", "shown"),
         options_rows,
     ),
-    (
+    Table(
         "Kappa with many answers",
         """More than ten different answers, as in questions with several correct options or free text.
 The second answer is half as common as the first, the third a third as common, and so on. Plain and
@@ -239,12 +257,12 @@ shown as above; the posterior's empty cells are drawn together.""",
         ("answers", "kappa", "n", "plain", "shown"),
         answers_rows,
     ),
-    (
+    Table(
         "Agreement of a group",
-        """Two categories and exchangeable raters, half of the data sets of other tables (*n defined*: those
-in which both categories occur; AC1 is defined in all). Plain: Fleiss' kappa with Student's interval and
-Gwet's standard error. Shown: the same if each category was used for 50 questions or more and as many have
-a disagreement, otherwise the posterior of `measures/group_posterior.py`.""",
+        """Two categories and exchangeable raters. *n defined*: the data sets in which both categories
+occur; AC1 is defined in all. Plain: Fleiss' kappa with Student's interval and Gwet's standard error.
+Shown: the same if each category was used for 50 questions or more and as many have a disagreement,
+otherwise the posterior of `measures/group_posterior.py`.""",
         (
             "raters",
             "n",
@@ -258,12 +276,13 @@ a disagreement, otherwise the posterior of `measures/group_posterior.py`.""",
             "AC1",
         ),
         coverage_agreement.group_rows,
+        divisor=2,
     ),
-    (
+    Table(
         "Agreement on ordered answers",
-        """Four ordered answers, evenly (.25 each) or unevenly (.70, .20, .08, .02), in a quarter of the data
-sets of other tables. Kappa with linear and quadratic weights is that of two raters. Alpha with linear
-weights is Krippendorff's ordinal alpha. Shown: by the same rule as above.""",
+        """Four ordered answers, evenly (.25 each) or unevenly (.70, .20, .08, .02). Kappa with linear and
+quadratic weights is that of two raters. Alpha with linear weights is Krippendorff's ordinal alpha.
+Shown: by the same rule as above.""",
         (
             "raters",
             "n",
@@ -277,21 +296,22 @@ weights is Krippendorff's ordinal alpha. Shown: by the same rule as above.""",
             "AC2, linear",
         ),
         coverage_agreement.ordered_rows,
+        divisor=4,
     ),
-    (
+    Table(
         "Accuracy",
         "Plain: Wilson. Shown: Wilson at the effective sample size if questions share an exam.",
         ("accuracy", "n", "questions per exam", "plain", "shown"),
         accuracy_rows,
     ),
-    (
+    Table(
         "Difference of two raters on the same questions",
         """Accuracies .8384 and .7727. Plain: Wald. Shown: Tango, at the effective sample size if
 questions share an exam.""",
         ("latent correlation", "n", "questions per exam", "plain", "shown"),
         paired_rows,
     ),
-    (
+    Table(
         "Readers against a model",
         """200 cases; readers with a mean accuracy of .7727 and a spread between them; a model with
 .8384; latent correlation .5 between readers and .35 with the model. Crossed: Obuchowski-Rockette with
@@ -301,7 +321,7 @@ not meant if readers differ.""",
         ("readers", "spread, points", "crossed", "half", "fixed"),
         mrmc_rows,
     ),
-    (
+    Table(
         "Estimates for a dataset: methods",
         """The grid of the next table, without its column 0 %. *Below .93*: cells whose coverage is below .93
 by more than two standard errors of the simulation. *Above .97*: conservative. *Width*: geometric mean of the
@@ -313,7 +333,7 @@ effective sample size by the stratified variance. Shown: Korn and Graubard's wit
         ("method", "mean", "lowest", "below .93", "above .97", "width", "at 0 %"),
         coverage_rates.method_rows,
     ),
-    (
+    Table(
         "Estimates for a dataset: coverage",
         """Coverage of the interval that is shown, by true rate in the dataset. Samples are drawn without
 replacement; each round of sampling has its own strata. *Judged* is the number of judged questions per
@@ -331,26 +351,27 @@ No cell is below .93 by more than two standard errors, so no estimate is marked 
         ),
         coverage_rates.cell_rows,
     ),
-    (
+    Table(
         "Estimates for a dataset: several questions per exam",
         """Four questions per exam with correlated results (latent correlation .5), in one stratum or across
 strata of equal size. Plain: as independent questions. Shown: with the design effect.""",
         ("strata", "judged", "true rate", "across strata", "plain", "shown"),
         coverage_rates.exam_rows,
     ),
-    (
+    Table(
         "Estimates for a dataset: draws by risk",
         """12,000 questions, four per exam, in strata of unequal size with different error rates; drawn
 evenly over the strata, half uniformly and half by risk. The odds of an error increase fourfold
 with each of four levels of the risk; if it is misleading, they decrease. *At every look*: review
 in random order of up to 800 questions drawn by risk, with looks from 50 questions on after every
-25, until the interval is within 2 points (rate 1 %), 3 points (3 %) or 5 points (10 %). 1,000
-data sets per cell; 200 for *At every look*. *Judged* is the mean number. Populations, draws and
+25, until the interval is within 2 points (rate 1 %), 3 points (3 %) or 5 points (10 %); a fifth of the
+data sets. *Judged* is the mean number. Populations, draws and
 order are simulated apart from the code of the app. *By patient*: drawn by risk, ten exams per patient
 with strongly correlated errors; intervals are clustered by patient. HT: Horvitz-Thompson. PPI:
 prediction-powered.""",
         ("design", "rate", "strata", "judged", "HT", "PPI", "± HT, points", "± PPI, points"),
         coverage_draws.draw_rows,
+        divisor=2,
     ),
 )
 
