@@ -152,8 +152,8 @@ def _reading_times(rater: str, rater_rows: pd.DataFrame) -> ReadingTimes:
         rater=rater,
         n=len(rater_rows),
         median=median,
-        quarter_1=quartile_1,
-        quarter_3=quartile_3,
+        quartile_1=quartile_1,
+        quartile_3=quartile_3,
         median_right=_median(seconds[correct == "yes"]),
         median_wrong=_median(seconds[correct == "no"]),
     )

@@ -9,7 +9,7 @@ from html import escape
 from domain.count_texts import count_text
 from domain.protocols import canonical_json
 from measures.rating_values import ALL
-from measures.results import AccuracyResult, Record, to_records
+from measures.results import AUC, AccuracyResult, Record, to_records
 from reader_study.report.checklists import CHECKLIST_TITLES, build_checklists
 from reader_study.report.facts import StudyFacts
 from reader_study.report.figures import draw_figures
@@ -26,9 +26,11 @@ _STYLE = """\
 body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:84rem;
 margin:2rem auto;padding:0 1rem}
 h1,h2,h3{line-height:1.2}h2{margin-top:2.5rem}table{border-collapse:collapse;font-size:13px}
-div.wide{overflow-x:auto;margin:.5rem 0 1rem}th,td{border-bottom:1px solid var(--line);padding:.25rem .6rem;
+div.wide{overflow-x:auto;margin:.5rem 0 1rem}
+@media(min-width:86rem){div.wide{width:fit-content;max-width:calc(50vw + 39rem)}}
+th,td{border-bottom:1px solid var(--line);padding:.25rem .6rem;
 text-align:right;white-space:nowrap}th:first-child,td:first-child{text-align:left;position:sticky;left:0;
-background:var(--paper)}td.text{text-align:left}td.long{white-space:normal;min-width:12rem;
+background:var(--paper)}.text{text-align:left}td.long{white-space:normal;min-width:12rem;
 overflow-wrap:anywhere}
 th{font-weight:600;white-space:normal;vertical-align:bottom}
 .soft{color:var(--soft)}.best{background:var(--mark);font-weight:600}
@@ -188,6 +190,8 @@ _REASONS = dict.fromkeys(
 )
 #: Texts with more characters than this are wrapped.
 _WRAP_LENGTH = 28
+#: Tables with more rows than this show the rows over all tasks and collapse the others.
+_LONG_TABLE = 12
 _COLLAPSED_TABLES = frozenset(
     {
         "paired", "unpaired", "agreement", "open_answer_marks", "confusion", "positions", "coverage",
@@ -221,7 +225,16 @@ def render_html(report: StudyReport) -> str:
         ("format", tables.by_format),
     )
     for title, results in accuracies:
-        parts += [f"<h2>Accuracy by {title}</h2>", _render_grid(results, title)]
+        is_repetition = results is tables.by_controlled_category and _count_by_group(
+            results
+        ) == _count_by_group(tables.by_category)
+        grid = (
+            '<p class="soft">Every category is a controlled one; see “Accuracy by category”.</p>'
+            if results and is_repetition
+            else _render_grid(results, title)
+        )
+        parts += [f"<h2>Accuracy by {title}</h2>", grid]
+    parts += ["<h2>Tables</h2>", f'<p class="soft">{escape(_describe_tables(facts))}</p>']
     records = report.to_records()
     for name, (title, note) in _TABLES.items():
         section_note = f"{note} {facts.family}" if name in ("paired", "mrmc") else note
@@ -268,14 +281,39 @@ def _describe_study(facts: StudyFacts) -> str:
     return f"Reader study on {facts.source}. {analysed}, {raters}."
 
 
+def _describe_tables(facts: StudyFacts) -> str:
+    """Return the conventions of the tables that are not grids of accuracies."""
+    return (
+        "Shares, accuracies and their differences are from 0 to 1. low, high: limits of the "
+        f"{facts.settings.confidence:.0%} interval. se: standard error. df: degrees of freedom. –: not "
+        "defined; the note gives the reason. Columns without any value are left out here; the CSV files have "
+        "all columns."
+    )
+
+
 def _render_section(name: str, title: str, note: str, records: list[Record]) -> list[str]:
     note_html = f'<p class="soft">{escape(note)}</p>' if note else ""
     if not records:
         return [f"<h2>{escape(title)}</h2>", f'<p class="soft">{_REASONS.get(name, "None.")}</p>']
-    table = _render_table(records)
     if name in _COLLAPSED_TABLES:
-        table = f"<details><summary>{count_text(len(records), 'row')}</summary>{table}</details>"
-    return [f"<h2>{escape(title)}</h2>", note_html, table]
+        return [f"<h2>{escape(title)}</h2>", note_html, _collapse(records, "row")]
+    whole, by_task = _split_by_task(records)
+    parts = [f"<h2>{escape(title)}</h2>", note_html, _render_table(whole)]
+    return [*parts, _collapse(by_task, "row by task", "rows by task")] if by_task else parts
+
+
+def _collapse(records: list[Record], singular: str, plural: str = "") -> str:
+    summary = count_text(len(records), singular, plural)
+    return f"<details><summary>{summary}</summary>{_render_table(records)}</details>"
+
+
+def _split_by_task(records: list[Record]) -> tuple[list[Record], list[Record]]:
+    """Separate the rows over all tasks from those of single tasks; a short table stays whole."""
+    if len(records) <= _LONG_TABLE or "task" not in records[0]:
+        return records, []
+    whole = [record for record in records if record["task"] == ALL]
+    by_task = [record for record in records if record["task"] != ALL]
+    return (whole, by_task) if whole else (records, [])
 
 
 def _render_grid(results: Sequence[AccuracyResult], group_kind: str) -> str:
@@ -295,13 +333,17 @@ def _render_grid(results: Sequence[AccuracyResult], group_kind: str) -> str:
         lines.append(f"<tr><td>{escape(str(row))}</td>{inner}</tr>")
     best_note = (
         " Highlighted: significantly better than every other rater (paired interval)."
-        if group_kind == "task"
+        if any(isinstance(result, TaskAccuracy) and result.best for result in results)
         else ""
     )
     return (
         f'<p class="soft">Accuracy (%), interval, correct of n.{best_note}</p>'
         f'<div class="wide"><table>{"".join(lines)}</table></div>'
     )
+
+
+def _count_by_group(results: Sequence[AccuracyResult]) -> set[tuple[str, str, int, int]]:
+    return {(result.rater, str(result.group), result.correct, result.n) for result in results}
 
 
 def _render_cell(result: AccuracyResult | None) -> str:
@@ -320,32 +362,51 @@ def _render_cell(result: AccuracyResult | None) -> str:
 def _render_table(records: list[Record]) -> str:
     if not records:
         return '<p class="soft">None.</p>'
-    heads = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in records[0])
-    integer_columns = {name for name in records[0] if all(_is_integer(record[name]) for record in records)}
+    names = [name for name in records[0] if not all(_is_blank(record[name]) for record in records)]
+    heads = "".join(
+        f"<th{_class_of_head(name, records)}>{escape(name.replace('_', ' '))}</th>" for name in names
+    )
+    integer_columns = {name for name in names if all(_is_integer(record[name]) for record in records)}
     lines = [
         "<tr>"
-        + "".join(_render_value(value, as_integer=name in integer_columns) for name, value in record.items())
+        + "".join(_render_value(record[name], name, as_integer=name in integer_columns) for name in names)
         + "</tr>"
         for record in records
     ]
     return f'<div class="wide"><table><tr>{heads}</tr>{"".join(lines)}</table></div>'
 
 
+def _is_blank(value: object) -> bool:
+    return value is False or value == ""
+
+
+def _class_of_head(name: str, records: list[Record]) -> str:
+    values = [record[name] for record in records]
+    is_text = all(value is None or (isinstance(value, str) and not _is_number(value)) for value in values)
+    return ' class="text"' if is_text else ""
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).replace(",", "").isdecimal()
+
+
 def _is_integer(value: object) -> bool:
     return value is None or (isinstance(value, float) and value.is_integer())
 
 
-def _render_value(value: object, *, as_integer: bool) -> str:
+def _render_value(value: object, name: str, *, as_integer: bool) -> str:
     """Return one cell. ``as_integer`` omits the decimal places of a number, for columns such as years."""
     if value is None:
         return '<td class="soft">–</td>'
     if isinstance(value, bool):
         return f"<td>{'yes' if value else ''}</td>"
     if isinstance(value, float):
-        text = "&lt; 0.0001" if 0 < value < 0.00005 else f"{value:{'.0f' if as_integer else '.4f'}}"
+        decimals = 0 if as_integer else 1 if name == "df" else 4
+        text = "&lt; 0.0001" if 0 < value < 0.00005 else f"{value:.{decimals}f}"
         return f'<td><data value="{value!r}">{text}</data></td>'
     if isinstance(value, int):
         return f"<td>{value:,}</td>"
-    return (
-        f'<td class="{"text long" if len(str(value)) > _WRAP_LENGTH else "text"}">{escape(str(value))}</td>'
-    )
+    text = "AUC" if value == AUC else str(value)
+    if _is_number(text):
+        return f"<td>{escape(text)}</td>"
+    return f'<td class="{"text long" if len(text) > _WRAP_LENGTH else "text"}">{escape(text)}</td>'

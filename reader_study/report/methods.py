@@ -81,7 +81,8 @@ def describe_timing(report: StudyReport) -> str:
     """Return when the readings were made, and whether the protocol preceded them."""
     design, versions = report.facts.design, report.facts.protocol_versions
     dates = (design.first_reading, design.last_reading)
-    period = "" if None in dates else f"Readings were made from {dates[0]} to {dates[1]}. "
+    days = f"on {dates[0]}" if dates[0] == dates[1] else f"from {dates[0]} to {dates[1]}"
+    period = "" if None in dates else f"Readings were made {days}. "
     amendments = sum(version.answers_before > 0 for version in versions)
     changes = f"; {count_text(amendments, 'later version')} amended it" if amendments else ""
     first = versions[0]

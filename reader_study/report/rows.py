@@ -231,7 +231,7 @@ def build_time_rows(report: StudyReport) -> list[ForestRow[TimeDetails]]:
             times.rater,
             kinds.get(times.rater, "reader"),
             TimeDetails(n=times.n, median_right=times.median_right, median_wrong=times.median_wrong),
-            (times.median, times.quarter_1, times.quarter_3),
+            (times.median, times.quartile_1, times.quartile_3),
             format_value=format_seconds,
             n=f"n {times.n:,}",
         )

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from domain.vocabulary import Difficulty
 from measures.clusters import renumber_clusters
 from measures.proportions import wilson, wilson_by_cluster
 from measures.rating_matrix import RatingMatrix
@@ -27,6 +28,8 @@ from reader_study.report.tables import (
     RaterProfile,
     TaskAccuracy,
 )
+
+_TIERS = tuple(difficulty.value for difficulty in Difficulty)
 
 
 def list_raters(data: ReportData, scored: pd.DataFrame) -> tuple[RaterProfile, ...]:
@@ -59,7 +62,7 @@ def compute_accuracy_by_columns(
     columns: Sequence[str],
     further: Mapping[str, pd.Series],
 ) -> tuple[tuple[AccuracyResult, ...], ...]:
-    """Compute accuracy by the values of each column, such as difficulty or answer format.
+    """Compute accuracy by the values of each column, such as difficulty (from easy to hard) or answer format.
 
     ``further`` has columns that the ratings lack, in the order of their rows.
     """
@@ -74,7 +77,10 @@ def compute_accuracy_by_columns(
     results = []
     for column in columns:
         values = by_question[column].to_numpy()
-        names = tuple(sorted(set(values) - {""}))
+        order = _TIERS if column == "difficulty" else ()
+        names = tuple(
+            sorted(set(values) - {""}, key=lambda name: (order.index(name) if name in order else -1, name))
+        )
         indices = {name: index for index, name in enumerate(names)}
         category = np.array([indices.get(value, -1) for value in values], dtype=np.int64)
         results.append(

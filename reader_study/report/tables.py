@@ -280,8 +280,8 @@ class ReadingTimes:
     rater: str
     n: int
     median: float
-    quarter_1: float
-    quarter_3: float
+    quartile_1: float
+    quartile_3: float
     median_right: float | None
     median_wrong: float | None
 

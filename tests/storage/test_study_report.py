@@ -390,3 +390,23 @@ def test_holm_correction_uses_the_family_of_the_protocol(sqlite_engine, tmp_path
     assert comparison.p_adjusted == comparison.p_exact  # the only comparison of its family
     assert "1 pair: rea : m" in render_html(study_report)
     assert study_report.facts.settings.family == ("rea : m",)
+
+
+def test_html_leaves_out_columns_without_a_value_and_collapses_single_tasks(study_world):
+    read_all(study_world, "rea", option=0)
+    read_all(study_world, "rob", option=1)
+    report = load_report(study_world)
+    page = render_html(report)
+    assert report.tables.reader_means  # their arms are empty, because the study has none
+    section = page.partition("<h2>Means of the readers</h2>")[2].partition("<h2>")[0]
+    assert ">arm</th>" not in section
+    assert '<th class="text">method</th>' in section
+    tasks = {row.task for row in report.tables.reader_means}
+    assert ("rows by task</summary>" in section) == (len(report.tables.reader_means) > 12 and len(tasks) > 1)
+    assert "Readings were made on " in page
+
+
+def test_accuracy_by_difficulty_begins_with_easy(study_world):
+    read_all(study_world, "rea", option=0)
+    names = list(dict.fromkeys(str(row.group) for row in load_report(study_world).tables.by_difficulty))
+    assert names == [tier for tier in ("easy", "medium", "hard") if tier in names]
