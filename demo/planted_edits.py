@@ -25,7 +25,7 @@ _SINGLE, _CLOSED, _OPEN = AnswerFormat.SINGLE, AnswerFormat.CLOSED, AnswerFormat
 _PRESENT, _ABSENT = "Which of these findings is present?", "Which of these findings is absent?"
 
 
-def _plant_several_right(written: WrittenQuestion, rng: random.Random) -> Question | None:
+def _plant_several_correct(written: WrittenQuestion, rng: random.Random) -> Question | None:
     """Replace a wrong option with a second correct one. The key is unchanged."""
     right_options = _list_alternatives(written, right=True)
     if not right_options:
@@ -167,7 +167,7 @@ EDITS: Mapping[ErrorKind, PlantError] = {
     ErrorKind.WRONG_LOCATION: _plant_wrong_side,
     ErrorKind.ANSWER_REVEALED: _plant_given_away,
     ErrorKind.BOX_WRONG: _plant_wrong_box,
-    ErrorKind.SEVERAL_CORRECT: _plant_several_right,
+    ErrorKind.SEVERAL_CORRECT: _plant_several_correct,
     ErrorKind.NONE_CORRECT: _plant_none_right,
     ErrorKind.WORDING: _plant_bad_wording,
     ErrorKind.WRONG_KEY: _plant_wrong_key,

@@ -1,7 +1,7 @@
-"""Rule-based screens of what a question states: several right answers, sides, and what the report says.
+"""Rule-based checks of a question's content: several correct answers, the report, sides, a revealed answer.
 
-The screens look for the errors that the experts of ReXVQA found (its section 3.3.3) and err towards passing:
-a problem needs words that contradict each other. A problem is a warning for a person, not a proof.
+They detect the errors that the experts of ReXVQA found (section 3.3.3 of its paper). They are conservative:
+they report a problem only if words contradict each other. A problem is a warning for a person, not a proof.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from domain.boxes import LabelledBox
 from domain.checks import Check, Problem
@@ -72,9 +73,9 @@ _ALTERNATIVES = FilteredPattern(r"\b(?:or|versus|vs)\b")
 _OF_THE_ABOVE = FilteredPattern(r"\b(?:of the above|of these|both\s+[a-d]\b|[a-d]\s+and\s+[a-d]\b)")
 
 
-# ------------------------------------------------------------------------------------ several right answers
-def screen_several_right(question: Question, report: str | None) -> Problem | None:
-    """Report an option that is right as well: it follows from the key, or the report supports it.
+# ------------------------------------------------------------------------------------ several correct answers
+def screen_several_correct(question: Question, report: str | None) -> Problem | None:
+    """Return a problem if another option is correct, too: it follows from the key, or the report states it.
 
     Without a report only the options are compared with each other.
     """
@@ -89,8 +90,8 @@ def screen_several_right(question: Question, report: str | None) -> Problem | No
     others = [(index, option) for index, option in enumerate(question.options) if index != key_index]
     key_terms = _read_option(key)
     for index, option in others:
-        if _entails(key_terms, _read_option(option)):
-            return _several_right(f"{_name(index, option)} follows from the key {key!r}")
+        if _terms_entail(key_terms, _read_option(option)):
+            return _several_correct(f"{_format_option(index, option)} follows from the key {key!r}")
     if not report:
         return None
     if _asks_for_absence(question):
@@ -99,21 +100,25 @@ def screen_several_right(question: Question, report: str | None) -> Problem | No
         return None
     for index, option in others:
         stated = _stated_findings(option)
-        if stated and all(_is_stated(name, report) for name in stated) and _agree(option, report):
-            return _several_right(f"{_name(index, option)} is stated in the report, too")
+        if (
+            stated
+            and all(_is_stated(finding, report) for finding in stated)
+            and _is_side_in_report(option, report)
+        ):
+            return _several_correct(f"{_format_option(index, option)} is stated in the report, too")
     return None
 
 
 def _screen_absent_options(key: str, others: Sequence[tuple[int, str]], report: str) -> Problem | None:
-    """Report an option that is as absent as the key. Findings that a report does not name are absent, too."""
+    """Return a problem if the finding of another option is absent, too: the report negates or omits it."""
     if not _stated_findings(key):
         return None
     for index, option in others:
-        names = _stated_findings(option)
-        if not names or any(_is_mentioned(name, report) for name in names):
+        findings = _stated_findings(option)
+        if not findings or any(_is_mentioned(finding, report) for finding in findings):
             continue
-        verb = "negates" if any(_is_negated(name, report) for name in names) else "does not mention"
-        return _several_right(f"{_name(index, option)} is absent as well: the report {verb} it")
+        verb = "negates" if any(_is_negated(finding, report) for finding in findings) else "does not mention"
+        return _several_correct(f"{_format_option(index, option)} is absent as well: the report {verb} it")
     return None
 
 
@@ -131,45 +136,51 @@ def _asks_which_is_present(stem: str) -> bool:
     return _WHICH_IS_PRESENT.search(stem) is not None and not _read_stem(stem)
 
 
-def _several_right(reason: str) -> Problem:
-    return Problem(check=Check.SEVERAL_RIGHT, field="options", reason=reason)
+def _several_correct(reason: str) -> Problem:
+    return Problem(check=Check.SEVERAL_CORRECT, field="options", reason=reason)
 
 
-def _name(index: int, option: str) -> str:
+def _format_option(index: int, option: str) -> str:
     return f"{option_letter(index)} {option!r}"
 
 
 def entails(specific: str, general: str) -> bool:
-    """Whether a statement follows from another: it is the same with fewer details, or names the same finding.
+    """Whether ``general`` follows from ``specific``: it has fewer details, or names the same finding.
 
     >>> entails("Left pleural effusion", "Pleural effusion"), entails("Pleural effusion", "No effusion")
     (True, False)
     >>> entails("Bilateral effusions", "Left effusion"), entails("Cardiomegaly", "Enlarged heart")
     (True, True)
     """
-    return _entails(_read_option(specific), _read_option(general))
+    return _terms_entail(_read_option(specific), _read_option(general))
 
 
-def _entails(first: _OptionTerms, second: _OptionTerms) -> bool:
+def _terms_entail(specific: _OptionTerms, general: _OptionTerms) -> bool:
     if (
-        first.without_modifiers != second.without_modifiers
-        and first.names != second.names
-        and len(first.place.sides) != 2
+        specific.without_modifiers != general.without_modifiers
+        and specific.findings != general.findings
+        and len(specific.place.sides) != 2
     ):
         return False  # most options name different things
-    if not first.words or not second.words or first.negations != second.negations:
+    if not specific.words or not general.words or specific.negations != general.negations:
         return False
-    # The first has all words of the second, and besides them only modifiers.
+    # ``specific`` has all words of ``general``, and besides them only modifiers.
     if (
-        first.without_modifiers == second.without_modifiers
-        and second.words <= first.words
-        and (second.without_modifiers or (_is_side_of_lung(second.words) and second.words != first.words))
+        specific.without_modifiers == general.without_modifiers
+        and general.words <= specific.words
+        and (
+            general.without_modifiers or (_is_side_of_lung(general.words) and general.words != specific.words)
+        )
     ):
         return True
-    if len(first.place.sides) == 2 and second.place.side:
-        return _strip_sides(first.words) == _strip_sides(second.words)
+    if len(specific.place.sides) == 2 and general.place.side:
+        return _strip_sides(specific.words) == _strip_sides(general.words)
     # Both are only names of findings, and name the same one.
-    return len(first.names) == 1 and first.names == second.names and first.place == second.place
+    return (
+        len(specific.findings) == 1
+        and specific.findings == general.findings
+        and specific.place == general.place
+    )
 
 
 def _is_side_of_lung(words: frozenset[str]) -> bool:
@@ -178,13 +189,13 @@ def _is_side_of_lung(words: frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OptionTerms:
-    """What is compared of an option: its words, the negations among them, its place, its findings."""
+    """The parts of an option that are compared: words, negations among them, place, findings."""
 
     words: frozenset[str]
     without_modifiers: frozenset[str]
     negations: frozenset[str]
     place: Place
-    names: frozenset[str]
+    findings: frozenset[str]
 
 
 @lru_cache(maxsize=20_000)
@@ -195,7 +206,7 @@ def _read_option(text: str) -> _OptionTerms:
         without_modifiers=words - _MODIFIERS,
         negations=words & _NEGATIONS,
         place=read_place(text),
-        names=_exact_names(text),
+        findings=_exact_findings(text),
     )
 
 
@@ -205,16 +216,15 @@ def _strip_sides(words: frozenset[str]) -> frozenset[str]:
     )
 
 
-def _exact_names(text: str) -> frozenset[str]:
+def _exact_findings(text: str) -> frozenset[str]:
     """The findings that a text names, if it consists of their names and modifiers only."""
-    names = {m.finding for m in read_mentions(text) if m.exact and m.polarity is Polarity.STATED}
+    findings = {m.finding for m in read_mentions(text) if m.exact and m.polarity is Polarity.STATED}
     rest = text
-    for name in names:
-        rest = load_findings()[name].name.sub(" ", rest)
+    for finding in findings:
+        rest = load_findings()[finding].name.sub(" ", rest)
     if _content_words(rest) - _MODIFIERS:
         return frozenset()
-    # Of a finding and a more general one of its group, the text names the first.
-    return frozenset(names)
+    return frozenset(findings)
 
 
 @lru_cache(maxsize=20_000)
@@ -222,29 +232,29 @@ def _content_words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.casefold())) - _STOP_WORDS
 
 
-# ------------------------------------------------------------------------------------- what the report says
+# ------------------------------------------------------------------------------------- not in the report
 def screen_not_in_report(question: Question, report: str) -> Problem | None:
-    """Report a finding that the question takes as present, and that the report negates or does not name.
+    """Return a problem if the question assumes a finding that the report negates or does not name.
 
-    The question takes as present what its key states, what its stem presupposes ("Where is the effusion?"),
+    A question assumes what its key states, what its stem presupposes ("Where is the effusion?"),
     and what its explanation states. A report that names a similar finding counts as naming it.
     """
-    for field, names in _assertions(question):
-        for name in names:
-            if _is_mentioned(name, report):
+    for field, findings in _assertions(question):
+        for finding in findings:
+            if _is_mentioned(finding, report):
                 continue
-            verb = "negates" if _is_negated(name, report) else "does not mention"
-            reason = f"names {load_findings()[name].noun}, which the report {verb}"
+            verb = "negates" if _is_negated(finding, report) else "does not mention"
+            reason = f"names {load_findings()[finding].noun}, which the report {verb}"
             return Problem(check=Check.NOT_IN_REPORT, field=field, reason=reason)
     return None
 
 
 def _assertions(question: Question) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield (field, findings) of what the question takes as present."""
-    if _asks_for_absence(question) or _answers(question, "no"):
+    """Yield (field, findings) that the question assumes."""
+    if _asks_for_absence(question) or _is_answer(question, "no"):
         return
-    yield "stem", _names_of_stated(_read_stem(question.stem))
-    if _answers(question, "yes"):
+    yield "stem", _list_stated(_read_stem(question.stem))
+    if _is_answer(question, "yes"):
         return
     if question.task is Task.DIFFERENTIAL or _ASKS_FOR_CAUSE.search(question.stem):
         return
@@ -264,7 +274,7 @@ def _as_statement(stem: str) -> str:
 
 def _read_stem(stem: str) -> tuple[Mention, ...]:
     """The mentions of findings in the stem as a statement."""
-    # A question mark within the stem may stand between letters, which are one word without it.
+    # Removing a question mark may join the letters around it to one word ("lung?nodule"): read such stems.
     if not may_mention_finding(stem) and "?" not in stem[:-1]:
         return ()
     return read_mentions(_as_statement(stem))
@@ -272,56 +282,59 @@ def _read_stem(stem: str) -> tuple[Mention, ...]:
 
 @lru_cache(maxsize=20_000)
 def _stated_findings(text: str) -> tuple[str, ...]:
-    """The findings that a text states by their own names. "Edema shows indistinct vessels" states none."""
-    return _names_of_stated([m for m in read_mentions(text) if m.sentence not in _list_signs()])
+    """The findings that a text states by their own names.
+
+    Definitions from `findings.toml`, such as "Edema shows indistinct vessels", state no finding.
+    """
+    return _list_stated([m for m in read_mentions(text) if m.sentence not in _list_signs()])
 
 
-def _names_of_stated(mentions: Sequence[Mention]) -> tuple[str, ...]:
-    names = {m.finding: None for m in mentions if m.exact and m.polarity is Polarity.STATED}
-    return tuple(names)
+def _list_stated(mentions: Sequence[Mention]) -> tuple[str, ...]:
+    findings = {m.finding: None for m in mentions if m.exact and m.polarity is Polarity.STATED}
+    return tuple(findings)
 
 
 @cache
 def _list_signs() -> frozenset[str]:
-    """The sentences of `findings.toml` on how findings look, which explanations of templates contain."""
+    """The sentences of `findings.toml` that describe findings; template explanations quote them."""
     return frozenset(sentence for term in load_findings().values() for sentence in split_sentences(term.sign))
 
 
-def _is_mentioned(name: str, report: str) -> bool:
+def _is_mentioned(finding: str, report: str) -> bool:
     """Whether the report states a finding, or leaves it open; a similar finding counts as well."""
-    mentions = read_text(report).find(_related_terms(name))
+    mentions = read_text(report).find(_related_terms(finding))
     return any(m.polarity is not Polarity.NEGATED for m in mentions)
 
 
-def _is_negated(name: str, report: str) -> bool:
-    mentions = read_text(report).find(_related_terms(name))
+def _is_negated(finding: str, report: str) -> bool:
+    mentions = read_text(report).find(_related_terms(finding))
     return any(m.polarity is Polarity.NEGATED for m in mentions)
 
 
-def _is_stated(name: str, report: str) -> bool:
+def _is_stated(finding: str, report: str) -> bool:
     """Whether the report states a finding by its own name."""
-    mentions = read_text(report).find(group_terms(frozenset({name})))
+    mentions = read_text(report).find(group_terms(frozenset({finding})))
     return any(m.exact and m.polarity is Polarity.STATED for m in mentions)
 
 
 @cache
-def _related_terms(name: str) -> TermGroup:
-    return group_terms(_related_findings(name))
+def _related_terms(finding: str) -> TermGroup:
+    return group_terms(_related_findings(finding))
 
 
 @cache
-def _related_findings(name: str) -> frozenset[str]:
-    """The finding, those of its group, and those that its absence depends on, in either direction."""
+def _related_findings(finding: str) -> frozenset[str]:
+    """The finding, those of its group, and all that are linked with it by `blocked_by`."""
     terms = load_findings()
-    term = terms[name]
+    term = terms[finding]
     return frozenset(
         other.id
         for other in terms.values()
-        if other.group == term.group or other.id in term.blocked_by or name in other.blocked_by
+        if other.group == term.group or other.id in term.blocked_by or finding in other.blocked_by
     )
 
 
-def _agree(option: str, report: str) -> bool:
+def _is_side_in_report(option: str, report: str) -> bool:
     """Whether the sentence of the report that states the option's finding has the side of the option."""
     sides = read_place(option).sides
     mentions = read_text(report).find(group_terms(frozenset(_stated_findings(option))))
@@ -332,18 +345,29 @@ def _agree(option: str, report: str) -> bool:
 
 # ---------------------------------------------------------------------------------------------------- sides
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImageWidth:
-    """What a radiograph of an exam says about sides: its id, view, and width in pixels, None if unknown."""
+class ImageGeometry:
+    """The id, view and width of a radiograph, by which the sides of boxes are determined.
+
+    ``columns`` is the width in pixels; None if it is unknown.
+    """
 
     radiograph: str
     view: View
     columns: int | None
 
 
+class _Part(NamedTuple):
+    """A part of a question: its field, its text, and the place that the text names."""
+
+    field: str
+    text: str
+    place: Place
+
+
 def screen_side(
-    question: Question, radiographs: Sequence[ImageWidth] = (), report: str | None = None
+    question: Question, radiographs: Sequence[ImageGeometry] = (), report: str | None = None
 ) -> Problem | None:
-    """Report parts of a question that name opposite sides or heights, or a box on the other side.
+    """Return a problem if parts of a question name opposite sides or levels, or a box is on the other side.
 
     The stem, the key, the explanation and the labels of the boxes are compared, and the sentences of the
     report that state the same finding. A part that names both sides, or none, contradicts nothing.
@@ -351,16 +375,16 @@ def screen_side(
     key = _key_text(question)
     if not question.boxes and not PLACE_BITS & (read_word_bits(key) | read_word_bits(question.stem)):
         return None  # neither names a place that others could contradict
-    if _answers(question, "no") or _asks_for_absence(question):
+    if _is_answer(question, "no") or _asks_for_absence(question):
         return None  # "Is it on the left?" - "No": the explanation rightly names the other side
     key_place, stem_place = read_place(key), read_place(question.stem)
     if not question.boxes and not key_place.side and not stem_place.side:
         return None  # nothing to compare with
     parts = [
-        ("answer", key, key_place),
-        ("stem", question.stem, stem_place),
-        ("explanation", question.explanation, read_place(question.explanation)),
-        *(("boxes.label", box.label, read_place(box.label)) for box in question.boxes),
+        _Part("answer", key, key_place),
+        _Part("stem", question.stem, stem_place),
+        _Part("explanation", question.explanation, read_place(question.explanation)),
+        *(_Part("boxes.label", box.label, read_place(box.label)) for box in question.boxes),
     ]
     problem = _find_contradiction(question, parts)
     return (
@@ -370,33 +394,42 @@ def screen_side(
     )
 
 
-def _find_contradiction(question: Question, parts: Sequence[tuple[str, str, Place]]) -> Problem | None:
-    (_, _, key), (_, _, stem), *others = parts
+def _find_contradiction(question: Question, parts: Sequence[_Part]) -> Problem | None:
+    key_place, stem_place = parts[0].place, parts[1].place
     # "Is it on the left or on the right?" names both. A stem may also compare: "unlike the left lung, ...".
-    if key.side and stem.side and key.side != stem.side and not _ALTERNATIVES.search(question.stem):
-        return _side_problem("answer", f"names the {key.side} side, the stem the {stem.side} side")
-    reference = key if key.side else stem
+    if (
+        key_place.side
+        and stem_place.side
+        and key_place.side != stem_place.side
+        and not _ALTERNATIVES.search(question.stem)
+    ):
+        return _side_problem(
+            "answer", f"names the {key_place.side} side, but the stem names the {stem_place.side} side"
+        )
+    reference = key_place if key_place.side else stem_place
     if not reference.side:
         return None
-    source = "answer" if key.side else "stem"
-    for field, _, place in others:
+    source = "answer" if key_place.side else "stem"
+    for field, _, place in parts[2:]:
         is_one_of_several = field == "boxes.label" and len(question.boxes) > 1
         if place.side and place.side != reference.side and not is_one_of_several:
             return _side_problem(
-                field, f"names the {place.side} side, the {source} the {reference.side} side"
+                field, f"names the {place.side} side, but the {source} names the {reference.side} side"
             )
         if (
-            place.sides == key.sides
-            and len(key.heights) == len(place.heights) == 1
-            and key.heights != place.heights
+            place.sides == key_place.sides
+            and len(key_place.heights) == len(place.heights) == 1
+            and key_place.heights != place.heights
         ):
-            (height,), (key_height,) = place.heights, key.heights
-            return _side_problem(field, f"names the {height} part, the answer the {key_height} part")
+            (height,), (key_height,) = place.heights, key_place.heights
+            return _side_problem(
+                field, f"names the {height} part, but the answer names the {key_height} part"
+            )
     return None
 
 
 def _find_misplaced_box(
-    question: Question, radiographs: Sequence[ImageWidth], parts: Sequence[tuple[str, str, Place]]
+    question: Question, radiographs: Sequence[ImageGeometry], parts: Sequence[_Part]
 ) -> Problem | None:
     """Compare boxes with the sides of their labels, or of the key if there is one box without a side.
 
@@ -404,7 +437,7 @@ def _find_misplaced_box(
     the mediastinum shifted, so that only a box that lies wholly on the other side is reported.
     """
     by_id = {image.radiograph: image for image in radiographs}
-    key_side = parts[0][2].side or parts[1][2].side
+    key_side = parts[0].place.side or parts[1].place.side
     for box in question.boxes:
         radiograph = by_id.get(box.radiograph)
         width = box.grid.width if box.grid is not None else radiograph.columns if radiograph else None
@@ -412,21 +445,22 @@ def _find_misplaced_box(
             continue
         label = read_place(box.label)
         side = label.side or (key_side if len(question.boxes) == 1 and not label.sides else "")
-        if side and _lies_on(box, width) == {"left": "right", "right": "left"}[side]:
+        box_side = _find_box_side(box, width)
+        if side and box_side == {"left": "right", "right": "left"}[side]:
             return _side_problem(
-                "boxes", f"lies on the patient's {_lies_on(box, width)}, its label or key is {side}"
+                "boxes",
+                f"lies on the patient's {box_side}, but its label or the key names the {side} side",
             )
     return None
 
 
-def _compare_with_report(
-    question: Question, parts: Sequence[tuple[str, str, Place]], report: str
-) -> Problem | None:
+def _compare_with_report(question: Question, parts: Sequence[_Part], report: str) -> Problem | None:
     """Compare the side of key or stem with that of the sentences of the report about the same finding."""
-    field, side = ("answer", parts[0][2].side) if parts[0][2].side else ("stem", parts[1][2].side)
-    if not side or len(parts[1][2].sides) == 2:
+    key, stem = parts[0], parts[1]
+    field, side = ("answer", key.place.side) if key.place.side else ("stem", stem.place.side)
+    if not side or len(stem.place.sides) == 2:
         return None
-    mentions = (*read_mentions(parts[0][1]), *_read_stem(question.stem))
+    mentions = (*read_mentions(key.text), *_read_stem(question.stem))
     findings = {m.finding for m in mentions if m.exact}
     sides = frozenset().union(
         *(
@@ -438,11 +472,11 @@ def _compare_with_report(
     )
     if sides and side not in sides:
         (other,) = sides
-        return _side_problem(field, f"names the {side} side, the report the {other} side")
+        return _side_problem(field, f"names the {side} side, but the report names the {other} side")
     return None
 
 
-def _lies_on(box: LabelledBox, width: int) -> str:
+def _find_box_side(box: LabelledBox, width: int) -> str:
     """The patient's side on which the whole box lies in a frontal image; "" if it crosses the middle."""
     margin = 0.03 * width
     if box.box.x_max < width / 2 - margin:
@@ -451,11 +485,11 @@ def _lies_on(box: LabelledBox, width: int) -> str:
 
 
 def _side_problem(field: str, reason: str) -> Problem:
-    return Problem(check=Check.SIDE, field=field, reason=reason)
+    return Problem(check=Check.SIDE_OR_LEVEL, field=field, reason=reason)
 
 
-def _answers(question: Question, word: str) -> bool:
-    """Whether the answer is yes or no; open answers may begin with it ("No, not seen")."""
+def _is_answer(question: Question, word: str) -> bool:
+    """Whether the answer is the given word, yes or no, or begins with it ("No, not seen")."""
     if not isinstance(question.answer, str):
         return False
     match = _YES_OR_NO.match(question.answer)
@@ -470,7 +504,7 @@ def _key_text(question: Question) -> str:
 
 # ------------------------------------------------------------------------------------------ answer revealed
 def screen_answer_revealed(question: Question) -> Problem | None:
-    """Report a stem that contains the words by which the key differs from all other options.
+    """Return a problem if the stem contains the words by which the key differs from all other options.
 
     A stem that offers alternatives ("left or right") reveals nothing. A stem that ends with "- Yes" does.
     """
@@ -481,7 +515,7 @@ def screen_answer_revealed(question: Question) -> Problem | None:
         return None
     key_words = _content_words(key)
     folded_stem = question.stem.casefold()
-    # Before the words of the stem and of the options are read, which takes longer.
+    # A cheap test first: reading the words of stem and options takes longer.
     words_in_stem = {word for word in key_words if word in folded_stem}
     if not words_in_stem:
         return None
@@ -498,9 +532,9 @@ def screen_answer_revealed(question: Question) -> Problem | None:
     stem = _content_words(question.stem)
     if not distinctive <= stem:
         return None
-    # Words of another option in the stem: the stem describes the material, not the key.
-    everything = frozenset().union(key_words, *others)
-    if any((words - key_words) and (words - key_words) <= stem for words in others) or not everything:
+    # If the stem also contains words of another option, it does not reveal the key.
+    all_option_words = frozenset().union(key_words, *others)
+    if any((words - key_words) and (words - key_words) <= stem for words in others) or not all_option_words:
         return None
     words = ", ".join(sorted(distinctive))
     return Problem(

@@ -18,10 +18,10 @@ from domain.questions import Question
 from domain.vocabulary import AnswerFormat
 from privacy.patterns import find_hits_by_pattern, may_have_hits
 from quality.content_screens import (
-    ImageWidth,
+    ImageGeometry,
     screen_answer_revealed,
     screen_not_in_report,
-    screen_several_right,
+    screen_several_correct,
     screen_side,
 )
 from quality.structural_checks import (
@@ -50,7 +50,7 @@ class CheckedQuestion:
     question: Question
     expected: Expectations
     report: str | None = None
-    radiographs: tuple[ImageWidth, ...] = ()
+    radiographs: tuple[ImageGeometry, ...] = ()
     is_from_run: bool = False
     word_bits: int = ALL_BITS
 
@@ -137,9 +137,11 @@ QUESTION_CHECKS: Mapping[Check, QuestionCheck] = {
     Check.REPORT_REFERENCE: lambda checked, _: _report_words(
         Check.REPORT_REFERENCE, checked, Screen.REFERS_TO_TEXT
     ),
-    Check.SEVERAL_RIGHT: lambda checked, _: screen_several_right(checked.question, checked.report),
+    Check.SEVERAL_CORRECT: lambda checked, _: screen_several_correct(checked.question, checked.report),
     Check.NOT_IN_REPORT: lambda checked, _: screen_not_in_report(checked.question, checked.report or ""),
-    Check.SIDE: lambda checked, _: screen_side(checked.question, checked.radiographs, checked.report),
+    Check.SIDE_OR_LEVEL: lambda checked, _: screen_side(
+        checked.question, checked.radiographs, checked.report
+    ),
     Check.ANSWER_REVEALED: lambda checked, _: screen_answer_revealed(checked.question),
     Check.PATIENT_DATA: lambda checked, _: _find_patient_data(checked),
 }
@@ -149,7 +151,7 @@ def apply_check(check: Check, checked: CheckedQuestion, settings: Settings) -> C
     """Apply a check of :data:`QUESTION_CHECKS` to a question."""
     missing = checked.find_missing_need(CHECKS[check].needs)
     if missing is not None:
-        return CheckResult(check=check, not_checked=missing)
+        return CheckResult(check=check, missing_need=missing)
     return CheckResult(check=check, problem=QUESTION_CHECKS[check](checked, settings))
 
 
@@ -174,7 +176,7 @@ class QuestionBlock:
 
     rows: Sequence[tuple[Any, ...]]
     expected: Mapping[int, Expectations]
-    radiographs: Mapping[str, tuple[ImageWidth, ...]] = field(default_factory=dict)
+    radiographs: Mapping[str, tuple[ImageGeometry, ...]] = field(default_factory=dict)
     due: tuple[DueCheck, ...]
 
 
@@ -257,7 +259,7 @@ def _are_certainly_sound(group: Sequence[CheckedQuestion], minimum_explanation: 
 def row_to_checked_question(
     row: Sequence[Any],
     expected: Mapping[int, Expectations],
-    radiographs: Mapping[str, tuple[ImageWidth, ...]],
+    radiographs: Mapping[str, tuple[ImageGeometry, ...]],
 ) -> CheckedQuestion:
     """Convert a row of a block."""
     _, import_id, exam_key, report, *values = row

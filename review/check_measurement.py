@@ -33,10 +33,10 @@ class CheckMeasurement:
         """What the check is compared with, as a few words."""
         if self.kind is not None:
             return self.kind.label
-        flag = CHECKS[self.check].flag
-        if flag is None:
+        verdict_field = CHECKS[self.check].verdict_field
+        if verdict_field is None:
             return "all its kinds of error"
-        label = next(item.label for item in FLAGS if item.id == flag)
+        label = next(item.label for item in FLAGS if item.id == verdict_field)
         return f"“{label}” answered with no"
 
     @property

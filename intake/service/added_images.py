@@ -13,7 +13,7 @@ from sqlmodel import Session
 
 from accounts.service.audit import record_action
 from domain.boxes import LabelledBox
-from domain.checks import CHECKS_OF_BOXES
+from domain.checks import CHECKS_READING_BOXES
 from domain.errors import InvalidValue
 from domain.people import Person
 from intake.exams import ExamState, RadiographState
@@ -128,7 +128,7 @@ class AddedImages:
             old = boxes_to_plain(self._old_boxes[number])
             self._record("convert boxes", f"question {number}", {"boxes": boxes}, old=old)
         if self._exam_keys:
-            restart_checks(self._db, dataset_id=self._dataset_id, checks=CHECKS_OF_BOXES)
+            restart_checks(self._db, dataset_id=self._dataset_id, checks=CHECKS_READING_BOXES)
         self.questions += len(self._boxes)
         self._images, self._exam_keys, self._boxes, self._old_boxes = {}, {}, {}, {}
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service.audit import record_action
-from domain.checks import CHECKS_OF_BOXES
+from domain.checks import CHECKS_READING_BOXES
 from domain.count_texts import count_text
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
@@ -170,7 +170,7 @@ def correct_boxes(
     correction_storage.write_boxes(
         db, boxes={change.number: to_json(boxes_to_plain(change.after)) for change in plan.changes}
     )
-    restart_checks(db, dataset_id=dataset_id, checks=CHECKS_OF_BOXES)
+    restart_checks(db, dataset_id=dataset_id, checks=CHECKS_READING_BOXES)
     for change in plan.changes:
         record_action(
             db,

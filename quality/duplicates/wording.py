@@ -1,4 +1,4 @@
-"""The meaning of a wording, as far as it decides whether two questions are the same.
+"""Reads the meaning of a question's wording, to decide whether two questions are the same.
 
 A text becomes a sequence of terms: sides, negations, regions, sizes and findings by name (`terms.toml`), and
 every other word as it is. Words that change no meaning are dropped. Two texts mean the same if their terms
@@ -28,10 +28,10 @@ _UNITS_IN_MM = {
     "centimetre": 10.0,
 }
 _NOT_PLURAL = ("ss", "us", "is", "as")
-#: Misspellings are corrected in words of at least so many letters; exchanged letters only in longer ones.
-_MIN_CORRECTED, _MIN_SUBSTITUTED = 5, 7
-#: Two unknown words of at least so many letters can be one word and its misspelling.
-_MIN_MISSPELT = 6
+#: The minimum length of a word in which misspellings are corrected, and in which a letter may be substituted.
+_MIN_LENGTH_CORRECTED, _MIN_LENGTH_SUBSTITUTED = 5, 7
+#: The minimum length of two unknown words of which one can be a misspelling of the other.
+_MIN_LENGTH_MISSPELT = 6
 
 
 class TermKind(StrEnum):
@@ -57,13 +57,14 @@ class Term(NamedTuple):
 class Meaning:
     """The terms of a text, in order.
 
-    ``known`` are those of `terms.toml`, in order if ``is_ordered``, otherwise sorted. The order matters if
-    two terms of a kind could be exchanged ("left ... right") or a relation occurs ("above").
+    ``known`` are those of `terms.toml`, ``unknown_words`` the others. ``known`` is in order if
+    ``is_ordered``, otherwise sorted. The order matters if two terms of a kind could be exchanged ("left ...
+    right") or a relation occurs ("above").
     """
 
     terms: tuple[Term, ...]
     known: tuple[Term, ...]
-    words: frozenset[str]
+    unknown_words: frozenset[str]
     is_ordered: bool
 
 
@@ -73,7 +74,7 @@ class Vocabulary(NamedTuple):
     phrases: dict[str, list[tuple[tuple[str, ...], Term]]]
     neutral: frozenset[str]
     words_by_letter: dict[str, tuple[str, ...]]
-    words: frozenset[str]
+    known_words: frozenset[str]
 
 
 def normalise(text: str) -> str:
@@ -101,11 +102,11 @@ def read_meaning(text: str) -> Meaning:
         terms.append(term)
         start += length
     known = [term for term in terms if term.kind is not TermKind.WORD]
-    is_ordered = _has_order(known)
+    is_ordered = _is_order_relevant(known)
     return Meaning(
         terms=tuple(terms),
         known=tuple(known) if is_ordered else tuple(sorted(known)),
-        words=frozenset(term.name for term in terms if term.kind is TermKind.WORD),
+        unknown_words=frozenset(term.name for term in terms if term.kind is TermKind.WORD),
         is_ordered=is_ordered,
     )
 
@@ -129,20 +130,20 @@ def find_difference(first: Meaning, second: Meaning) -> TermKind | None:
             a == b or (a.kind is b.kind is TermKind.WORD and is_misspelling(a.name, b.name)) for a, b in pairs
         )
         return None if same else TermKind.WORD
-    return None if _are_same_words(first.words, second.words) else TermKind.WORD
+    return None if _are_same_words(first.unknown_words, second.unknown_words) else TermKind.WORD
 
 
 @lru_cache(maxsize=100_000)
 def is_misspelling(first: str, second: str) -> bool:
-    """Whether two unknown words can be one word: a letter more, a letter less, or two neighbours exchanged.
+    """Whether two unknown words can be the same word: one letter added, removed, or two letters transposed.
 
-    An exchanged letter makes another word too often: perineal, peroneal. So does the first letter: typical,
-    atypical.
+    A substituted letter is not accepted, because it often gives another word (perineal, peroneal); nor is a
+    different first letter (typical, atypical).
 
     >>> is_misspelling("bronchiectasis", "bronchietasis"), is_misspelling("perineal", "peroneal")
     (True, False)
     """
-    if min(len(first), len(second)) < _MIN_MISSPELT or first[0] != second[0]:
+    if min(len(first), len(second)) < _MIN_LENGTH_MISSPELT or first[0] != second[0]:
         return False
     if not (first.isascii() and second.isascii()):  # one more Chinese character is another word
         return False
@@ -180,7 +181,7 @@ def load_vocabulary() -> Vocabulary:
         phrases=phrases,
         neutral=neutral,
         words_by_letter={letter: tuple(group) for letter, group in letters.items()},
-        words=words,
+        known_words=words,
     )
 
 
@@ -211,17 +212,17 @@ def _correct(token: str) -> str:
     """Return the known word of which a token is the plural or a misspelling; otherwise the token."""
     vocabulary = load_vocabulary()
     token = token.replace("oedema", "edema").removesuffix("'s")
-    if token in vocabulary.words:
+    if token in vocabulary.known_words:
         return token
     token = _singular(token)
-    if token in vocabulary.words or len(token) < _MIN_CORRECTED:
+    if token in vocabulary.known_words or len(token) < _MIN_LENGTH_CORRECTED:
         return token
     candidates = [
         word
         for word in vocabulary.words_by_letter.get(token[0], ())
-        if len(word) >= _MIN_CORRECTED - 1
+        if len(word) >= _MIN_LENGTH_CORRECTED - 1
         and abs(len(word) - len(token)) <= 1
-        and _is_one_edit(token, word, substitution=len(token) >= _MIN_SUBSTITUTED)
+        and _is_one_edit(token, word, substitution=len(token) >= _MIN_LENGTH_SUBSTITUTED)
     ]
     return candidates[0] if len(candidates) == 1 else token
 
@@ -240,7 +241,7 @@ def _match(tokens: Sequence[str], start: int, vocabulary: Vocabulary) -> tuple[T
     return Term(TermKind.WORD, token), 1
 
 
-def _has_order(known: Sequence[Term]) -> bool:
+def _is_order_relevant(known: Sequence[Term]) -> bool:
     distinct = set(known)
     negations = sum(term.kind is TermKind.NEGATION for term in known)
     if negations > 1 or any(term.kind is TermKind.RELATION for term in known):
@@ -261,7 +262,7 @@ def _are_same_words(first: frozenset[str], second: frozenset[str]) -> bool:
 
 
 def _is_one_edit(first: str, second: str, *, substitution: bool) -> bool:
-    """Whether one insertion, deletion, exchange of neighbours or (if allowed) substitution is enough."""
+    """Whether one insertion, deletion, transposition or (if allowed) substitution gives the other."""
     if len(first) > len(second):
         first, second = second, first
     if len(second) - len(first) > 1 or first == second:

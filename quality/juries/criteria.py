@@ -1,4 +1,4 @@
-"""The criteria of a jury: a prompt version per check, whose schema has the items, and reading of replies."""
+"""The criteria of a jury: read from the schema of a check's prompt, and the answers to them from replies."""
 
 from __future__ import annotations
 
@@ -40,21 +40,22 @@ def read_shipped_prompt(check: Check) -> str:
 
 
 def list_allowed_answers(check: Check) -> tuple[CriterionAnswer, ...]:
-    """Return the answers to the items of a check."""
+    """Return the allowed answers to the criteria of a check."""
     return _TIERS if check is Check.DIFFICULTY else _YES_NO
 
 
-def read_items(prompt: Prompt) -> tuple[JuryCriterion, ...]:
-    """Return the items of a prompt: the properties of its schema, in the order of ``required``.
+def read_criteria(prompt: Prompt) -> tuple[JuryCriterion, ...]:
+    """Return the criteria of a prompt: the properties of its schema, in the order of ``required``.
 
     Raises:
-        InvalidValue: the prompt is not that of a check, or uses other variables, or an item is not an object
-            with ``reason`` and one of the allowed answers.
+        InvalidValue: the prompt is not that of a check, or uses other variables, or a criterion is not an
+            object with ``reason`` and one of the allowed answers.
     """
     check = CHECKS_BY_PROMPT.get(prompt.name)
     if check is None:
         raise InvalidValue(
-            "prompt", f"{prompt.name} is for no check by a jury; those are {', '.join(CHECKS_BY_PROMPT)}"
+            "prompt",
+            f"{prompt.name} is not the prompt of a jury check; the prompts are {', '.join(CHECKS_BY_PROMPT)}",
         )
     unknown = sorted(set(prompt.variables) - set(_VARIABLES))
     if unknown or "question" not in prompt.variables:
@@ -63,15 +64,17 @@ def read_items(prompt: Prompt) -> tuple[JuryCriterion, ...]:
         )
     schema = prompt.schema or {}
     properties = schema.get("properties", {})
-    items = [name for name in schema.get("required", ()) if name in properties]
-    if not items or (check is Check.DIFFICULTY and len(items) != 1):
-        raise InvalidValue("schema", f"{prompt.name} must have {'one item' if items else 'items'}")
-    for name in items:
-        _check_item(properties[name], name, check)
-    return tuple(JuryCriterion(id=name, criterion=properties[name].get("description", "")) for name in items)
+    criteria = [name for name in schema.get("required", ()) if name in properties]
+    if not criteria or (check is Check.DIFFICULTY and len(criteria) != 1):
+        raise InvalidValue("schema", f"{prompt.name} must have {'one criterion' if criteria else 'criteria'}")
+    for name in criteria:
+        _check_criterion(properties[name], name, check)
+    return tuple(
+        JuryCriterion(id=name, criterion=properties[name].get("description", "")) for name in criteria
+    )
 
 
-def _check_item(schema: Mapping[str, Any], name: str, check: Check) -> None:
+def _check_criterion(schema: Mapping[str, Any], name: str, check: Check) -> None:
     fields = schema.get("properties", {})
     answers = fields.get("answer", {}).get("enum", ())
     allowed = [answer.value for answer in list_allowed_answers(check)]
@@ -88,7 +91,7 @@ def build_request(
     """Build the request for one question. Its custom id is the id of the question in the database.
 
     Args:
-        prompt: the prompt, which :func:`read_items` accepts.
+        prompt: the prompt, which :func:`read_criteria` accepts.
         question: the question.
         report: the report of the exam; None if there is none.
         question_row_id: the id of the question in the database.
@@ -113,27 +116,27 @@ def _describe_question(question: Question) -> str:
     return "\n".join([f"Question ({question.format.label}): {question.stem}", *options])
 
 
-class _Answered(msgspec.Struct):
+class _ReplyItem(msgspec.Struct):
     answer: CriterionAnswer
     reason: str = ""
 
 
-_decoder = make_decoder(dict[str, _Answered])
+_decoder = make_decoder(dict[str, _ReplyItem])
 
 
 def read_answers(
-    reply: str, items: Sequence[JuryCriterion]
+    reply: str, criteria: Sequence[JuryCriterion]
 ) -> tuple[tuple[CriterionAnswer, ...], tuple[str, ...]]:
-    """Return the answers and the reasons of a reply, in the order of the items.
+    """Return the answers and the reasons of a reply, in the order of the criteria.
 
     Raises:
-        InvalidValue: the reply has another form.
+        InvalidValue: the reply does not have the expected structure.
     """
     try:
-        answered = _decoder.decode(reply)
-        chosen = [answered[item.id] for item in items]
+        reply_items = _decoder.decode(reply)
+        items_in_order = [reply_items[criterion.id] for criterion in criteria]
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
         raise InvalidValue("reply", str(error)) from error
     except KeyError as error:
-        raise InvalidValue("reply", f"does not have the item {error}") from error
-    return tuple(item.answer for item in chosen), tuple(item.reason for item in chosen)
+        raise InvalidValue("reply", f"does not have the criterion {error}") from error
+    return tuple(item.answer for item in items_in_order), tuple(item.reason for item in items_in_order)

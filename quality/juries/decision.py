@@ -20,12 +20,12 @@ from domain.vocabulary import Difficulty
 class JuryOutcome:
     """What a jury decided on a question by one check.
 
-    ``problems`` has one problem for each item with a majority of "no". ``not_checked`` states why nothing
+    ``problems`` has one problem for each item with a majority of "no". ``missing_need`` states why nothing
     was decided. ``tier`` is the difficulty with a majority; None for other checks, and without a majority.
     """
 
     problems: tuple[Problem, ...] = ()
-    not_checked: Need | None = None
+    missing_need: Need | None = None
     tier: Difficulty | None = None
 
 
@@ -44,7 +44,7 @@ def decide(
     usable = {vote.family: vote for vote in votes if len(vote.answers) == len(items)}
     if len(usable) < MIN_FAMILIES:
         is_excluded = any(vote.failure == SAME_FAMILY for vote in votes)
-        return JuryOutcome(not_checked=Need.OTHER_FAMILIES if is_excluded else Need.REPLIES)
+        return JuryOutcome(missing_need=Need.OTHER_FAMILIES if is_excluded else Need.REPLIES)
     answers = [vote.answers for vote in usable.values()]
     counts = [Counter(answered[index] for answered in answers) for index in range(len(items))]
     if check is Check.DIFFICULTY:
@@ -62,17 +62,17 @@ def decide(
         return JuryOutcome(problems=problems)
     if all(_is_majority(count[CriterionAnswer.YES], answers) for count in counts):
         return JuryOutcome()
-    return JuryOutcome(not_checked=Need.MAJORITY)
+    return JuryOutcome(missing_need=Need.MAJORITY)
 
 
 def _decide_tier(count: Counter[CriterionAnswer], stated: Difficulty | None) -> JuryOutcome:
     judges = count.total()
     [(answer, votes)] = count.most_common(1)
     if 2 * votes <= judges or answer is CriterionAnswer.INSUFFICIENT:
-        return JuryOutcome(not_checked=Need.MAJORITY)
+        return JuryOutcome(missing_need=Need.MAJORITY)
     tier = Difficulty(answer.value)
     if stated is None:
-        return JuryOutcome(not_checked=Need.DIFFICULTY, tier=tier)
+        return JuryOutcome(missing_need=Need.DIFFICULTY, tier=tier)
     if tier is stated:
         return JuryOutcome(tier=tier)
     reason = f"stated as {stated.value}, judged as {tier.value} by {votes} of {judges} judges"

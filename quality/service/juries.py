@@ -24,7 +24,7 @@ from language_models import service as models
 from language_models.families import FAMILIES, find_family, infer_family
 from language_models.prompts import Prompt, parse_prompt
 from language_models.requests import ModelRequest
-from quality.juries.criteria import CHECKS_BY_PROMPT, build_request, read_items, read_shipped_prompt
+from quality.juries.criteria import CHECKS_BY_PROMPT, build_request, read_criteria, read_shipped_prompt
 from quality.service.jury_results import update_results
 from records.questions import question_from_columns
 from storage.intake import datasets
@@ -389,7 +389,7 @@ def _load_authors(
 
 def _plan_check(db: Session, scope: _Scope, check: Check, version: models.PromptVersion) -> _Plan:
     plan = _Plan(check=check, prompt=parse_prompt(version.content), version=version)
-    read_items(plan.prompt)
+    read_criteria(plan.prompt)
     undecidable = scope.list_undecidable()
     for family, endpoint in scope.endpoints.items():
         judged, excluded_before = jury_storage.load_voted_questions(

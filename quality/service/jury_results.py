@@ -20,7 +20,7 @@ from domain.people import Action, Person, require
 from domain.vocabulary import Difficulty
 from language_models import service as models
 from language_models.prompts import parse_prompt
-from quality.juries.criteria import list_allowed_answers, read_answers, read_items
+from quality.juries.criteria import list_allowed_answers, read_answers, read_criteria
 from quality.juries.decision import JuryOutcome, decide
 from quality.service.settings import switch_check
 from storage.intake import datasets
@@ -149,8 +149,8 @@ def store_jury_results(
     found: list[tuple[int, Problem]] = []
     for number, outcome in _iterate_outcomes(db, summary.id, check, prompt):
         found += [(number, problem) for problem in outcome.problems]
-        if outcome.not_checked is not None:
-            missing[outcome.not_checked] += 1
+        if outcome.missing_need is not None:
+            missing[outcome.missing_need] += 1
     problems.replace_problems(db, dataset_id=summary.id, check=check, problems=found)
     switch_check(db, by=by, dataset=dataset, check=check, is_on=True, now=now)
     state = check_states.load_states(db, dataset_id=summary.id)[check]
@@ -230,10 +230,10 @@ def count_judged_by_all(
 def outcome_to_result(check: Check, outcome: JuryOutcome | None) -> CheckResult:
     """Return the result of a check for a question; None if no jury judged it."""
     if outcome is None:
-        return CheckResult(check=check, not_checked=Need.JURY)
+        return CheckResult(check=check, missing_need=Need.JURY)
     if outcome.problems:
         return CheckResult(check=check, problem=outcome.problems[0])
-    return CheckResult(check=check, not_checked=outcome.not_checked)
+    return CheckResult(check=check, missing_need=outcome.missing_need)
 
 
 def load_jury_results(db: Session, *, by: Person, dataset: str) -> list[JuryResults]:
@@ -338,7 +338,7 @@ def _load_items(db: Session, label: str) -> tuple[JuryCriterion, ...]:
     version = find_prompt(db, label=label)
     if version is None:
         raise ValueError(f"there is no prompt {label}")
-    return read_items(parse_prompt(version.content))
+    return read_criteria(parse_prompt(version.content))
 
 
 def _read_vote(reply: models.RunReply, family: str, items: tuple[JuryCriterion, ...]) -> Vote:

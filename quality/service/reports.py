@@ -231,10 +231,10 @@ def list_results(db: Session, *, by: Person, question_row_id: int) -> list[Check
         elif check in first_problems:
             results.append(CheckResult(check=check, problem=first_problems[check]))
         elif not is_checked(state, question_id=question_row_id):
-            results.append(CheckResult(check=check, not_checked=Need.RESULT))
+            results.append(CheckResult(check=check, missing_need=Need.RESULT))
         else:
             missing = checked.find_missing_need(CHECKS[check].needs)
-            results.append(CheckResult(check=check, not_checked=missing))
+            results.append(CheckResult(check=check, missing_need=missing))
     return results
 
 
@@ -265,7 +265,7 @@ def load_check_outcomes(
         outcomes = load_jury_outcomes(
             db, dataset_id=summary.id, state=states[check], question_ids=question_row_ids
         )
-        checked[check] = {number for number, outcome in outcomes.items() if outcome.not_checked is None}
+        checked[check] = {number for number, outcome in outcomes.items() if outcome.missing_need is None}
     reported = problems.map_checks_to_questions(db, question_ids=question_row_ids)
     return {
         check: CheckOutcomes(checked=frozenset(checked[check]), reported=frozenset(reported.get(check, ())))

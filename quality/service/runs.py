@@ -25,7 +25,7 @@ from domain.expectations import Expectations
 from domain.people import Action, Person, require
 from domain.vocabulary import View
 from parallel.executors import map_in_order, open_executor
-from quality.content_screens import ImageWidth
+from quality.content_screens import ImageGeometry
 from quality.question_checks import QUESTION_CHECKS, BlockResult, DueCheck, QuestionBlock, check_block
 from quality.service.settings import current_settings
 from storage.intake import datasets
@@ -218,7 +218,7 @@ def _read_blocks(
 
 def load_radiographs(
     db: Session, *, dataset_id: int, after: int, through: int
-) -> dict[str, tuple[ImageWidth, ...]]:
+) -> dict[str, tuple[ImageGeometry, ...]]:
     """Load the radiographs of exams with boxes by the key of the exam, for the questions of a range of ids.
 
     The function checks no permission.
@@ -232,7 +232,7 @@ def load_radiographs(
     widths = question_blocks.load_image_widths(db, dataset_id=dataset_id, after=after, through=through)
     return {
         exam: tuple(
-            ImageWidth(radiograph=key, view=View(view), columns=columns) for key, view, columns in images
+            ImageGeometry(radiograph=key, view=View(view), columns=columns) for key, view, columns in images
         )
         for exam, images in widths.items()
     }

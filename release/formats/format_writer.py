@@ -23,7 +23,7 @@ class FormatLimitation(StrEnum):
     """Why a format omits a question or a part of it. The manifest has the counts."""
 
     OTHER_FORMAT = "left out: not single choice"
-    SEVERAL_RIGHT = "left out: several answers are right by themselves"
+    SEVERAL_CORRECT = "left out: several answers are right by themselves"
     NOT_WRITABLE = "left out: its text would be read as part of the form"
     TWO_RADIOGRAPHS = "left out: boxes on two radiographs of one exam"
     NO_SIZE = "left out: boxes on an image whose size is not known"

@@ -72,7 +72,7 @@ class GemexWriter(FormatWriter):
         question = gold.question
         image, locations, limitation = _locate(gold)
         if question.also_right:
-            limitation = FormatLimitation.SEVERAL_RIGHT
+            limitation = FormatLimitation.SEVERAL_CORRECT
         elif limitation is None and is_ambiguous(question):
             limitation = FormatLimitation.NOT_WRITABLE
         if limitation is not None:

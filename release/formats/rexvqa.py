@@ -48,7 +48,7 @@ class RexvqaWriter(FormatWriter):
             self.limitations[FormatLimitation.OTHER_FORMAT] += 1
             return
         if question.also_right:
-            self.limitations[FormatLimitation.SEVERAL_RIGHT] += 1
+            self.limitations[FormatLimitation.SEVERAL_CORRECT] += 1
             return
         if question.stem.strip() != question.stem or any(
             _changes_on_import(option) for option in question.options

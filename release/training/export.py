@@ -153,7 +153,7 @@ class _Exporter:
 
     def _find_obstacle(self, record: QuestionRecord, question: Question) -> str | None:
         if question.also_right:
-            return FormatLimitation.SEVERAL_RIGHT
+            return FormatLimitation.SEVERAL_CORRECT
         texts = (question.stem, question.explanation, *question.options)
         if is_ambiguous(question) or any(IMAGE in text for text in texts):
             return FormatLimitation.NOT_WRITABLE

@@ -25,7 +25,9 @@ from storage.review.outcomes import FEATURES
 #: By what the measurement can be broken down, in addition to all questions together.
 MEASUREMENT_GROUPS = ("batch", *(name for name in FEATURES if name in {"generator", "prompt_version"}))
 #: The yes/no fields that checks are compared with.
-_FLAGS = tuple(declaration.flag for declaration in CHECKS.values() if declaration.flag is not None)
+_FLAGS = tuple(
+    declaration.verdict_field for declaration in CHECKS.values() if declaration.verdict_field is not None
+)
 
 
 def measure_checks(
@@ -142,8 +144,8 @@ def _measure_part(
     )
     for check, declaration in CHECKS.items():
         checked = [item for item in judged if item.question_row_id in outcomes[check].checked]
-        if declaration.flag is not None:
-            answered = denied.get(declaration.flag, {})
+        if declaration.verdict_field is not None:
+            answered = denied.get(declaration.verdict_field, {})
             checked = [item for item in checked if item.question_row_id in answered]
             faulty = [answered[item.question_row_id] for item in checked]
             yield _compare(check, None, name, checked, faulty, outcomes[check].reported, weights)

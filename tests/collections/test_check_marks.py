@@ -92,7 +92,7 @@ def count_results(marked, check):
     counts: Counter[tuple[bool, bool]] = Counter()
     for checked, marks in marked:
         result = apply_check(check, checked, {})
-        if result.not_checked is None:
+        if result.missing_need is None:
             counts[check.value in marks, result.problem is not None] += 1
     return counts
 
@@ -106,9 +106,9 @@ def test_at_least_300_questions_of_five_collections_are_marked():
 FIGURES = {
     Check.COMPARISON: (6, 0, 4, 308),
     Check.REPORT_REFERENCE: (6, 3, 0, 309),
-    Check.SEVERAL_RIGHT: (0, 0, 0, 24),
+    Check.SEVERAL_CORRECT: (0, 0, 0, 24),
     Check.NOT_IN_REPORT: (0, 0, 0, 134),
-    Check.SIDE: (0, 0, 0, 318),
+    Check.SIDE_OR_LEVEL: (0, 0, 0, 318),
     Check.ANSWER_REVEALED: (4, 1, 0, 313),
 }
 

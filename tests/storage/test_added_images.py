@@ -213,13 +213,13 @@ def test_images_of_a_later_import_let_the_checks_of_boxes_run_again(importer):
     with unit_of_work(importer.engine) as db:
         saved = [
             CheckState(check=check, is_on=True, version=CHECKS[check].version, checked_through=1)
-            for check in (Check.SIDE, Check.SCHEMA)
+            for check in (Check.SIDE_OR_LEVEL, Check.SCHEMA)
         ]
         save_states(db, dataset_id=1, states=saved)
     importer(content, images=importer.images, skip_known=True)
     with read_only_session(importer.engine) as db:
         states = load_states(db, dataset_id=1)
-    assert (states[Check.SIDE].checked_through, states[Check.SCHEMA].checked_through) == (0, 1)
+    assert (states[Check.SIDE_OR_LEVEL].checked_through, states[Check.SCHEMA].checked_through) == (0, 1)
 
 
 def test_a_checkpoint_accepts_images_on_record(importer):

@@ -40,15 +40,15 @@ def report(world, numbers):
         by=BY, dataset="demo", clock=lambda: NOW, read_session=lambda: read_only_session(world.engine),
         transaction=lambda: unit_of_work(world.engine),
     )  # fmt: skip
-    problem = Problem(check=Check.SEVERAL_RIGHT, field="options", reason="is right as well")
+    problem = Problem(check=Check.SEVERAL_CORRECT, field="options", reason="is right as well")
     with unit_of_work(world.engine) as db:
         replace_problems(
-            db, dataset_id=1, check=Check.SEVERAL_RIGHT,
+            db, dataset_id=1, check=Check.SEVERAL_CORRECT,
             problems=[(number, problem) for number in numbers],
         )  # fmt: skip
 
 
-def measure(world, check=Check.SEVERAL_RIGHT, kind=ErrorKind.SEVERAL_CORRECT, group=None):
+def measure(world, check=Check.SEVERAL_CORRECT, kind=ErrorKind.SEVERAL_CORRECT, group=None):
     with read_only_session(world.engine) as db:
         measurements = measure_checks(db, by=BY, dataset="demo", group=group)
     return [item for item in measurements if item.check is check and item.kind is kind]
@@ -82,9 +82,9 @@ def write_card(world, batches=None):
 def test_the_data_card_states_how_accurate_each_check_that_has_run_is(world):
     """Precision 2/3, recall 2/3, specificity 8/9, as above; no check by a jury has run."""
     report(world, [1, 2, 4])
-    (row,) = [line for line in write_card(world, ["first"]) if line.startswith("| Several right answers |")]
-    version = CHECKS[Check.SEVERAL_RIGHT].version
-    assert row.startswith(f"| Several right answers | {version} | all its kinds of error | 66.7 % (")
+    (row,) = [line for line in write_card(world, ["first"]) if line.startswith("| Several correct answers |")]
+    version = CHECKS[Check.SEVERAL_CORRECT].version
+    assert row.startswith(f"| Several correct answers | {version} | all its kinds of error | 66.7 % (")
     assert row.count("n = 3)") == 2
     assert "88.9 % (" in row
     assert not any(Check.DIFFICULTY.label in line for line in write_card(world))
@@ -128,7 +128,9 @@ def test_each_check_that_is_meant_for_errors_is_listed_with_each_kind(world):
     with read_only_session(world.engine) as db:
         listed = [(item.check, item.kind) for item in measure_checks(db, by=BY, dataset="demo")]
     expected = [
-        (check, None) for check, declaration in CHECKS.items() if declaration.error_kinds or declaration.flag
+        (check, None)
+        for check, declaration in CHECKS.items()
+        if declaration.error_kinds or declaration.verdict_field
     ]
     assert [item for item in listed if item[1] is None] == expected
     assert len(listed) == len(expected) + sum(len(item.error_kinds) for item in CHECKS.values())

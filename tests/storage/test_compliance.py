@@ -76,8 +76,8 @@ def test_the_stages_store_problems_and_count_what_remains(importer):
         (example,) = list_examples(db, by=BY, dataset="d", check=Check.PATIENT_DATA)
         results = {result.check: result for result in list_results(db, by=BY, question_row_id=42)}
     assert (example.question_id, example.problem.field) == ("q-41", "explanation")
-    assert results[Check.TEXT_ONLY].not_checked is Need.ONE_ANSWER
-    assert results[Check.DATA_USE].not_checked is Need.ORIGIN
+    assert results[Check.TEXT_ONLY].missing_need is Need.ONE_ANSWER
+    assert results[Check.DATA_USE].missing_need is Need.ORIGIN
 
 
 def test_a_higher_threshold_replaces_the_problems(importer):

@@ -62,15 +62,15 @@ def test_judged_questions_represent_their_strata(engine: Engine) -> None:
             else make_acceptance(world, question=question),
         )
     result = estimate_demo(world)
-    several_right = find_error_estimate(result, ErrorKind.SEVERAL_CORRECT)
+    several_correct = find_error_estimate(result, ErrorKind.SEVERAL_CORRECT)
     assert (
-        several_right.count,
-        several_right.rate.reviewed,
-        several_right.covered,
-        several_right.dataset_size,
+        several_correct.count,
+        several_correct.rate.reviewed,
+        several_correct.covered,
+        several_correct.dataset_size,
     ) == (3, 12, 120, 120)
-    assert several_right.rate.estimate == pytest.approx(0.25)
-    assert several_right.rate.low < 0.25 < several_right.rate.high
+    assert several_correct.rate.estimate == pytest.approx(0.25)
+    assert several_correct.rate.low < 0.25 < several_correct.rate.high
     assert result.estimates.key_errors.count == 3
 
 

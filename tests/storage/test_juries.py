@@ -59,7 +59,7 @@ def test_votes_become_results_of_the_check(importer, server):
     assert result_of(importer, 1).passed
     problem = result_of(importer, 2).problem
     assert (problem.field, problem.reason) == ("more than recall", "2 of 2 judges answered no")
-    assert result_of(importer, 3).not_checked is Need.MAJORITY
+    assert result_of(importer, 3).missing_need is Need.MAJORITY
     line = line_of(importer)
     assert (line.state.is_on, line.passed, line.with_problem, line.not_run) == (True, 1, 1, 0)
     assert line.not_checked == {Need.MAJORITY: 1}
@@ -98,7 +98,7 @@ def test_a_question_that_too_few_families_may_judge_is_not_asked(importer, serve
     assert (jury.questions, jury.unknown_authors) == (2, 1)
     work(importer, jury)
     assert len(server.bodies) == 2
-    assert result_of(importer, 1).not_checked is Need.OTHER_FAMILIES
+    assert result_of(importer, 1).missing_need is Need.OTHER_FAMILIES
     assert line_of(importer).not_checked == {Need.OTHER_FAMILIES: 1}
 
 

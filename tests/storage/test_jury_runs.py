@@ -144,7 +144,7 @@ def test_another_judge_joins_without_asking_the_others_again(importer, server):
         importer, server, "more_than_recall denied by qwen. Is it there?", families=("qwen", "gpt", "gemma")
     )
     run_jury(importer)
-    assert result_of(importer, 1).not_checked is Need.MAJORITY
+    assert result_of(importer, 1).missing_need is Need.MAJORITY
     run_jury(importer, endpoints=("qwen", "gpt", "gemma"))
     assert Counter(body["model"] for body in server.bodies) == {"qwen": 1, "gpt": 1, "gemma": 1}
     assert result_of(importer, 1).passed  # 2 of 3 say yes
@@ -223,7 +223,7 @@ def test_replies_that_cannot_be_used_leave_the_question_unchecked_with_the_reaso
     add_questions(importer, server, "behave: refusal", "behave: length", "behave: broken 2")
     progress = run_jury(importer)
     assert (progress.is_finished, progress.failed) == (True, 4)
-    assert result_of(importer, 1).not_checked is result_of(importer, 2).not_checked is Need.REPLIES
+    assert result_of(importer, 1).missing_need is result_of(importer, 2).missing_need is Need.REPLIES
     assert result_of(importer, 3).passed  # the call was repeated
     [results] = read(importer, load_jury_results, dataset="d")
     assert results.failures == {
@@ -246,7 +246,7 @@ def test_a_paused_jury_keeps_its_votes_and_continues(importer, server):
     jury = plan(importer, budget=Budget(max_calls=1))
     progress = work(importer, jury)
     assert (progress.is_finished, progress.ended) == (False, 1)
-    assert result_of(importer, 1).not_checked is Need.REPLIES
+    assert result_of(importer, 1).missing_need is Need.REPLIES
     with unit_of_work(importer.engine) as db:
         pause_jury(db, by=BY, jury_id=jury.id, now=NOW)
         open_jury(db, by=BY, jury_id=jury.id, now=NOW)

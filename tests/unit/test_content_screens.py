@@ -6,11 +6,11 @@ from domain.boxes import Box, BoxFit, BoxGrid, LabelledBox
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Task, View
 from quality.content_screens import (
-    ImageWidth,
+    ImageGeometry,
     entails,
     screen_answer_revealed,
     screen_not_in_report,
-    screen_several_right,
+    screen_several_correct,
     screen_side,
 )
 from terminology.findings import load_findings
@@ -73,17 +73,17 @@ def test_other_options_do_not_follow(one, other):
 
 def test_an_option_that_follows_from_the_key_is_right_as_well():
     question = choose(options=("Left pleural effusion", "Fracture", "Pleural effusion", "Mass"))
-    assert reason_of(screen_several_right(question, None)) == (
+    assert reason_of(screen_several_correct(question, None)) == (
         "options C 'Pleural effusion' follows from the key 'Left pleural effusion'"
     )
 
 
 def test_an_option_that_the_report_states_is_right_as_well():
     question = choose(options=("Pleural effusion", "Cardiomegaly", "Mass", "Emphysema"))
-    assert reason_of(screen_several_right(question, REPORT)) == (
+    assert reason_of(screen_several_correct(question, REPORT)) == (
         "options B 'Cardiomegaly' is stated in the report, too"
     )
-    assert screen_several_right(choose(), REPORT) is None
+    assert screen_several_correct(choose(), REPORT) is None
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_an_option_that_the_report_states_is_right_as_well():
 def test_a_finding_that_the_report_does_not_mention_is_absent_as_well(stem):
     """ReXVQA's most frequent error: questions about absence with findings that no report names."""
     question = choose(stem, ("Pneumothorax", "Pleural effusion", "Cardiomegaly", "Emphysema"))
-    assert reason_of(screen_several_right(question, REPORT)) == (
+    assert reason_of(screen_several_correct(question, REPORT)) == (
         "options D 'Emphysema' is absent as well: the report does not mention it"
     )
 
@@ -108,7 +108,7 @@ def test_a_finding_that_the_report_negates_is_absent_as_well():
         ("Pneumothorax", "Pleural effusion", "Cardiomegaly", "Rib fracture"),
         task=Task.NEGATION,
     )
-    assert reason_of(screen_several_right(question, REPORT)) == (
+    assert reason_of(screen_several_correct(question, REPORT)) == (
         "options D 'Rib fracture' is absent as well: the report negates it"
     )
 
@@ -120,15 +120,16 @@ def test_a_question_about_absence_with_present_distractors_passes():
     question_with_two = choose(
         "Which is not seen?", ("Pneumothorax", "Left pleural effusion", "Cardiomegaly")
     )
-    assert screen_several_right(question_with_two, REPORT) is None
+    assert screen_several_correct(question_with_two, REPORT) is None
     assert (
-        screen_several_right(question, "Pleural effusion, cardiomegaly and congestive heart failure.") is None
+        screen_several_correct(question, "Pleural effusion, cardiomegaly and congestive heart failure.")
+        is None
     )
 
 
 def test_all_of_the_above_is_no_second_answer():
     question = choose(options=("All of the above", "Effusion", "Cardiomegaly", "Mass"))
-    assert screen_several_right(question, REPORT) is None
+    assert screen_several_correct(question, REPORT) is None
 
 
 # ------------------------------------------------------------------------------------- what the report says
@@ -177,19 +178,19 @@ def test_neither_negates_both_findings():
     [
         (
             ask("Where is the mass?", "Left lung", explanation="A mass is seen in the right upper lobe."),
-            "explanation names the right side, the answer the left side",
+            "explanation names the right side, but the answer names the left side",
         ),
         (
             ask("Where in the right lung is the mass?", "Left upper lobe"),
-            "answer names the left side, the stem the right side",
+            "answer names the left side, but the stem names the right side",
         ),
         (
             ask("Where is it?", "Left upper lobe", explanation="In the left lower lobe."),
-            "explanation names the lower part, the answer the upper part",
+            "explanation names the lower part, but the answer names the upper part",
         ),
         (
             ask("Is the mass on the left?", "yes", explanation="A mass on the right."),
-            "explanation names the right side, the stem the left side",
+            "explanation names the right side, but the stem names the left side",
         ),
         (ask("Is the mass on the left?", "no", explanation="The mass is on the right."), None),
         (ask("Is it on the left or on the right?", "Left", explanation="On the left."), None),
@@ -206,12 +207,12 @@ def test_the_side_of_the_report_counts_for_the_same_finding():
     question = ask("Name the side of the pleural effusion.", "Right")
     assert (
         reason_of(screen_side(question, (), REPORT))
-        == "answer names the right side, the report the left side"
+        == "answer names the right side, but the report names the left side"
     )
     assert screen_side(ask("Name the side of the mass.", "Right"), (), REPORT) is None
 
 
-FRONTAL = ImageWidth(radiograph="pa", view=View.PA, columns=200)
+FRONTAL = ImageGeometry(radiograph="pa", view=View.PA, columns=200)
 
 
 def draw_box(x_min, x_max, *, label="left lung", grid=None):
@@ -222,16 +223,20 @@ def draw_box(x_min, x_max, *, label="left lung", grid=None):
 @pytest.mark.parametrize(
     ("box", "image", "reason"),
     [
-        (draw_box(10, 60), FRONTAL, "boxes lies on the patient's right, its label or key is left"),
+        (
+            draw_box(10, 60),
+            FRONTAL,
+            "boxes lies on the patient's right, but its label or the key names the left side",
+        ),
         (draw_box(120, 180), FRONTAL, None),
         (draw_box(10, 150), FRONTAL, None),  # it reaches across the middle
-        (draw_box(10, 60), ImageWidth(radiograph="pa", view=View.LATERAL, columns=200), None),
-        (draw_box(10, 60), ImageWidth(radiograph="pa", view=View.PA, columns=None), None),
+        (draw_box(10, 60), ImageGeometry(radiograph="pa", view=View.LATERAL, columns=200), None),
+        (draw_box(10, 60), ImageGeometry(radiograph="pa", view=View.PA, columns=None), None),
         (draw_box(10, 60, label="bilateral lung"), FRONTAL, None),
         (
             draw_box(130, 180, label="right lung", grid=BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)),
-            ImageWidth(radiograph="pa", view=View.AP, columns=None),
-            "boxes lies on the patient's left, its label or key is right",
+            ImageGeometry(radiograph="pa", view=View.AP, columns=None),
+            "boxes lies on the patient's left, but its label or the key names the right side",
         ),
     ],
 )

@@ -292,9 +292,9 @@ def test_tube_tips_are_at_plausible_distances(exams):
 #: Kind of planted error: the screen that is meant for it, and how many of the planted it finds here.
 SCREENED = {
     ErrorKind.COMPARISON: Check.COMPARISON,
-    ErrorKind.WRONG_LOCATION: Check.SIDE,
+    ErrorKind.WRONG_LOCATION: Check.SIDE_OR_LEVEL,
     ErrorKind.NOT_IN_REPORT: Check.NOT_IN_REPORT,
-    ErrorKind.SEVERAL_CORRECT: Check.SEVERAL_RIGHT,
+    ErrorKind.SEVERAL_CORRECT: Check.SEVERAL_CORRECT,
     ErrorKind.ANSWER_REVEALED: Check.ANSWER_REVEALED,
 }
 

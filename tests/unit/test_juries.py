@@ -19,7 +19,7 @@ from quality.juries.criteria import (
     list_allowed_answers,
     name_prompt,
     read_answers,
-    read_items,
+    read_criteria,
     read_shipped_prompt,
 )
 from quality.juries.decision import decide
@@ -55,7 +55,7 @@ def decide_tiers(*tiers, stated=Difficulty.HARD):
 @pytest.mark.parametrize("check", JURY_CHECKS)
 def test_the_shipped_criteria_have_items_with_the_allowed_answers(check):
     prompt = parse_prompt(read_shipped_prompt(check))
-    items = read_items(prompt)
+    items = read_criteria(prompt)
     assert prompt.name == name_prompt(check)
     assert len(items) == {Check.CLINICAL_ALIGNMENT: 4, Check.DIFFICULTY: 1}.get(check, 3)
     for item in items:
@@ -107,7 +107,7 @@ def test_criteria_of_another_form_are_refused(old, new, message):
     content = read_shipped_prompt(Check.DIFFICULTY)
     assert old in content
     with pytest.raises(InvalidValue, match=message):
-        read_items(parse_prompt(content.replace(old, new)))
+        read_criteria(parse_prompt(content.replace(old, new)))
 
 
 def test_a_reply_is_read_in_the_order_of_the_items():
@@ -131,31 +131,31 @@ def test_an_item_that_a_majority_denies_is_a_problem():
 
 def test_a_question_passes_with_a_majority_for_each_item():
     outcome = decide_codes(("qwen", "yy"), ("gpt", "yn"), ("gemma", "iy"))
-    assert (outcome.problems, outcome.not_checked) == ((), None)
+    assert (outcome.problems, outcome.missing_need) == ((), None)
 
 
 @pytest.mark.parametrize("second", ["yn", "yi"])
 def test_two_judges_who_disagree_decide_nothing(second):
-    assert decide_codes(("qwen", "yy"), ("gpt", second)).not_checked is Need.MAJORITY
+    assert decide_codes(("qwen", "yy"), ("gpt", second)).missing_need is Need.MAJORITY
 
 
 def test_half_of_the_judges_is_no_majority():
-    assert decide_codes(("a", "yn"), ("b", "yn"), ("c", "yy"), ("d", "yi")).not_checked is Need.MAJORITY
+    assert decide_codes(("a", "yn"), ("b", "yn"), ("c", "yy"), ("d", "yi")).missing_need is Need.MAJORITY
 
 
 def test_one_usable_reply_decides_nothing():
-    assert decide_codes(("qwen", "nn"), ("gpt", "", "wrong schema")).not_checked is Need.REPLIES
-    assert decide_codes().not_checked is Need.REPLIES
+    assert decide_codes(("qwen", "nn"), ("gpt", "", "wrong schema")).missing_need is Need.REPLIES
+    assert decide_codes().missing_need is Need.REPLIES
 
 
 def test_an_excluded_judge_is_the_reason():
-    assert decide_codes(("qwen", "nn"), ("gpt", "", SAME_FAMILY)).not_checked is Need.OTHER_FAMILIES
+    assert decide_codes(("qwen", "nn"), ("gpt", "", SAME_FAMILY)).missing_need is Need.OTHER_FAMILIES
 
 
 def test_models_of_one_family_have_one_vote_and_the_last_usable_one_counts():
-    assert decide_codes(("qwen", "nn"), ("qwen", "nn")).not_checked is Need.REPLIES
+    assert decide_codes(("qwen", "nn"), ("qwen", "nn")).missing_need is Need.REPLIES
     outcome = decide_codes(("qwen", "nn"), ("gpt", "yy"), ("qwen", "yy"), ("qwen", "", "timeout"))
-    assert outcome.not_checked is None
+    assert outcome.missing_need is None
     assert not outcome.problems
 
 
@@ -167,13 +167,13 @@ def test_a_stated_difficulty_that_the_majority_does_not_choose_is_a_problem():
 
 def test_the_stated_difficulty_passes_or_is_not_decided():
     assert decide_tiers("hard", "hard").problems == ()
-    assert decide_tiers("hard", "easy").not_checked is Need.MAJORITY
-    assert decide_tiers(*["insufficient evidence"] * 2).not_checked is Need.MAJORITY
+    assert decide_tiers("hard", "easy").missing_need is Need.MAJORITY
+    assert decide_tiers(*["insufficient evidence"] * 2).missing_need is Need.MAJORITY
 
 
 def test_a_question_without_a_difficulty_gets_a_tier_and_no_result():
     outcome = decide_tiers("easy", "easy", stated=None)
-    assert (outcome.not_checked, outcome.tier) == (Need.DIFFICULTY, Difficulty.EASY)
+    assert (outcome.missing_need, outcome.tier) == (Need.DIFFICULTY, Difficulty.EASY)
 
 
 @pytest.mark.parametrize(

@@ -208,5 +208,5 @@ def test_a_block_has_the_results_of_its_questions_one_by_one(choices):
         assert result.problems[check] == [
             (number, one.problem.field, one.problem.reason) for number, one in single if one.problem
         ]
-        assert result.missing[check] == Counter(one.not_checked for _, one in single if one.not_checked)
+        assert result.missing[check] == Counter(one.missing_need for _, one in single if one.missing_need)
     assert set(result.problems) <= set(CHECKS)

@@ -100,6 +100,6 @@ def _show_question(question: Question, example: ProblemExample, results: list[Ch
 
 def _describe_result(result: CheckResult) -> str:
     label = result.check.label
-    if result.not_checked is not None:
-        return f"{label}: not checked ({result.not_checked.label})"
+    if result.missing_need is not None:
+        return f"{label}: not checked ({result.missing_need.label})"
     return f"{label}: {'passed' if result.passed else 'problem'}"
