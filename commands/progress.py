@@ -53,9 +53,9 @@ def to_plain(batch_progress: Progress) -> dict[str, Any]:
         "batch": batch_progress.batch.name,
         "state": batch_progress.batch.state.value,
         "whole": _line_to_plain(batch_progress.batch_line),
-        "tiers": [_line_to_plain(line) for line in batch_progress.tiers],
-        "tasks": [_line_to_plain(line) for line in batch_progress.tasks],
-        "reviewers": [_line_to_plain(line) for line in batch_progress.reviewers],
+        "tiers": [_line_to_plain(line) for line in batch_progress.lines_by_tier],
+        "tasks": [_line_to_plain(line) for line in batch_progress.lines_by_task],
+        "reviewers": [_line_to_plain(line) for line in batch_progress.lines_by_reviewer],
         "reviewed": batch_progress.reviewed,
         "skipped": asdict(batch_progress.skipped),
         "decisions": [_rate_to_plain(rate) for rate in batch_progress.decisions],
@@ -86,9 +86,9 @@ def format_text(batch_progress: Progress) -> Iterable[str]:
     header = ("", "questions", "unassigned", "requested", "done", "skipped", "left", "median s", "finish")
     rows = [_format_cells("all", batch_progress.batch_line)]
     for title, lines in (
-        ("tier", batch_progress.tiers),
-        ("task", batch_progress.tasks),
-        ("", batch_progress.reviewers),
+        ("tier", batch_progress.lines_by_tier),
+        ("task", batch_progress.lines_by_task),
+        ("", batch_progress.lines_by_reviewer),
     ):
         rows += [_format_cells(f"{title} {line.name}".strip(), line) for line in lines]
     yield from _format_table(header, rows)

@@ -170,7 +170,7 @@ def _show_comparison(args: argparse.Namespace, plan: SamplingPlan) -> int:
         found = f"{errors.mean:.1f} ({errors.low:.0f} to {errors.high:.0f})"
         print(
             f"{point.name:<26}  {point.n:>6,}  {found:>18}  {100 * point.half_width.mean:>8.2f}  "
-            f"{100 * point.powered_half_width.mean:>18.2f}"
+            f"{100 * point.prediction_powered_half_width.mean:>18.2f}"
         )
     print(recommend_strategy(points))
     return 0

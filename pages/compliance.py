@@ -9,7 +9,7 @@ from quality.service import DEFAULT_THRESHOLD, list_datasets
 from ui.background_jobs.job_status import show_job_outcome, show_job_progress
 from ui.compliance.compliance_job import (
     ComplianceRequest,
-    load_latest_compliance,
+    load_latest_compliance_job,
     read_report,
     start_compliance,
 )
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _show_dataset(person: Person, dataset: str) -> None:
-    job = load_latest_compliance(person, dataset)
+    job = load_latest_compliance_job(person, dataset)
     report = read_report(job)
     if report is None:
         st.caption(

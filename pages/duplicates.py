@@ -15,7 +15,7 @@ from ui.duplicates.calibration import show_calibration
 from ui.duplicates.jobs import (
     SearchRequest,
     SearchSummary,
-    load_latest_search,
+    load_latest_search_job,
     read_summary,
     start_search,
 )
@@ -54,7 +54,7 @@ def _show_search(person: Person, dataset: str) -> None:
         "Questions of one exam are near-duplicates if they are similar and agree in side, negation, region, "
         "size, finding, format, options and answer key. The one with the shorter explanation is marked."
     )
-    job = load_latest_search(person, dataset)
+    job = load_latest_search_job(person, dataset)
     is_active = show_job_progress(job)
     summary = read_summary(job)
     if not is_active:

@@ -81,12 +81,12 @@ def _show_summary(progress: Progress) -> None:
 
 def _show_breakdown(progress: Progress) -> None:
     st.subheader("Breakdown")
-    show_chart(build_progress_chart(progress.reviewers))
+    show_chart(build_progress_chart(progress.lines_by_reviewer))
     people_tab, tiers_tab, tasks_tab = st.tabs(["By reviewer", "By difficulty", "By task"])
     for tab, lines, first_column in (
-        (people_tab, progress.reviewers, "Reviewer"),
-        (tiers_tab, progress.tiers, "Stated difficulty"),
-        (tasks_tab, progress.tasks, "Task"),
+        (people_tab, progress.lines_by_reviewer, "Reviewer"),
+        (tiers_tab, progress.lines_by_tier, "Stated difficulty"),
+        (tasks_tab, progress.lines_by_task, "Task"),
     ):
         with tab:
             show_table(

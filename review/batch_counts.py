@@ -58,9 +58,9 @@ def count_batch(batch: Batch, data: BatchData, *, now: datetime) -> Progress:
     return Progress(
         batch=batch,
         batch_line=_build_total_line(batch.name, index, reviewers, now=now),
-        tiers=_build_group_lines(index, data.questions.tiers, [*map(str, TIERS), NO_TIER], now=now),
-        tasks=_build_group_lines(index, data.questions.tasks, [*map(str, TASKS), NO_TASK], now=now),
-        reviewers=reviewers,
+        lines_by_tier=_build_group_lines(index, data.questions.tiers, [*map(str, TIERS), NO_TIER], now=now),
+        lines_by_task=_build_group_lines(index, data.questions.tasks, [*map(str, TASKS), NO_TASK], now=now),
+        lines_by_reviewer=reviewers,
         reviewed=reviewed,
         skipped=wilson(only_skipped, reviewed + only_skipped),
         decisions=rates.estimate_decision_rates(),

@@ -39,8 +39,8 @@ class ProgressLine:
 class Rate:
     """The share of the reviewed questions with a kind of error, or with a decision.
 
-    ``if_skipped`` has the shares if none and if all of the skipped questions had the property. It is None if
-    no question was skipped or none was reviewed.
+    ``if_skipped`` is the lowest and the highest possible share: no skipped question, or every one, has the
+    property. It is None if no question was skipped or none was reviewed.
     """
 
     name: str
@@ -52,8 +52,9 @@ class Rate:
 class TierTable:
     """The machine's tier (rows) and the expert's tier (columns) of the judgements that have both.
 
-    ``counts[row][column]`` is in the order of ``tiers``. ``missing_tier`` judgements have at most one of the
-    tiers. ``linear`` and ``quadratic`` are Cohen's kappas with these weights.
+    ``counts[row][column]`` is in the order of ``tiers``. ``missing_tier`` is the
+    number of judgements that are left out because a tier is missing. ``linear`` and ``quadratic`` are Cohen's
+    kappas with these weights.
     """
 
     tiers: tuple[Difficulty, ...]
@@ -75,9 +76,9 @@ class Progress:
 
     batch: Batch
     batch_line: ProgressLine
-    tiers: tuple[ProgressLine, ...]
-    tasks: tuple[ProgressLine, ...]
-    reviewers: tuple[ProgressLine, ...]
+    lines_by_tier: tuple[ProgressLine, ...]
+    lines_by_task: tuple[ProgressLine, ...]
+    lines_by_reviewer: tuple[ProgressLine, ...]
     reviewed: int
     skipped: Proportion
     decisions: tuple[Rate, ...]
@@ -91,7 +92,7 @@ class Progress:
     def summary_lines(self) -> tuple[str, ...]:
         """The summary "Of 120 reviewed: …", with the most frequent kind of error first."""
         if not self.reviewed:
-            return ("Of 0 reviewed: shares are not defined yet.",)
+            return ("No questions have been reviewed yet.",)
         frequent_errors = sorted(
             (rate for rate in self.errors if rate.share.count), key=lambda rate: -rate.share.count
         )

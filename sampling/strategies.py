@@ -64,15 +64,15 @@ class SimulatedFigure:
 class StrategyPoint:
     """A strategy with a number of reviewed questions.
 
-    ``errors`` is the number of errors found, ``half_width`` and ``powered_half_width`` are half the width of
-    the interval of the rate, 0 to 1, by probability and with predictions.
+    ``errors`` is the number of errors found. ``half_width`` and ``prediction_powered_half_width`` are half
+    the width of the interval of the rate, 0 to 1, without and with predictions.
     """
 
     uniform_share: float
     n: int
     errors: SimulatedFigure
     half_width: SimulatedFigure
-    powered_half_width: SimulatedFigure
+    prediction_powered_half_width: SimulatedFigure
 
     @property
     def name(self) -> str:
@@ -125,7 +125,7 @@ def simulate_strategies(
                     n=n,
                     errors=replace(errors, mean=expected_errors),
                     half_width=half_width,
-                    powered_half_width=powered,
+                    prediction_powered_half_width=powered,
                 )
             )
     return points
@@ -169,17 +169,20 @@ def recommend_strategy(points: Sequence[StrategyPoint]) -> str:
     last = [point for point in points if point.n == max(point.n for point in points)]
     uniform = next(point for point in last if point.uniform_share == 1)
     finder = max(last, key=lambda point: point.errors.mean)
-    precise = min(last, key=lambda point: point.powered_half_width.mean)
+    precise = min(last, key=lambda point: point.prediction_powered_half_width.mean)
     if finder.errors.mean < _RELEVANT_GAIN * max(uniform.errors.mean, 0.1):
         finder = uniform
-    if uniform.powered_half_width.mean < _RELEVANT_GAIN * precise.powered_half_width.mean:
+    if (
+        uniform.prediction_powered_half_width.mean
+        < _RELEVANT_GAIN * precise.prediction_powered_half_width.mean
+    ):
         precise = uniform
     errors_text = f"{finder.errors.mean:.0f} errors"
     if finder is not uniform:
         errors_text += f"; uniform {uniform.errors.mean:.0f}"
-    width_text = f"± {100 * precise.powered_half_width.mean:.1f} points"
+    width_text = f"± {100 * precise.prediction_powered_half_width.mean:.1f} points"
     if precise is not uniform:
-        width_text += f"; uniform ± {100 * uniform.powered_half_width.mean:.1f}"
+        width_text += f"; uniform ± {100 * uniform.prediction_powered_half_width.mean:.1f}"
     return (
         f"With {uniform.n:,} questions: to find errors, draw {finder.name} ({errors_text}). To estimate the "
         f"rate, draw {precise.name} ({width_text})."

@@ -94,7 +94,7 @@ def test_a_judgement_shows_the_estimate_and_can_be_undone(workspace, tmp_path, c
     import_questions(workspace, tmp_path, STEMS)
     page = start(run_page(PAGE), "Draw pairs")
     assert "0 of 1 pairs judged" in get_text(page)
-    page = click(page, "Not same")
+    page = click(page, "Different")
     assert "All pairs of this draw are judged." in get_text(page)
     rates = [row["Wrong merges (95 % interval)"] for row in page.dataframe[0].value.to_dict("records")]
     assert rates[0].startswith("100.0%")

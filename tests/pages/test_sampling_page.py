@@ -204,7 +204,7 @@ def test_the_comparison_recommends_a_strategy_for_each_purpose(coordinator, work
     assert "to find errors, draw 50 % uniform, rest by risk" in text  # all 100 with a risk are drawn
     assert "Both values are assumptions" in text
     assert "by all sources of risk" in text
-    find_by_label(page.number_input, "Odds of an error at the highest risk").set_value(1.0).run()
+    find_by_label(page.number_input, "Odds ratio of an error at the highest risk").set_value(1.0).run()
     assert "to find errors, draw uniform" in get_text(page)
     find_by_label(page.checkbox, "Risk-based sampling").check().run()
     assert "by the chosen sources of risk" in get_text(page)

@@ -113,7 +113,7 @@ def test_an_error_kind_not_reported_has_an_upper_bound():
 
 def test_without_verdicts_no_share_is_defined():
     counts = make_counts(make_questions(3))
-    assert counts.summary_lines == ("Of 0 reviewed: shares are not defined yet.",)
+    assert counts.summary_lines == ("No questions have been reviewed yet.",)
     share = counts.errors[0].share
     assert (share.estimate, share.note) == (None, "not defined: n is 0")
     assert (format_percent(share.estimate), format_interval(share.low, share.high)) == (

@@ -31,7 +31,7 @@ def test_a_uniform_draw_finds_the_assumed_rate_and_a_draw_by_risk_more():
 
 def test_predictions_narrow_the_interval_if_errors_follow_the_risk():
     [uniform] = [point for point in simulate(1000.0, sizes=(250,)) if point.uniform_share == 1]
-    assert uniform.powered_half_width.mean < 0.9 * uniform.half_width.mean
+    assert uniform.prediction_powered_half_width.mean < 0.9 * uniform.half_width.mean
 
 
 def test_uniform_is_recommended_if_errors_do_not_follow_the_risk():

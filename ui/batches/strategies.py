@@ -25,9 +25,9 @@ _COLOURS = ["#4f93d6", "#d9822b", "#2f9e77"]
 
 
 def show_strategies(person: Person, form_key: str, dataset: str, *, design: RiskDesign | None) -> None:
-    """Draw the assumptions, the recommendation and the curves, by the sources of risk of the draw.
+    """Show the assumptions, the recommendation and the curves for the sources of risk of the planned draw.
 
-    ``design`` is None for a draw with equal chances, which is compared with all sources of risk.
+    ``design`` is None for a draw with equal probabilities, which is compared with all sources of risk.
     """
     sources = tuple((design or RiskDesign()).weights.items())
     with st.expander("Compare risk-based with equal-probability sampling"):
@@ -38,9 +38,9 @@ def show_strategies(person: Person, form_key: str, dataset: str, *, design: Risk
             )
             return
         with st.spinner("Reading the reviewed sample …"), read_only_session() as db:
-            reviewed = estimate_assumptions(db, by=person, dataset=dataset, design=design)
-        start = reviewed or _DEFAULT
-        # Other sources have another default: their inputs are new ones.
+            estimated = estimate_assumptions(db, by=person, dataset=dataset, design=design)
+        start = estimated or _DEFAULT
+        # The defaults depend on the sources, so the key of the inputs contains them.
         key = f"{form_key}-compare-{dataset}-{'-'.join(source.value for source, _ in sources)}"
         rate_column, odds_column = st.columns(2)
         percent = rate_column.number_input(
@@ -52,18 +52,18 @@ def show_strategies(person: Person, form_key: str, dataset: str, *, design: Risk
             key=f"{key}-rate",
         )
         odds_ratio = odds_column.number_input(
-            "Odds of an error at the highest risk",
+            "Odds ratio of an error at the highest risk",
             0.1,
             1000.0,
             min(1000.0, max(0.1, round(start.odds_ratio, 1))),
             1.0,
             key=f"{key}-odds",
-            help="Relative to questions without any risk; 1 if the risk says nothing about errors.",
+            help="Compared with questions without any risk; 1 means that risk does not predict errors.",
         )
         st.caption(
             "Both values are estimated from the reviewed sample of this dataset."
-            if reviewed
-            else "Both values are assumptions: there is no reviewed sample with errors and risk yet."
+            if estimated
+            else "Both values are assumptions: no reviewed sample has both errors and risk values yet."
         )
         try:
             with read_only_session() as db:
@@ -81,12 +81,19 @@ def show_strategies(person: Person, form_key: str, dataset: str, *, design: Risk
         st.info(escape_markdown(recommend_strategy(points)), icon=":material/recommend:")
         if points:
             show_chart(_build_chart(points, "errors", "errors found", factor=1))
-            show_chart(_build_chart(points, "powered_half_width", "± points, with predictions", factor=100))
+            show_chart(
+                _build_chart(
+                    points,
+                    "prediction_powered_half_width",
+                    "half-width in percentage points, using predictions",
+                    factor=100,
+                )
+            )
             show_table([_build_row(point) for point in points])
             st.caption(
                 "Means over simulated draws, with the range of 95 % of them, by "
-                f"{'the chosen sources' if design else 'all sources'} of risk. Questions are independent; "
-                "several questions per exam widen all intervals alike."
+                f"{'the chosen sources' if design else 'all sources'} of risk. The simulation assumes "
+                "independent questions; several questions per exam make all intervals wider."
             )
 
 
@@ -98,7 +105,7 @@ def _simulate(
     _person: Person,
     _design: RiskDesign | None,
 ) -> list[StrategyPoint]:
-    """Simulate the strategies, cached until ``version``, the sources of risk and their questions, changes."""
+    """Simulate the strategies, cached by ``version``: the sources of risk and their numbers of questions."""
     del version
     with read_only_session() as db:
         return sampling.compare_strategies(
@@ -107,16 +114,16 @@ def _simulate(
 
 
 def _build_chart(
-    points: Sequence[StrategyPoint], figure: str, title: str, *, factor: float
+    points: Sequence[StrategyPoint], measure: str, title: str, *, factor: float
 ) -> alt.LayerChart:
     """Return the curve of each strategy against the number of questions, with a band for 95 % of draws."""
     rows = [
         {
             "strategy": point.name,
             "questions": point.n,
-            "mean": factor * getattr(point, figure).mean,
-            "low": factor * getattr(point, figure).low,
-            "high": factor * getattr(point, figure).high,
+            "mean": factor * getattr(point, measure).mean,
+            "low": factor * getattr(point, measure).low,
+            "high": factor * getattr(point, measure).high,
         }
         for point in points
     ]
@@ -148,6 +155,6 @@ def _build_row(point: StrategyPoint) -> dict[str, object]:
         "Strategy": point.name,
         "Questions": point.n,
         "Errors found": f"{point.errors.mean:.1f} ({point.errors.low:.0f} to {point.errors.high:.0f})",
-        "± points": f"{100 * point.half_width.mean:.2f}",
-        "± with predictions": f"{100 * point.powered_half_width.mean:.2f}",
+        "Half-width (points)": f"{100 * point.half_width.mean:.2f}",
+        "Half-width using predictions (points)": f"{100 * point.prediction_powered_half_width.mean:.2f}",
     }

@@ -26,7 +26,7 @@ def start_compliance(person: Person, request: ComplianceRequest) -> None:
     job_control.start_job(COMPLIANCE, request, by=person, subject=request.dataset)
 
 
-def load_latest_compliance(person: Person, dataset: str) -> Job | None:
+def load_latest_compliance_job(person: Person, dataset: str) -> Job | None:
     """Return the latest job of any person for the dataset; None if there is none or it was dismissed."""
     return job_control.load_latest_job(COMPLIANCE, by=person, subject=dataset)
 

@@ -1,4 +1,4 @@
-"""The calibration: a person judges pairs over the range of similarity; estimates by threshold."""
+"""The calibration of the similarity threshold: judged pairs, and the wrong merges estimated from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quality.duplicates.calibration import describe_missing_rate
 from quality.service import Calibration, judge_pair, load_calibration, load_pairs
 from ui.background_jobs.job_status import show_job_outcome, show_job_progress
 from ui.context import clock, current_person, read_only_session, unit_of_work
-from ui.duplicates.jobs import DrawRequest, load_latest_draw, start_draw
+from ui.duplicates.jobs import DrawRequest, load_latest_draw_job, start_draw
 from ui.duplicates.pairs import show_pair
 from ui.tables import show_table
 from ui.widgets import run_action, show_notice
@@ -22,12 +22,12 @@ _DRAW_NOTICE = "calibration-draw"
 
 
 def show_calibration(person: Person, dataset: str) -> None:
-    """Draw the next pair with its buttons, the progress and the estimates."""
+    """Show the next pair with its buttons, the progress and the estimates."""
     with read_only_session() as db:
         calibration = load_calibration(db, by=person, dataset=dataset)
     st.markdown(
-        "Judge whether the two questions ask the same; exam and image do not matter here. A table estimates "
-        "the share of wrongly marked pairs for each minimum similarity. An estimate needs a judgement in "
+        "Judge whether the two questions ask the same thing; exam and image do not matter here. A table "
+        "estimates the share of wrong merges for each minimum similarity. An estimate needs a judgement in "
         "each range of similarity from its minimum on."
     )
     pair = calibration.next_pair
@@ -37,10 +37,10 @@ def show_calibration(person: Person, dataset: str) -> None:
     if pair is not None:
         _show_next_pair(person, calibration, pair)
     elif calibration.pairs:
-        st.markdown("**All pairs of this draw are judged.**")
+        st.markdown("**All drawn pairs are judged.**")
     _show_undo(calibration)
     show_notice(_NOTICE)
-    job = load_latest_draw(person, dataset)
+    job = load_latest_draw_job(person, dataset)
     if not show_job_progress(job):
         st.button(
             "Draw other pairs" if calibration.pairs else "Draw pairs",
@@ -61,12 +61,12 @@ def _show_next_pair(person: Person, calibration: Calibration, pair: CalibrationP
     with read_only_session() as db:
         (compared,) = load_pairs(db, by=person, pairs=[(pair.first, pair.second, pair.similarity)])
     show_pair(compared)
-    buttons = (("Same", True, "s"), ("Not same", False, "n"))
-    for column, (label, is_same, key) in zip(st.columns(2), buttons, strict=True):
+    buttons = (("Same", True, "s"), ("Different", False, "n"))
+    for column, (label, is_same, shortcut) in zip(st.columns(2), buttons, strict=True):
         column.button(
             label,
             key=f"{label}-{pair.id}",
-            shortcut=key,
+            shortcut=shortcut,
             width="stretch",
             on_click=run_action,
             args=(_judge, calibration.dataset, pair.id, is_same),

@@ -62,12 +62,12 @@ def start_draw(person: Person, request: DrawRequest) -> None:
     job_control.start_job(CALIBRATION, request, by=person, subject=request.dataset)
 
 
-def load_latest_search(person: Person, dataset: str) -> Job | None:
+def load_latest_search_job(person: Person, dataset: str) -> Job | None:
     """Return the latest search of a dataset; None if there is none or it was dismissed."""
     return job_control.load_latest_job(DUPLICATES, by=person, subject=dataset)
 
 
-def load_latest_draw(person: Person, dataset: str) -> Job | None:
+def load_latest_draw_job(person: Person, dataset: str) -> Job | None:
     """Return the latest draw of a dataset; None if there is none or it was dismissed."""
     return job_control.load_latest_job(CALIBRATION, by=person, subject=dataset)
 

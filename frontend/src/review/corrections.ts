@@ -44,7 +44,7 @@ export function correctionsList(fields: CorrectedField[], reset: (field: Correct
   return h("section", { class: "changes", "aria-label": "Corrections" }, h("span", { class: "label" }, "Corrections"), h("ul", {}, fields.map(listItem)));
 }
 
-/** The corner distinguishes a moved box from the original one. */
+/** Includes x and y, so that a moved box differs from the original one. */
 const describeBox = ({ label, x, y, width, height }: ChangedBox): string => `${label || "no label"} ${width} × ${height} px at ${x}, ${y}`;
 
 const markReplaced = (before: string, after: string): (Node | string)[] => [h("del", {}, before), " ", h("ins", {}, after)];

@@ -7,7 +7,7 @@ import { shortcutLabel, keyHint } from "../shared/shortcuts";
 import type { ImageViewer, ListedBox } from "../shared/viewer";
 import { describeComments } from "./comments";
 
-/** The decisions with their buttons; each id is that of its shortcut, too. */
+/** The decisions with the texts of their buttons. A decision is also the id of its shortcut. */
 export const DECISIONS: readonly { decision: Decision; text: string }[] = [
   { decision: "accept", text: "Accept" },
   { decision: "revise", text: "Revise" },
@@ -23,11 +23,11 @@ export interface ReviewActions {
   next: () => unknown;
   changeBatch: (id: number) => unknown;
   showGuideline: () => unknown;
-  toggleShortcuts: () => unknown;
+  toggleShortcutHelp: () => unknown;
   toggleComments: () => unknown;
 }
 
-/** The line at the top: batch, progress, what was saved, clock, guideline, keys. */
+/** The top line: batch, progress, navigation, `status`, comments, guideline, shortcuts. */
 export function topLine(data: ReviewData, actions: ReviewActions, ...status: HTMLElement[]): HTMLElement {
   const { progress } = data;
   const text = `${formatCount(progress.done)} of ${formatCount(progress.total)} done`;
@@ -44,12 +44,12 @@ export function topLine(data: ReviewData, actions: ReviewActions, ...status: HTM
     status,
     button(describeComments(data.comments), shortcutLabel("comments"), actions.toggleComments, { class: `quiet comment-count${data.comments.unread > 0 ? " unread" : ""}` }),
     data.guideline && button("Guideline", shortcutLabel("guideline"), actions.showGuideline, { class: "quiet" }),
-    button("Shortcuts", shortcutLabel("help"), actions.toggleShortcuts, { class: "quiet" }),
+    button("Shortcuts", shortcutLabel("help"), actions.toggleShortcutHelp, { class: "quiet" }),
   );
 }
 
-/** Show the present numbers of comments on their button. */
-export function paintCommentCount(root: HTMLElement, { comments }: ReviewData): void {
+/** Update the comment count on its button. */
+export function updateCommentCount(root: HTMLElement, { comments }: ReviewData): void {
   const shown = root.querySelector(".comment-count");
   if (!shown) return;
   shown.classList.toggle("unread", comments.unread > 0);
@@ -63,7 +63,7 @@ function batchChoice(data: ReviewData, actions: ReviewActions): HTMLElement {
   return select;
 }
 
-/** The boxes as a list: label, size, whose they are, and a button to delete. */
+/** The boxes as a list: label, size, author (machine or reviewer), and a button to delete. */
 export function boxList(data: ReviewData, viewer: ImageViewer, labels: HTMLElement): HTMLElement {
   if (data.blind || !data.requested.boxes) return h("div", { class: "boxes" });
   const boxes = viewer.listBoxes();
@@ -110,7 +110,7 @@ export function ownAnswerLine({ ownAnswer }: ReviewData): Child {
 
 /** Accept, revise, reject; skip. */
 export function decisionBar(data: ReviewData, actions: ReviewActions): HTMLElement {
-  const decisionButton = (decision: string, text: string, keyName: string, action: () => unknown, className = decision): HTMLElement => button(text, keyName, action, { class: `decide ${className}`, "data-decision": decision, disabled: !data.isOpen });
+  const decisionButton = (decision: string, text: string, shortcut: string, action: () => unknown, className = decision): HTMLElement => button(text, shortcut, action, { class: `decide ${className}`, "data-decision": decision, disabled: !data.isOpen });
   return h(
     "div",
     { class: "bar" },

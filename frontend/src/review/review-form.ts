@@ -18,7 +18,7 @@ import { CommentPanel } from "./comments";
 import { correctedFields, correctionsList, type CorrectedField } from "./corrections";
 import { feedbackPanel } from "./feedback";
 import { JudgementPanel } from "./judgement-panel";
-import { boxList, DECISIONS, decisionBar, labelSuggestions, markSelectedBox, ownAnswerLine, paintCommentCount, skipPanel, topLine, type ReviewActions } from "./layout";
+import { boxList, DECISIONS, decisionBar, labelSuggestions, markSelectedBox, ownAnswerLine, updateCommentCount, skipPanel, topLine, type ReviewActions } from "./layout";
 import { createInitialState, fillOpenFields, findMissing, findUnratedFault, initialMessage, buildOpinion, type OpinionState } from "./opinion";
 import { OwnAnswer } from "./own-answer";
 import { PageSync, readAddress, type Destination } from "./page-sync";
@@ -78,7 +78,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     next: () => this.data.next !== null && this.goTo({ target: this.data.next }),
     changeBatch: (batch) => this.goTo({ batch }),
     showGuideline: () => this.showGuideline(),
-    toggleShortcuts: () => this.toggleShortcuts(),
+    toggleShortcutHelp: () => this.toggleShortcutHelp(),
     toggleComments: () => this.toggleComments(),
   };
 
@@ -343,12 +343,12 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       return;
     }
     this.isSkipping = false;
-    this.comments = new CommentPanel(this.data, () => this.toggleComments(), () => this.paintCommentCount());
+    this.comments = new CommentPanel(this.data, () => this.toggleComments(), () => this.updateCommentCount());
     this.panelContainer.replaceChildren(this.comments.root);
   }
 
-  private paintCommentCount(): void {
-    paintCommentCount(this.root, this.data);
+  private updateCommentCount(): void {
+    updateCommentCount(this.root, this.data);
   }
 
   private openSkipPanel(): void {
@@ -450,7 +450,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     if (!ownAnswer && !judgedQuestion) return false;
     const action = findAction(event, this.keyContext);
     if (this.overlay) {
-      if (event.key === "Escape" || action === "help") this.toggleShortcuts();
+      if (event.key === "Escape" || action === "help") this.toggleShortcutHelp();
       return true;
     }
     // While a save is in progress, typed characters are ignored.
@@ -501,7 +501,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     next: () => this.actions.next(),
     guideline: () => this.showGuideline(),
     comments: () => this.actions.toggleComments(),
-    help: () => this.toggleShortcuts(),
+    help: () => this.toggleShortcutHelp(),
     "open-report": () => this.judgedQuestion?.report?.open(),
     "edit-stem": () => this.judgedQuestion?.editor.stemArea?.focus(),
     "change-key": () => this.changeKey(),
@@ -538,7 +538,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     return true;
   }
 
-  private toggleShortcuts(): void {
+  private toggleShortcutHelp(): void {
     if (this.overlay) this.closeOverlay();
     else this.openOverlay(shortcutsDialog(this.keyContext, this.imageView, () => this.closeOverlay()));
   }
