@@ -1,4 +1,4 @@
-"""``cli.py study markers, marks, mark``: who marks open answers, their marks, and marks from a file."""
+"""Subcommands of ``cli.py study``: markers, marks (exports open answers), mark (imports marks)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def add_subcommands(subcommands: Subparsers) -> None:
     markers = subcommands.add_parser(
         "markers",
         help="show or set who marks the open answers of a study",
-        description="The marks of the first marker count. A second marker measures the agreement of markers.",
+        description="The marks of the first marker count. The second marker's marks are used only to measure "
+        "the agreement between markers.",
     )
     markers.add_argument("study", metavar="NAME")
     markers.add_argument("--first", metavar="PERSON", help="sign-in name of the first marker")
@@ -38,9 +39,11 @@ def add_subcommands(subcommands: Subparsers) -> None:
     )
     marks.add_argument("study", metavar="NAME")
     marks.add_argument(
-        "--blank", action="store_true", help="with an empty column mark, for an expert outside the app"
+        "--blank",
+        action="store_true",
+        help="leave the column `mark` empty, for an expert who does not use the app",
     )
-    marks.set_defaults(run=run_marks)
+    marks.set_defaults(run=export_marks)
     mark = subcommands.add_parser(
         "mark",
         help="import marks from a CSV file",
@@ -50,7 +53,7 @@ def add_subcommands(subcommands: Subparsers) -> None:
     mark.add_argument("study", metavar="NAME")
     mark.add_argument("file", type=Path, metavar="FILE")
     mark.add_argument("--by", required=True, metavar="PERSON", help="sign-in name of the marker")
-    mark.set_defaults(run=run_mark)
+    mark.set_defaults(run=import_marks)
 
 
 def run_markers(args: argparse.Namespace) -> int:
@@ -76,14 +79,14 @@ def run_markers(args: argparse.Namespace) -> int:
         )
     if not progress.markers:
         print(
-            f"No markers; {count_text(progress.total, 'open answer')} to mark. To assign one, see: cli.py "
-            "study markers --help",
+            f"No markers; {count_text(progress.total, 'open answer')} to mark. To assign a marker: "
+            f"cli.py study markers {args.study} --first PERSON",
             file=sys.stderr,
         )
     return 0
 
 
-def run_marks(args: argparse.Namespace) -> int:
+def export_marks(args: argparse.Namespace) -> int:
     """Print the answers as CSV."""
     with read_only_session() as db:
         answers = studies.list_marked_answers(db, by=command_line_person(), study=args.study)
@@ -91,7 +94,7 @@ def run_marks(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_mark(args: argparse.Namespace) -> int:
+def import_marks(args: argparse.Namespace) -> int:
     """Store the marks of the file. Returns 0; raises DomainError if refused."""
     try:
         text = args.file.read_text(encoding="utf-8")
@@ -106,5 +109,5 @@ def run_mark(args: argparse.Namespace) -> int:
             marks=marks,
             now=datetime.now(UTC),
         )
-    print(f"{count_text(count, 'mark')} saved of {count_text(len(marks), 'mark')} in the file.")
+    print(f"Saved {count_text(count, 'new or changed mark')}; the file has {count_text(len(marks), 'mark')}.")
     return 0

@@ -339,7 +339,7 @@ def _build_matrix(
         questions=tuple(map(str, table.numbers[rows])), raters=names, kinds=("model",) * r,
         labels=("no", "yes"), answers=correct, correct=correct, not_marked=nothing, tasks=tasks, task=task,
         categories=categories, category=category, cluster=table.clusters[rows], cluster_unit="patient",
-        options=np.zeros(q, dtype=np.int64), multiple_ticks=np.zeros(q, dtype=np.bool_), reference=None,
+        options=np.zeros(q, dtype=np.int64), has_several_selected=np.zeros(q, dtype=np.bool_), reference=None,
         set_reference=(False,) * r, persons=names, arms=("",) * r, periods=(),
         period=np.broadcast_to(np.int64(-1), (q, r)), scores=unknown, probabilities=unknown, selected=nothing,
     )  # fmt: skip

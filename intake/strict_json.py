@@ -41,10 +41,10 @@ def decode(raw: bytes, decoder: msgspec.json.Decoder[T], *, has_all_fields: bool
 
     Args:
         raw: one JSON value.
-        decoder: of the record's type.
-        has_all_fields: whether the type has all fields that a record may have, and its encoder omits missing
-            ones (``UNSET``, or ``omit_defaults``). A plain record is then not parsed a second time: duplicate
-            keys are detected by comparing the number of colons with that of the record encoded again.
+        decoder: the decoder for the record's type.
+        has_all_fields: set this if the type has all fields that a record may have, and its encoder omits
+            missing ones (``UNSET``, or ``omit_defaults``). A plain record is then not parsed a second time. A
+            duplicate key is detected because the encoded record has fewer colons.
 
     Raises:
         InvalidValue: the record is not valid.
@@ -106,12 +106,10 @@ def decode_strictly(raw: bytes) -> Any:  # noqa: ANN401  # any JSON value
         raise InvalidValue(
             "record", (f"is not valid JSON: {error.msg}, character {error.pos + 1}{hint}")
         ) from None
-    except ValueError as error:
+    except ValueError as error:  # an InvalidValue, or an integer with thousands of digits
         if isinstance(error, InvalidValue):
             raise
-        raise InvalidValue(
-            "record", f"is not valid JSON: {error}"
-        ) from None  # an integer of thousands of digits
+        raise InvalidValue("record", f"is not valid JSON: {error}") from None
     problem = _find_forbidden(value, "")
     if problem is not None:
         raise InvalidValue(*problem)
@@ -153,7 +151,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _find_forbidden(value: object, path: str) -> tuple[str, str] | None:
-    """Return (field, reason) for the first text with characters that are not allowed; None without one."""
+    """Return (field, reason) for the first text with forbidden characters; None if there is none."""
     if isinstance(value, str):
         match = _FORBIDDEN.search(value)
         if match is None:

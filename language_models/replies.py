@@ -1,4 +1,4 @@
-"""Reads the body of a response: its text, its usage, and why it cannot be used, if so."""
+"""Reads the body of a response: its text, its usage, and the reason if it cannot be used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from domain.language_models import FailureKind, Usage
 from records.decoding import make_decoder
 
 _FENCE = re.compile(r"\A\s*```[a-zA-Z0-9_-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
-_SHOWN = 300  # the largest number of characters of an error message
+_MAX_ERROR_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ def read_reply(raw: str, *, schema: Mapping[str, Any] | None, expected_models: t
             output=None,
             content="",
             failure=FailureKind.BAD_RESPONSE,
-            error=f"The response is no chat completion: {problem}.",
+            error=f"The response is not a chat completion: {problem}.",
         )
     usage = body.usage or _Usage()
     details = usage.prompt_tokens_details or _Details()
@@ -114,7 +114,9 @@ def strip_fences(content: str) -> str:
 
 
 def is_same_model(reported: str, expected: str) -> bool:
-    """Whether a server's name of a model means the expected one: equal, a dated version, or a file's path.
+    """Whether the model name that a server reports denotes the expected model.
+
+    It does if it is the same name, a dated version of it, or a path that ends in the same file name.
 
     >>> is_same_model("gpt-4o-2024-08-06", "gpt-4o"), is_same_model("gpt-4o-mini", "gpt-4o")
     (True, False)
@@ -133,7 +135,7 @@ def _find_failure(
             f"The server answered as {body.model}, not as {' or '.join(expected)}.",
         )
     if choice.message.refusal:
-        return FailureKind.REFUSAL, choice.message.refusal[:_SHOWN]
+        return FailureKind.REFUSAL, choice.message.refusal[:_MAX_ERROR_CHARS]
     match choice.finish_reason:
         case "content_filter":
             return FailureKind.CONTENT_FILTER, "The provider's content filter removed the reply."
@@ -151,9 +153,9 @@ def _validate(output: str, schema: Mapping[str, Any]) -> tuple[FailureKind | Non
     try:
         value = msgspec.json.decode(output)
     except msgspec.DecodeError as error:
-        return FailureKind.INVALID_JSON, f"It is not valid JSON: {error}."
+        return FailureKind.INVALID_JSON, f"The reply is not valid JSON: {error}."
     problem = best_match(Draft202012Validator(schema).iter_errors(value))
     if problem is None:
         return None, ""
-    place = "".join(f"[{part!r}]" for part in problem.absolute_path) or "the whole"
-    return FailureKind.WRONG_SCHEMA, f"At {place}: {problem.message[:_SHOWN]}."
+    place = "".join(f"[{part!r}]" for part in problem.absolute_path) or "the top level"
+    return FailureKind.WRONG_SCHEMA, f"At {place}: {problem.message[:_MAX_ERROR_CHARS]}."

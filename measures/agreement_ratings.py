@@ -41,5 +41,5 @@ def select_agreement_ratings(matrix: RatingMatrix, settings: Settings) -> Rating
         labels=CORRECTNESS_LABELS,
         answers=np.where(is_unknown, -1, 1 - selected.correct),
         options=np.full(len(matrix.questions), 2),
-        multiple_ticks=np.zeros(len(matrix.questions), dtype=np.bool_),
+        has_several_selected=np.zeros(len(matrix.questions), dtype=np.bool_),
     )

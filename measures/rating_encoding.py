@@ -73,7 +73,7 @@ def encode_ratings(
     period[q, r] = _value_indices(table["period"], periods)
     scores, probabilities = np.full((2, *answers.shape), np.nan)
     scores[q, r], probabilities[q, r] = parse_numbers(table["score"]), parse_numbers(table["probability"])
-    has_multiple_ticks = np.array([label.count("|") > 0 for label in labels] + [False])
+    has_several_selected = np.array([label.count("|") > 0 for label in labels] + [False])
     kinds = tuple(
         "reference" if column == reference_column else (kind_by_rater.get(name) or "reader")
         for column, name in enumerate(raters)
@@ -107,7 +107,7 @@ def encode_ratings(
         cluster=cluster if clusters else None,
         cluster_unit="patient" if (table["patient"] != "").any() else "exam",
         options=np.array([int(options_by_question.get(name) or 0) for name in questions], dtype=np.int64),
-        multiple_ticks=np.asarray(has_multiple_ticks[answers].any(axis=1)),
+        has_several_selected=np.asarray(has_several_selected[answers].any(axis=1)),
         reference=reference_column,
         set_reference=tuple(set_reference_by_rater.get(name) in YES for name in raters),
         persons=tuple(person_by_rater[name] for name in raters),

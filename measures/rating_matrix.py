@@ -29,9 +29,9 @@ class RatingMatrix:
     are indices into ``tasks`` and ``categories``, -1 if not stated. ``cluster`` (q,) contains patient numbers
     if the table states patients, otherwise exam numbers (``cluster_unit`` is "patient" or "exam"); it is None
     if no question states either, and a question without one counts as a cluster of its own. ``options`` (q,)
-    is the number of options, 0 if not stated. ``multiple_ticks`` (q,) states whether any rater ticked more
-    than one option. ``reference`` is the column of the reference. ``set_reference`` (r,) states whether the
-    rater helped to set the reference. A reader with several arms has one column for each
+    is the number of options, 0 if not stated. ``has_several_selected`` (q,) states whether any rater selected
+    more than one option. ``reference`` is the column of the reference. ``set_reference`` (r,) states whether
+    the rater helped to set the reference. A reader with several arms has one column for each
     arm: ``persons`` (r,) is the name without the arm, and ``arms`` (r,) the arm, "" if not stated. ``period``
     (q, r) is an index into ``periods``, -1 if not stated. ``scores`` (q, r) are the scores of the answers,
     NaN if missing. ``selected`` (q, r) states whether the answer was requested because of another rater's
@@ -52,7 +52,7 @@ class RatingMatrix:
     cluster: NDArray[np.int64] | None
     cluster_unit: str
     options: NDArray[np.int64]
-    multiple_ticks: NDArray[np.bool_]
+    has_several_selected: NDArray[np.bool_]
     reference: int | None
     set_reference: tuple[bool, ...]
     persons: tuple[str, ...]

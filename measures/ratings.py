@@ -4,10 +4,10 @@ The columns are ``question_id``, ``rater``, ``answer`` and, optionally, ``kind``
 ``task``, ``category``, ``exam``, ``patient``, ``n_options``, ``arm``, ``period`` (of a crossover),
 ``correct`` (yes or no, for keys that allow several answers; if empty, an answer is correct if it equals the
 reference's), ``set_reference`` (yes for a reader who helped to set the reference), ``score`` (a number that
-is higher if the positive answer is more likely), ``probability`` (the stated one, 0 to 1, that the answer is
-correct) and ``selected`` (yes for an answer that was requested because of another rater's answer, such as a
-second opinion on reported errors). An empty answer is missing, ``?`` is "cannot determine", and several ticks
-are joined by ``|`` in any order.
+is higher if the positive answer is more likely), ``probability`` (the rater's stated probability, 0 to 1,
+that the answer is correct) and ``selected`` (yes for an answer that was requested because of another rater's
+answer, such as a second opinion on reported errors). An empty answer is missing, ``?`` is "cannot determine",
+and several selected options are joined by ``|`` in any order.
 
 Rows with ``arm`` "training" are not used. Rows with "repeat" are only compared with the same rater's first
 answer. A rater with answers in several other arms becomes one rater per arm, named "name (arm)".
@@ -42,8 +42,8 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
         ratings: one answer per row. A column ``line`` states the line of the file where the row begins.
 
     Returns:
-        All known columns as stripped text, "" if missing, with sorted ticks; and ``cluster``, the patient, or
-        the exam if no patient is stated, "" if neither is. The index is the line of the
+        All known columns as stripped text ("" if missing; selected options sorted). A column ``cluster`` is
+        added: the patient, else the exam, else "". The index is the line of the
         file; without a column ``line``, the first row is line 2. Unknown columns are left out.
 
     Raises:
@@ -92,7 +92,7 @@ def check_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
         [text for text in table["answer"].unique() if "|" in text and UNDETERMINED in text.split("|")]
     )
     _refuse_where(
-        is_mixed, "answer", '"?" (cannot determine) cannot be ticked together with an answer', table
+        is_mixed, "answer", '"?" (cannot determine) cannot be selected together with an answer', table
     )
     for name in ("set_reference", "selected"):
         table[name] = _map_distinct(table[name], str.lower)
@@ -125,12 +125,14 @@ def parse_numbers(column: pd.Series) -> NDArray[np.float64]:
 def answer_by_threshold(
     table: pd.DataFrame, *, positive: str, threshold: float, reference: str | None
 ) -> pd.DataFrame:
-    """Give each line with a score and no answer the positive answer if the score reaches the threshold.
+    """Fill in missing answers from scores.
+
+    The answer is the positive one if the score reaches the threshold, else the negative one.
 
     Args:
         table: a table that :func:`check_ratings` returned.
         positive: the positive answer.
-        threshold: the smallest positive score.
+        threshold: the smallest score that counts as the positive answer.
         reference: the rater whose answers are the truth; None for the rater of kind "reference".
 
     Raises:
@@ -144,14 +146,14 @@ def answer_by_threshold(
             f"{', '.join(sorted(labels)) or 'missing'}"
         )
     [negative] = labels - {positive}
-    is_scored = (table["answer"] == "") & (table["score"] != "")
-    scores = pd.to_numeric(table["score"].where(is_scored, "0"))
+    needs_answer = (table["answer"] == "") & (table["score"] != "")
+    scores = pd.to_numeric(table["score"].where(needs_answer, "0"))
     answers = pd.Series(np.where(scores >= threshold, positive, negative), index=table.index, dtype=object)
-    return table.assign(answer=table["answer"].where(~is_scored, answers))
+    return table.assign(answer=table["answer"].where(~needs_answer, answers))
 
 
 def canonical_answer(answer: str) -> str:
-    """Sort the ticks of an answer as text and remove duplicates; an answer without "|" is unchanged.
+    """Sort the selected options as text, without duplicates. An answer without "|" is unchanged.
 
     Args:
         answer: one answer, or several answers joined by "|".
@@ -161,7 +163,7 @@ def canonical_answer(answer: str) -> str:
     """
     if "|" not in answer:
         return answer
-    return "|".join(sorted({tick.strip() for tick in answer.split("|")} - {""}))
+    return "|".join(sorted({option.strip() for option in answer.split("|")} - {""}))
 
 
 def pair_repeats(table: pd.DataFrame) -> pd.DataFrame:
@@ -171,18 +173,18 @@ def pair_repeats(table: pd.DataFrame) -> pd.DataFrame:
         table: a table that :func:`check_ratings` returned.
 
     Returns:
-        One row per pair, with the columns question_id, task, cluster, rater, first, again. Pairs with an
-        empty answer are left out.
+        One row per pair, with the columns question_id, task, cluster, rater, first_answer, second_answer.
+        Pairs with an empty answer are left out.
     """
     first = table[~table["arm"].isin([TRAINING, REPEAT])].drop_duplicates(["question_id", "rater"])
     repeat_rows = table[table["arm"] == REPEAT]
     pairs = repeat_rows.merge(first, on=["question_id", "rater"], suffixes=("_again", ""))
     pairs = pairs[(pairs["answer"] != "") & (pairs["answer_again"] != "")]
-    pairs = pairs.rename(columns={"answer": "first", "answer_again": "again"})
-    return pairs[["question_id", "task", "cluster", "rater", "first", "again"]]
+    pairs = pairs.rename(columns={"answer": "first_answer", "answer_again": "second_answer"})
+    return pairs[["question_id", "task", "cluster", "rater", "first_answer", "second_answer"]]
 
 
-def scale_positions(labels: Iterable[str]) -> list[float]:
+def compute_scale_positions(labels: Iterable[str]) -> list[float]:
     """Return the positions of ordered answers on a scale: the value of a number, the code of a letter.
 
     Args:
@@ -194,9 +196,9 @@ def scale_positions(labels: Iterable[str]) -> list[float]:
     Raises:
         Refused: the answers are neither all finite numbers nor all single letters.
 
-    >>> scale_positions(["2", "10"])
+    >>> compute_scale_positions(["2", "10"])
     [2.0, 10.0]
-    >>> scale_positions(["A", "c"])
+    >>> compute_scale_positions(["A", "c"])
     [65.0, 67.0]
     """
     names = list(labels)
@@ -210,7 +212,7 @@ def scale_positions(labels: Iterable[str]) -> list[float]:
         return [float(ord(name.upper())) for name in names]
     examples = ", ".join(names[:5])
     raise Refused(
-        f"answer: weights need ordered answers, which are numbers or single letters; there are {examples}. "
+        f"answer: weights need ordered answers (numbers or single letters). Found: {examples}. "
         "Write the steps of the scale as numbers, or omit --weights."
     )
 

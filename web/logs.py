@@ -60,7 +60,7 @@ def strip_exception_values() -> None:
                 record.msg, record.args = f"{record.getMessage()}: {describe_error_location(error)}", ()
                 record.exc_info = None
         if record.name == "py.warnings":  # pydicom's warnings, for example, quote values of elements
-            record.msg, record.args = "a library warned", ()
+            record.msg, record.args = "library warning (text withheld)", ()
         return record
 
     setattr(make_safe_record, _SAFE_FACTORY_MARK, True)
@@ -93,7 +93,7 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Format the time in UTC, level, logger, message and the extra fields of the record."""
-        return json.dumps(_record_fields(record), ensure_ascii=True)
+        return json.dumps(_collect_fields(record), ensure_ascii=True)
 
 
 class KeyValueFormatter(logging.Formatter):
@@ -101,10 +101,10 @@ class KeyValueFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Format the same fields as :class:`JsonFormatter`."""
-        return " ".join(f"{key}={_quote(value)}" for key, value in _record_fields(record).items())
+        return " ".join(f"{key}={_quote(value)}" for key, value in _collect_fields(record).items())
 
 
-def _record_fields(record: logging.LogRecord) -> dict[str, object]:
+def _collect_fields(record: logging.LogRecord) -> dict[str, object]:
     timestamp = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
     extras = {name: getattr(record, name, None) for name in _FIELD_NAMES}
     return {

@@ -24,7 +24,7 @@ from storage.audit.checkpoints import (
 )
 from storage.audit.contents import ADJUDICATE
 from storage.audit.entries import AuditFilter
-from storage.audit.table_digests import DigestsMissing
+from storage.audit.table_digests import DigestFileInvalid
 from storage.audit.trail import BEGIN_TRAIL, load_last_number_and_hash
 from storage.review.assignments import list_batches_of_person
 from storage.review.shared_queues import list_shared_queues_of_person
@@ -263,7 +263,7 @@ def _compare_tables(
     origin = f"Differs from the checkpoint of {checkpoint.at:%Y-%m-%d %H:%M} UTC without an entry"
     try:
         return [f"{origin}: {difference}." for difference in differences]
-    except DigestsMissing as error:
+    except DigestFileInvalid as error:
         fault = (
             f"The tables cannot be compared with the checkpoint of {checkpoint.at:%Y-%m-%d %H:%M} UTC: "
             f"{error}. Restore that file from a backup."

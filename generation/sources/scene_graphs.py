@@ -1,4 +1,4 @@
-"""Reads scene graphs of Chest ImaGenome: regions with boxes on the 224 grid, attributes by sentence.
+"""Reads scene graphs of Chest ImaGenome: regions with boxes on a 224 x 224 grid, attributes by sentence.
 
 Each ``*_SceneGraph.json`` is one frontal image. An attribute is ``category|yes or no|name``, such as
 ``anatomicalfinding|no|pneumothorax``. See Wu JT et al., arXiv:2108.00316.
@@ -50,20 +50,20 @@ def read_scene_graphs(
 
 
 def count_ignored_regions(folder: Path) -> dict[str, int]:
-    """Count the regions with attributes that are not among the 29, or that GEMeX drops, by reason."""
+    """Count, by reason, the entries that are ignored: unknown regions, and regions that GEMeX drops."""
     counts: dict[str, int] = {}
     for path in sorted(folder.glob("*_SceneGraph.json")):
         try:
             graph = decode_strictly(path.read_bytes())
-            attributes = _get_list(graph, "attributes")
+            region_entries = _get_list(graph, "attributes")
         except InvalidValue:
             continue  # reported when the graph is read
-        for attribute in attributes:
-            name = str(attribute.get("name", "")) if isinstance(attribute, dict) else ""
+        for region_entry in region_entries:
+            name = str(region_entry.get("name", "")) if isinstance(region_entry, dict) else ""
             if name in DROPPED:
                 reason = f"regions that GEMeX drops ({name})"
             elif name not in SOURCE_REGIONS:
-                reason = f"regions that are not among the 29 ({name or 'no name'})"
+                reason = f"regions that are not among the 29 of Chest ImaGenome ({name or 'no name'})"
             else:
                 continue
             counts[reason] = counts.get(reason, 0) + 1
@@ -73,21 +73,21 @@ def count_ignored_regions(folder: Path) -> dict[str, int]:
 def add_region_boxes(
     exams: Sequence[SourceExam], folder: Path, *, settings: RegionSettings | None = None
 ) -> tuple[SourceExam, ...]:
-    """Return exams of another source with the boxes of regions of their images.
+    """Return the exams of another source with region boxes added from scene graphs.
 
     Args:
         exams: the exams.
-        folder: the folder of the ``*_SceneGraph.json`` files, each for the image with its id.
+        folder: the folder of the ``*_SceneGraph.json`` files; each describes the image whose id it contains.
         settings: how boxes of merged and composed regions are made; None for the defaults.
 
     Raises:
         InvalidValue: there is no scene graph, or one of them is not valid.
     """
     boxes = {}
-    for graph in read_scene_graphs(folder, settings=settings):
-        if isinstance(graph, Refusal):
-            raise InvalidValue(f"{graph.file}: {graph.field}", graph.reason)
-        boxes[graph.images[0].id] = graph.region_boxes
+    for exam in read_scene_graphs(folder, settings=settings):
+        if isinstance(exam, Refusal):
+            raise InvalidValue(f"{exam.file}: {exam.field}", exam.reason)
+        boxes[exam.images[0].id] = exam.region_boxes
     return tuple(
         replace(
             exam,
@@ -116,9 +116,9 @@ def _parse_scene_graph(path: Path, settings: RegionSettings | None) -> SourceExa
     }
     codes = [
         code
-        for attribute in _get_list(graph, "attributes")
-        if isinstance(attribute, dict)
-        for code in _parse_attribute(attribute, boxes)
+        for region_entry in _get_list(graph, "attributes")
+        if isinstance(region_entry, dict)
+        for code in _parse_region_entry(region_entry, boxes)
     ]
     study = graph.get("study_id")
     patient = graph.get("patient_id")
@@ -138,14 +138,14 @@ def _parse_scene_graph(path: Path, settings: RegionSettings | None) -> SourceExa
     )
 
 
-def _parse_attribute(
-    attribute: dict[str, Any], boxes: dict[str, tuple[LabelledBox, ...]]
+def _parse_region_entry(
+    region_entry: dict[str, Any], boxes: dict[str, tuple[LabelledBox, ...]]
 ) -> Iterator[CodedFinding]:
     """Yield the findings of one region. A sentence that compares with a prior exam is left out."""
-    regions = find_regions_of(str(attribute.get("name", "")))
-    sentences = _get_list(attribute, "phrases")
-    temporal = _get_list(attribute, "temporal_cues")
-    for index, attributes in enumerate(_get_list(attribute, "attributes")):
+    regions = find_regions_of(str(region_entry.get("name", "")))
+    sentences = _get_list(region_entry, "phrases")
+    temporal = _get_list(region_entry, "temporal_cues")
+    for index, attributes in enumerate(_get_list(region_entry, "attributes")):
         if index < len(temporal) and temporal[index]:
             continue
         for text in attributes if isinstance(attributes, list) else []:
@@ -182,5 +182,8 @@ def _parse_box(name: str, entry: dict[str, Any]) -> Box:
     except InvalidValue as error:
         raise InvalidValue("objects", f"{name}: {error.reason}") from error
     if not box.lies_within(rows=GRID.height, columns=GRID.width):
-        raise InvalidValue("objects", f"{name}: {list(box.as_tuple())} is not on the {GRID.width} grid")
+        raise InvalidValue(
+            "objects",
+            f"{name}: {list(box.as_tuple())} is not on the {GRID.width} x {GRID.height} grid",
+        )
     return box

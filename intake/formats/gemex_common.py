@@ -1,4 +1,4 @@
-"""Conversions that the test and training files of GEMeX share: ids, exams, answers, boxes on a 224 grid."""
+"""Conversions of GEMeX's test and training files: ids, exams, answers, boxes on a 224 x 224 grid."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def check_endpoint(endpoint: Endpoint) -> Endpoint:
         raise InvalidValue("URL", f"must be of the form https://host/v1, not {endpoint.url!r}")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise InvalidValue(
-            "URL", "must not contain a user, a password or a query: keys belong to the environment"
+            "URL", "must not contain a user, a password or a query; set keys in environment variables"
         )
     if endpoint.data_use is DataUse.LOCAL and any(
         parts.hostname == host or parts.hostname.endswith(f".{host}") for host in _PROVIDERS
@@ -225,8 +225,11 @@ def record_test_call(  # allow writes-without-record: the ledger itself is the r
 def list_data_use(db: Session, *, by: Person) -> dict[str, DataUse]:
     """Return the data-use policy of each dataset by its name: to which endpoints it may be sent."""
     require(by, Action.RUN_MODELS)
-    chosen = endpoint_storage.load_all_data_use(db)
-    return {summary.name: chosen.get(summary.id, DataUse.LOCAL) for summary in datasets.list_datasets(db)}
+    data_use_by_dataset = endpoint_storage.load_all_data_use(db)
+    return {
+        summary.name: data_use_by_dataset.get(summary.id, DataUse.LOCAL)
+        for summary in datasets.list_datasets(db)
+    }
 
 
 def set_data_use(db: Session, *, by: Person, dataset: str, data_use: DataUse, now: datetime) -> None:

@@ -1,9 +1,10 @@
 """Agreement of each pair of raters, including the reference: kappa with its interval, AC1 and others.
 
 Option letters are not comparable categories if the options differ between questions. ``brennan_prediger``
-therefore uses each question's own number of options (with several ticks, the number of non-empty sets).
-``observed`` is the share of identical sets of ticks, ``jaccard`` the mean overlap of the sets. ``both_wrong``
-is the share with the same answer among the ``both_wrong_n`` questions that both answered incorrectly.
+therefore uses each question's own number of options (with several options selected, the number of non-empty
+sets). ``observed`` is the share of identical sets of selected options, ``jaccard`` the mean overlap of the
+sets. ``both_wrong`` is the share with the same answer among the ``both_wrong_n`` questions that both answered
+incorrectly.
 
 Agreement is biased by answers that were requested because of another rater's answer, such as second opinions
 on reported errors (verification bias). The ratings state them (``selected``); they are left out. Answers of
@@ -175,7 +176,7 @@ def _join_notes(kappa: Estimate, settings: Settings, n: int) -> str:
 def _random_agreement(matrix: RatingMatrix, rows: NDArray[np.int64], k: int) -> NDArray[np.float64]:
     """Return 1 / number of possible answers of each question; 1 / k if it is not stated."""
     options = matrix.options[rows].astype(np.float64)
-    possible = np.where(matrix.multiple_ticks[rows], 2.0 ** np.minimum(options, 60) - 1, options)
+    possible = np.where(matrix.has_several_selected[rows], 2.0 ** np.minimum(options, 60) - 1, options)
     return 1.0 / np.where(options > 0, possible, max(1, k))
 
 
@@ -192,7 +193,7 @@ def _jaccard(
 ) -> float | None:
     if not len(rows):
         return None
-    different = np.flatnonzero(matrix.multiple_ticks[rows] & ~is_same)
+    different = np.flatnonzero(matrix.has_several_selected[rows] & ~is_same)
     if not different.size:
         return int(np.count_nonzero(is_same)) / len(rows)
     overlap = is_same.astype(np.float64)

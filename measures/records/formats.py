@@ -2,9 +2,9 @@
 
 The letter B of a question with four options and the answer "no" are no common category, so agreement is
 computed in each format and averaged (:func:`measures.kappa_intervals.kappa_interval`, ``strata``). A format
-is yes or no, letters (by number of options), several ticks (by number of options), or other text. It is that
-of the reference's answer, or else of the most frequent kind of answer, so an unreadable reply does not change
-it. Questions that were only answered with "cannot determine" belong to the most frequent format.
+is yes or no, letters (by number of options), several options (by number of options), or other text. It is
+that of the reference's answer, or else of the most frequent kind of answer, so an unreadable reply does not
+change it. Questions that were only answered with "cannot determine" belong to the most frequent format.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from measures.rating_matrix import RatingMatrix
 from measures.rating_values import UNDETERMINED
 
 _YES_NO, _LETTER, _OTHER, _UNKNOWN = range(4)
-_SEVERAL_TICKS = 4
+_SEVERAL_OPTIONS = 4
 
 
 def number_formats(
@@ -42,8 +42,8 @@ def number_formats(
     if matrix.reference is not None:
         reference_kind = kinds[:, matrix.reference]
         question_kind = np.where(reference_kind != _UNKNOWN, reference_kind, question_kind)
-    question_kind = np.where(matrix.multiple_ticks[rows], _SEVERAL_TICKS, question_kind)
-    has_letters = (question_kind == _LETTER) | (question_kind == _SEVERAL_TICKS)
+    question_kind = np.where(matrix.has_several_selected[rows], _SEVERAL_OPTIONS, question_kind)
+    has_letters = (question_kind == _LETTER) | (question_kind == _SEVERAL_OPTIONS)
     options = np.where(has_letters, matrix.options[rows], 0)
     formats = question_kind * (int(options.max()) + 1) + options
     known = formats[question_kind != _UNKNOWN]
@@ -64,4 +64,4 @@ def _kind(label: str) -> int:
         return _UNKNOWN
     if label.lower() in {"yes", "no"}:
         return _YES_NO
-    return _LETTER if all(len(tick) == 1 and tick.isalpha() for tick in label.split("|")) else _OTHER
+    return _LETTER if all(len(option) == 1 and option.isalpha() for option in label.split("|")) else _OTHER

@@ -24,10 +24,10 @@ def compute_repeat_agreement(pairs: pd.DataFrame, settings: Settings) -> tuple[R
     """
     results: list[RepeatAgreement] = []
     for rater, rater_pairs in pairs.sort_values(["rater", "question_id"]).groupby("rater", sort=True):
-        labels = sorted({*rater_pairs["first"], *rater_pairs["again"]})
+        labels = sorted({*rater_pairs["first_answer"], *rater_pairs["second_answer"]})
         first, second = (
             pd.Categorical(rater_pairs[name], categories=labels).codes.astype(np.int64)
-            for name in ("first", "again")
+            for name in ("first_answer", "second_answer")
         )
         cluster_or_question = rater_pairs["cluster"].where(
             rater_pairs["cluster"] != "", "question " + rater_pairs["question_id"]

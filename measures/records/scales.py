@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from measures.agreement import Weights
 from measures.rating_matrix import RatingMatrix
 from measures.rating_values import UNDETERMINED
-from measures.ratings import scale_positions
+from measures.ratings import compute_scale_positions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ def build_scale(matrix: RatingMatrix, rows: NDArray[np.int64], weights: Weights)
     if weights is Weights.NONE:
         return Scale(k=k, codes=codes, weights=np.eye(k))
     ordered_labels = [label for label in matrix.labels if label != UNDETERMINED]
-    position_by_label = dict(zip(ordered_labels, scale_positions(ordered_labels), strict=True))
+    position_by_label = dict(zip(ordered_labels, compute_scale_positions(ordered_labels), strict=True))
     span = max(position_by_label.values()) - min(position_by_label.values()) if position_by_label else 0.0
     positions = np.array(
         [position_by_label[matrix.labels[label_index]] for label_index in used], dtype=np.float64

@@ -1,6 +1,6 @@
 """The files of a report: HTML, JSON, CSV and LaTeX of each table, SVG, PDF and CSV of each figure, and more.
 
-The same report gives the same bytes, except of PDFs: their converter orders tables of the fonts at random.
+The same report gives the same bytes, except for PDFs, whose converter writes font tables in random order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from reader_study.report.study_report import StudyReport
 from reader_study.report.svg import convert_to_pdf
 
 
-def render_files(report: StudyReport) -> dict[str, str]:
+def render_text_files(report: StudyReport) -> dict[str, str]:
     """Return the content of all text files, by path within the folder."""
     files = {
         "report.html": render_html(report),
@@ -56,7 +56,7 @@ def render_pdf(report: StudyReport, path: str) -> bytes:
     return convert_to_pdf(draw_figure(report, name).svg)
 
 
-def render_file(report: StudyReport, path: str) -> str:
+def render_text_file(report: StudyReport, path: str) -> str:
     """Return the content of one text file, without computing the others.
 
     Raises:
@@ -107,7 +107,7 @@ def write_report(report: StudyReport, folder: Path) -> tuple[str, ...]:
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Refused(f"The folder {folder} is not empty. Choose another folder for the report.")
-    texts = {path: text.encode() for path, text in render_files(report).items()}
+    texts = {path: text.encode() for path, text in render_text_files(report).items()}
     files = texts | render_pdfs(report)
     for path, content in files.items():
         target = folder / path

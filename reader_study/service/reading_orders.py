@@ -18,7 +18,8 @@ def replace_reading_orders(db: Session, *, study: ReaderStudy) -> None:
     Call this function before the first answer, whenever readers are added or removed.
 
     Raises:
-        Refused: there are fewer readers than each case needs, or more repeats than fit.
+        Refused: there are fewer readers than each case needs, or the orders have no room for the
+            requested repeats.
     """
     reader_ids = [reader.id for reader in list_readers(db, study_id=study.id) if not reader.is_external]
     for reader_id in reader_ids:

@@ -97,7 +97,7 @@ def find_unaccounted_changes(
     """Yield the rows that differ from the checkpoint although no entry since then accounts for it.
 
     Raises:
-        DigestsMissing: the file of digests does not exist, or is not the one that the checkpoint recorded.
+        DigestFileInvalid: the file of digests does not exist, or is not the one that the checkpoint recorded.
     """
     differences: Iterable[RowDifference] = find_row_differences(
         db.connection(), workspace, sha256=checkpoint.digests

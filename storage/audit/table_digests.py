@@ -1,4 +1,6 @@
-"""Digests of the covered tables: written to a file by a checkpoint, and compared with the tables later.
+"""Digests of the tables that the audit trail covers (`coverage.py`).
+
+A checkpoint writes them to a file. Later they are compared with the tables.
 
 The file is compressed JSON Lines. For each table it has a line with name, key and columns, then one line per
 row in the order of the primary key: the key, and a string of hexadecimal digits. The first 32 digits are the
@@ -16,7 +18,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection
@@ -27,7 +29,21 @@ from storage.workspace import Workspace
 
 _ROW_DIGITS, _COLUMN_DIGITS = 32, 4
 _encoder = msgspec.json.Encoder()
-_Row = tuple[tuple[Any, ...], str]
+
+
+class _SavedRow(NamedTuple):
+    """A row of the file: its primary key and its digits."""
+
+    key: tuple[Any, ...]
+    digits: str
+
+
+class _CurrentRow(NamedTuple):
+    """A row of the database: its primary key, its values by column, and its digits."""
+
+    key: tuple[Any, ...]
+    values: dict[str, Any]
+    digits: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +86,8 @@ class RowDifference:
         return f"{name}: {', '.join(self.columns) or 'the row'} changed"
 
 
-class DigestsMissing(Exception):
-    """The file of a checkpoint does not exist, or its content has changed; the message states which."""
+class DigestFileInvalid(Exception):
+    """The file of a checkpoint is missing, unreadable or altered; the message states which."""
 
 
 def write_digests(connection: Connection, workspace: Workspace) -> DigestFile:
@@ -94,8 +110,8 @@ def write_digests(connection: Connection, workspace: Workspace) -> DigestFile:
                     line = _encoder.encode(header) + b"\n"
                     digest.update(line)
                     file.write(line)
-                    for key, _, text in _iterate_digests(connection, shape, tuple(shape.columns)):
-                        line = _encoder.encode((key, text)) + b"\n"
+                    for row in _iterate_digests(connection, shape, tuple(shape.columns)):
+                        line = _encoder.encode((row.key, row.digits)) + b"\n"
                         digest.update(line)
                         table_digest.update(line)
                         file.write(line)
@@ -131,39 +147,39 @@ def find_row_differences(
     Columns that a later version added are ignored. The file is read twice: first its hash is checked.
 
     Raises:
-        DigestsMissing: the file does not exist, or is not the one that the checkpoint recorded.
+        DigestFileInvalid: the file does not exist, or is not the one that the checkpoint recorded.
     """
     path = digest_path(workspace, sha256)
     _check_content(path, sha256)
     shapes = {shape.name: shape for shape in _covered_shapes(connection)}
     for table, columns, saved in _read_tables(path):
         if table in shapes and table in COVERED:
+            # Tables that remain in `shapes` were added by a later version and have no digests yet.
             yield from _compare_table(connection, shapes.pop(table), columns, saved)
         else:
             yield from (RowDifference(table=table, key=key, values={}, deleted=True) for key, _ in saved)
-    # A table that a later version added has no digests yet.
 
 
 def _compare_table(
-    connection: Connection, shape: TableShape, columns: tuple[str, ...], saved: Iterator[_Row]
+    connection: Connection, shape: TableShape, columns: tuple[str, ...], saved: Iterator[_SavedRow]
 ) -> Iterator[RowDifference]:
     shared = tuple(name for name in columns if name in shape.columns)
     complete = shared == columns
     current = _iterate_digests(connection, shape, shared)
     old, new = next(saved, None), next(current, None)
     while old is not None or new is not None:
-        if old is not None and (new is None or old[0] < new[0]):
-            key = dict(zip(shape.key, old[0], strict=True))
-            yield RowDifference(table=shape.name, key=old[0], values=key, deleted=True)
+        if old is not None and (new is None or old.key < new.key):
+            key = dict(zip(shape.key, old.key, strict=True))
+            yield RowDifference(table=shape.name, key=old.key, values=key, deleted=True)
             old = next(saved, None)
-        elif new is not None and (old is None or new[0] < old[0]):
-            yield RowDifference(table=shape.name, key=new[0], values=new[1], added=True)
+        elif new is not None and (old is None or new.key < old.key):
+            yield RowDifference(table=shape.name, key=new.key, values=new.values, added=True)
             new = next(current, None)
         elif old is not None and new is not None:
-            if not (complete and old[1] == new[2]):
-                changed = _changed_columns(columns, old[1], shared, new[2])
+            if not (complete and old.digits == new.digits):
+                changed = _changed_columns(columns, old.digits, shared, new.digits)
                 if changed or complete:
-                    yield RowDifference(table=shape.name, key=new[0], values=new[1], columns=changed)
+                    yield RowDifference(table=shape.name, key=new.key, values=new.values, columns=changed)
             old, new = next(saved, None), next(current, None)
 
 
@@ -190,16 +206,20 @@ def _covered_shapes(connection: Connection) -> list[TableShape]:
 
 def _iterate_digests(
     connection: Connection, shape: TableShape, columns: tuple[str, ...]
-) -> Iterator[tuple[tuple[Any, ...], dict[str, Any], str]]:
-    """Yield key, values and digests of each row."""
+) -> Iterator[_CurrentRow]:
+    """Yield key, values and digits of each row."""
     names = tuple(shape.columns)
     column_indices = [names.index(name) for name in columns]
     key_indices = [names.index(name) for name in shape.key]
     for values in iterate_values(connection, shape):
         fields = [_encoder.encode(values[index]) for index in column_indices]
-        row = hashlib.blake2b(b",".join(fields), digest_size=_ROW_DIGITS // 2).hexdigest()
-        text = row + "".join([f"{zlib.crc32(field) & 0xFFFF:04x}" for field in fields])
-        yield tuple([values[index] for index in key_indices]), dict(zip(names, values, strict=True)), text
+        row_digest = hashlib.blake2b(b",".join(fields), digest_size=_ROW_DIGITS // 2).hexdigest()
+        digits = row_digest + "".join([f"{zlib.crc32(field) & 0xFFFF:04x}" for field in fields])
+        yield _CurrentRow(
+            key=tuple([values[index] for index in key_indices]),
+            values=dict(zip(names, values, strict=True)),
+            digits=digits,
+        )
 
 
 def _check_content(path: Path, sha256: str) -> None:
@@ -209,27 +229,27 @@ def _check_content(path: Path, sha256: str) -> None:
             while block := file.read(1 << 20):
                 digest.update(block)
     except FileNotFoundError as error:
-        raise DigestsMissing(f"its file of digests {path} is missing") from error
+        raise DigestFileInvalid(f"its file of digests {path} is missing") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise DigestsMissing(f"its file of digests {path} cannot be read ({error})") from error
+        raise DigestFileInvalid(f"its file of digests {path} cannot be read ({error})") from error
     if digest.hexdigest() != sha256:
-        raise DigestsMissing(f"its file of digests {path} was altered")
+        raise DigestFileInvalid(f"its file of digests {path} was altered")
 
 
-def _read_tables(path: Path) -> Iterator[tuple[str, tuple[str, ...], Iterator[_Row]]]:
+def _read_tables(path: Path) -> Iterator[tuple[str, tuple[str, ...], Iterator[_SavedRow]]]:
     """Yield name, columns and rows of each table. All rows must be read before the next table."""
     with gzip.open(path, "rb") as file:
         lines = (msgspec.json.decode(line) for line in file)
         header = next(lines, None)
 
-        def rows() -> Iterator[_Row]:
+        def rows() -> Iterator[_SavedRow]:
             nonlocal header
             for line in lines:
                 if isinstance(line, dict):
                     header = line
                     return
-                key, text = line
-                yield tuple(key), text
+                key, digits = line
+                yield _SavedRow(key=tuple(key), digits=digits)
             header = None
 
         while header is not None:

@@ -20,7 +20,10 @@ def save_viewing_times(
     seconds_away: float,
     now: datetime,
 ) -> None:
-    """Store the times. No time decreases, even if a message arrives late."""
+    """Store the times, which :class:`domain.verdicts.Verdict` defines.
+
+    The larger of the stored and the new time is kept, because requests may arrive out of order.
+    """
     row = db.get(ViewingTimeRow, (batch_id, question_id, person_id))
     if row is None:
         row = ViewingTimeRow(

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import Column, ForeignKey, UniqueConstraint
 from sqlmodel import Field
 
-from storage.rows import (  # noqa: F401 - foreign keys refer to their tables
+from storage.rows import (  # noqa: F401 - registers the table of the foreign key
     datasets,
     language_models,
     people,

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Index
 from sqlmodel import Field
 
-from storage.rows import people  # noqa: F401 - foreign keys refer to their tables
+from storage.rows import people  # noqa: F401 - registers the table of the foreign key
 from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 

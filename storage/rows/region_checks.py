@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Column, ForeignKey, ForeignKeyConstraint
 from sqlmodel import Field
 
-from storage.rows import datasets, language_models, people  # noqa: F401 - foreign keys refer to their tables
+from storage.rows import datasets, language_models, people  # noqa: F401 - register the tables of the foreign keys
 from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 

@@ -490,9 +490,9 @@ def test_commands_assign_markers_and_exchange_marks_by_file(workspace_study, cap
         writer.writeheader()
         writer.writerows(row | {"mark": marks[row["answer"]]} for row in rows)
     assert cli.main(["study", "mark", "first", str(file), "--by", "ruth"]) == 0
-    assert "2 marks saved of 2 marks in the file" in capsys.readouterr().out
+    assert "Saved 2 new or changed marks; the file has 2 marks." in capsys.readouterr().out
     assert cli.main(["study", "mark", "first", str(file), "--by", "ruth"]) == 0
-    assert "0 marks saved" in capsys.readouterr().out
+    assert "Saved 0 new or changed marks" in capsys.readouterr().out
     assert cli.main(["study", "marks", "first"]) == 0
     listed = {row["answer"]: row["first"] for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
     assert listed == {"fluid": "right", "'=left, fluid": "partly", "nodule": ""}

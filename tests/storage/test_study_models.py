@@ -14,7 +14,7 @@ import cli
 from domain.errors import InvalidValue, Refused
 from domain.protocols import Protocol, protocol_from_plain
 from reader_study import service as studies
-from reader_study.report.files import render_file, render_files
+from reader_study.report.files import render_text_file, render_text_files
 from reader_study.report.html import render_html
 from reader_study.report.rows import build_difference_rows
 from storage.rows.studies import ProtocolRow
@@ -174,7 +174,7 @@ def test_a_comparison_on_too_few_cases_has_no_estimate_in_page_report_and_export
     assert mean.words == f"{NOTE}, 2 readers, n 3"
     assert {row.words for row in rows} == {f"{NOTE}, n 3"}
     assert NOTE in render_html(report)
-    files = render_files(report)
+    files = render_text_files(report)
     [row] = [
         row
         for row in csv.DictReader(io.StringIO(files["tables/paired.csv"]))
@@ -200,7 +200,7 @@ def test_the_difference_is_withheld_only_below_the_minimum_number_of_cases(study
         )
     report = load_report(study_world)
     assert find_result(report.tables.paired, a="m", b="rea", task="all").difference is not None
-    assert json.loads(render_file(report, "report.json"))["facts"]["needed_cases"] == 7
+    assert json.loads(render_text_file(report, "report.json"))["facts"]["needed_cases"] == 7
 
 
 @pytest.mark.parametrize("number", [0, 100_001])

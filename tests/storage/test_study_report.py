@@ -19,7 +19,7 @@ from domain.studies import ReaderProfile
 from measures.proportions import wilson
 from reader_study import service as studies
 from reader_study.report.figures import draw_figures
-from reader_study.report.files import render_file, render_files
+from reader_study.report.files import render_text_file, render_text_files
 from reader_study.report.html import render_html
 from reader_study.report.rows import build_accuracy_rows
 from reader_study.report.study_report import StudyReport
@@ -129,7 +129,7 @@ def test_same_answers_give_identical_files(study_world, tmp_path):
     import_model_answers(
         study_world, tmp_path, {case.question.id: {"answer": "A"} for case in list_scored_cases(study_world)}
     )
-    assert render_files(load_report(study_world)) == render_files(load_report(study_world))
+    assert render_text_files(load_report(study_world)) == render_text_files(load_report(study_world))
 
 
 def test_html_csv_and_json_have_identical_numbers(study_world, tmp_path):
@@ -137,7 +137,7 @@ def test_html_csv_and_json_have_identical_numbers(study_world, tmp_path):
     import_model_answers(
         study_world, tmp_path, {case.question.id: {"answer": "A"} for case in list_scored_cases(study_world)}
     )
-    files = render_files(load_report(study_world))
+    files = render_text_files(load_report(study_world))
     json_rows = json.loads(files["report.json"])["tables"]["accuracy"]
     rows = list(csv.DictReader(io.StringIO(files["tables/accuracy.csv"])))
     values = set(re.findall(r'value="([^"]*)"', files["report.html"]))
@@ -353,10 +353,10 @@ def test_every_figure_has_rows_and_every_file_renders_alone(study_world, tmp_pat
     for figure in draw_figures(study_report):
         assert figure.rows
         assert figure.svg.startswith("<svg")
-    files = render_files(study_report)
-    assert {path: render_file(study_report, path) for path in files} == files
+    files = render_text_files(study_report)
+    assert {path: render_text_file(study_report, path) for path in files} == files
     with pytest.raises(NotFound):
-        render_file(study_report, "figures/../report.json")
+        render_text_file(study_report, "figures/../report.json")
 
 
 def test_reader_tables_keep_the_comparison_with_the_model(study_world, tmp_path):

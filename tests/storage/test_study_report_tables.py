@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from domain.protocols import Protocol
 from domain.questions import option_letter
 from measures.results import PairAgreement
-from reader_study.report.files import render_file
+from reader_study.report.files import render_text_file
 from reader_study.report.paper_tables import build_kappa_tables
 from tests.storage.study_reports import find_result, import_model_answers, list_scored_cases, load_report
 from tests.storage.study_worlds import StudyWorld, make_design, make_study_world, read_all
@@ -52,8 +52,8 @@ def test_accuracy_tables_have_the_layout_of_the_paper(study_world, tmp_path):
     *_, mean, total = study_report.tables.printed_by_category
     assert mean["m"] == f"{100 * sum(shares) / len(shares):.2f}"
     assert (total["Questions"], total["m"]) == ("8", "87.50")
-    assert "printed_by_task" in render_file(study_report, "report.json")
-    assert render_file(study_report, "tables/printed_by_task.csv").startswith(
+    assert "printed_by_task" in render_text_file(study_report, "report.json")
+    assert render_text_file(study_report, "tables/printed_by_task.csv").startswith(
         "Rater,Overall (micro),Overall (macro),"
     )
 

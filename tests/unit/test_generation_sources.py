@@ -226,7 +226,7 @@ def test_unknown_and_dropped_regions_of_a_scene_graph_are_left_out_and_counted(t
     content = load_source("scene-graphs", tmp_path)
     assert content.exams[0].codes == ()
     assert content.ignored == {
-        "regions that are not among the 29 (left arm)": 1,
+        "regions that are not among the 29 of Chest ImaGenome (left arm)": 1,
         "regions that GEMeX drops (carina)": 1,
     }
 
@@ -235,7 +235,7 @@ def test_unknown_and_dropped_regions_of_a_scene_graph_are_left_out_and_counted(t
     ("region", "reason"),
     [
         (make_region("left lung", (5, 0, 5, 9)), "left lung: has no area"),
-        (make_region("left lung", (5, 0, 300, 9)), "is not on the 224 grid"),
+        (make_region("left lung", (5, 0, 300, 9)), "is not on the 224 x 224 grid"),
         (make_region("left lung", ("a", 0, 1, 1)), "must be numbers"),
         (make_region("left lung", (0, 0, 9, 9), "lung opacity"), "is not category|yes or no|name"),
     ],

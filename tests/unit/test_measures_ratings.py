@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cli import main
 from domain.errors import Refused
 from measures.rating_encoding import encode_ratings
-from measures.ratings import check_ratings, scale_positions
+from measures.ratings import check_ratings, compute_scale_positions
 from measures.ratings_file import read_ratings
 
 HEADER = "question_id,rater,answer,kind\n"
@@ -39,7 +39,7 @@ def read_refusal(tmp_path, text, **options):
         (HEADER + "q1,,A,reader\n", "line 2: rater '': is empty"),
         (HEADER + "q1,r1,A,robot\n", "line 2: kind 'robot': must be reader, model, reference or empty"),
         (HEADER + "q1,r1,A,reader\n\nq1,r1,B,reader\n", "line 4: question_id 'q1': this rater answered"),
-        (HEADER + "q1,r1,A|?,reader\n", "line 2: answer '?|A': \"?\" (cannot determine) cannot be ticked"),
+        (HEADER + "q1,r1,A|?,reader\n", "line 2: answer '?|A': \"?\" (cannot determine) cannot be selected"),
         (
             HEADER + "q1,r1,A,reader\nq2,r1,A,model\n",
             "line 3: kind 'model': rater 'r1' has 'reader' on line 2",
@@ -151,4 +151,4 @@ def test_a_missing_file_is_refused(tmp_path, capsys):
 @pytest.mark.parametrize("label", ["nan", "inf", "-Infinity"])
 def test_a_non_finite_answer_has_no_position_on_a_scale(label):
     with pytest.raises(Refused, match="need ordered answers"):
-        scale_positions(["1", label])
+        compute_scale_positions(["1", label])

@@ -15,7 +15,7 @@ from domain.readings import Prediction
 from domain.studies import Exclusion
 from reader_study.report.checklists import AUTHOR, FILLED, PARTLY, build_checklists
 from reader_study.report.figures import draw_figure
-from reader_study.report.files import render_file, render_files, render_pdf, render_pdfs
+from reader_study.report.files import render_pdf, render_pdfs, render_text_file, render_text_files
 from reader_study.report.methods import render_methods
 from reader_study.report.report_builder import build_report
 from reader_study.report.rows import build_difference_rows, list_kappa_rows
@@ -196,7 +196,7 @@ def test_checklists_state_exams_by_sex_and_age_once_per_exam(data):
 
 
 def test_every_table_is_written_as_csv_and_latex(report):
-    files = render_files(report)
+    files = render_text_files(report)
     tables = [path for path in files if path.startswith("tables/")]
     names = {path.removesuffix(".csv") for path in tables if path.endswith(".csv")}
     assert names == {path.removesuffix(".tex") for path in tables if path.endswith(".tex")}
@@ -208,13 +208,13 @@ def test_every_table_is_written_as_csv_and_latex(report):
 
 
 def test_each_file_is_served_alone_and_the_report_is_restored(report):
-    for path, content in render_files(report).items():
-        assert render_file(report, path) == content
+    for path, content in render_text_files(report).items():
+        assert render_text_file(report, path) == content
     assert StudyReport.from_json(report.to_json()) == report
 
 
 def test_every_figure_is_a_pdf_of_the_same_size_with_its_fonts(report):
-    texts, pdfs = render_files(report), render_pdfs(report)
+    texts, pdfs = render_text_files(report), render_pdfs(report)
     figures = [path.removesuffix(".svg") for path in texts if path.endswith(".svg")]
     assert [f"{name}.pdf" for name in figures] == list(pdfs)
     for name in figures:

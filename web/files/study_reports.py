@@ -84,15 +84,15 @@ def _load_report(person: Person, request: Request) -> StudyReport:
 
 
 def _report_file(report: StudyReport, path: str) -> str | bytes:
-    from reader_study.report.files import render_file, render_pdf  # noqa: PLC0415 - imports pandas, not needed at start
+    from reader_study.report.files import render_pdf, render_text_file  # noqa: PLC0415 - imports pandas, not needed at start
 
-    return render_pdf(report, path) if path.endswith(".pdf") else render_file(report, path)
+    return render_pdf(report, path) if path.endswith(".pdf") else render_text_file(report, path)
 
 
 def _zip_report(report: StudyReport) -> bytes:
-    from reader_study.report.files import render_files, render_pdfs  # noqa: PLC0415 - imports pandas, not needed at start
+    from reader_study.report.files import render_pdfs, render_text_files  # noqa: PLC0415 - imports pandas, not needed at start
 
-    return _zip_files({**render_files(report), **render_pdfs(report)}, folder="report")
+    return _zip_files({**render_text_files(report), **render_pdfs(report)}, folder="report")
 
 
 def _zip_files(files: Mapping[str, str | bytes], *, folder: str) -> bytes:
