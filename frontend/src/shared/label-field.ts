@@ -1,17 +1,17 @@
-// A field over a box, to choose or write its label: type to filter the list, arrows to go through it, Enter to take one.
+// An input for the label of a box. Typing filters the list, the arrow keys move through it, Enter selects.
 
 import { h } from "./dom";
 
 const WIDTH = 210; // CSS pixels
 const LIST_HEIGHT = 190;
 
-/** The area below the field; `view` is its size in CSS pixels. */
+/** The element that contains the field; `view` is its size in CSS pixels. */
 export interface LabelHost {
   readonly root: HTMLElement;
   readonly view: { readonly width: number; readonly height: number };
 }
 
-/** The labels that contain the typed text, those that begin with it first; at the end the text itself, if it is none of them. */
+/** Returns the labels that contain the typed text; labels that start with it come first. The text is appended if no label equals it. */
 export function filterLabels(labels: readonly string[], typed: string): string[] {
   const query = typed.trim().toLowerCase();
   if (!query) return [...labels];
@@ -21,7 +21,7 @@ export function filterLabels(labels: readonly string[], typed: string): string[]
   return sorted.some((label) => rank(label) === 0) ? sorted : [...sorted, typed.trim()];
 }
 
-/** Opens the field at `position`. `onSave` gets the label once, unless Escape was pressed. Returns a function that closes it without a label. */
+/** Opens the field at `position`. `onSave` gets the label once, unless Escape was pressed. Returns a function that closes the field without saving. */
 export function openLabelField(host: LabelHost, label: string, labels: readonly string[], position: readonly [number, number], onSave: (label: string) => void): () => void {
   const list = h("ul", { id: "overread-label-list", role: "listbox", "aria-label": "Labels" });
   const field = h("input", {
@@ -35,19 +35,19 @@ export function openLabelField(host: LabelHost, label: string, labels: readonly 
   root.style.transform = `translate(${x}px, ${y}px)`;
   let isOpen = true;
   let shown: string[] = [];
-  let marked = -1;
+  let activeIndex = -1;
 
   const close = (chosen: string | null): void => {
     if (!isOpen) return;
-    isOpen = false; // taking it away makes it lose the focus, too
+    isOpen = false; // set first: removing the field triggers blur, which calls close again
     root.remove();
     if (chosen !== null && chosen !== label) onSave(chosen);
     host.root.focus({ preventScroll: true });
   };
-  const mark = (index: number): void => {
-    marked = index;
-    [...list.children].forEach((option, at) => option.setAttribute("aria-selected", String(at === marked)));
-    const option = list.children[marked];
+  const activate = (index: number): void => {
+    activeIndex = index;
+    [...list.children].forEach((option, at) => option.setAttribute("aria-selected", String(at === activeIndex)));
+    const option = list.children[activeIndex];
     option?.scrollIntoView({ block: "nearest" });
     if (option) field.setAttribute("aria-activedescendant", option.id);
     else field.removeAttribute("aria-activedescendant");
@@ -60,17 +60,17 @@ export function openLabelField(host: LabelHost, label: string, labels: readonly 
     };
     list.replaceChildren(...shown.map((text, index) => h("li", { id: `overread-label-${index}`, role: "option", onpointerdown: (event) => choose(event, text) }, text)));
     list.hidden = shown.length === 0;
-    mark(typed.trim() ? 0 : -1);
+    activate(typed.trim() ? 0 : -1);
   };
 
   field.addEventListener("input", () => showMatches(field.value));
   field.addEventListener("keydown", (event) => {
     event.stopPropagation();
     if (event.isComposing) return;
-    if (event.key === "Enter") close(shown[marked] ?? field.value.trim());
+    if (event.key === "Enter") close(shown[activeIndex] ?? field.value.trim());
     else if (event.key === "Escape") close(null);
-    else if (event.key === "ArrowDown") mark(Math.min(marked + 1, shown.length - 1));
-    else if (event.key === "ArrowUp") mark(Math.max(marked - 1, -1));
+    else if (event.key === "ArrowDown") activate(Math.min(activeIndex + 1, shown.length - 1));
+    else if (event.key === "ArrowUp") activate(Math.max(activeIndex - 1, -1));
     else return;
     event.preventDefault();
   });

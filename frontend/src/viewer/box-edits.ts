@@ -10,7 +10,8 @@ const STEPS: Record<string, [number, number]> = { left: [-1, 0], right: [1, 0], 
 
 interface EditContext {
   history: () => BoxHistory;
-  apply: (next: Boxes, tag?: string) => void;
+  /** Consecutive edits with the same `undoGroup` are undone together. */
+  apply: (next: Boxes, undoGroup?: string) => void;
   select: (id: number | null) => void;
 }
 
@@ -25,7 +26,7 @@ export class BoxEdits {
     return id;
   }
 
-  /** After a drag: moved or resized, within the matrix. */
+  /** Applies a drag: moves or resizes the box and keeps it inside the matrix. */
   moveOrResize(id: number, box: Corners, resized: boolean, size: MatrixSize): void {
     const before = this.find(id);
     if (!before) return;
@@ -35,7 +36,7 @@ export class BoxEdits {
   }
 
   relabel(id: number, label: string): void {
-    if (this.find(id)?.label !== label) this.update(id, { label }, `add ${id}`); // one step of undo with drawing it
+    if (this.find(id)?.label !== label) this.update(id, { label }, `add ${id}`); // undone together with drawing the box
   }
 
   remove(id: number): void {
@@ -51,7 +52,7 @@ export class BoxEdits {
     return true;
   }
 
-  /** The right edge (arrows right, left) or the lower one (down, up), as one sees them, moved by so many pixels. */
+  /** Moves the right edge (left and right arrows) or the bottom edge (up and down), as displayed, by `distance` matrix pixels. */
   moveEdge(id: number, arrow: string, distance: number, { orientation: [a, b, c, d], rows, columns }: View): boolean {
     const before = this.find(id);
     if (!before) return false;
@@ -70,7 +71,7 @@ export class BoxEdits {
     this.add(before.radiograph, copy.label, copy.box);
   }
 
-  /** The radiograph that a step of the history changed; undefined when there was none to take. */
+  /** Undoes or redoes one step. Returns the changed radiograph; null if no single one changed, undefined if there is no step. */
   stepHistory(direction: "undo" | "redo"): string | null | undefined {
     const history = this.context.history();
     const before = history.current;
@@ -85,10 +86,10 @@ export class BoxEdits {
     return this.current.find((box) => box.id === id);
   }
 
-  private update(id: number, changes: Partial<ViewerBox>, tag = ""): void {
+  private update(id: number, changes: Partial<ViewerBox>, undoGroup = ""): void {
     this.context.apply(
       this.current.map((box) => (box.id === id ? { ...box, ...changes } : box)),
-      tag,
+      undoGroup,
     );
   }
 }

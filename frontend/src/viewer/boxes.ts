@@ -62,22 +62,22 @@ export function includesBox(box: { radiograph: string; label: string; box: Corne
 export class BoxHistory {
   private past: Boxes[] = [];
   private future: Boxes[] = [];
-  private lastTag = "";
+  private lastUndoGroup = "";
 
   constructor(public current: Boxes = []) {}
 
-  /** A new state. Steps of the same `tag` in a row (nudges of one box) are undone together. */
-  apply(next: Boxes, tag = ""): void {
+  /** A new state. Steps of the same `undoGroup` in a row (nudges of one box) are undone together. */
+  apply(next: Boxes, undoGroup = ""): void {
     if (next === this.current) return;
-    if (!tag || tag !== this.lastTag) this.past.push(this.current);
-    this.lastTag = tag;
+    if (!undoGroup || undoGroup !== this.lastUndoGroup) this.past.push(this.current);
+    this.lastUndoGroup = undoGroup;
     this.future = [];
     this.current = next;
   }
 
-  /** Close the undo group: the next state with the same tag starts a new step. */
+  /** Close the undo group: the next state with the same undoGroup starts a new step. */
   closeGroup(): void {
-    this.lastTag = "";
+    this.lastUndoGroup = "";
   }
 
   get canUndo(): boolean {
@@ -93,7 +93,7 @@ export class BoxHistory {
     if (!before) return false;
     this.future.push(this.current);
     this.current = before;
-    this.lastTag = "";
+    this.lastUndoGroup = "";
     return true;
   }
 
@@ -102,7 +102,7 @@ export class BoxHistory {
     if (!after) return false;
     this.past.push(this.current);
     this.current = after;
-    this.lastTag = "";
+    this.lastUndoGroup = "";
     return true;
   }
 }

@@ -1,7 +1,7 @@
 // Decodes the transferred bytes into the matrix. The browser has already removed gzip.
 //
-// Each row begins at 0 and holds differences from pixel to pixel. Up to 8 bits these are bytes, modulo 256; above,
-// they are zigzag numbers of 16 bits (0, -1, 1, -2, ...), all low bytes first, then all high ones.
+// Each row is delta-encoded, starting from 0. With up to 8 bits per pixel, a delta is one byte (modulo 256). Otherwise
+// it is a zigzag-encoded number of 16 bits (0, -1, 1, -2, ...); all low bytes come first, then all high ones.
 
 /** The matrix, row by row, as unsigned numbers of 16 bits. */
 export function decodeMatrix(bytes: Uint8Array, rows: number, columns: number, bits: number): Uint16Array {

@@ -55,7 +55,7 @@ export class RadiographViewer implements ImageViewer {
       createLayerEvents: (pane) => ({ select: (id) => this.select(id), boxChanged: (id, box, resized) => this.edits.moveOrResize(id, box, resized, pane().view) }),
     });
     this.root = h("div", { class: "reading-room" }, h("style", {}, style), h("div", { class: "controls" }, this.paneGrid.tabs, this.toolbar.root), this.paneGrid.root, this.announcer.root);
-    this.edits = new BoxEdits({ history: () => this.boxes.history, apply: (next, tag) => this.apply(next, tag), select: (id) => this.select(id) });
+    this.edits = new BoxEdits({ history: () => this.boxes.history, apply: (next, undoGroup) => this.apply(next, undoGroup), select: (id) => this.select(id) });
     this.pointerTools = new PointerTools(this.root, {
       paneFocused: (pane) => pane !== this.front && this.bringToFront(pane),
       paneChanged: (pane) => this.paneGrid.paneChanged(pane),
@@ -186,9 +186,9 @@ export class RadiographViewer implements ImageViewer {
     return this.paneGrid.findPane(this.boxes.find(id)?.radiograph);
   }
 
-  private apply(next: Boxes, tag = ""): void {
+  private apply(next: Boxes, undoGroup = ""): void {
     if (this.locked) return;
-    this.boxes.history.apply(next, tag);
+    this.boxes.history.apply(next, undoGroup);
     this.afterEdit();
   }
 
