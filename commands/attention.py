@@ -40,9 +40,9 @@ def to_plain(results: BatchAttention) -> dict[str, Any]:
     """Return all results as values for JSON. Shares are 0 to 1; undefined values are None."""
     return {
         "batch": results.batch.name,
-        "hidden": results.hidden,
-        "judged": results.judged,
-        "removed": results.removed,
+        "hidden": results.hidden_count,
+        "judged": results.judged_count,
+        "removed": results.removed_count,
         "reviewers": [
             {
                 "reviewer": reviewer.person,
@@ -66,8 +66,8 @@ def to_plain(results: BatchAttention) -> dict[str, Any]:
 def format_text(results: BatchAttention) -> Iterable[str]:
     """Format the results as lines of text."""
     yield (
-        f"Batch {results.batch.name}: {results.judged:,} of {count_text(results.hidden, 'hidden question')} "
-        f"judged, {results.removed:,} removed"
+        f"Batch {results.batch.name}: {results.judged_count:,} of "
+        f"{count_text(results.hidden_count, 'hidden question')} judged, {results.removed_count:,} removed"
     )
     for reviewer in results.reviewers:
         attention = reviewer.attention

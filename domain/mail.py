@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from domain.errors import InvalidValue
 
-#: Maximum length of an address in characters (RFC 5321, with the brackets of the path).
+#: Maximum length of an address in characters (RFC 5321: a path has at most 256, including its two brackets).
 MAX_ADDRESS_LENGTH = 254
 _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
 

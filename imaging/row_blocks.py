@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-#: The rows of one step: few enough for the processor's cache, and a multiple of 4 for the quarter size.
+#: Small enough for the processor's cache, and a multiple of 4, so that each side of a block can be quartered.
 ROWS_PER_BLOCK = 64

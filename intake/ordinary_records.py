@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from domain.vocabulary import AnswerFormat
-from quality.structural_checks import has_certainly_no_problems
+from quality.structural_checks import certainly_has_no_problems
 from records.questions import MAX_ID_LENGTH, QuestionRecord, records_to_table, table_to_question_columns
 
 _EMPTY_FIELDS = ("box_grid", "box_fit", "also_right")
@@ -38,7 +38,7 @@ def build_ordinary_columns(
     if not (all(options) and _are_ids_valid(ids) and all(map(_is_single_index, table["answer"]))):
         return None
     labels = [box.label for question_boxes in boxes if question_boxes for box in question_boxes]
-    if not has_certainly_no_problems(
+    if not certainly_has_no_problems(
         table["stem"], options, table["explanation"], labels, minimum_explanation
     ):
         return None

@@ -1,10 +1,11 @@
 """The mean of a value per question, with Student's interval clustered by exam.
 
-For the standard error, deviations are first summed by exam (a ratio of sums). With one question per exam this
-is the ordinary standard error of a mean. The degrees of freedom are the number of exams minus one.
+The mean is treated as a ratio estimator: deviations are first summed by exam. With one question per exam, the
+standard error is the ordinary standard error of a mean. The degrees of freedom are the number of exams minus
+one.
 
-Edge cases. Without a value the mean is not defined. There is no interval for one question, for a single exam,
-or if all values are equal.
+Edge cases. If there are no values, the mean is not defined. There is no interval for one question, for a
+single exam, or if all values are equal.
 
 Source: Cochran WG, Sampling Techniques, 3rd ed., 1977, ch. 9 (clusters as units, ratio to size).
 """
@@ -58,8 +59,8 @@ def mean_by_cluster(
         confidence: the confidence level of the interval.
 
     Returns:
-        The mean in the unit of the values. It is not defined without a value. It has no interval for a single
-        exam, or if all values are equal.
+        The mean in the unit of the values. If there are no values, it is not defined. It has no interval for
+        a single exam, or if all values are equal.
 
     Raises:
         ValueError: ``values`` and ``clusters`` differ in length.
@@ -76,7 +77,7 @@ def mean_by_cluster(
     cluster_index, n_clusters = renumber_clusters(clusters)
     sums = np.bincount(cluster_index, weights=array - total / n) if n else array
     return mean_from_sums(
-        total, n, clusters=n_clusters, squares=float(np.sum(sums**2)), minimum=minimum, maximum=maximum,
+        total, n, n_clusters=n_clusters, squares=float(np.sum(sums**2)), minimum=minimum, maximum=maximum,
         confidence=confidence,
     )  # fmt: skip
 
@@ -85,7 +86,7 @@ def mean_from_sums(
     total: float,
     n: int,
     *,
-    clusters: int,
+    n_clusters: int,
     squares: float,
     minimum: float = -math.inf,
     maximum: float = math.inf,
@@ -96,7 +97,7 @@ def mean_from_sums(
     Args:
         total: the sum of the values.
         n: the number of values.
-        clusters: the number of clusters.
+        n_clusters: the number of clusters.
         squares: the sum over clusters of the squared sum of deviations from the mean.
         minimum: the smallest possible value.
         maximum: the largest possible value.
@@ -105,11 +106,11 @@ def mean_from_sums(
     if n == 0:
         return Mean(n=0, estimate=None, note="not defined: no values")
     mean = total / n
-    if clusters < 2:
+    if n_clusters < 2:
         note = "no interval: one question only" if n == 1 else "no interval: one exam only"
         return Mean(n=n, estimate=mean, note=note)
-    error = math.sqrt(clusters / (clusters - 1) * squares) / n
+    error = math.sqrt(n_clusters / (n_clusters - 1) * squares) / n
     if error < 1e-12:
         return Mean(n=n, estimate=mean, note="no interval: all values are equal")
-    half_width = float(scipy.special.stdtrit(clusters - 1, 0.5 + confidence / 2)) * error
+    half_width = float(scipy.special.stdtrit(n_clusters - 1, 0.5 + confidence / 2)) * error
     return Mean(n=n, estimate=mean, low=max(minimum, mean - half_width), high=min(maximum, mean + half_width))

@@ -28,21 +28,27 @@ def main() -> None:
     )
     with st.spinner("Comparing verdicts"), read_only_session() as db:
         attention = review.compute_batch_attention(db, by=person, batch=batch.name)
-    if not attention.hidden:
+    if not attention.hidden_count:
         show_empty_state(
             "No hidden questions in this batch",
             "Hide repeats and planted faults on the page Batches, under Hidden questions. Reviewers cannot "
             "recognise them."
-            + (f" {count_text(attention.removed, 'hidden question')} removed." if attention.removed else "")
+            + (
+                f" {count_text(attention.removed_count, 'hidden question')} removed."
+                if attention.removed_count
+                else ""
+            )
             + _describe_other_batches(batches, hidden_counts),
             page="pages/assign.py",
             label="Hide questions",
         )
         return
-    removed_text = f" {attention.removed:,} more removed and not counted." if attention.removed else ""
+    removed_text = (
+        f" {attention.removed_count:,} more removed and not counted." if attention.removed_count else ""
+    )
     st.caption(
         escape_markdown(
-            f"{attention.judged:,} of {count_text(attention.hidden, 'hidden question')} "
+            f"{attention.judged_count:,} of {count_text(attention.hidden_count, 'hidden question')} "
             f"judged.{removed_text} Only coordinators see this page. Hidden questions are not included in "
             "any other result."
         )

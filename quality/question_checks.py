@@ -26,11 +26,11 @@ from quality.content_screens import (
 )
 from quality.structural_checks import (
     QUICK_OPTION_COUNT,
+    certainly_has_no_problems,
     check_completeness,
     check_format,
     check_schema,
     check_types,
-    has_certainly_no_problems,
 )
 from quality.text_screens import Screen, find_hit, may_hit, read_question_bits
 from records.questions import question_from_columns
@@ -246,7 +246,7 @@ def _are_certainly_sound(group: Sequence[CheckedQuestion], minimum_explanation: 
     ) or any(checked.expected.option_count not in (None, QUICK_OPTION_COUNT) for checked in group):
         return False
     return all(question.category.strip() for question in questions if question.category) and (
-        has_certainly_no_problems(
+        certainly_has_no_problems(
             [question.stem for question in questions],
             [question.options for question in questions],
             [question.explanation for question in questions],

@@ -140,7 +140,7 @@ _SECOND_CHARACTER_STOPS = _LETTER_TERMINATORS + "\n"
 _SUSPICIOUS_IN_OPTIONS = (" \n", "\n ", "  ", "[", "{", "\t", "\r")
 
 
-def has_certainly_no_problems(
+def certainly_has_no_problems(
     stems: Sequence[str],
     options: Sequence[Sequence[str]],
     explanations: Sequence[str],

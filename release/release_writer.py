@@ -245,7 +245,7 @@ def _create_format_writers(
     writer_factories: dict[FormatName, Callable[[], FormatWriter]] = {
         FormatName.REXVQA: lambda: RexvqaWriter(folder, files=files, with_report=options.with_report),
         FormatName.GEMEX: lambda: GemexWriter(folder, files=files, with_report=options.with_report),
-        FormatName.COCO: lambda: CocoWriter(folder, files=files),
+        FormatName.COCO: lambda: CocoWriter(folder, paths_by_sha256=files),
         FormatName.PARQUET: lambda: _create_parquet_writer(folder, files, options.load_display_image),
     }
     return [make_writer() for name, make_writer in writer_factories.items() if name in options.formats]

@@ -21,7 +21,7 @@ from generation.sources.tables import find_table, read_csv
 _METADATA, _LABELS = "mimic-cxr-2.0.0-metadata", "mimic-cxr-2.0.0-chexpert"
 _REPORT_PATH = re.compile(r"p\d\d/p(\d+)/s(\d+)\.txt$")
 _VIEWS = {"PA": View.PA, "AP": View.AP, "LATERAL": View.LATERAL, "LL": View.LATERAL, "": View.UNKNOWN}
-_VALUES = {"1.0": True, "1": True, "0.0": False, "0": False}
+_PRESENCE_BY_LABEL_VALUE = {"1.0": True, "1": True, "0.0": False, "0": False}
 
 
 def read_mimic(folder: Path) -> Iterator[SourceExam | Refusal]:
@@ -52,8 +52,8 @@ def read_mimic(folder: Path) -> Iterator[SourceExam | Refusal]:
         )
     codes = _read_labels(find_table(folder, _LABELS))
     for path in paths:
-        record = path.relative_to(folder).as_posix()
-        match = _REPORT_PATH.search(record)
+        relative_path = path.relative_to(folder).as_posix()
+        match = _REPORT_PATH.search(relative_path)
         try:
             if match is None:
                 raise InvalidValue("path", "must be like p10/p10000032/s50414267.txt")
@@ -61,14 +61,14 @@ def read_mimic(folder: Path) -> Iterator[SourceExam | Refusal]:
             yield SourceExam(
                 id=f"s{study}",
                 patient=f"p{subject}",
-                file=record,
+                file=relative_path,
                 record="",
                 images=tuple(images.get(study, [])),
                 report=_read_report(path),
                 codes=tuple(codes.get(study, [])),
             )
         except InvalidValue as error:
-            yield Refusal(file=record, record="", field=error.field, reason=error.reason)
+            yield Refusal(file=relative_path, record="", field=error.field, reason=error.reason)
 
 
 def _read_report(path: Path) -> ReportSections:
@@ -85,8 +85,13 @@ def _read_labels(path: Path | None) -> dict[str, list[CodedFinding]]:
         return labels
     for _, row in read_csv(path, required=("subject_id", "study_id")):
         for name, value in row.items():
-            if name not in {"subject_id", "study_id", "No Finding"} and value.strip() in _VALUES:
+            if (
+                name not in {"subject_id", "study_id", "No Finding"}
+                and value.strip() in _PRESENCE_BY_LABEL_VALUE
+            ):
                 labels[row["study_id"]].append(
-                    CodedFinding(system=CodeSystem.LABEL, code=name, present=_VALUES[value.strip()])
+                    CodedFinding(
+                        system=CodeSystem.LABEL, code=name, present=_PRESENCE_BY_LABEL_VALUE[value.strip()]
+                    )
                 )
     return labels

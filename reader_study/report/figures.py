@@ -168,9 +168,9 @@ def _draw_accuracy_bars(report: StudyReport) -> _Drawing:
     groups: dict[str, list[Bar]] = {}
     for rater in shades:
         for result in (row for row in results if row.rater == rater):
-            hint = f"{rater}, {_describe_task(result.group)}: {result.correct:,} of {result.n:,}"
+            tooltip = f"{rater}, {_describe_task(result.group)}: {result.correct:,} of {result.n:,}"
             groups.setdefault(_describe_task(result.group), []).append(
-                Bar(rater=rater, estimate=result.estimate, low=result.low, high=result.high, hint=hint)
+                Bar(rater=rater, estimate=result.estimate, low=result.low, high=result.high, tooltip=tooltip)
             )
     svg = draw_bars(
         groups,
@@ -219,12 +219,12 @@ def _build_kappa_cells(figure_rows: Sequence[StudyAgreement]) -> dict[tuple[str,
             lines.append(f"{agreement.low:.2f} to {agreement.high:.2f}")
         percent = "" if agreement.observed is None else f"{agreement.observed:.0%}, "
         lines.append(f"{percent}n {agreement.n:,}")
-        hint = (
+        tooltip = (
             f"{agreement.a} and {agreement.b}:"
             f" {'; '.join(filter(None, (agreement.interval, agreement.note)))}"
         )
         shade = None if agreement.few or agreement.kappa is None else max(0.0, agreement.kappa)
-        square = GridCell(lines=tuple(lines), shade=shade, hint=hint)
+        square = GridCell(lines=tuple(lines), shade=shade, tooltip=tooltip)
         cells[agreement.a, agreement.b] = cells[agreement.b, agreement.a] = square
     return cells
 
@@ -498,7 +498,7 @@ def _build_place_cells(figure_rows: Sequence[PlaceRow]) -> dict[tuple[str, str],
                 f"of {row.n:,}",
             ),
             shade=None if row.more is None else max(-1.0, min(1.0, row.more * 4)),
-            hint=f"{row.rater}: chosen {row.chosen:,}, correct {row.key_here:,}",
+            tooltip=f"{row.rater}: chosen {row.chosen:,}, correct {row.key_here:,}",
         )
         for row in figure_rows
     }

@@ -34,15 +34,14 @@ _PAGE_COLOURS = ";".join(
     for name, colour in _LIGHT.items()
 )
 _DARK_STYLE = re.compile(r"@media \(prefers-color-scheme:dark\)\{svg\{[^}]*\}\}")
-_LEFT, _PLOT, _ROW, _TOP = 190, 380, 22, 54
+_LABEL_WIDTH, _PLOT_WIDTH, _ROW_HEIGHT, _HEADER_HEIGHT = 190, 380, 22, 54
 #: The group element around the row names of a grid, by which :func:`add_sticky_names` locates them.
 _NAMES = '<g class="names" data-left="{left}" data-top="{top}" data-bottom="{bottom}">'
 _NAMES_PATTERN = (
     r'viewBox="0 0 (\d+) (\d+)".*' + _NAMES.format(left=r"(\d+)", top=r"(\d+)", bottom=r"(\d+)") + "(.*?)</g>"
 )
-_LETTER_WIDTH = (
-    6.6  # average width of a letter, in pixels, that is reserved; text in a wider font would be cut
-)
+#: The pixels that are reserved per letter. Text in a wider font would be cut off.
+_LETTER_WIDTH = 6.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,29 +64,29 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridCell:
-    """One cell: lines of text (the first one is larger), and a shade from -1 to 1, or None for grey."""
+    """One cell: lines of text (the first one is larger), shade from -1 to 1 (None: grey), and tooltip."""
 
     lines: tuple[str, ...]
     shade: float | None
-    hint: str = ""
+    tooltip: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A bar of a rater: its height and limits, 0 to 1, and the text that is shown over it."""
+    """A bar of a rater: its height and limits, 0 to 1, and its tooltip."""
 
     rater: str
     estimate: float | None
     low: float | None
     high: float | None
-    hint: str
+    tooltip: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelPoint:
     """A point of a small plot: the label below it, the smaller ``lines`` below that, and a share, 0 to 1.
 
-    ``expected`` is a share for comparison, drawn as a short line; None for none.
+    ``expected`` is a share for comparison, drawn as a short line. If it is None, no line is drawn.
     """
 
     label: str
@@ -102,29 +101,32 @@ def draw_forest(rows: Sequence[ForestRow[Any]], *, title: str, caption: str, axi
     """Draw a forest plot: one row per estimate, with its interval.
 
     Args:
-        rows: the rows from top to bottom; a row without an estimate shows its label and ``words`` only.
+        rows: the rows from top to bottom; a row without an estimate shows its label and ``words`` (the result
+            as text) only.
         title: the text above the plot.
         caption: the text below the plot, which explains the intervals.
         axis: the axis of the estimates.
     """
     longest = max((len(row.words) for row in rows), default=0)
-    width = _LEFT + _PLOT + 20 + _LETTER_WIDTH * longest
-    bottom = _TOP + _ROW * len(rows)
+    width = _LABEL_WIDTH + _PLOT_WIDTH + 20 + _LETTER_WIDTH * longest
+    bottom = _HEADER_HEIGHT + _ROW_HEIGHT * len(rows)
 
     def x(value: float) -> float:
-        return _LEFT + _PLOT * axis.position(value)
+        return _LABEL_WIDTH + _PLOT_WIDTH * axis.position(value)
 
     parts = []
     for tick in axis.ticks:
-        parts.append(f'<path class="axis" d="M{x(tick):.1f} {_TOP - 8}V{bottom}"/>')
+        parts.append(f'<path class="axis" d="M{x(tick):.1f} {_HEADER_HEIGHT - 8}V{bottom}"/>')
         label_attributes = f'x="{x(tick):.1f}" y="{bottom + 16}" text-anchor="middle"'
         parts.append(f'<text class="soft" {label_attributes}>{tick * axis.factor:g}</text>')
     if axis.zero is not None:
-        parts.append(f'<path class="zero" d="M{x(axis.zero):.1f} {_TOP - 8}V{bottom}"/>')
+        parts.append(f'<path class="zero" d="M{x(axis.zero):.1f} {_HEADER_HEIGHT - 8}V{bottom}"/>')
     for index, row in enumerate(rows):
-        y = _TOP + _ROW * index + _ROW / 2 - 4
+        y = _HEADER_HEIGHT + _ROW_HEIGHT * index + _ROW_HEIGHT / 2 - 4
         kind = row.kind if row.kind in ("reader", "mean") else "model"
-        parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{_shorten(row.label)}</text>')
+        parts.append(
+            f'<text x="{_LABEL_WIDTH - 8}" y="{y + 4:.1f}" text-anchor="end">{_shorten(row.label)}</text>'
+        )
         if row.estimate is not None:
             if kind == "mean" and row.low is not None and row.high is not None:
                 mean_path = _wide_diamond_path(x(row.low), x(row.estimate), x(row.high), y)
@@ -135,9 +137,8 @@ def draw_forest(rows: Sequence[ForestRow[Any]], *, title: str, caption: str, axi
             if kind != "mean" or row.low is None:
                 mark = _square_path if kind == "model" else _diamond_path
                 parts.append(f'<path class="{kind}" d="{mark(x(row.estimate), y)}"/>')
-        parts.append(
-            f'<text class="soft" x="{_LEFT + _PLOT + 10}" y="{y + 4:.1f}">{escape(row.words)}</text>'
-        )
+        text_attributes = f'class="soft" x="{_LABEL_WIDTH + _PLOT_WIDTH + 10}" y="{y + 4:.1f}"'
+        parts.append(f"<text {text_attributes}>{escape(row.words)}</text>")
     return _build_svg(parts, width=width, bottom=bottom + 26, title=title, caption=caption)
 
 
@@ -160,24 +161,26 @@ def draw_grid(
         caption: the text below the grid.
         legend: shades with the values that they stand for, drawn below the grid.
     """
-    size, left, top = 76, 190, 54 + _header_height(columns)
-    height = 58
+    cell_width, cell_height = 76, 58
+    left, top = 190, 54 + _header_height(columns)
     parts, names = [], []
     for index, name in enumerate(columns):
-        middle = left + size * index + size / 2
+        middle = left + cell_width * index + cell_width / 2
         if len(name) <= 10:
             parts.append(f'<text x="{middle:.1f}" y="{top - 8}" text-anchor="middle">{_shorten(name)}</text>')
         else:
             transform = f"translate({middle:.1f} {top - 8}) rotate(-40)"
             parts.append(f'<text transform="{transform}">{_shorten(name)}</text>')
     for row, name in enumerate(rows):
-        y = top + height * row
-        middle = y + height / 2 + 4
+        y = top + cell_height * row
+        middle = y + cell_height / 2 + 4
         names.append(f'<text x="{left - 8}" y="{middle:.1f}" text-anchor="end">{_shorten(name)}</text>')
         for column, column_name in enumerate(columns):
-            parts += _draw_cell(cells.get((name, column_name)), left + size * column, y, size, height)
-    width = max(left + size * len(columns) + (130 if _header_height(columns) else 20), 620)
-    bottom = top + height * len(rows)
+            parts += _draw_cell(
+                cells.get((name, column_name)), left + cell_width * column, y, cell_width, cell_height
+            )
+    width = max(left + cell_width * len(columns) + (130 if _header_height(columns) else 20), 620)
+    bottom = top + cell_height * len(rows)
     parts += [_NAMES.format(left=left - 2, top=top, bottom=bottom), *names, "</g>"]
     for index, (shade, text) in enumerate(legend):
         x = left + 60 * index
@@ -190,9 +193,9 @@ def draw_grid(
 
 
 def draw_flow(columns: Sequence[Sequence[Sequence[str]]], *, title: str, caption: str) -> str:
-    """Draw a flow diagram: a column of boxes from top to bottom, beside the next column.
+    """Draw a flow diagram of columns of boxes.
 
-    The first column is drawn above the others, and each of the others starts below its last box.
+    The first column is on top. The other columns are side by side below the last box of the first.
 
     Args:
         columns: the boxes of each column; a box is its lines of text, the first of them larger.
@@ -264,7 +267,7 @@ def apply_theme(svg: str) -> str:
 
 
 def draw_bars(
-    groups: Mapping[str, Sequence[Bar]], raters: Mapping[str, float], *, title: str, caption: str
+    groups: Mapping[str, Sequence[Bar]], shade_by_rater: Mapping[str, float], *, title: str, caption: str
 ) -> str:
     """Draw grouped bars from 0 to 100 % with intervals: a group per task, a bar per rater.
 
@@ -272,41 +275,41 @@ def draw_bars(
 
     Args:
         groups: the bars of each group.
-        raters: the shade of each rater, from -1 to 1.
+        shade_by_rater: the shade of each rater, from -1 to 1.
         title: the text above the bars.
         caption: the text below the bars.
     """
     bar_width, gap, height, left = 16, 24, 240, 48
-    positions = {name: index for index, name in enumerate(raters)}
-    group_width = max(90, bar_width * len(raters))
+    positions = {name: index for index, name in enumerate(shade_by_rater)}
+    group_width = max(90, bar_width * len(shade_by_rater))
     width = max(620.0, left + (group_width + gap) * len(groups) + 20.0)
     parts: list[str] = []
 
     def y(share: float) -> float:
-        return _TOP + height * (1 - share)
+        return _HEADER_HEIGHT + height * (1 - share)
 
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         parts.append(f'<path class="axis" d="M{left} {y(tick):.1f}H{width - 12:.1f}"/>')
-        label = f'x="{left - 8}" y="{y(tick) + 4:.1f}" text-anchor="end"'
-        parts.append(f'<text class="soft" {label}>{tick * 100:g}</text>')
+        label_attributes = f'x="{left - 8}" y="{y(tick) + 4:.1f}" text-anchor="end"'
+        parts.append(f'<text class="soft" {label_attributes}>{tick * 100:g}</text>')
     x: float = left + gap / 2
     for name, bars in groups.items():
-        middle, start = x + group_width / 2, x + (group_width - bar_width * len(raters)) / 2
+        middle, start = x + group_width / 2, x + (group_width - bar_width * len(shade_by_rater)) / 2
         for bar in bars:
             bar_x = start + bar_width * positions[bar.rater]
-            parts += _draw_bar(bar, bar_x, bar_width, y, cell_colour(raters[bar.rater]))
+            parts += _draw_bar(bar, bar_x, bar_width, y, cell_colour(shade_by_rater[bar.rater]))
         parts.append(
             f'<text x="{middle:.1f}" y="{y(0) + 18:.1f}" text-anchor="middle">{_shorten(name)}</text>'
         )
         x += group_width + gap
     per_line = max(1, int((width - left) // 190))
-    for index, (name, shade) in enumerate(raters.items()):
+    for index, (name, shade) in enumerate(shade_by_rater.items()):
         legend_x, legend_y = left + 190 * (index % per_line), y(0) + 34 + 18 * (index // per_line)
         parts.append(
             f'<rect fill="{cell_colour(shade)}" x="{legend_x}" y="{legend_y:.1f}" width="12" height="12"/>'
             f'<text x="{legend_x + 18}" y="{legend_y + 10:.1f}">{_shorten(name)}</text>'
         )
-    bottom = y(0) + 34 + 18 * -(-len(raters) // per_line)
+    bottom = y(0) + 34 + 18 * -(-len(shade_by_rater) // per_line)
     return _build_svg(parts, width=width, bottom=bottom, title=title, caption=caption)
 
 
@@ -315,11 +318,11 @@ def _draw_bar(bar: Bar, x: float, width: float, y: Callable[[float], float], col
     if bar.estimate is None:
         return []
     top, middle = y(bar.estimate), x + width / 2
-    box = f'x="{x + 1:.1f}" y="{top:.1f}" width="{width - 2:.1f}" height="{y(0) - top:.1f}"'
+    rect_attributes = f'x="{x + 1:.1f}" y="{top:.1f}" width="{width - 2:.1f}" height="{y(0) - top:.1f}"'
     parts = [
         "<g>",
-        f"<title>{escape(bar.hint)}</title>",
-        f'<rect fill="{colour}" {box}/>',
+        f"<title>{escape(bar.tooltip)}</title>",
+        f'<rect fill="{colour}" {rect_attributes}/>',
     ]
     if bar.low is not None and bar.high is not None:
         whisker = f"M{middle:.1f} {y(bar.low):.1f}V{y(bar.high):.1f}"
@@ -360,7 +363,7 @@ def draw_panels(
     """
     panel_width, panel_height, panels_per_row = 200, 130, 4
     parts = []
-    for index, (name, rows) in enumerate(series.items()):
+    for index, (name, points) in enumerate(series.items()):
         left, top = (
             48 + (panel_width + 40) * (index % panels_per_row),
             70 + (panel_height + 86) * (index // panels_per_row),
@@ -377,7 +380,7 @@ def draw_panels(
             parts.append(
                 f'<text class="soft" x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{share * 100:g}</text>'
             )
-        parts += _draw_points(rows, left, top, panel_width, panel_height, kind=kind)
+        parts += _draw_points(points, left, top, panel_width, panel_height, kind=kind)
     lines = -(-len(series) // panels_per_row)
     width = 48 + (panel_width + 40) * min(panels_per_row, max(3, len(series)))
     return _build_svg(
@@ -386,26 +389,26 @@ def draw_panels(
 
 
 def _draw_points(
-    rows: Sequence[PanelPoint], left: int, top: int, panel_width: int, panel_height: int, *, kind: str
+    points: Sequence[PanelPoint], left: int, top: int, panel_width: int, panel_height: int, *, kind: str
 ) -> list[str]:
     parts, path = [], []
-    for index, row in enumerate(rows):
-        x = left + panel_width * (index + 0.5) / len(rows)
+    for index, point in enumerate(points):
+        x = left + panel_width * (index + 0.5) / len(points)
         text_attributes = f'class="soft" x="{x:.1f}" text-anchor="middle"'
-        parts.append(f'<text {text_attributes} y="{top + panel_height + 16}">{row.label}</text>')
-        for line, text in enumerate(row.lines):
+        parts.append(f'<text {text_attributes} y="{top + panel_height + 16}">{point.label}</text>')
+        for line, text in enumerate(point.lines):
             parts.append(
                 f'<text {text_attributes} y="{top + panel_height + 32 + 14 * line}"'
                 f' font-size="10">{text}</text>'
             )
-        if row.expected is not None:
-            half = panel_width / len(rows) * 0.4
-            level = top + panel_height * (1 - row.expected)
+        if point.expected is not None:
+            half = panel_width / len(points) * 0.4
+            level = top + panel_height * (1 - point.expected)
             segment = f"M{x - half:.1f} {level:.1f}h{2 * half:.1f}"
             parts.append(f'<path class="mean" stroke-width="1.5" d="{segment}"/>')
-        if row.estimate is None or row.low is None or row.high is None:
+        if point.estimate is None or point.low is None or point.high is None:
             continue
-        low, up, y = (top + panel_height * (1 - value) for value in (row.low, row.high, row.estimate))
+        low, up, y = (top + panel_height * (1 - value) for value in (point.low, point.high, point.estimate))
         path.append(f"{x:.1f} {y:.1f}")
         mark = _square_path if kind == "model" else _diamond_path
         parts.append(f'<path class="{kind}" stroke-width="1.5" d="M{x:.1f} {low:.1f}V{up:.1f}"/>')
@@ -414,22 +417,22 @@ def _draw_points(
     return [*([f'<path class="line" d="M{"L".join(path)}"/>'] if has_line else []), *parts]
 
 
-def _draw_cell(cell: GridCell | None, x: int, y: int, size: int, height: int) -> list[str]:
+def _draw_cell(cell: GridCell | None, x: int, y: int, width: int, height: int) -> list[str]:
     if cell is None:
         return []
-    box = f'x="{x}" y="{y}" width="{size - 2}" height="{height - 2}"'
+    rect_attributes = f'x="{x}" y="{y}" width="{width - 2}" height="{height - 2}"'
     fill, text_fill = (
         (GREY, ON_GREY) if cell.shade is None else (cell_colour(cell.shade), text_colour(cell.shade))
     )
-    rect = f'<rect fill="{fill}" {box}/>'
+    rect = f'<rect fill="{fill}" {rect_attributes}/>'
     first = y + (height - 2 - 15 * len(cell.lines)) / 2 + 12
     lines = [
-        f'<text style="fill:{text_fill}" x="{x + size / 2:.1f}" y="{first + 15 * index:.1f}"'
+        f'<text style="fill:{text_fill}" x="{x + width / 2:.1f}" y="{first + 15 * index:.1f}"'
         ' text-anchor="middle"'
         f' font-size="{13 if index == 0 and len(text) < 9 else 10}">{escape(text)}</text>'
         for index, text in enumerate(cell.lines)
     ]
-    return ["<g>", f"<title>{escape(cell.hint)}</title>", rect, *lines, "</g>"]
+    return ["<g>", f"<title>{escape(cell.tooltip)}</title>", rect, *lines, "</g>"]
 
 
 def _header_height(columns: Sequence[str]) -> int:

@@ -25,13 +25,13 @@ class CocoWriter(FormatWriter):
 
     name = "coco"
 
-    def __init__(self, folder: Path, *, files: Mapping[str, str]) -> None:
-        """``files`` has the paths of copied images by SHA-256.
+    def __init__(self, folder: Path, *, paths_by_sha256: Mapping[str, str]) -> None:
+        """``paths_by_sha256`` has the paths of copied images.
 
-        Other images keep the path of the question file.
+        Other images keep the path given in the question file.
         """
         super().__init__(folder, "boxes.coco.json")
-        self._paths = files
+        self._paths = paths_by_sha256
         self._images: dict[tuple[str, str], dict[str, Any]] = {}
         self._categories: dict[str, int] = {}
         self._annotations: list[dict[str, Any]] = []

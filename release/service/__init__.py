@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from release.service.inputs import list_releasable_batches
     from release.service.leak_check import find_dataset_leaks
-    from release.service.preview import preview_release, preview_version
+    from release.service.preview import compute_preview_cache_key, preview_release
     from release.service.recorded_releases import (
         ReleaseFile,
         compare_recorded_releases,
@@ -76,6 +76,7 @@ __all__ = [
     "choose_training_split",
     "compare_recorded_releases",
     "compare_releases",
+    "compute_preview_cache_key",
     "default_release_folder",
     "find_dataset_leaks",
     "find_release",
@@ -89,7 +90,6 @@ __all__ = [
     "list_training_data",
     "open_reportable_question",
     "preview_release",
-    "preview_version",
     "record_release",
     "record_training_data",
     "report_problem",

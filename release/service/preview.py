@@ -50,7 +50,7 @@ def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[
     return build_tally(db, counter, release_batches)
 
 
-def preview_version(
+def compute_preview_cache_key(
     db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None
 ) -> tuple[object, ...]:
     """Return a cache key that changes whenever the result of :func:`preview_release` may change.

@@ -62,14 +62,15 @@ class ReviewerAttention:
 class BatchAttention:
     """The attention of the reviewers of a batch: of all reviewers first, if there are several, then of each.
 
-    ``judged`` of the ``hidden`` questions have been judged. ``removed`` questions are not counted.
+    ``hidden_count`` is the number of hidden questions, of which ``judged_count`` have a verdict. Removed
+    questions are only counted in ``removed_count``.
     """
 
     batch: Batch
     plan: HiddenPlan | None
-    hidden: int
-    judged: int
-    removed: int
+    hidden_count: int
+    judged_count: int
+    removed_count: int
     reviewers: tuple[ReviewerAttention, ...]
 
 
@@ -89,17 +90,17 @@ def list_hidden_questions(db: Session, *, by: Person, batch: str) -> list[Listed
     names = build_display_names(list_people(db))
     return [
         ListedHiddenQuestion(
-            hidden=hidden_verdict.hidden,
-            person=names[hidden_verdict.hidden.person_id],
-            source_question_id=hidden_verdict.source_question_id,
-            state=hidden_verdict.state,
-            first_decision=hidden_verdict.source_verdict.decision if hidden_verdict.source_verdict else None,
-            decision=hidden_verdict.verdict.decision if hidden_verdict.verdict else None,
-            detection=classify_detection(hidden_verdict.hidden.fault, hidden_verdict.verdict)
-            if hidden_verdict.hidden.fault and hidden_verdict.verdict
+            hidden=judgement.hidden,
+            person=names[judgement.hidden.person_id],
+            source_question_id=judgement.source_question_id,
+            state=judgement.state,
+            first_decision=judgement.source_verdict.decision if judgement.source_verdict else None,
+            decision=judgement.verdict.decision if judgement.verdict else None,
+            detection=classify_detection(judgement.hidden.fault, judgement.verdict)
+            if judgement.hidden.fault and judgement.verdict
             else None,
         )
-        for hidden_verdict in load_hidden_judgements(db, batch_id=load_batch(db, name=batch).id)
+        for judgement in load_hidden_judgements(db, batch_id=load_batch(db, name=batch).id)
     ]
 
 
@@ -113,57 +114,55 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
     loaded_batch = load_batch(db, name=batch)
     hidden_set = hidden_storage.find_hidden_set(db, batch_id=loaded_batch.id)
     all_hidden = load_hidden_judgements(db, batch_id=loaded_batch.id)
-    counted = [hidden_verdict for hidden_verdict in all_hidden if hidden_verdict.hidden.is_counted]
+    counted = [judgement for judgement in all_hidden if judgement.hidden.is_counted]
     by_person: dict[int, list[HiddenJudgement]] = defaultdict(list)
-    for hidden_verdict in counted:
-        by_person[hidden_verdict.hidden.person_id].append(hidden_verdict)
+    for judgement in counted:
+        by_person[judgement.hidden.person_id].append(judgement)
     times = load_first_judgement_times(db, batch_id=loaded_batch.id)
     questions = dict(
         load_questions(
             db,
             question_ids=[
-                hidden_verdict.hidden.source_question_row_id
-                for hidden_verdict in counted
-                if hidden_verdict.source_verdict and hidden_verdict.verdict
+                judgement.hidden.source_question_row_id
+                for judgement in counted
+                if judgement.source_verdict and judgement.verdict
             ],
         )
     )
     pairs = {
-        person: [
+        person_id: [
             RepeatPair(
-                question=questions[hidden_verdict.hidden.source_question_row_id],
-                exam_row_id=hidden_verdict.exam_row_id,
-                first=hidden_verdict.source_verdict,
-                second=hidden_verdict.verdict,
+                question=questions[judgement.hidden.source_question_row_id],
+                exam_row_id=judgement.exam_row_id,
+                first=judgement.source_verdict,
+                second=judgement.verdict,
                 verdicts_between=_count_verdicts_between(
-                    times[person], hidden_verdict.source_verdict.given_at, hidden_verdict.verdict.given_at
+                    times[person_id], judgement.source_verdict.given_at, judgement.verdict.given_at
                 ),
             )
-            for hidden_verdict in person_verdicts
-            if hidden_verdict.hidden.kind is HiddenKind.REPEAT
-            and hidden_verdict.source_verdict
-            and hidden_verdict.verdict
+            for judgement in person_judgements
+            if judgement.hidden.kind is HiddenKind.REPEAT and judgement.source_verdict and judgement.verdict
         ]
-        for person, person_verdicts in by_person.items()
+        for person_id, person_judgements in by_person.items()
     }
     planted = {
-        person: [
+        person_id: [
             PlantedVerdict(
-                fault=hidden_verdict.hidden.fault,
-                exam_row_id=hidden_verdict.exam_row_id,
-                verdict=hidden_verdict.verdict,
+                fault=judgement.hidden.fault,
+                exam_row_id=judgement.exam_row_id,
+                verdict=judgement.verdict,
             )
-            for hidden_verdict in person_verdicts
-            if hidden_verdict.hidden.fault and hidden_verdict.verdict
+            for judgement in person_judgements
+            if judgement.hidden.fault and judgement.verdict
         ]
-        for person, person_verdicts in by_person.items()
+        for person_id, person_judgements in by_person.items()
     }
     names = build_display_names(list_people(db))
     reviewers = [
         _build_reviewer_attention(
-            names[person], person_verdicts, compute_attention(pairs[person], planted[person])
+            names[person_id], person_judgements, compute_attention(pairs[person_id], planted[person_id])
         )
-        for person, person_verdicts in sorted(by_person.items(), key=lambda item: names[item[0]])
+        for person_id, person_judgements in sorted(by_person.items(), key=lambda item: names[item[0]])
     ]
     if len(reviewers) > 1:
         overall = compute_attention(
@@ -174,21 +173,21 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
     return BatchAttention(
         batch=loaded_batch,
         plan=hidden_set.plan if hidden_set else None,
-        hidden=len(counted),
-        judged=sum(hidden_verdict.verdict is not None for hidden_verdict in counted),
-        removed=len(all_hidden) - len(counted),
+        hidden_count=len(counted),
+        judged_count=sum(judgement.verdict is not None for judgement in counted),
+        removed_count=len(all_hidden) - len(counted),
         reviewers=tuple(reviewers),
     )
 
 
 def _build_reviewer_attention(
-    person: str | None, hidden_verdicts: list[HiddenJudgement], attention: Attention
+    person: str | None, judgements: list[HiddenJudgement], attention: Attention
 ) -> ReviewerAttention:
-    repeats = sum(hidden_verdict.hidden.kind is HiddenKind.REPEAT for hidden_verdict in hidden_verdicts)
+    repeats = sum(judgement.hidden.kind is HiddenKind.REPEAT for judgement in judgements)
     return ReviewerAttention(
         person=person,
         repeat_count=repeats,
-        planted_count=len(hidden_verdicts) - repeats,
+        planted_count=len(judgements) - repeats,
         attention=attention,
     )
 

@@ -41,9 +41,9 @@ class DifficultyAgreement:
 def measure_difficulty(db: Session, *, by: Person, dataset: str) -> tuple[DifficultyAgreement, ...]:
     """Compare the stated difficulty and that of juries with the reviewers' rating.
 
-    The questions are those of the random batches of a dataset that have both. If reviewers of a question
-    rated it differently, the lower median counts. The interval is clustered by exam. Kappa describes the
-    judged questions; it is not weighted to the dataset.
+    For each source, only questions of random batches that have that difficulty and a reviewer's rating are
+    compared. If reviewers of a question rated it differently, the lower median counts. The interval is
+    clustered by exam. Kappa describes the judged questions; it is not weighted to the dataset.
 
     Args:
         db: a read-only session.
@@ -57,23 +57,25 @@ def measure_difficulty(db: Session, *, by: Person, dataset: str) -> tuple[Diffic
     try:
         data = load_sample_data(db, dataset=dataset, names=None)
     except Refused:  # no batch was drawn at random, so nothing is measured
-        nothing = AgreementEstimate(n=0, note="not measured yet")
-        return tuple(DifficultyAgreement(source=source, kappa=nothing) for source in DifficultySource)
+        missing_estimate = AgreementEstimate(n=0, note="not measured yet")
+        return tuple(
+            DifficultyAgreement(source=source, kappa=missing_estimate) for source in DifficultySource
+        )
     verdicts = data.judgements.latest_verdicts
-    chosen, exams = _find_chosen_tiers(verdicts)
-    tiers = load_jury_tiers(db, by=by, dataset=dataset, question_row_ids=chosen)
+    rated_tiers, exams = _compute_rated_tiers(verdicts)
+    tiers = load_jury_tiers(db, by=by, dataset=dataset, question_row_ids=rated_tiers)
     sources = {
         DifficultySource.STATED: _find_stated_tiers(data.drawn_columns),
         DifficultySource.JURY: {number: _TIERS.index(tier) for number, tier in tiers.items()},
     }
     return tuple(
-        DifficultyAgreement(source=source, kappa=_compute_kappa(chosen, tiers_of_source, exams))
+        DifficultyAgreement(source=source, kappa=_compute_kappa(rated_tiers, tiers_of_source, exams))
         for source, tiers_of_source in sources.items()
     )
 
 
-def _find_chosen_tiers(verdicts: LatestVerdicts) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the tier that reviewers chose and the exam, by question."""
+def _compute_rated_tiers(verdicts: LatestVerdicts) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the tier that reviewers rated and the exam, by question."""
     rows = verdicts.find_latest_rows(verdicts.tiers >= 0)
     by_question: dict[int, list[int]] = {}
     exams: dict[int, int] = {}
@@ -96,13 +98,13 @@ def _find_stated_tiers(columns: ReviewedQuestionColumns) -> dict[int, int]:
 
 
 def _compute_kappa(
-    chosen: Mapping[int, int], tiers: Mapping[int, int], exams: Mapping[int, int]
+    rated_tiers: Mapping[int, int], tiers: Mapping[int, int], exams: Mapping[int, int]
 ) -> AgreementEstimate:
-    numbers = [number for number in chosen if number in tiers]
+    numbers = [number for number in rated_tiers if number in tiers]
     if not numbers:
         return AgreementEstimate(n=0, note="not measured yet")
     estimate = kappa_interval(
-        np.array([chosen[number] for number in numbers], dtype=np.int64),
+        np.array([rated_tiers[number] for number in numbers], dtype=np.int64),
         np.array([tiers[number] for number in numbers], dtype=np.int64),
         weights=agreement_weights(len(_TIERS), Weights.QUADRATIC),
         clusters=np.array([exams[number] for number in numbers], dtype=np.int64),

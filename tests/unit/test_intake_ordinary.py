@@ -18,7 +18,7 @@ from intake.formats import native
 from intake.formats.native import NativeReader
 from intake.ordinary_records import build_ordinary_columns
 from intake.strict_json import decode_plain_lines
-from quality.structural_checks import check_question, has_certainly_no_problems
+from quality.structural_checks import certainly_has_no_problems, check_question
 
 ORDINARY_RECORD: dict[str, Any] = {
     "id": "q",
@@ -115,7 +115,7 @@ QUESTIONS = st.tuples(TEXTS, st.lists(TEXTS, min_size=3, max_size=5), TEXTS)
 @given(st.lists(QUESTIONS, min_size=1, max_size=4), st.lists(TEXTS, max_size=2), st.integers(0, 30))
 def test_texts_that_pass_the_quick_test_pass_all_checks(questions, labels, minimum):
     stems, options, explanations = zip(*questions, strict=True)
-    if not has_certainly_no_problems(stems, options, explanations, labels, minimum):
+    if not certainly_has_no_problems(stems, options, explanations, labels, minimum):
         return
     boxes = tuple(
         LabelledBox(radiograph="1", label=label, box=Box(x_min=0, y_min=0, x_max=1, y_max=1))

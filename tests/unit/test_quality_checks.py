@@ -21,12 +21,12 @@ from quality.question_checks import (
     row_to_checked_question,
 )
 from quality.structural_checks import (
+    certainly_has_no_problems,
     check_completeness,
     check_format,
     check_question,
     check_schema,
     check_types,
-    has_certainly_no_problems,
 )
 from records.questions import QUESTION_COLUMNS, question_to_columns
 
@@ -155,7 +155,7 @@ TEXTS = st.lists(PIECES, min_size=1, max_size=4).map("".join)
 )
 def test_questions_that_pass_the_quick_test_have_no_problem(stem, options, explanation, labels, minimum):
     boxes = tuple(make_box(label) for label in labels)
-    if has_certainly_no_problems([stem], [options], [explanation], labels, minimum):
+    if certainly_has_no_problems([stem], [options], [explanation], labels, minimum):
         checked_question = make_question(
             stem=stem, options=tuple(options), explanation=explanation, boxes=boxes
         )
@@ -164,7 +164,7 @@ def test_questions_that_pass_the_quick_test_have_no_problem(stem, options, expla
 
 def test_the_quick_test_passes_an_ordinary_question():
     ordinary = make_question()
-    assert has_certainly_no_problems(
+    assert certainly_has_no_problems(
         [ordinary.stem], [ordinary.options], [ordinary.explanation], ["left lower zone"], 20
     )
 

@@ -264,7 +264,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "release.report_problem": Action.REPORT_PROBLEMS,
     "release.search_reportable_questions": Action.REPORT_PROBLEMS,
     "release.preview_release": Action.MAKE_RELEASE,
-    "release.preview_version": Action.MAKE_RELEASE,
+    "release.compute_preview_cache_key": Action.MAKE_RELEASE,
     "release.record_release": Action.MAKE_RELEASE,
     "release.list_releasable_batches": Action.MAKE_RELEASE,
     "release.find_release_file": Action.MAKE_RELEASE,

@@ -32,7 +32,9 @@ def load_and_show_tally(person: Person, dataset: str, batches: tuple[str, ...]) 
     """Draw the number of released questions and return all counts; on an error, draw it and return None."""
     try:
         with read_only_session() as db:
-            version = release.preview_version(db, by=person, dataset=dataset, batches=batches or None)
+            version = release.compute_preview_cache_key(
+                db, by=person, dataset=dataset, batches=batches or None
+            )
         tally = _load_tally(dataset, batches, (str(current_workspace().home), *version), person)
     except DomainError as error:
         st.error(escape_markdown(str(error)))
@@ -86,7 +88,9 @@ def show_key_error_limit(
     limit = float(percent) / 100
     try:
         with read_only_session() as db:
-            version = release.preview_version(db, by=person, dataset=dataset, batches=batches or None)
+            version = release.compute_preview_cache_key(
+                db, by=person, dataset=dataset, batches=batches or None
+            )
         result_text = _load_key_error_check(
             dataset, batches, limit, (str(current_workspace().home), *version), person
         )
