@@ -53,19 +53,19 @@ def decide_tiers(*tiers, stated=Difficulty.HARD):
 
 
 @pytest.mark.parametrize("check", JURY_CHECKS)
-def test_the_shipped_criteria_have_items_with_the_allowed_answers(check):
+def test_the_shipped_prompts_have_criteria_with_the_allowed_answers(check):
     prompt = parse_prompt(read_shipped_prompt(check))
-    items = read_criteria(prompt)
+    criteria = read_criteria(prompt)
     assert prompt.name == name_prompt(check)
-    assert len(items) == {Check.CLINICAL_ALIGNMENT: 4, Check.DIFFICULTY: 1}.get(check, 3)
-    for item in items:
-        assert item.criterion.endswith(".")
-        assert f"{item.id}:" in prompt.user or check is Check.DIFFICULTY  # the criterion in full
+    assert len(criteria) == {Check.CLINICAL_ALIGNMENT: 4, Check.DIFFICULTY: 1}.get(check, 3)
+    for criterion in criteria:
+        assert criterion.criterion.endswith(".")
+        assert f"{criterion.id}:" in prompt.user or check is Check.DIFFICULTY  # the criterion in full
     for answer in list_allowed_answers(check):
         assert answer.value in prompt.system + prompt.user
 
 
-def test_a_judge_sees_no_key_where_the_item_is_about_people_who_do_not_see_it():
+def test_a_judge_sees_no_key_where_the_criterion_is_about_people_who_do_not_see_it():
     for check in JURY_CHECKS:
         body = json.dumps(
             build_request(
@@ -93,7 +93,7 @@ def test_the_judge_of_the_difficulty_does_not_see_the_stated_one():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('name = "jury-difficulty"', 'name = "mcq"', "is for no check by a jury"),
+        ('name = "jury-difficulty"', 'name = "mcq"', "is not the prompt of a jury check"),
         (
             '["easy", "medium", "hard", "insufficient evidence"]',
             '["easy", "hard"]',
@@ -110,7 +110,7 @@ def test_criteria_of_another_form_are_refused(old, new, message):
         read_criteria(parse_prompt(content.replace(old, new)))
 
 
-def test_a_reply_is_read_in_the_order_of_the_items():
+def test_a_reply_is_read_in_the_order_of_the_criteria():
     reply = json.dumps({"b_c": {"answer": "no", "reason": "r2"}, "a": {"reason": "r1", "answer": "yes"}})
     assert read_answers(reply, ITEMS) == ((CriterionAnswer.YES, CriterionAnswer.NO), ("r1", "r2"))
 
