@@ -1,4 +1,7 @@
-"""Services for the condition "paraphrased": stems are written by a model, tested, and then asked."""
+"""Services for the condition "paraphrased".
+
+A model rewrites the stems, the paraphrases are tested, and the evaluated model answers them.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +50,8 @@ def add_paraphrased_condition(db: Session, *, by: Person, name: str, now: dateti
     by_condition = {
         run.condition: run for run in evaluation_storage.list_runs(db, evaluation_id=evaluation.id)
     }
-    given = by_condition[Condition.AS_GIVEN]
-    evaluation_storage.lock_run(db, run_id=given.id)
+    as_given_run = by_condition[Condition.AS_GIVEN]
+    evaluation_storage.lock_run(db, run_id=as_given_run.id)
     by_condition = {
         run.condition: run for run in evaluation_storage.list_runs(db, evaluation_id=evaluation.id)
     }
@@ -69,39 +72,41 @@ def add_paraphrased_condition(db: Session, *, by: Person, name: str, now: dateti
         for custom_id, reply, _ in models.replay_run(db, by=by, name=name_paraphrase_run(name))
         if reply is not None
     }
-    cases = choose_paraphrased_cases(questions, evaluation_storage.load_cases(db, run_id=given.id), replies)
+    choice = choose_paraphrased_cases(
+        questions, evaluation_storage.load_cases(db, run_id=as_given_run.id), replies
+    )
     model_run_id: int | None = None
-    if cases.cases:
-        asked = models.load_run(db, by=by, name=given.model_run or "")
+    if choice.cases:
+        as_given_model_run = models.load_run(db, by=by, name=as_given_run.model_run or "")
         version = models.load_prompt(db, by=by, label=evaluation.prompt or "")
         model_run, _ = models.create_run(
             db,
             by=by,
             name=name_model_run(name, Condition.PARAPHRASED),
             stage=STAGE,
-            endpoint=asked.endpoint,
+            endpoint=as_given_model_run.endpoint,
             dataset=evaluation.dataset,
             requests=build_requests(
                 questions,
-                cases,
+                choice,
                 condition=Condition.PARAPHRASED,
                 prompt=parse_prompt(version.content),
                 size=evaluation.image_size,
             ),
             prompt=version,
-            budget=asked.budget,
+            budget=as_given_model_run.budget,
             now=now,
         )
         model_run_id = model_run.id
     add_run(
-        db, settings, evaluation.id, Condition.PARAPHRASED, cases, by=by, model_run_id=model_run_id, now=now
+        db, settings, evaluation.id, Condition.PARAPHRASED, choice, by=by, model_run_id=model_run_id, now=now
     )
     record_action(
         db,
         by=by,
         action="test paraphrases of evaluation",
         subject=f"evaluation {evaluation.id}",
-        new={"kept": len(cases.cases), **cases.excluded},
+        new={"kept": len(choice.cases), **choice.excluded},
         now=now,
     )
     by_condition = {

@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service.audit import record_action
+from domain.count_texts import count_text
 from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused
 from domain.evaluations import (
     AnsweredBy,
@@ -417,7 +418,9 @@ def _choose_all(
     }
     for condition, cases in chosen.items():
         if not cases.cases:
-            reasons = ", ".join(f"{count:,} {reason}" for reason, count in cases.excluded.items())
+            reasons = ", ".join(
+                f"{count_text(count, 'question')}: {reason}" for reason, count in cases.excluded.items()
+            )
             raise Refused(f"No question can be asked in the condition “{condition.value}”: {reasons}.")
     return chosen
 

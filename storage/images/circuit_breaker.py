@@ -17,7 +17,7 @@ class CircuitOpen(Exception):
     """The service was not called, because its last calls failed. It is tried again after ``seconds``."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"not called for another {seconds:.0f} seconds")
+        super().__init__(f"not called for another {seconds:.0f} s")
         self.seconds = seconds
 
 

@@ -101,8 +101,8 @@ def server(shared_server):
     return shared_server
 
 
-def open_copy(made, tmp_path, monkeypatch, server):
-    world = copy_evaluation_world(made, tmp_path / "home")
+def open_copy(template, tmp_path, monkeypatch, server):
+    world = copy_evaluation_world(template, tmp_path / "home")
     monkeypatch.setenv("OVERREAD_HOME", str(world.home))
     add_vision_endpoint(world.engine, server.url)
     return world
@@ -110,16 +110,16 @@ def open_copy(made, tmp_path, monkeypatch, server):
 
 @pytest.fixture
 def world(template, tmp_path, monkeypatch, server):
-    made = open_copy(template, tmp_path, monkeypatch, server)
-    yield made
-    made.engine.dispose()
+    world = open_copy(template, tmp_path, monkeypatch, server)
+    yield world
+    world.engine.dispose()
 
 
 @pytest.fixture
 def private_world(private_template, tmp_path, monkeypatch, server):
-    made = open_copy(private_template, tmp_path, monkeypatch, server)
-    yield made
-    made.engine.dispose()
+    world = open_copy(private_template, tmp_path, monkeypatch, server)
+    yield world
+    world.engine.dispose()
 
 
 def work(engine, name="qwen", **values):
@@ -153,24 +153,26 @@ def test_results_are_those_of_a_model_that_only_looks_at_the_images(finished):
     results = load_results(finished.engine)
     accuracy = {item.condition: item for item in results.accuracies}
     other_cases = cases_of(finished.engine, Condition.OTHER_IMAGE)
-    lucky = sum(key_of_exam(case.other_exam) == key_of_exam(exam_of(n)) for n, case in other_cases.items())
-    answer_a = sum(key_of_exam(exam_of(number)) == 0 for number in range(1, 13))
+    same_key_count = sum(
+        key_of_exam(case.other_exam) == key_of_exam(exam_of(n)) for n, case in other_cases.items()
+    )
+    key_a_count = sum(key_of_exam(exam_of(number)) == 0 for number in range(1, 13))
     assert {condition: item.correct for condition, item in accuracy.items()} == {
         Condition.AS_GIVEN: 12,
-        Condition.NO_IMAGE: answer_a,
-        Condition.OTHER_IMAGE: lucky,
+        Condition.NO_IMAGE: key_a_count,
+        Condition.OTHER_IMAGE: same_key_count,
         Condition.SHUFFLED: 12,
     }
     assert {(item.n, item.failed, item.missing) for item in accuracy.values()} == {(12, 0, 0)}
-    assert {item.text_only for item in accuracy.values()} == {answer_a / 12}
+    assert {item.text_only for item in accuracy.values()} == {key_a_count / 12}
     assert accuracy[Condition.AS_GIVEN].chance == pytest.approx(1 / 3)
     reliance = results.contrasts[0]
-    assert (reliance.name, reliance.difference) == ("image reliance", pytest.approx(1 - answer_a / 12))
+    assert (reliance.name, reliance.difference) == ("image reliance", pytest.approx(1 - key_a_count / 12))
     assert (results.consistencies[0].same, results.consistencies[0].n) == (12, 12)
     assert results.clusters == 6
 
 
-def test_another_patients_images_arrive_in_that_condition_only(finished):
+def test_images_of_other_patients_are_sent_only_in_the_other_image_condition(finished):
     cases = cases_of(finished.engine, Condition.OTHER_IMAGE)
     assert all(case.other_exam != exam_of(number) for number, case in cases.items())
     own_exams = [exam_of(number) for number in range(1, 13)]
@@ -243,13 +245,13 @@ def test_paraphrases_are_asked_if_they_keep_the_meaning(world, server):
         )
 
 
-def test_paraphrases_need_an_endpoint_and_the_stems_as_given(world):
+def test_paraphrased_condition_needs_an_endpoint(world):
     for conditions in ((Condition.AS_GIVEN, Condition.PARAPHRASED), (Condition.PARAPHRASED,)):
         with pytest.raises(InvalidValue, match="needs an endpoint that writes the paraphrases"):
             plan(world.engine, conditions=conditions)
 
 
-def test_a_budget_pauses_and_the_replies_so_far_are_answers(world):
+def test_a_reached_budget_pauses_the_run_and_keeps_its_answers(world):
     with unit_of_work(world.engine) as db:
         evaluations.plan_with_endpoint(
             db, by=BY, settings=make_settings(conditions=(Condition.AS_GIVEN,)), endpoint="vision",
@@ -274,7 +276,7 @@ def test_the_audit_trail_accounts_for_plans_and_answers(world):
         assert verify_audit(db, by=BY, workspace=workspace).faults == ()
 
 
-def test_pause_and_open(world):
+def test_a_paused_evaluation_can_be_resumed(world):
     plan(world.engine, conditions=(Condition.NO_IMAGE,))
     with unit_of_work(world.engine) as db:
         evaluations.pause_evaluation(db, by=BY, name="qwen", now=NOW)
@@ -299,10 +301,10 @@ def test_the_same_seed_gives_the_same_cases(world):
     assert load("qwen") != load("other seed")
 
 
-def test_a_dataset_whose_patient_is_the_same_has_no_other_patient(world):
+def test_a_dataset_of_one_patient_cannot_use_the_other_image_condition(world):
     with unit_of_work(world.engine) as db:
         db.execute(update(ExamRow).values(patient="P1"))
-    with pytest.raises(Refused, match="12 no other patient with the same views"):
+    with pytest.raises(Refused, match="12 questions: no other patient with the same views"):
         plan(world.engine)
 
 
@@ -320,7 +322,7 @@ def test_an_image_that_is_missing_excludes_its_questions(world):
     }
 
 
-def test_a_private_side_is_recorded_whenever_its_results_are_opened(private_world):
+def test_opening_results_of_the_private_split_is_recorded(private_world):
     engine = private_world.engine
     plan(engine, split=Split.PRIVATE, conditions=(Condition.NO_IMAGE,))
     work(engine)
@@ -333,7 +335,7 @@ def test_a_private_side_is_recorded_whenever_its_results_are_opened(private_worl
     assert entries.count("open results of private split") == 2
 
 
-def test_other_patients_are_drawn_on_the_same_side_only(private_world):
+def test_other_patients_are_drawn_from_the_same_split(private_world):
     plan(private_world.engine, conditions=(Condition.OTHER_IMAGE,))
     cases = cases_of(private_world.engine, Condition.OTHER_IMAGE)
     public = {exam_of(number) for number in cases}
@@ -352,7 +354,7 @@ REFUSED: dict[str, tuple[dict, type[Exception], str]] = {
 }
 
 
-def test_the_same_plan_twice_is_one(world):
+def test_planning_twice_returns_the_same_evaluation(world):
     assert plan(world.engine) == plan(world.engine)
 
 
@@ -368,13 +370,13 @@ def test_a_plan_is_refused_with_its_reason(world, name):
     ("changes", "field"),
     [({"name": " x"}, "name"), ({"conditions": ()}, "conditions"), ({"seed": -1}, "seed")],
 )
-def test_settings_name_the_wrong_field(changes, field):
+def test_the_error_names_the_invalid_setting(changes, field):
     with pytest.raises(InvalidValue) as caught:
         make_settings(**changes)
     assert caught.value.field == field
 
 
-def test_a_text_endpoint_takes_the_condition_without_image_only(world, server):
+def test_a_text_only_endpoint_accepts_only_the_no_image_condition(world, server):
     add_vision_endpoint(world.engine, server.url, accepts_images=False)
     with pytest.raises(Refused, match=r"does not accept images\. Choose only the condition “no image”"):
         plan(world.engine)
@@ -382,7 +384,7 @@ def test_a_text_endpoint_takes_the_condition_without_image_only(world, server):
     assert work(world.engine).is_finished
 
 
-def test_a_dataset_that_does_not_permit_the_endpoint_is_not_planned(world, server):
+def test_an_evaluation_is_refused_if_the_dataset_does_not_permit_the_endpoint(world, server):
     with unit_of_work(world.engine) as db:
         endpoint = models.load_endpoint(db, by=BY, name="vision")
         models.save_endpoint(
@@ -412,13 +414,13 @@ def test_a_prompt_without_the_options_is_refused(world):
             )
 
 
-def test_results_of_the_small_model_of_the_tests_say_what_they_are_worth(world, server):
+def test_results_of_the_test_model_are_labelled_as_such(world, server):
     add_vision_endpoint(world.engine, server.url, model=LOCAL_MODEL)
     evaluation = plan(world.engine)
     assert evaluations.describe_model(evaluation) == f"{LOCAL_MODEL} (path tested, quality not measured)"
 
 
-def test_files_of_the_small_model_of_the_tests_are_marked_too(world):
+def test_files_of_the_test_model_are_labelled_too(world):
     settings = make_settings(conditions=(Condition.NO_IMAGE,))
     with unit_of_work(world.engine) as db:
         evaluation = evaluations.plan_without_endpoint(
@@ -430,7 +432,7 @@ def test_files_of_the_small_model_of_the_tests_are_marked_too(world):
     assert model.name == f"{settings.name} (no image, path tested, quality not measured)"
 
 
-def test_a_plan_that_was_stored_without_the_mark_has_it(world, monkeypatch):
+def test_the_test_model_of_an_older_plan_is_labelled_when_loaded(world, monkeypatch):
     monkeypatch.setattr("evaluation.service.plans.is_test_model", lambda _: False)  # as in older versions
     settings = make_settings(conditions=(Condition.NO_IMAGE,))
     with unit_of_work(world.engine) as db:

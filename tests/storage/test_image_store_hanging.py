@@ -51,12 +51,12 @@ def test_server_that_sends_byte_by_byte_times_out(server):
         make_store(seconds=2).read(SHA256)
 
 
-@pytest.mark.parametrize("request_of", ["read", "contains", "remove", "check", "write"])
-def test_every_request_has_a_time_limit(server, request_of):
+@pytest.mark.parametrize("method", ["read", "contains", "remove", "check", "write"])
+def test_every_request_has_a_time_limit(server, method):
     server.behaviour = Behaviour.HANG
-    arguments = {"check": (), "write": (SHA256, CONTENT)}.get(request_of, (SHA256,))
+    arguments = {"check": (), "write": (SHA256, CONTENT)}.get(method, (SHA256,))
     with pytest.raises(NotNow):
-        getattr(make_store(seconds=0.5), request_of)(*arguments)
+        getattr(make_store(seconds=0.5), method)(*arguments)
 
 
 def test_open_circuit_sends_nothing_and_states_the_next_attempt(server):
@@ -126,5 +126,5 @@ def test_failed_call_after_the_pause_starts_another_pause():
     with pytest.raises(OSError, match="away"):
         breaker.call(fail)
     now = 120.0
-    with pytest.raises(CircuitOpen, match="another 1 seconds"):
+    with pytest.raises(CircuitOpen, match="another 1 s"):
         breaker.call(fail)
