@@ -63,7 +63,7 @@ def load_drawn_batches(
     return dataset_id, [
         DrawnBatch(
             batch=batch,
-            plan=batch_rows.plan_to_plain(batch.plan),
+            plan=batch_rows.plan_to_dict(batch.plan),
             draws=tuple(draw.strata for draw in draws.list_draws(db, batch_id=batch.id)),
             from_search=batch.id in search_batch_ids,
         )

@@ -189,7 +189,7 @@ def draw_batch(
     new = {
         "name": name,
         "dataset": draw_context.dataset_id,
-        "plan": batches.plan_to_plain(plan),
+        "plan": batches.plan_to_dict(plan),
         "draw": draw_context.draw_count + 1,
         "frame_after": draw_context.after,
         "frame_through": draw_context.through,
@@ -363,7 +363,7 @@ def _check_can_extend(batch: Batch, *, dataset: str, dataset_id: int, plan: Samp
         raise Refused(
             f"The batch {batch.name!r} does not belong to the dataset {dataset!r}. Choose another name."
         )
-    if batches.plan_to_plain(batch.plan) != batches.plan_to_plain(plan):
+    if batches.plan_to_dict(batch.plan) != batches.plan_to_dict(plan):
         raise Refused(
             f"The batch {batch.name!r} was drawn with a different plan ({describe_plan(batch.plan)}). Use "
             "that plan to add newly imported questions, or choose another name."

@@ -24,7 +24,7 @@ from domain.vocabulary import AnswerFormat
 from records.values import from_json, to_json
 from storage.rows.datasets import DatasetRow
 from storage.rows.studies import ExclusionRow, ProtocolRow, ReaderStudyRow, ReadingRow
-from storage.sampling.batches import plan_from_plain, plan_to_plain
+from storage.sampling.batches import plan_from_dict, plan_to_dict
 from storage.types import AnySelect
 
 
@@ -186,7 +186,7 @@ _CLINICAL_INFO_KEY = "told"
 def design_to_plain(design: StudyDesign) -> dict[str, Any]:
     """Return the design as plain JSON values."""
     return {
-        "plan": plan_to_plain(design.plan),
+        "plan": plan_to_dict(design.plan),
         "crossing": design.crossing.value,
         "arms": [{"name": arm.name, _CLINICAL_INFO_KEY: arm.clinical_info_shown} for arm in design.arms],
         "readers_per_case": design.readers_per_case,
@@ -206,7 +206,7 @@ def design_from_plain(plain: dict[str, Any]) -> StudyDesign:
     converted = {"plan", "crossing", "arms", "formats"}
     other_fields = {name: value for name, value in plain.items() if name not in converted}
     return StudyDesign(
-        plan=plan_from_plain(plain["plan"]),
+        plan=plan_from_dict(plain["plan"]),
         crossing=Crossing(plain["crossing"]),
         arms=tuple(
             Arm(name=arm["name"], clinical_info_shown=arm[_CLINICAL_INFO_KEY]) for arm in plain["arms"]

@@ -129,7 +129,7 @@ def add_batch(
         name=name,
         dataset_id=dataset_id,
         seed=plan.seed,
-        plan=to_json(plan_to_plain(plan)),
+        plan=to_json(plan_to_dict(plan)),
         **_settings_columns(settings),
         state=BatchState.OPEN.value,
         created_by=by,
@@ -210,7 +210,7 @@ def _combined_state(people: int | None, still_open: int | None, skipped: int | N
     return AssignmentState.SKIPPED.value if skipped else AssignmentState.DONE.value
 
 
-def plan_to_plain(plan: SamplingPlan) -> dict[str, Any]:
+def plan_to_dict(plan: SamplingPlan) -> dict[str, Any]:
     """Return the plan as plain JSON values. Two draws have the same plan if these values are equal."""
     return {
         "seed": plan.seed,
@@ -239,8 +239,8 @@ def plan_to_plain(plan: SamplingPlan) -> dict[str, Any]:
     }
 
 
-def plan_from_plain(plain: dict[str, Any]) -> SamplingPlan:
-    """Return the plan that :func:`plan_to_plain` converted."""
+def plan_from_dict(plain: dict[str, Any]) -> SamplingPlan:
+    """Return the plan that :func:`plan_to_dict` converted."""
     shares = plain["shares"].items()
     return SamplingPlan(
         seed=plain["seed"],
@@ -302,7 +302,7 @@ def batch_from_row(row: Any) -> Batch:  # noqa: ANN401 - a BatchRow, or a result
         id=row.id or 0,
         name=row.name,
         dataset_id=row.dataset_id,
-        plan=plan_from_plain(from_json(row.plan)),
+        plan=plan_from_dict(from_json(row.plan)),
         settings=BatchSettings(
             mode=Mode(row.mode),
             parts=FormScope(row.parts),

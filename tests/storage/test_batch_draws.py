@@ -21,7 +21,7 @@ from sampling.service import DrawResult, draw_batch, list_batch_questions, list_
 from storage.quality.problems import replace_problems
 from storage.rows.batches import BatchQuestionRow
 from storage.rows.datasets import QuestionRow
-from storage.sampling.batches import load_batch, plan_from_plain, plan_to_plain, save_settings, save_state
+from storage.sampling.batches import load_batch, plan_from_dict, plan_to_dict, save_settings, save_state
 from storage.sampling.draws import list_draws
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.sampling_frames import NOW, insert_questions, make_questions
@@ -82,7 +82,7 @@ def test_shuffled_rows_give_the_same_questions(sqlite_engine, postgres_engine):
 def test_draw_is_identical_on_every_machine(sqlite_engine):
     insert_questions(sqlite_engine, make_questions(100))
     draw(sqlite_engine)
-    # the lowest 3, 3 and 4 of the tiers, computed with Python's integers alone
+    # the 3, 3 and 4 lowest hashes per tier, computed independently in plain Python
     assert sorted(list_keys(sqlite_engine)) == [
         "q26",
         "q3",
@@ -117,7 +117,7 @@ def test_second_draw_without_new_questions_changes_nothing(engine):
     assert "No questions have been imported" in second_draw.notes[0]
 
 
-def test_questions_too_few_to_draw_stay_in_the_next_frame(engine):
+def test_questions_too_few_to_draw_are_carried_over_to_the_next_frame(engine):
     insert_questions(engine, make_questions(1000))
     draw(engine)
     insert_questions(engine, make_questions(4, first=1000))
@@ -274,7 +274,7 @@ def test_settings_given_at_the_draw_are_saved_and_can_change(engine):
     ],
 )
 def test_plan_survives_serialisation(plan):
-    assert plan_to_plain(plan_from_plain(plan_to_plain(plan))) == plan_to_plain(plan)
+    assert plan_to_dict(plan_from_dict(plan_to_dict(plan))) == plan_to_dict(plan)
 
 
 # ------------------------------------------------------------------------------- questions of no other batch
@@ -326,7 +326,7 @@ def test_exclusive_draw_ignores_batches_of_other_datasets(engine):
     assert draw(engine, plan=SamplingPlan(seed=7, per_1000=1000, exclude_drawn=True)).added == 10
 
 
-def test_plan_of_an_exclusive_draw_is_part_of_the_batch(engine):
+def test_exclusiveness_is_stored_in_the_plan(engine):
     insert_questions(engine, make_questions(30))
     draw(engine, plan=EXCLUSIVE)
     with read_only_session(engine) as db:
@@ -335,9 +335,9 @@ def test_plan_of_an_exclusive_draw_is_part_of_the_batch(engine):
         draw(engine, plan=SamplingPlan(seed=7, per_1000=None, n=40))
 
 
-def test_plans_of_earlier_batches_are_stored_as_before():
-    assert "not_drawn" not in plan_to_plain(PLAN)
-    assert plan_from_plain(plan_to_plain(EXCLUSIVE)).exclude_drawn
+def test_defaults_are_omitted_from_stored_plans():
+    assert "not_drawn" not in plan_to_dict(PLAN)
+    assert plan_from_dict(plan_to_dict(EXCLUSIVE)).exclude_drawn
 
 
 def test_two_exclusive_draws_at_the_same_time_share_no_question(postgres_engine):
@@ -399,7 +399,7 @@ def test_the_choice_of_checks_is_part_of_the_plan(engine):
         assert load_batch(db, name="b").plan.checks == (Check.FORMAT,)
     with pytest.raises(Refused, match="without problems of format"):
         draw(engine, plan=SamplingPlan(seed=7, per_1000=None, n=10))
-    assert "checks" not in plan_to_plain(PLAN)
+    assert "checks" not in plan_to_dict(PLAN)
 
 
 def test_a_dataset_in_which_every_question_has_a_problem_has_nothing_to_draw(engine):

@@ -31,7 +31,7 @@ from storage.rows.datasets import ExamRow
 from storage.rows.people import PersonRow
 from storage.rows.studies import ModelRow, PredictionRow, PredictionRunRow
 from storage.rows.verdicts import VerdictRow
-from storage.sampling.batches import load_batch, plan_to_plain
+from storage.sampling.batches import load_batch, plan_to_dict
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.sampling_frames import NOW, insert_questions, make_questions
 
@@ -217,7 +217,7 @@ def test_a_batch_with_the_seed_of_a_batch_by_risk_does_not_count(dataset):
     draw(dataset)
     draw(dataset, SamplingPlan(seed=2), "uniform")
     with unit_of_work(dataset) as db:  # as before such draws were refused
-        plan = to_json(plan_to_plain(SamplingPlan(seed=1)))
+        plan = to_json(plan_to_dict(SamplingPlan(seed=1)))
         db.execute(update(BatchRow).where(BatchRow.name == "uniform").values(seed=1, plan=plan))
     with read_only_session(dataset) as db:
         data = load_sample_data(db, dataset="demo", names=None)

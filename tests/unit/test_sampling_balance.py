@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from domain.batches import ExamBalance, SamplingPlan
 from domain.errors import InvalidValue, Refused
 from sampling.balance import ExamFindings, allocate_evenly, select_balanced_exams
-from storage.sampling.batches import plan_from_plain, plan_to_plain
+from storage.sampling.batches import plan_from_dict, plan_to_dict
 
 
 def make_exams(*groups: tuple[int, set[str]]) -> list[ExamFindings]:
@@ -63,8 +63,8 @@ def test_values_outside_their_range_are_refused(exams, share):
 
 def test_a_plan_with_a_balance_is_stored_and_loaded():
     plan = SamplingPlan(seed=1, per_1000=1000, balance=ExamBalance(exams=5, healthy_share=0.2))
-    assert plan_from_plain(plan_to_plain(plan)).balance == plan.balance
-    assert "balance" not in plan_to_plain(SamplingPlan(seed=1))
+    assert plan_from_dict(plan_to_dict(plan)).balance == plan.balance
+    assert "balance" not in plan_to_dict(SamplingPlan(seed=1))
 
 
 @given(st.dictionaries(st.text(max_size=3), st.integers(0, 50), max_size=8), st.integers(0, 300))

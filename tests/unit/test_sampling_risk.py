@@ -18,7 +18,7 @@ from sampling.risk import (
     compute_inclusion_probabilities,
     sort_for_review,
 )
-from storage.sampling.batches import plan_from_plain, plan_to_plain
+from storage.sampling.batches import plan_from_dict, plan_to_dict
 
 
 def solve(risks, n, share, available=None):
@@ -103,7 +103,7 @@ def test_a_plan_with_a_risk_design_survives_storage():
         seed=3,
         risk=RiskDesign(uniform_share=0.25, weights={RiskSource.CONTRADICTIONS: 2.0, RiskSource.KEY: 1.0}),
     )
-    assert plan_from_plain(plan_to_plain(plan)).risk == plan.risk
+    assert plan_from_dict(plan_to_dict(plan)).risk == plan.risk
 
 
 @pytest.mark.parametrize(
