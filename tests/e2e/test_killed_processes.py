@@ -23,7 +23,7 @@ def test_no_verdict_is_lost_when_the_app_is_killed(tmp_path: Path) -> None:
 
 
 def test_no_verdict_is_lost_when_postgres_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))  # the server's package warns where there is none
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))  # pgserver warns if this is not set
     with open_postgres_soak(tmp_path) as (workspace, server):
         outcome = kill_repeatedly(workspace, kills=1, reviewers=2, port=free_ports(1)[0], postgres=server)
     assert_nothing_lost(outcome, kills=1)

@@ -1,4 +1,4 @@
-"""From one question to the next: the response to a save contains it; the Streamlit script runs later."""
+"""The response to a save contains the next question; the Streamlit script runs later."""
 
 import re
 
@@ -19,7 +19,8 @@ from tests.storage.judgements import make_acceptance, save_verdict
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
-RATED = "4444yyh"
+RATING_KEYS = "4444yyh"
+REJECT_KEYS = "fcx"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,16 +29,16 @@ def world(app):
 
 
 class HeldWebSocket:
-    """The page's websocket. Messages to the browser can be held; if deaf, those to the server are dropped."""
+    """The page's websocket. It can hold messages to the browser, and drop those to the server."""
 
     def __init__(self, page):
-        self.is_held = self.is_deaf = False
+        self.is_held = self.drops_messages_to_server = False
         self.waiting = []
         page.route_web_socket("**/_stcore/stream", self._join)
 
     def _join(self, socket):
         server = socket.connect_to_server()
-        socket.on_message(lambda message: None if self.is_deaf else server.send(message))
+        socket.on_message(lambda message: None if self.drops_messages_to_server else server.send(message))
         self.send = socket.send
         server.on_message(
             lambda message: self.waiting.append(message) if self.is_held else self.send(message)
@@ -51,8 +52,8 @@ class HeldWebSocket:
 
 
 @pytest.fixture
-def open_held_question(signed_in, page):
-    """``open_held_question(number)``: that question in the plain editor, and the websocket of its page."""
+def open_question_with_held_websocket(signed_in, page):
+    """A function that opens a question by number; it returns the page and its websocket."""
 
     def open_at(question):
         websocket = HeldWebSocket(page)
@@ -61,20 +62,20 @@ def open_held_question(signed_in, page):
     return open_at
 
 
-def test_the_next_question_does_not_wait_for_the_pages_script(app, open_held_question):
-    page, websocket = open_held_question(1)
+def test_the_next_question_does_not_wait_for_the_pages_script(app, open_question_with_held_websocket):
+    page, websocket = open_question_with_held_websocket(1)
     websocket.is_held = True
-    press(page, RATED + "a")
+    press(page, RATING_KEYS + "a")
     wait_for_question(page, 2)
-    press(page, RATED + "a")
+    press(page, RATING_KEYS + "a")
     wait_for_question(page, 3)
     assert [len(load_verdicts(app, number)) for number in (1, 2, 3)] == [1, 1, 0]
 
 
-def test_late_script_run_keeps_the_question_and_the_input(app, open_held_question):
-    page, websocket = open_held_question(4)
+def test_late_script_run_keeps_the_question_and_the_input(app, open_question_with_held_websocket):
+    page, websocket = open_question_with_held_websocket(4)
     websocket.is_held = True
-    press(page, RATED + "a")
+    press(page, RATING_KEYS + "a")
     wait_for_question(page, 5)
     press(page, "55w")
     page.keyboard.type("typed before the script came")
@@ -96,10 +97,10 @@ def test_late_script_run_keeps_the_question_and_the_input(app, open_held_questio
     assert "and after" in load_drafts(app, 5)["form"]
 
 
-def test_reloading_at_once_keeps_the_shown_question(open_held_question):
-    page, websocket = open_held_question(6)
+def test_reloading_at_once_keeps_the_shown_question(open_question_with_held_websocket):
+    page, websocket = open_question_with_held_websocket(6)
     websocket.is_held = True
-    press(page, RATED + "a")
+    press(page, RATING_KEYS + "a")
     wait_for_question(page, 7)
     websocket.is_held = False
     page.reload()
@@ -107,32 +108,32 @@ def test_reloading_at_once_keeps_the_shown_question(open_held_question):
     expect(page.get_by_text("Your verdict of")).to_have_count(0)
 
 
-def test_late_response_to_an_earlier_step_keeps_the_address(open_held_question):
-    page, websocket = open_held_question(18)
+def test_late_response_to_an_earlier_step_keeps_the_address(open_question_with_held_websocket):
+    page, websocket = open_question_with_held_websocket(18)
     websocket.is_held = True
-    press(page, RATED + "a")
+    press(page, RATING_KEYS + "a")
     wait_for_question(page, 19)
     for _ in range(100):
         if any(b"question=19" in message for message in websocket.waiting):
             break
         page.wait_for_timeout(100)
-    websocket.is_deaf = True
-    press(page, RATED + "a")
+    websocket.drops_messages_to_server = True
+    press(page, RATING_KEYS + "a")
     wait_for_question(page, 20)
     websocket.release()
     page.wait_for_timeout(500)  # the old address arrives first; the form corrects it a little later
     page.wait_for_function("() => location.search.endsWith('question=20')")
     assert "radiograph 20?" in get_shown_stem(page)
-    websocket.is_deaf = False
+    websocket.drops_messages_to_server = False
     page.reload()
     wait_for_question(page, 20)
 
 
-def test_browser_back_opens_the_previous_question(open_held_question):
-    page, _wire = open_held_question(8)
-    press(page, RATED + "a")
+def test_browser_back_opens_the_previous_question(open_question_with_held_websocket):
+    page, _websocket = open_question_with_held_websocket(8)
+    press(page, RATING_KEYS + "a")
     wait_for_question(page, 9)
-    press(page, RATED + "a")
+    press(page, RATING_KEYS + "a")
     wait_for_question(page, 10)
     page.go_back()
     wait_for_question(page, 9)
@@ -143,26 +144,26 @@ def test_browser_back_opens_the_previous_question(open_held_question):
     wait_for_question(page, 9)
 
 
-def test_double_click_judges_only_the_question_on_screen(app, open_held_question):
-    page, _wire = open_held_question(12)
-    press(page, RATED)
+def test_double_click_judges_only_the_question_on_screen(app, open_question_with_held_websocket):
+    page, _websocket = open_question_with_held_websocket(12)
+    press(page, RATING_KEYS)
     expect(page.get_by_text("Draft saved")).to_be_visible()
     open_review(page, 11)
-    press(page, RATED)
+    press(page, RATING_KEYS)
     page.get_by_role("button", name="Accept", exact=True).dblclick()
     wait_for_question(page, 12)
     expect(page.get_by_text("Draft restored.")).to_be_visible()
     assert len(review_helpers.wait_for_verdicts(app, page, 11, 1)) == 1
-    page.keyboard.press("5")  # all ratings are given: a key that saves nothing
+    page.keyboard.press("5")  # All ratings are given, so this key saves nothing.
     expect(page.get_by_text("All ratings are given")).to_be_visible()
     assert load_verdicts(app, 12) == []
 
 
-def test_leaving_while_a_verdict_is_saved_stays_on_the_new_page(app, open_held_question):
-    page, _wire = open_held_question(13)
+def test_leaving_while_a_verdict_is_saved_stays_on_the_new_page(app, open_question_with_held_websocket):
+    page, _websocket = open_question_with_held_websocket(13)
     held_routes = []
     page.route("**/review/verdict", lambda route, _request: held_routes.append(route))
-    press(page, RATED + "a")
+    press(page, RATING_KEYS + "a")
     expect(page.get_by_text("Saving …")).to_be_visible()
     page.get_by_role("link", name="Home").click()
     expect(page.get_by_role("button", name="Accept", exact=True)).to_have_count(0)
@@ -172,8 +173,8 @@ def test_leaving_while_a_verdict_is_saved_stays_on_the_new_page(app, open_held_q
     assert "question=" not in page.url
 
 
-def test_arrow_keys_and_skipping_change_the_question(app, open_held_question):
-    page, websocket = open_held_question(15)
+def test_arrow_keys_and_skipping_change_the_question(app, open_question_with_held_websocket):
+    page, websocket = open_question_with_held_websocket(15)
     websocket.is_held = True
     page.keyboard.press("ArrowLeft")
     wait_for_question(page, 14)
@@ -185,39 +186,41 @@ def test_arrow_keys_and_skipping_change_the_question(app, open_held_question):
     assert review_helpers.load_skip_reasons(app, 15) == ["outside my specialty"]
 
 
-def test_page_reports_that_all_questions_are_judged(app, world, open_held_question):
+def test_page_reports_that_all_questions_are_judged(app, world, open_question_with_held_websocket):
     *others, last = [number for number in range(1, 25) if not load_verdicts(app, number)]
     for number in others:
         save_verdict(world, make_acceptance(world, question=number))
-    page, _wire = open_held_question(last)
-    press(page, RATED + "a")
+    page, _websocket = open_question_with_held_websocket(last)
+    press(page, RATING_KEYS + "a")
     expect(page.get_by_text("review complete")).to_be_visible()
 
 
-def test_the_last_verdicts_are_listed_and_one_click_or_key_returns_to_one(app, signed_in):
+def test_a_listed_verdict_can_be_reopened_by_click_or_key(app, signed_in):
     page = open_review(signed_in("remo"), 1)
     expect(page.locator(".recent")).to_have_count(0)
     for number in range(1, 13):
         wait_for_question(page, number)
-        press(page, RATED + ("fcx" if number == 12 else "a"))
+        press(page, RATING_KEYS + (REJECT_KEYS if number == 12 else "a"))
     wait_for_question(page, 13)
-    marks = page.get_by_role("list", name="Your last verdicts, newest first").get_by_role("button")
-    expect(marks).to_have_count(10)
-    expect(marks.first).to_have_accessible_name(re.compile(r"^last verdict: rejected at \d\d:\d\d:\d\d$"))
-    marks.nth(2).click()
+    verdict_buttons = page.get_by_role("list", name="Your last verdicts, newest first").get_by_role("button")
+    expect(verdict_buttons).to_have_count(10)
+    expect(verdict_buttons.first).to_have_accessible_name(
+        re.compile(r"^last verdict: rejected at \d\d:\d\d:\d\d$")
+    )
+    verdict_buttons.nth(2).click()
     wait_for_question(page, 10)
-    expect(marks.nth(2)).to_have_attribute("aria-current", "true")
+    expect(verdict_buttons.nth(2)).to_have_attribute("aria-current", "true")
     press(page, "j")
     wait_for_question(page, 11)
     page.keyboard.press("Shift+Y")
     press(page, "0")
     wait_for_question(page, 3)
-    press(page, "fcx")
+    press(page, REJECT_KEYS)
     page.wait_for_url("**/review?batch=*&question=13")
-    expect(marks.first).to_have_accessible_name(re.compile("^last verdict: rejected"))
+    expect(verdict_buttons.first).to_have_accessible_name(re.compile("^last verdict: rejected"))
     expect(page.locator(".recent .reject")).to_have_count(2)  # question 3 has moved to the front, once
     page.reload()
-    expect(marks).to_have_count(10)
+    expect(verdict_buttons).to_have_count(10)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1024, 768), (1440, 900)])

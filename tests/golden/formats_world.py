@@ -244,7 +244,7 @@ def make_released_world(
 
 
 def import_release_files(
-    template: Path, folder: Path, *files: Path, images: Path | None, form: str = "auto"
+    template: Path, folder: Path, *files: Path, images: Path | None, file_format: str = "auto"
 ) -> dict[str, Question]:
     """Import files of a release into an empty database, a copy of ``template`` in that folder."""
     shutil.copy(template, folder / "again.sqlite")
@@ -253,7 +253,7 @@ def import_release_files(
     for number, path in enumerate(files):
         with unit_of_work(engine) as db:
             import_questions(
-                db, by=command_line_person(), path=path, file_format=form, dataset="again", images=images,
+                db, by=command_line_person(), path=path, file_format=file_format, dataset="again", images=images,
                 workspace=workspace, now=NOW.replace(minute=number),
             )  # fmt: skip
     with read_only_session(engine) as db:

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.full
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("forms")
+    folder = tmp_path_factory.mktemp("formats")
     engine = make_engine(f"sqlite:///{folder}/overread.sqlite")
     upgrade(engine)
     yield make_formats_world(engine, folder)
@@ -49,9 +49,9 @@ def import_again(sqlite_template, world, tmp_path):
     """Import files of a release into an empty database, by default with the original images."""
 
     def import_files(
-        *files: Path, images: Path | None = world.images, form: str = "auto"
+        *files: Path, images: Path | None = world.images, file_format: str = "auto"
     ) -> dict[str, Question]:
-        return import_release_files(sqlite_template, tmp_path, *files, images=images, form=form)
+        return import_release_files(sqlite_template, tmp_path, *files, images=images, file_format=file_format)
 
     return import_files
 
@@ -93,7 +93,7 @@ def test_the_rexvqa_format_is_reimported_to_equal_questions(folder, import_again
         for key, question in world.gold.items()
         if question.format is AnswerFormat.SINGLE and not question.also_right
     }
-    assert import_again(folder / "rexvqa.json", images=folder, form="rexvqa") == expected
+    assert import_again(folder / "rexvqa.json", images=folder, file_format="rexvqa") == expected
     assert read_manifest(folder)["lacks"]["rexvqa"] == {
         "left out: not single choice": 3,
         "left out: several answers are right by themselves": 1,
@@ -107,7 +107,7 @@ def test_the_gemex_test_format_is_reimported_to_equal_questions(world, tmp_path,
     assert [path.stem for path in files] == [
         "closed_ended_questions", "multi_choice_questions", "open_ended_questions", "single_choice_questions",
     ]  # fmt: skip
-    reimported = import_again(*files, form="gemex")
+    reimported = import_again(*files, file_format="gemex")
     assert len(reimported) == 5
     for key, question in reimported.items():
         gold = world.gold[key.rsplit("-", 1)[1]]
@@ -120,10 +120,10 @@ def test_the_gemex_test_format_is_reimported_to_equal_questions(world, tmp_path,
         assert is_close(question, expected)
 
 
-@pytest.mark.parametrize("spelling", ["conversations.json", "conversations_paper.json"])
-def test_gemex_conversations_are_reimported_in_both_spellings(world, tmp_path, import_again, spelling):
+@pytest.mark.parametrize("layout", ["conversations.json", "conversations_paper.json"])
+def test_gemex_conversations_are_reimported_in_both_layouts(world, tmp_path, import_again, layout):
     world.write(tmp_path / "plain")
-    reimported = list(import_again(tmp_path / "plain" / "gemex" / spelling, form="gemex").values())
+    reimported = list(import_again(tmp_path / "plain" / "gemex" / layout, file_format="gemex").values())
     released = [world.gold[key] for key in ("q1", "q2", "q3", "q4", "q5")]
     assert len(reimported) == len(released)
     for question, gold in zip(reimported, released, strict=True):
@@ -242,7 +242,7 @@ def test_pydicom_reads_the_structured_report(folder, world):
     assert coded_values == [nodule, nodule, ["Radiographic anatomy", "Heart"]]
 
 
-def test_non_dicom_radiographs_are_excluded_from_reports(folder):
+def test_non_dicom_radiographs_have_no_structured_reports(folder):
     assert read_manifest(folder)["lacks"]["sr (radiographs)"] == {
         "left out: the image did not come as DICOM": 2
     }
@@ -292,7 +292,9 @@ def test_the_pictures_in_the_parquet_file_are_valid(folder):
         ),
     ],
 )
-def test_a_conversation_is_spelled_as_in_the_files_and_in_the_paper(world, tmp_path, name, human, assistant):
+def test_a_conversation_is_written_as_in_the_files_and_as_in_the_paper(
+    world, tmp_path, name, human, assistant
+):
     """600 x 500 pixels: scale 224 / 600, padding (224 - 500 x 224 / 600) / 2 = 18.67 at the left.
 
     x: 101.25 -> 56.47, 305 -> 132.53; y: 203.5 -> 75.97, 399.125 -> 149.01.
@@ -305,7 +307,7 @@ def test_a_conversation_is_spelled_as_in_the_files_and_in_the_paper(world, tmp_p
     assert [turn["value"] for turn in turns] == [human, assistant]
 
 
-def test_conversations_have_the_published_prompt_separately(sqlite_engine, tmp_path):
+def test_the_published_prompt_is_in_a_field_of_its_own(sqlite_engine, tmp_path):
     make_formats_world(sqlite_engine, tmp_path).write(tmp_path / "v1")
     records = json.loads((tmp_path / "v1" / "gemex" / "conversations_paper.json").read_text(encoding="utf-8"))
     closed = next(

@@ -193,13 +193,18 @@ def test_rexvqa_questions_are_equal(folder, world, sqlite_template, tmp_path):
     }
     assert json.loads(file.read_text("utf-8")).keys() == expected.keys()
     if expected:
-        assert import_release_files(sqlite_template, tmp_path, file, images=folder, form="rexvqa") == expected
+        assert (
+            import_release_files(sqlite_template, tmp_path, file, images=folder, file_format="rexvqa")
+            == expected
+        )
 
 
 def test_gemex_test_questions_are_equal(release_of_world, sqlite_template, tmp_path):
     world, folder = release_of_world
     files = sorted((folder / "gemex").glob("*_questions.jsonl"))
-    reimported = import_release_files(sqlite_template, tmp_path, *files, images=world.images, form="gemex")
+    reimported = import_release_files(
+        sqlite_template, tmp_path, *files, images=world.images, file_format="gemex"
+    )
     by_key = {}
     for key, question in reimported.items():
         by_key[key.removeprefix(f"{TYPES[question.format]}-")] = question
@@ -230,7 +235,7 @@ def test_conversations_are_equal(release_of_world, sqlite_template, tmp_path, na
         human = record["conversations"][0]["value"]
         assert human.startswith(beginning)
         assert human.removeprefix(beginning).strip() == human.removeprefix(beginning)
-    reimported = import_release_files(sqlite_template, tmp_path, file, images=None, form="gemex-train")
+    reimported = import_release_files(sqlite_template, tmp_path, file, images=None, file_format="gemex-train")
     assert len(reimported) == len(world.gold)
     for question, gold in zip(reimported.values(), world.gold.values(), strict=True):
         expected_boxes = [

@@ -77,7 +77,7 @@ def test_native_questions_are_equal(folder, world, sqlite_template, tmp_path):
 
 def test_gemex_test_questions_have_the_same_boxes(folder, world, sqlite_template, tmp_path):
     files = sorted((folder / "gemex").glob("*_questions.jsonl"))
-    read = import_release_files(sqlite_template, tmp_path, *files, images=None, form="gemex")
+    read = import_release_files(sqlite_template, tmp_path, *files, images=None, file_format="gemex")
     assert {key: (question.stem, question.answer, to_boxes(question)) for key, question in read.items()} == {
         f"{TYPES[question.format]}-{key}": (question.stem, question.answer, to_boxes(question))
         for key, question in world.gold.items()
@@ -86,7 +86,9 @@ def test_gemex_test_questions_have_the_same_boxes(folder, world, sqlite_template
 
 def test_conversations_have_the_boxes_as_whole_numbers(folder, world, sqlite_template, tmp_path):
     file = folder / "gemex" / "conversations.json"
-    read = import_release_files(sqlite_template, tmp_path, file, images=None, form="gemex-train").values()
+    read = import_release_files(
+        sqlite_template, tmp_path, file, images=None, file_format="gemex-train"
+    ).values()
     rounded = [
         [
             ("", tuple(min(round(value), 224) for value in corners), grid)

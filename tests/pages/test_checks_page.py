@@ -1,4 +1,4 @@
-"""The page Checks: counts with n, by check and field, the run as a job, and the question of each example."""
+"""The page Checks: counts by check and field, running the checks, and opening an example."""
 
 from pathlib import Path
 

@@ -32,12 +32,12 @@ def open_as_coordinator(sign_in_as, run_page):
     return run
 
 
-def test_without_a_sample_the_page_leads_to_drawing_one(workspace, sign_in_as, open_page):
+def test_without_a_sample_the_page_says_so(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
     assert "No random sample yet" in get_text(open_page(ESTIMATES))
 
 
-def test_a_drawn_batch_without_a_verdict_leads_to_assigning_it(workspace, sign_in_as, open_page):
+def test_without_verdicts_the_page_says_so(workspace, sign_in_as, open_page):
     make_world(workspace)
     sign_in_as("cora", Role.COORDINATOR)
     page = get_text(open_page(ESTIMATES))
@@ -56,14 +56,14 @@ def test_three_judged_questions_are_shown_with_their_intervals(workspace, open_a
     assert "95 %" in get_text(page)
 
 
-def test_a_reviewer_gets_neither_page(workspace, sign_in_as, run_page):
+def test_a_reviewer_cannot_open_estimates_or_statistics(workspace, sign_in_as, run_page):
     make_world(workspace)
     sign_in_as("ruth", Role.REVIEWER)
     for page in (ESTIMATES, STATISTICS):
         assert "Page not found." in get_text(run_page(page))
 
 
-def test_statistics_without_a_question_lead_to_the_import(workspace, sign_in_as, open_page):
+def test_statistics_without_questions_say_so(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
     assert "No questions yet" in get_text(open_page(STATISTICS))
 
@@ -73,7 +73,7 @@ def test_statistics_count_questions_and_exams(workspace, open_as_coordinator):
     assert "12 questions of 6 exams" in get_text(open_as_coordinator(STATISTICS))
 
 
-def test_the_browse_page_asks_for_a_search_before_it_applies_anything(workspace, open_as_coordinator):
+def test_bulk_actions_require_a_search(workspace, open_as_coordinator):
     world = make_world(workspace)
     with unit_of_work(workspace) as db:
         index_questions(db)

@@ -1,4 +1,4 @@
-"""Attacks on the tables and on the trail, by SQL behind the app's back; verification names each change."""
+"""Changes of tables and of the audit trail with direct SQL; verification names each change."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from tests.storage.worlds import NOW, World, make_world
 pytestmark = pytest.mark.full
 
 BY = command_line_person()
-GIVEN = NOW + timedelta(minutes=1)
+VERDICT_TIME = NOW + timedelta(minutes=1)
 LATER = NOW + timedelta(days=1)
 
 
@@ -56,12 +56,14 @@ def take_checkpoint(
     engine: Engine, workspace: Workspace, *, deposits: Deposits | None = None, reason: str = ""
 ) -> None:
     with read_only_session(engine) as db:
-        measured = verify_and_write_digests(db, by=BY, workspace=workspace, deposits=deposits)
+        verification = verify_and_write_digests(db, by=BY, workspace=workspace, deposits=deposits)
     with unit_of_work(engine) as db:
-        record_checkpoint(db, by=BY, measured=measured, workspace=workspace, accept_because=reason, now=LATER)
+        record_checkpoint(
+            db, by=BY, measured=verification, workspace=workspace, accept_because=reason, now=LATER
+        )
 
 
-def verified(engine: Engine, workspace: Workspace, **options: Any) -> AuditCheck:
+def verify(engine: Engine, workspace: Workspace, **options: Any) -> AuditCheck:
     with read_only_session(engine) as db:
         return verify_audit(db, by=BY, workspace=workspace, **options)
 
@@ -91,7 +93,7 @@ def first_key(connection: Connection, table: str) -> tuple[tuple[object, ...], s
 def editable_column(connection: Connection, table: str) -> tuple[str, str]:
     """A column outside the key, with an SQL expression that changes its value."""
     [shape] = inspect_tables(connection, include={table})
-    references = (
+    excluded_columns = (
         {name for key in metadata.tables[table].foreign_keys for name in [key.parent.name]}
         | set(shape.key)
         | set(COVERED[table].not_compared)
@@ -102,13 +104,13 @@ def editable_column(connection: Connection, table: str) -> tuple[str, str]:
     }  # fmt: skip
     for kind in ("text", "real", "integer", "boolean", "time"):
         for name, actual in shape.columns.items():
-            if actual == kind and name not in references:
+            if actual == kind and name not in excluded_columns:
                 return name, changes[kind].format(f'"{name}"')
     return "", ""
 
 
 @pytest.fixture(scope="module")
-def full(request, sqlite_template, tmp_path_factory):
+def full_workspace(request, sqlite_template, tmp_path_factory):
     """A workspace with rows in every table on SQLite, and a checkpoint."""
     folder = tmp_path_factory.mktemp("attacked")
     shutil.copyfile(sqlite_template, folder / "overread.sqlite")
@@ -119,7 +121,7 @@ def full(request, sqlite_template, tmp_path_factory):
     engine.dispose()
 
 
-def verified_after(engine: Engine, workspace: Workspace, *statements: str) -> AuditCheck:
+def verify_after(engine: Engine, workspace: Workspace, *statements: str) -> AuditCheck:
     """The result of verification after the statements, which are rolled back."""
     with engine.connect() as connection:
         if connection.dialect.name == "sqlite":
@@ -133,53 +135,51 @@ def verified_after(engine: Engine, workspace: Workspace, *statements: str) -> Au
     return result
 
 
-def test_the_list_names_every_table_once():
+def test_every_table_is_either_covered_or_not_covered():
     assert set(COVERED) | set(NOT_COVERED) == set(metadata.tables)
     assert not set(COVERED) & set(NOT_COVERED)
 
 
-def test_a_workspace_with_rows_everywhere_agrees_with_its_checkpoint(full):
-    engine, workspace = full
-    assert verified(engine, workspace).faults == ()
+def test_a_workspace_with_rows_everywhere_agrees_with_its_checkpoint(full_workspace):
+    engine, workspace = full_workspace
+    assert verify(engine, workspace).faults == ()
 
 
 @pytest.mark.parametrize("table", sorted(COVERED))
-def test_the_message_names_an_edited_row_with_its_column(full, table):
-    engine, workspace = full
+def test_the_message_names_an_edited_row_with_its_column(full_workspace, table):
+    engine, workspace = full_workspace
     with engine.connect() as connection:
         key, condition = first_key(connection, table)
         column, change = editable_column(connection, table)
     if not column:  # all columns are the key, or refer to other rows: such a row is replaced, not edited
         assert table in ("adjudicator", "applied_question", "leaderboard_member", "person_role")
         return
-    result = verified_after(
-        engine, workspace, f'UPDATE "{table}" SET "{column}" = {change} WHERE {condition}'
-    )
+    result = verify_after(engine, workspace, f'UPDATE "{table}" SET "{column}" = {change} WHERE {condition}')
     row = f"table {table}, row {' / '.join(map(str, key))}: {column} changed"
     assert any(row in fault for fault in result.faults), result.faults
 
 
 @pytest.mark.parametrize("table", sorted(COVERED))
-def test_the_message_names_a_deleted_row(full, table):
-    engine, workspace = full
+def test_the_message_names_a_deleted_row(full_workspace, table):
+    engine, workspace = full_workspace
     with engine.connect() as connection:
         key, condition = first_key(connection, table)
-    result = verified_after(engine, workspace, f'DELETE FROM "{table}" WHERE {condition}')
+    result = verify_after(engine, workspace, f'DELETE FROM "{table}" WHERE {condition}')
     row = f"table {table}, row {' / '.join(map(str, key))}: deleted"
     assert any(row in fault for fault in result.faults), result.faults
 
 
-def test_the_message_names_a_role_that_was_inserted(full):
-    engine, workspace = full
+def test_the_message_names_a_role_that_was_inserted(full_workspace):
+    engine, workspace = full_workspace
     with engine.connect() as connection:
         person = connection.exec_driver_sql("SELECT id FROM person WHERE name = 'ruth'").scalar_one()
     statement = f"INSERT INTO person_role (person_id, role) VALUES ({person}, '{Role.ADMIN}')"
-    result = verified_after(engine, workspace, statement)
+    result = verify_after(engine, workspace, statement)
     assert any(f"table person_role, row {person} / admin: added" in fault for fault in result.faults)
 
 
-def test_what_the_services_change_after_a_checkpoint_is_accounted_for(engine, tmp_path, monkeypatch):
-    """The rows that the world inserts directly come before the checkpoint, those of the services after it."""
+def test_changes_by_services_after_a_checkpoint_are_no_faults(engine, tmp_path, monkeypatch):
+    """Rows that the world inserts directly precede the checkpoint; services add rows after it."""
 
     def add_images_then_take_checkpoint(engine: Engine, home: Path) -> Workspace:
         workspace = add_images(engine, home)
@@ -190,27 +190,27 @@ def test_what_the_services_change_after_a_checkpoint_is_accounted_for(engine, tm
     workspace = fill_every_table(engine, tmp_path / "home")
     with read_only_session(engine) as db:
         assert find_last_checkpoint(db) is not None
-    assert verified(engine, workspace).faults == ()
+    assert verify(engine, workspace).faults == ()
 
 
 def test_the_message_names_a_dropped_trigger(world, tmp_path):
     with world.engine.begin() as connection:
         on_table = "" if world.engine.dialect.name == "sqlite" else " ON verdict"
         connection.exec_driver_sql(f"DROP TRIGGER verdict_no_update{on_table}")
-    result = verified(world.engine, make_workspace(world.engine, tmp_path / "home"))
+    result = verify(world.engine, make_workspace(world.engine, tmp_path / "home"))
     assert result.faults == ("In the database, trigger verdict_no_update is missing on verdict.",)
 
 
 @pytest.fixture
 def world(engine: Engine) -> World:
-    made = make_world(engine, assigned_to=["ruth"])
-    save_verdict(made, make_acceptance(made, question=1))
-    save_verdict(made, make_acceptance(made, question=2))
-    return made
+    world = make_world(engine, assigned_to=["ruth"])
+    save_verdict(world, make_acceptance(world, question=1))
+    save_verdict(world, make_acceptance(world, question=2))
+    return world
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
+def deposit_folder(tmp_path, monkeypatch):
     """A folder for deposits outside the workspace."""
     folder = tmp_path / "elsewhere"
     folder.mkdir()
@@ -225,7 +225,7 @@ def deposit(engine: Engine, deposits: Deposits) -> None:
 
 
 def rehash(engine: Engine, *, change: str) -> None:
-    """Rewrite the whole chain after a change of the entries, as anybody with the database can."""
+    """Rewrite the whole chain after a change of the entries, as anybody who can write to the database can."""
     attack(engine, change)
     with read_only_session(engine) as db:
         entries = list(iterate_entries(db))
@@ -240,28 +240,28 @@ def rehash(engine: Engine, *, change: str) -> None:
     attack(engine, *statements)
 
 
-REHASH = "UPDATE audit_entry SET why = 'forged' WHERE number = 1"
+FORGE_FIRST_ENTRY = "UPDATE audit_entry SET why = 'forged' WHERE number = 1"
 
 
-def test_a_rewritten_chain_passes_only_as_unanchored(world, tmp_path):
+def test_a_rewritten_chain_without_a_deposit_is_reported_as_unanchored(world, tmp_path):
     workspace = make_workspace(world.engine, tmp_path / "home")
-    rehash(world.engine, change=REHASH)
-    result = verified(world.engine, workspace)
+    rehash(world.engine, change=FORGE_FIRST_ENTRY)
+    result = verify(world.engine, workspace)
     assert result.faults == ()
-    assert (result.anchored_at, result.unanchored_since) == (None, GIVEN)
+    assert (result.anchored_at, result.unanchored_since) == (None, VERDICT_TIME)
 
 
-def test_a_rewritten_chain_contradicts_a_deposit(world, tmp_path, place):
+def test_a_rewritten_chain_contradicts_a_deposit(world, tmp_path, deposit_folder):
     workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
     deposit(world.engine, deposits)
-    assert verified(world.engine, workspace, deposits=deposits).unanchored_since is None
-    rehash(world.engine, change=REHASH)
-    [fault] = verified(world.engine, workspace, deposits=deposits).faults
+    assert verify(world.engine, workspace, deposits=deposits).unanchored_since is None
+    rehash(world.engine, change=FORGE_FIRST_ENTRY)
+    [fault] = verify(world.engine, workspace, deposits=deposits).faults
     assert "has another hash for entry 2: this entry or an earlier one was rewritten" in fault
 
 
-def test_entries_taken_away_at_the_end_contradict_a_deposit(world, tmp_path, place):
+def test_deleted_last_entries_are_detected_by_a_deposit(world, tmp_path, deposit_folder):
     workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
     deposit(world.engine, deposits)
@@ -270,63 +270,65 @@ def test_entries_taken_away_at_the_end_contradict_a_deposit(world, tmp_path, pla
         "DELETE FROM audit_entry WHERE number = 2",
         f"DELETE FROM verdict WHERE question_id = {world.questions[1]}",
     )
-    result = verified(world.engine, workspace, deposits=deposits)
+    result = verify(world.engine, workspace, deposits=deposits)
     assert any("Entry 2 of the deposit" in fault and "missing" in fault for fault in result.faults)
 
 
-def test_entries_after_a_deposit_are_unanchored(world, tmp_path, place):
+def test_entries_after_a_deposit_are_unanchored(world, tmp_path, deposit_folder):
     workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
     deposit(world.engine, deposits)
     with unit_of_work(world.engine) as db:
         review.close_batch(db, by=world.people["cora"], batch="first", now=LATER)
-    result = verified(world.engine, workspace, deposits=deposits)
-    assert (result.faults, result.anchored_at, result.unanchored_since) == ((), GIVEN, LATER)
+    result = verify(world.engine, workspace, deposits=deposits)
+    assert (result.faults, result.anchored_at, result.unanchored_since) == ((), VERDICT_TIME, LATER)
 
 
 @pytest.fixture
-def key(tmp_path, monkeypatch):
+def signing_key(tmp_path, monkeypatch):
     path = tmp_path / "audit.pem"
 
-    def make() -> None:
+    def generate() -> None:
         pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         path.write_bytes(pem)
 
-    make()
+    generate()
     monkeypatch.setenv("OVERREAD_AUDIT_KEY", str(path))
-    return make
+    return generate
 
 
-def test_a_forged_deposit_has_no_signature_of_the_key(world, tmp_path, place, key, monkeypatch):
-    """The attacker rewrites the chain and the deposits, but has not got the key."""
+def test_a_forged_deposit_is_not_signed_with_the_key(
+    world, tmp_path, deposit_folder, signing_key, monkeypatch
+):
+    """The attacker rewrites the chain and the deposits, but does not have the key."""
     workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
     deposit(world.engine, deposits)
-    assert verified(world.engine, workspace, deposits=deposits).faults == ()
-    rehash(world.engine, change=REHASH)
-    for path in place.iterdir():
+    assert verify(world.engine, workspace, deposits=deposits).faults == ()
+    rehash(world.engine, change=FORGE_FIRST_ENTRY)
+    for path in deposit_folder.iterdir():
         path.unlink()
     monkeypatch.delenv("OVERREAD_AUDIT_KEY")
     deposit(world.engine, current_deposits(workspace))
-    [fault] = verified(world.engine, workspace, deposits=deposits).faults
+    [fault] = verify(world.engine, workspace, deposits=deposits).faults
     assert "cannot be trusted: it is not signed." in fault
 
 
-def test_place_and_key_inside_the_workspace_are_refused(world, tmp_path, monkeypatch):
+def test_a_deposit_folder_inside_the_workspace_is_refused(world, tmp_path, monkeypatch):
     workspace = make_workspace(world.engine, tmp_path / "home")
     monkeypatch.setenv("OVERREAD_AUDIT_DEPOSIT", str(workspace.home / "heads"))
     with pytest.raises(InvalidValue, match="inside the workspace"):
         current_deposits(workspace)
 
 
-def test_no_checkpoint_covers_up_a_change_until_somebody_accepts_it(world, tmp_path):
+def test_a_checkpoint_after_an_unexplained_change_requires_a_reason(world, tmp_path):
     workspace = make_workspace(world.engine, tmp_path / "home")
     take_checkpoint(world.engine, workspace)
     attack(world.engine, f"UPDATE question SET answer = 'forged' WHERE id = {world.questions[3]}")
     with pytest.raises(Refused, match=r"table question, row \d+: answer changed"):
         take_checkpoint(world.engine, workspace)
     take_checkpoint(world.engine, workspace, reason="key repaired by hand")
-    assert verified(world.engine, workspace).faults == ()
+    assert verify(world.engine, workspace).faults == ()
     with read_only_session(world.engine) as db:
         *_, last = iterate_entries(db)
     assert (last.reason, "answer changed" in last.old) == ("key repaired by hand", True)
@@ -339,32 +341,34 @@ def test_the_message_names_digests_that_were_altered_or_removed(world, tmp_path)
         path = digest_path(workspace, find_last_checkpoint(db).digests)
     content = path.read_bytes()
     path.write_bytes(content[:-20])
-    assert "cannot be read" in verified(world.engine, workspace).fault
+    assert "cannot be read" in verify(world.engine, workspace).fault
     path.unlink()
-    assert "is missing" in verified(world.engine, workspace).fault
+    assert "is missing" in verify(world.engine, workspace).fault
     path.write_bytes(content)
-    assert verified(world.engine, workspace).faults == ()
+    assert verify(world.engine, workspace).faults == ()
 
 
 @pytest.fixture
-def commands(monkeypatch, sqlite_engine, tmp_path) -> Engine:
-    """The workspace that the commands use."""
+def command_engine(monkeypatch, sqlite_engine, tmp_path) -> Engine:
+    """The database of the workspace that the commands use."""
     monkeypatch.setenv("OVERREAD_DATABASE_URL", str(sqlite_engine.url))
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "home"))
     return sqlite_engine
 
 
-def test_the_command_verifies_deposits_and_lists_every_change(commands, place, key, capsys):
-    world = make_world(commands, assigned_to=["ruth"])
+def test_the_command_verifies_deposits_and_lists_every_change(
+    command_engine, deposit_folder, signing_key, capsys
+):
+    world = make_world(command_engine, assigned_to=["ruth"])
     save_verdict(world, make_acceptance(world, question=1))
     assert main(["audit", "verify"]) == 0
     assert "Unanchored since 2026-03-02 09:01:00 UTC, the first entry" in capsys.readouterr().out
     assert main(["audit", "checkpoint"]) == 0
-    assert len(list(place.iterdir())) == 1
+    assert len(list(deposit_folder.iterdir())) == 1
     assert main(["audit", "verify"]) == 0
     assert capsys.readouterr().out.splitlines()[-3].startswith("The audit trail is intact: 2 entries")
     attack(
-        commands,
+        command_engine,
         "UPDATE question SET answer = 'forged' WHERE id = 2",
         "UPDATE person SET display_name = 'Somebody' WHERE name = 'ruth'",
     )
@@ -393,13 +397,13 @@ def locked_bucket(monkeypatch):
 def test_deposits_in_a_bucket_are_locked(locked_bucket, tmp_path, world):
     workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
-    assert verified(world.engine, workspace, deposits=deposits).anchored_at is None
+    assert verify(world.engine, workspace, deposits=deposits).anchored_at is None
     name = deposits.add(number=2, head=newest_hash(world.engine), now=datetime.now(UTC))
-    assert verified(world.engine, workspace, deposits=deposits).unanchored_since is None
+    assert verify(world.engine, workspace, deposits=deposits).unanchored_since is None
     stored = locked_bucket.call_s3("head_object", Bucket="locked", Key=f"heads/{name}")
     assert stored["ObjectLockMode"] == "COMPLIANCE"
-    rehash(world.engine, change=REHASH)
-    assert "an earlier one was rewritten" in verified(world.engine, workspace, deposits=deposits).fault
+    rehash(world.engine, change=FORGE_FIRST_ENTRY)
+    assert "an earlier one was rewritten" in verify(world.engine, workspace, deposits=deposits).fault
 
 
 def test_a_manifest_has_the_entry_of_the_last_judgement_and_anchors_the_trail(world, tmp_path):
@@ -411,17 +415,17 @@ def test_a_manifest_has_the_entry_of_the_last_judgement_and_anchors_the_trail(wo
         )  # fmt: skip
     manifest = json.loads((tmp_path / "v1" / "manifest.json").read_text())
     assert manifest["audit"] == {"number": 2, "hash": newest_hash(world.engine)}
-    anchored = verified(world.engine, workspace, head=manifest["audit"]["hash"])
+    anchored = verify(world.engine, workspace, head=manifest["audit"]["hash"])
     assert (anchored.faults, anchored.unanchored_since) == ((), None)
-    rehash(world.engine, change=REHASH)
-    assert "the stated head" in verified(world.engine, workspace, head=manifest["audit"]["hash"]).fault
+    rehash(world.engine, change=FORGE_FIRST_ENTRY)
+    assert "the stated head" in verify(world.engine, workspace, head=manifest["audit"]["hash"]).fault
 
 
 def test_a_study_report_names_the_last_entry_about_its_data(engine):
-    made = make_study_world(engine)
-    read_all(made)
+    study_world = make_study_world(engine)
+    read_all(study_world)
     with read_only_session(engine) as db:
-        data = load_report_data(db, by=BY, study=made.study.name)
+        data = load_report_data(db, by=BY, study=study_world.study.name)
         entries = list(iterate_entries(db))
     assert data.audit_head.hash in [entry.hash for entry in entries if entry.action == "give reading"]
 

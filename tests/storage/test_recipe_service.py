@@ -47,7 +47,7 @@ def run(engine, exams, path, *, by=BY, **values):
     )
 
 
-def test_a_recipe_that_is_stopped_and_paused_continues_at_the_next_call(engine, exams, tmp_path):
+def test_a_recipe_that_is_stopped_and_paused_continues_when_run_again(engine, exams, tmp_path):
     path = tmp_path / "questions.jsonl"
     reported = []
     with running_model_server(answer=answer) as server:

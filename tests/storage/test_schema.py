@@ -43,28 +43,28 @@ def _is_declared_by_models(name: str | None, kind: str, _parents: object) -> boo
     )
 
 
-@pytest.mark.parametrize("group", [group for _, group in getmembers(all_tables, ismodule)])
-def test_a_group_of_tables_imports_those_that_its_foreign_keys_refer_to(group: ModuleType) -> None:
-    """A command imports only the groups that it uses; SQLAlchemy looks up referenced tables by name."""
-    known_groups = {group, *(value for _, value in getmembers(group, ismodule))}
-    known_tables = {table.name for known in known_groups for table in _list_tables(known)}
-    references = {key.target_fullname for table in _list_tables(group) for key in table.foreign_keys}
+@pytest.mark.parametrize("module", [module for _, module in getmembers(all_tables, ismodule)])
+def test_each_table_module_imports_the_modules_of_its_foreign_keys(module: ModuleType) -> None:
+    """A command imports only the modules that it uses; SQLAlchemy looks up referenced tables by name."""
+    known_modules = {module, *(value for _, value in getmembers(module, ismodule))}
+    known_tables = {table.name for known in known_modules for table in _list_tables(known)}
+    references = {key.target_fullname for table in _list_tables(module) for key in table.foreign_keys}
     assert {reference.partition(".")[0] for reference in references} <= known_tables
 
 
-def _list_tables(group: ModuleType) -> list[Table]:
+def _list_tables(module: ModuleType) -> list[Table]:
     return [
         value.__table__
-        for _, value in getmembers(group, isclass)
-        if issubclass(value, TableRow) and value.__module__ == group.__name__
+        for _, value in getmembers(module, isclass)
+        if issubclass(value, TableRow) and value.__module__ == module.__name__
     ]
 
 
-def test_every_group_of_tables_is_in_the_whole_schema() -> None:
+def test_all_tables_imports_every_table_module() -> None:
     """The migrations are compared with the whole schema."""
     files = {path.stem for path in Path(all_tables.__file__).parent.glob("*.py")}
-    groups = {name for name, _ in getmembers(all_tables, ismodule)}
-    assert files - groups == {"__init__", "all_tables", "table_row"}
+    modules = {name for name, _ in getmembers(all_tables, ismodule)}
+    assert files - modules == {"__init__", "all_tables", "table_row"}
 
 
 def test_migrations_run_down_to_base_and_up_again(engine: Engine) -> None:
@@ -76,7 +76,7 @@ def test_migrations_run_down_to_base_and_up_again(engine: Engine) -> None:
     assert is_current(engine)
 
 
-def test_ctrl_c_during_a_migration_is_reported_as_such_and_undone(engine: Engine) -> None:
+def test_a_migration_interrupted_by_ctrl_c_is_rolled_back(engine: Engine) -> None:
     downgrade(engine, "base")
 
     @event.listens_for(engine, "do_execute")

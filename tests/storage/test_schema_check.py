@@ -1,4 +1,4 @@
-"""The comparison of a database with the schema that this version expects, on both databases."""
+"""The comparison of a database with the schema that this version expects, on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -66,7 +66,10 @@ def run_command(engine: Engine, home: Path, *arguments: str) -> subprocess.Compl
 
 @pytest.mark.full
 def test_expected_schema_file_matches_the_migrations(engine: Engine) -> None:
-    """After a new migration, run ``make landed``. A changed older digest means a changed migration."""
+    """After a new migration, run ``make landed``.
+
+    If the digest of an older migration changes, that migration was edited.
+    """
     downgrade(engine, "base")
     file = expected_schema_path(engine.dialect.name)
     schemas = build_schemas(engine)
@@ -96,7 +99,7 @@ def test_a_migrated_sqlite_database_is_recognised_without_reading_its_schema(
     assert dialects == ["sqlite"]
 
 
-def test_a_table_of_someone_else_is_no_difference(engine: Engine) -> None:
+def test_an_unknown_table_is_no_difference(engine: Engine) -> None:
     execute(engine, "CREATE TABLE notes_of_the_operator (id INTEGER)")
     assert list_differences(engine) == []
 
@@ -113,7 +116,7 @@ def test_a_schema_survives_json(engine: Engine) -> None:
     assert schema_from_json(schema_to_json(schema)) == schema
 
 
-def test_the_message_names_a_missing_table_without_its_parts(engine: Engine) -> None:
+def test_the_message_names_a_missing_table_without_its_columns_and_constraints(engine: Engine) -> None:
     execute(engine, "DROP TABLE look")
     assert list_differences(engine) == ["table look is missing"]
 
@@ -218,16 +221,16 @@ def test_backup_without_the_search_index_is_accepted(engine: Engine, tmp_path: P
     assert all("question_words" in text for text in list_differences(engine))
 
 
-def test_filled_search_index_is_no_difference(sqlite_engine: Engine) -> None:
+def test_filled_search_index_is_not_reported(sqlite_engine: Engine) -> None:
     execute(sqlite_engine, "INSERT INTO question_words (rowid, said, facets) VALUES (1, 'nodule', 'x')")
     assert list_differences(sqlite_engine) == []
 
 
-def test_foreign_tables_and_plain_indexes_are_ignored(engine: Engine) -> None:
+def test_unknown_tables_and_plain_indexes_are_ignored(engine: Engine) -> None:
     execute(
         engine,
-        "CREATE TABLE others (id INTEGER PRIMARY KEY, name VARCHAR UNIQUE)",
-        "CREATE INDEX others_name ON others (name)",
+        "CREATE TABLE unknown_table (id INTEGER PRIMARY KEY, name VARCHAR UNIQUE)",
+        "CREATE INDEX unknown_table_name ON unknown_table (name)",
         "CREATE VIEW verdicts_given AS SELECT person_id, count(*) FROM verdict GROUP BY person_id",
         "CREATE INDEX look_by_time ON look (changed_at)",
     )
@@ -286,7 +289,7 @@ def test_app_does_not_start_on_a_database_with_differences(sqlite_engine: Engine
     assert "Traceback" not in result.stderr
 
 
-def test_repaired_database_equals_a_new_one(engine: Engine) -> None:
+def test_migration_0010_creates_the_missing_table(engine: Engine) -> None:
     """The table second_opinions was added to migration 0007 after that migration had been used."""
     downgrade(engine, "0009")
     execute(engine, "DROP TABLE second_opinions")
@@ -295,7 +298,7 @@ def test_repaired_database_equals_a_new_one(engine: Engine) -> None:
     assert list_differences(engine) == []
 
 
-def test_repair_keeps_an_existing_table(engine: Engine) -> None:
+def test_migration_0010_keeps_an_existing_table(engine: Engine) -> None:
     world = make_world(engine)
     downgrade(engine, "0009")
     execute(
@@ -336,10 +339,10 @@ def test_backup_that_could_not_be_restored_is_not_written(engine: Engine, tmp_pa
     assert not (tmp_path / "a.backup").exists()
 
 
-def test_foreign_tables_are_not_in_a_backup(engine: Engine, tmp_path: Path):
+def test_unknown_tables_are_not_in_a_backup(engine: Engine, tmp_path: Path):
     """In earlier versions a backup contained them and could not be restored."""
     workspace = make_workspace(engine, tmp_path / "home")
-    execute(engine, "CREATE TABLE others (id INTEGER PRIMARY KEY, value JSON)")
+    execute(engine, "CREATE TABLE unknown_table (id INTEGER PRIMARY KEY, value JSON)")
     result = make_backup(workspace, tmp_path / "a.backup", now=NOW)
-    assert "others" not in {table.name for table in result.manifest.tables}
+    assert "unknown_table" not in {table.name for table in result.manifest.tables}
     assert check_backup(result.path).rows == result.manifest.rows

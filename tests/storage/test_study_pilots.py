@@ -1,4 +1,4 @@
-"""A study as the pilot of another one, by service and command."""
+"""The assumptions of a power analysis are estimated from a pilot study."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.storage.study_worlds import make_design, make_study_world, read_all
 pytestmark = pytest.mark.slow
 
 
-def test_a_study_of_the_workspace_is_a_pilot(sqlite_engine, tmp_path):
+def test_pilot_estimates_come_from_a_study_of_the_workspace(sqlite_engine, tmp_path):
     world = make_study_world(sqlite_engine, design=make_design(8), protocol=Protocol(model="m", bootstrap=0))
     read_all(world, "rea", option=0)
     with read_only_session(sqlite_engine) as db, pytest.raises(Refused, match="two readers or more"):

@@ -62,7 +62,7 @@ def test_the_periods_are_calendar_days_and_months_in_utc(now, expected):
     assert [f"{moment:%m-%d}" for moment in (*day, *month)] == expected
 
 
-def test_the_possible_submissions_are_the_smallest_remainder():
+def test_remaining_submissions_are_limited_by_the_tightest_quota():
     quotas = Quotas(per_day=3, per_month=5, total=9)
     assert QuotaUse(day=1, month=4, total=8).remaining(quotas).smallest == 1
 
@@ -91,7 +91,7 @@ def test_the_best_public_submission_counts_unless_another_is_selected():
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 100])
-def test_outcomes_survive_their_text(n):
+def test_outcomes_are_unchanged_by_encoding_and_decoding(n):
     correct = np.random.default_rng(n).random(n) < 0.5
     assert decode_outcomes(encode_outcomes(correct), n=n).tolist() == correct.tolist()
 

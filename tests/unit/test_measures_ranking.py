@@ -11,7 +11,7 @@ from measures.ranking import rank_systems, resample_scores
 
 
 def draw_systems(accuracies, *, n=600, per_patient=3, seed=5):
-    """Correct answers of systems whose questions share a patient effect; and the patients."""
+    """Return which answers are correct, with an effect per patient, and the patient of each question."""
     random = np.random.default_rng(seed)
     patients = np.repeat(np.arange(n // per_patient), per_patient)
     effect = random.normal(0, 0.15, n // per_patient)[patients]
@@ -45,7 +45,7 @@ def test_holm_multiplies_the_smallest_p_value_by_the_number_of_pairs():
     assert pairs[0].p_adjusted == pytest.approx(3 * pairs[0].p)
 
 
-def test_rank_intervals_follow_the_resamples():
+def test_rank_intervals_equal_those_of_a_separate_bootstrap():
     """Computed again with a loop over resamples that are drawn patient by patient."""
     correct, patients = draw_systems([0.63, 0.62, 0.61, 0.40])
     random = np.random.default_rng(9)
@@ -62,7 +62,7 @@ def test_rank_intervals_follow_the_resamples():
     assert rank_systems(correct, clusters=patients, seed=1).systems[-1].rank_low == 4
 
 
-def test_a_group_begins_where_its_first_system_is_significantly_worse():
+def test_a_group_begins_where_a_system_is_significantly_worse_than_the_first_of_the_previous_group():
     correct, patients = draw_systems([0.80, 0.79, 0.50, 0.49])
     ranking = rank_systems(correct, clusters=patients, seed=1)
     assert [(system.index in (0, 1), system.group) for system in ranking.systems] == [

@@ -119,7 +119,7 @@ def test_the_command_writes_and_summarizes_the_measures(tmp_path, capsys):
     assert measures["accuracy"][0]["rater"] == "r2"
 
 
-def test_the_command_refuses_a_rating_with_its_line(tmp_path, capsys):
+def test_the_command_states_the_line_of_an_invalid_rating(tmp_path, capsys):
     source = tmp_path / "ratings.csv"
     source.write_text(HEADER + "q1,r1,A,robot\n", encoding="utf-8")
     assert main(["measure", str(source), "--out", str(tmp_path / "out.json")]) == 1

@@ -20,8 +20,8 @@ from reader_study.report.ratings import build_ratings
 from reader_study.report.report_builder import build_report
 
 
-def test_letters_of_other_questions_are_no_negatives():
-    # Six yes/no questions, and six with letters that would be negatives
+def test_questions_with_lettered_options_are_excluded_from_yes_no_measures():
+    # Six yes/no questions, and six with letters, which must not count as negative answers
     rows = [(f"c{i}", "key", "reference", "yes" if i < 3 else "no") for i in range(6)]
     rows += [(f"c{i}", "rea", "reader", "yes" if i in (0, 1, 3) else "no") for i in range(6)]
     rows += [
@@ -88,7 +88,7 @@ def measure_readers(scores, truth):
 
 
 def test_the_mean_auc_of_readers_equals_a_jackknife_in_a_loop():
-    # Obuchowski and Rockette: variance of the readers plus r times the mean covariance of two of them, by r.
+    # Obuchowski and Rockette: (variance between readers + r x mean covariance of two) / r, for r readers.
     scores, truth = simulate_readers()
     cases, readers = scores.shape
     aucs = np.array([roc_auc_score(truth, column) for column in scores.T])
@@ -111,7 +111,7 @@ def test_the_mean_auc_of_readers_equals_a_jackknife_in_a_loop():
     assert 0 <= mean.low < mean.estimate < mean.high <= 1
 
 
-def test_means_of_readers_are_those_of_their_answers():
+def test_reader_means_equal_the_means_over_all_answers():
     scores, truth = simulate_readers()
     says_yes = scores > 6
     means = {
@@ -127,7 +127,7 @@ def test_means_of_readers_are_those_of_their_answers():
 def make_study_with_probabilities():
     """Three readers without confidences, and two models with 40 yes/no questions; one states probabilities.
 
-    Its first reply has no answer, and its probability says half of the time too much.
+    Its first reply has no answer. Its stated probabilities rise from 0.6 to 0.99.
     """
     data = simulate_study(Size(readers=3, models=2, cases=40, target=1, before=None))
     cases = tuple(
@@ -182,13 +182,13 @@ def test_a_model_that_states_probabilities_has_a_calibration_and_an_auc():
     assert [(row.rater, row.n) for row in overall] == [("model 01", 39)]
     [auc] = [row for row in report.tables.diagnostic if row.measure == "auc" and row.task == "all"]
     truth = table[table["kind"] == "reference"].set_index("question_id")["answer"] == "yes"
-    of_yes = (
+    probability_of_yes = (
         stated["probability"]
         .astype(float)
         .where(stated["answer"] == "yes", 1 - stated["probability"].astype(float))
     )
     assert (auc.rater, auc.n) == ("model 01", 39)
-    assert auc.estimate == pytest.approx(roc_auc_score(truth.loc[stated["question_id"]], of_yes))
+    assert auc.estimate == pytest.approx(roc_auc_score(truth.loc[stated["question_id"]], probability_of_yes))
     assert "auc" not in {row.measure for row in report.tables.mrmc}
     assert "auc" not in {row.measure for row in report.tables.reader_means}
     figure = draw_figure(report, "calibration")
