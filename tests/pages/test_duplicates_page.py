@@ -95,7 +95,7 @@ def test_a_judgement_shows_the_estimate_and_can_be_undone(workspace, tmp_path, c
     page = start(run_page(PAGE), "Draw pairs")
     assert "0 of 1 pairs judged" in get_text(page)
     page = click(page, "Different")
-    assert "All pairs of this draw are judged." in get_text(page)
+    assert "All drawn pairs are judged." in get_text(page)
     rates = [row["Wrong merges (95 % interval)"] for row in page.dataframe[0].value.to_dict("records")]
     assert rates[0].startswith("100.0%")
     assert rates[-1] == "no pairs"

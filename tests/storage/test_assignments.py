@@ -276,7 +276,7 @@ def test_progress_counts_questions_and_verdicts(engine):
         progress.batch_line.done,
         progress.batch_line.left,
     ) == (12, 24, 2, 22)
-    assert [(line.name, line.done, line.seconds_median) for line in progress.reviewers] == [
+    assert [(line.name, line.done, line.seconds_median) for line in progress.lines_by_reviewer] == [
         ("Remo", 1, 30.0),
         ("Ruth", 1, 10.0),
     ]

@@ -331,7 +331,7 @@ def test_removed_hidden_question_is_in_no_count_but_in_the_audit_trail(world):
     assert removed_count == 2
     assert load_assignment_state(world, judged_question.question_row_id) is AssignmentState.DONE
     assert load_assignment_state(world, open_question.question_row_id) is AssignmentState.WITHDRAWN
-    assert (compute_attention(world).hidden, compute_attention(world).removed) == (6, 2)
+    assert (compute_attention(world).hidden_count, compute_attention(world).removed_count) == (6, 2)
     with read_only_session(world.engine) as db:
         entry = db.execute(select(AuditRow).where(AuditRow.what == "remove hidden questions")).scalar_one()
     assert str(judged_question.question_row_id) in entry.old

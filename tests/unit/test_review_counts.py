@@ -198,16 +198,20 @@ def test_lines_by_tier_and_task_sum_to_the_batch():
     ]
     assigned = [(1, 1, DONE), (2, 1, SKIPPED), (3, 2, OPEN)]
     counts = make_counts(batch_questions, [JudgementStub(question_row_id=1)], assigned)
-    assert [(line.name, line.questions) for line in counts.tiers] == [
+    assert [(line.name, line.questions) for line in counts.lines_by_tier] == [
         ("easy", 1),
         ("hard", 1),
         ("no tier", 2),
     ]
-    assert [(line.name, line.questions) for line in counts.tasks] == [("location", 3), ("no task", 1)]
+    assert [(line.name, line.questions) for line in counts.lines_by_task] == [("location", 3), ("no task", 1)]
     total = counts.batch_line
     assert (total.questions, total.unassigned, total.requested) == (4, 1, 3)
     assert (total.done, total.skipped, total.left) == (1, 1, 1)
-    assert sum(line.left for line in counts.tiers) == sum(line.left for line in counts.reviewers) == 1
+    assert (
+        sum(line.left for line in counts.lines_by_tier)
+        == sum(line.left for line in counts.lines_by_reviewer)
+        == 1
+    )
 
 
 def test_a_reviewer_line_has_the_median_viewing_time():
@@ -235,13 +239,18 @@ def test_a_batch_finishes_with_its_slowest_reviewer():
         for number in range(6, 11)
     ]
     counts = make_counts(batch_questions, judgements, assigned)
-    finish_dates = {line.name: line.finish.expected_at for line in counts.reviewers}
+    finish_dates = {line.name: line.finish.expected_at for line in counts.lines_by_reviewer}
     assert counts.batch_line.finish.expected_at == finish_dates["remo"] == NOW + timedelta(days=25)
 
 
 def test_an_empty_batch_has_empty_counts():
     counts = make_counts([])
-    assert (counts.batch_line.questions, counts.reviewed, counts.tiers, counts.reviewers) == (0, 0, (), ())
+    assert (counts.batch_line.questions, counts.reviewed, counts.lines_by_tier, counts.lines_by_reviewer) == (
+        0,
+        0,
+        (),
+        (),
+    )
     assert counts.tier_table.linear.value is None
 
 

@@ -71,7 +71,7 @@ def test_a_forest_plot_is_as_wide_as_its_longest_text():
 
 
 def test_a_missing_cell_is_empty_and_an_undefined_one_grey():
-    cells = {("a", "b"): GridCell(lines=("not defined", "n 0"), shade=None, hint="one category")}
+    cells = {("a", "b"): GridCell(lines=("not defined", "n 0"), shade=None, tooltip="one category")}
     svg = draw_grid(["a", "b"], ["a", "b"], cells, title="t", caption="c")
     assert svg.count("<rect") == 2  # the paper and the one cell
     assert f'fill="{GREY}"' in svg
@@ -116,7 +116,7 @@ def test_the_text_of_a_figure_on_a_page_is_accessible():
 
 def test_a_rater_has_the_same_position_in_each_group_of_bars():
     def make_bar(rater):
-        return Bar(rater=rater, estimate=0.5, low=None, high=None, hint=rater)
+        return Bar(rater=rater, estimate=0.5, low=None, high=None, tooltip=rater)
 
     groups = {"Presence": [make_bar(name) for name in "abc"], "Location": [make_bar("a"), make_bar("c")]}
     svg = draw_bars(groups, {"a": 0.1, "b": 0.4, "c": 0.7}, title="", caption="")
