@@ -163,7 +163,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _load_pilot(args: argparse.Namespace) -> Pilot | None:
-    """Estimate the assumptions from the pilot; None without one."""
+    """Estimate the assumptions from the pilot; None if there is none."""
     if args.pilot_study is not None:
         from storage.schema import prepare_workspace  # noqa: PLC0415 - a plan without a study needs no database
 

@@ -87,7 +87,8 @@ class Prediction:
     ``answer`` is None if no answer could be extracted; this counts as incorrect and is reported separately.
     ``raw`` is the free text from which the answer was extracted. ``rule`` is the extraction rule that
     matched, or "given" if the file contains the answer itself. ``seconds`` is the time that the model needed.
-    ``probability`` (0 to 1) is the one that the model states for its answer to be correct; None without one.
+    ``probability`` (0 to 1) is the one that the model states for its answer to be correct; None if there is
+    none.
     """
 
     model_id: int

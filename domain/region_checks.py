@@ -62,7 +62,7 @@ class CheckedReport:
 class RegionCheck:
     """A check of ``reports`` reports, drawn with ``seed`` from the replies of a model run.
 
-    ``dataset`` has the images of the exams; None without one.
+    ``dataset`` has the images of the exams; None if there is none.
     """
 
     id: int

@@ -109,7 +109,7 @@ class SourceExam:
 
     @property
     def frontal(self) -> SourceImage | None:
-        """The first image that is not known to be another view; None without one."""
+        """The first image that is not known to be another view; None if there is none."""
         return next((image for image in self.images if image.view not in {View.LATERAL, View.OTHER}), None)
 
 

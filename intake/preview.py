@@ -67,7 +67,7 @@ def preview_file(
         path: the question file.
         file_format: "auto" or one of ``intake.service.FORMATS``.
         mapping: a mapping that declares another format.
-        images: the folder of images, or a zip in memory; None for none.
+        images: the folder of images, or a zip in memory; None if there are none.
         file_name: the user's name of the file; None if it is the name in ``path``.
 
     Raises:
@@ -144,7 +144,7 @@ def dry_run(
         path: the question file.
         file_format: "auto" or one of ``intake.service.FORMATS``.
         mapping: a mapping that declares another format.
-        images: the folder of images, or a zip in memory; None for none.
+        images: the folder of images, or a zip in memory; None if there are none.
         file_name: the user's name of the file; None if it is the name in ``path``.
 
     Raises:

@@ -16,7 +16,7 @@ from domain.verdicts import OwnAnswer, RecentVerdict, Verdict
 class ReviewerProgress:
     """A reviewer's progress in a batch, in questions; withdrawn ones do not count.
 
-    ``position`` is that of the current question, from 1; None without one.
+    ``position`` is that of the current question, from 1; None if there is none.
     """
 
     done: int
@@ -92,8 +92,8 @@ class ReviewSheet:
 class BatchListItem:
     """A batch in a reviewer's list.
 
-    ``seconds_median`` is the median time of looking until the first verdict; None without one. ``is_locked``
-    is True if the batch requires a practice set that the reviewer has not passed.
+    ``seconds_median`` is the median time of looking until the first verdict; None if there is none.
+    ``is_locked`` is True if the batch requires a practice set that the reviewer has not passed.
     """
 
     batch: Batch

@@ -61,10 +61,10 @@ class AuditCheck:
 
     ``entries`` and ``judgements`` were counted. ``number`` is that of the entry of the first fault, None if
     the fault is elsewhere. ``head`` is the hash of the newest entry, ``checked_through`` its number.
-    ``checkpoint_at`` is the time of the last checkpoint, None without one: then only judgements were compared
-    with the trail. ``anchored_at`` is the time of the newest entry that a deposit or a noted head confirms.
-    ``unanchored_since`` is the time of the first entry after it, None if there is none; entries from then on
-    may have been rewritten or removed without a trace.
+    ``checkpoint_at`` is the time of the last checkpoint, None if there is none: then only judgements were
+    compared with the trail. ``anchored_at`` is the time of the newest entry that a deposit or a noted head
+    confirms. ``unanchored_since`` is the time of the first entry after it, None if there is none; entries
+    from then on may have been rewritten or removed without a trace.
     """
 
     entries: int

@@ -120,7 +120,7 @@ def build_scene(seed: int, *, findings: Sequence[FindingSpec], sex: str, age: in
 
 
 def _cardiomegaly_ratio(seed: int, findings: Sequence[FindingSpec]) -> float | None:
-    """The cardiothoracic ratio for a cardiomegaly among the findings; None without one."""
+    """The cardiothoracic ratio for a cardiomegaly among the findings; None if there is none."""
     for spec in findings:
         if spec.kind is FindingKind.CARDIOMEGALY:
             return 0.53 + 0.10 * spec.conspicuity + float(part_rng(seed, 40).uniform(-0.008, 0.008))
