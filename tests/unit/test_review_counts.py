@@ -219,7 +219,7 @@ def test_a_reviewer_line_has_the_median_viewing_time():
         JudgementStub(question_row_id=n, first_seconds_looking=s)
         for n, s in ((1, 10.0), (2, 20.0), (3, 90.0))
     ]
-    (line,) = make_counts(make_questions(3), judgements).reviewers
+    (line,) = make_counts(make_questions(3), judgements).lines_by_reviewer
     assert (line.name, line.seconds_median, line.timed) == ("ruth", 20.0, 3)
 
 
