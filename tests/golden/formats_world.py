@@ -253,8 +253,8 @@ def import_release_files(
     for number, path in enumerate(files):
         with unit_of_work(engine) as db:
             import_questions(
-                db, by=command_line_person(), path=path, file_format=file_format, dataset="again", images=images,
-                workspace=workspace, now=NOW.replace(minute=number),
+                db, by=command_line_person(), path=path, file_format=file_format, dataset="again",
+                images=images, workspace=workspace, now=NOW.replace(minute=number),
             )  # fmt: skip
     with read_only_session(engine) as db:
         questions = {question.id: question for _, question in load_questions(db, question_ids=range(1, 999))}
