@@ -136,8 +136,8 @@ def means_by_group(
     return [
         [
             mean_from_sums(
-                float(total[g, m]), int(n[g, m]), n_clusters=int(clusters[g, m]), squares=float(squares[g, m]),
-                minimum=minimum, maximum=maximum, confidence=confidence,
+                float(total[g, m]), int(n[g, m]), n_clusters=int(clusters[g, m]),
+                squares=float(squares[g, m]), minimum=minimum, maximum=maximum, confidence=confidence,
             )
             for m in range(values.shape[1])
         ]

@@ -19,8 +19,8 @@ def show_overview(check_report: CheckReport) -> None:
     with columns[2]:
         show_statistic("Waiting for a check", f"{check_report.waiting:,}", n=check_report.questions)
     st.caption(
-        "Problems of the checks that are on, as far as they have run. Waiting: questions on which at least "
-        "one of these checks has not run with its present settings."
+        "Only checks that are on and have run are counted. Waiting for a check: at least one of the checks "
+        "that are on has not run on the question with its current settings."
     )
 
 

@@ -31,7 +31,9 @@ def show_overview(report: NameReport) -> None:
         show_statistic("Names with a controlled name", f"{len(mapped):,}", n=len(report.names))
     with right:
         show_statistic(
-            "Questions with one" if report.field is not NamedField.REGION else "Labels of questions with one",
+            "Questions with a controlled name"
+            if report.field is not NamedField.REGION
+            else "Question labels with a controlled name",
             f"{sum(name.questions for name in mapped):,}",
             n=report.questions,
         )
