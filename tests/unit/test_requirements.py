@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def read_pins(name: str) -> dict[str, str]:
     return {match[1].lower().replace("_", "-"): match[2] for match in pin_matches if match}
 
 
-def find_imported_distributions() -> set[str]:
+@cache
+def find_imported_distributions() -> frozenset[str]:
     """The distributions that the app's own files import."""
     files = [ROOT / "app.py", ROOT / "cli.py"]
     files += [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
@@ -47,11 +49,11 @@ def find_imported_distributions() -> set[str]:
     # _typeshed exists for the type checker only.
     modules -= set(sys.stdlib_module_names) | set(PACKAGES) | {"app", "cli", "_typeshed"}
     distributions_by_module = packages_distributions()
-    return {
+    return frozenset(
         distributions_by_module[module][0].lower().replace("_", "-")
         for module in modules
         if module in distributions_by_module
-    } | {f"{module} (not installed)" for module in modules if module not in distributions_by_module}
+    ) | {f"{module} (not installed)" for module in modules if module not in distributions_by_module}
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "requirements-cluster.txt", "requirements-dev.txt"])
