@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from storage.engine import current_engine, get_engine, make_engine
 from storage.schema import upgrade
 from storage.workspace import driver_url
+from tests.postgres_databases import DatabasePool
 
 _TEMPLATE = "overread_template"
 
@@ -142,20 +143,21 @@ def sqlite_engine(sqlite_template: Path, tmp_path: Path) -> Iterator[Engine]:
     engine.dispose()
 
 
-@pytest.fixture
-def postgres_engine(
+@pytest.fixture(scope="session")
+def postgres_databases(
     postgres_server: str, postgres_template: str, administration: Connection
-) -> Iterator[Engine]:
+) -> DatabasePool:
+    """The databases of this process's tests, all copies of the template."""
+    return DatabasePool(server=postgres_server, administration=administration, template=postgres_template)
+
+
+@pytest.fixture
+def postgres_engine(postgres_databases: DatabasePool) -> Iterator[Engine]:
     """An empty workspace database on PostgreSQL."""
-    name = f"overread_test_{os.getpid()}_{os.urandom(4).hex()}"
-    # Copying the template's files takes a third of the time of copying through the write-ahead log.
-    administration.execute(
-        text(f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}" STRATEGY FILE_COPY')
-    )
-    engine = make_engine(_with_database(postgres_server, name))
-    yield engine
-    engine.dispose()
-    administration.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
+    with postgres_databases.lend() as url:
+        engine = make_engine(url)
+        yield engine
+        engine.dispose()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
