@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
 from hypothesis import settings
-from sqlalchemy import Connection, Engine, create_engine, make_url, text
+from sqlalchemy import Connection, Dialect, Engine, create_engine, event, make_url, text
+from sqlalchemy.util import LRUCache
 
 from storage.engine import current_engine, get_engine, make_engine
 from storage.schema import upgrade
@@ -50,12 +53,48 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker("full")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Exempt modules and collected tests from garbage collection: they stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def no_workspace_of_yours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Hide the workspace of the person who runs the tests from tests and from commands that they start."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OVERREAD_HOME", str(tmp_path_factory.mktemp("own_home") / "workspace"))
         patch.delenv("OVERREAD_DATABASE_URL", raising=False)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def statements_are_compiled_once() -> Iterator[None]:
+    """Let the engines of this process share compiled statements. Otherwise each test compiles all of its own.
+
+    The keys of compiled statements contain the dialect, so engines of one kind of database share the dialect
+    of the first one that connected.
+    """
+    dialects: dict[str, Dialect] = {}
+    statements: LRUCache[object, object] = LRUCache(2_000)
+
+    def create_sharing_engine(url: str, **options: Any) -> Engine:
+        engine = create_engine(url, **options)
+        dialect = engine.dialect
+        if dialect.name in dialects:
+            engine.dialect = dialects[dialect.name]
+        else:  # it reads the server's version and types when it connects
+            event.listen(engine, "connect", lambda *_: dialects.setdefault(dialect.name, dialect))
+        engine.update_execution_options(compiled_cache=statements)
+        return engine
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("storage.engine.create_engine", create_sharing_engine)
         yield
 
 
