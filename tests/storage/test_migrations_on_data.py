@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from storage.schema import is_current, upgrade
+from storage.schema import downgrade, is_current
 from tests.storage.migration_walk import fill_database, hash_rows, walk_migrations
 
 pytestmark = pytest.mark.full
@@ -26,12 +26,12 @@ def test_migration_walk_detects_a_lost_row(engine, monkeypatch):
 
     fill_database(engine, questions=6, judged_count=0)
 
-    def upgrade_and_lose_a_row(on, revision):
-        upgrade(on, revision)
+    def downgrade_and_lose_a_row(on, revision):
+        downgrade(on, revision)
         with on.begin() as connection:
             connection.exec_driver_sql("DELETE FROM problem WHERE question_id = 3")
 
-    monkeypatch.setattr(migration_walk, "upgrade", upgrade_and_lose_a_row)
+    monkeypatch.setattr(migration_walk, "downgrade", downgrade_and_lose_a_row)
     with pytest.raises(AssertionError, match="changed the rows of problem"):
         walk_migrations(engine)
 

@@ -71,8 +71,13 @@ def make_texts(count: int) -> list[str]:
     return [f"{number} {faults.get(number % 20, '')}".strip() for number in range(count)]
 
 
-@pytest.mark.full
-@pytest.mark.parametrize(("requests", "kills"), [(1000, 5)])
+@pytest.mark.parametrize(
+    ("requests", "kills"),
+    [
+        pytest.param(400, 3, marks=pytest.mark.full),
+        pytest.param(1000, 5, marks=pytest.mark.soak),
+    ],
+)
 def test_a_killed_run_loses_nothing_and_repeats_no_stored_call(sqlite_engine, tmp_path, requests, kills):
     with running_model_server(delay=0.05) as server:
         create_run(
