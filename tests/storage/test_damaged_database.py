@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import random
 import resource
-import sqlite3
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ import pytest
 from cli import main
 from domain.people import Role
 from storage.backup import restore_backup
-from storage.engine import get_engine
+from storage.engine import get_engine, make_engine
 from storage.images.files import store_image
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
@@ -45,16 +44,25 @@ def truncate(file: Path) -> None:
     os.truncate(file, file.stat().st_size // 2 // PAGE * PAGE)
 
 
-@pytest.fixture
-def database(workspace_engine, cheap_passwords) -> Path:
-    """The database file of a workspace with a hundred people and their audit entries."""
+@pytest.fixture(scope="module")
+def filled_file(sqlite_template, cheap_passwords, tmp_path_factory) -> Path:
+    """A database with a hundred people and their audit entries."""
+    file = tmp_path_factory.mktemp("filled") / "overread.sqlite"
+    shutil.copyfile(sqlite_template, file)
+    engine = make_engine(f"sqlite:///{file}")
     for number in range(100):
-        add_person(workspace_engine, f"anna{number}", Role.ADMIN)
+        add_person(engine, f"anna{number}", Role.ADMIN)
+    engine.dispose()  # closing the last connection merges the write-ahead log into the file
+    return file
+
+
+@pytest.fixture
+def database(workspace_engine, filled_file) -> Path:
+    """The database file of a workspace with a hundred people and their audit entries."""
     workspace_engine.dispose()
-    file = current_workspace().home / "overread.sqlite"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     get_engine.cache_clear()
+    file = current_workspace().home / "overread.sqlite"
+    shutil.copyfile(filled_file, file)
     return file
 
 
