@@ -9,12 +9,22 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
+from benchmarks.coverage import TABLES as TABLES_OF_THE_PROGRAM
 from benchmarks.coverage_agreement import simulate_groups, simulate_ordered, simulate_pairs
+from benchmarks.coverage_rates import MINIMUM, simulation_error
 from measures.group_agreement import Coefficient, agreement_coefficient
 from measures.kappa_intervals import ac1_interval
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "coverage.md"
-TABLES = ("Agreement of two raters", "Agreement on ordered answers")
+TABLES = ("Agreement of two raters", "Agreement of a group", "Agreement on ordered answers")
+#: Tables without marks, whose last column is the coverage of the interval that is shown.
+UNMARKED = (
+    "Kappa with four options",
+    "Kappa with many answers",
+    "Accuracy",
+    "Difference of two raters on the same questions",
+    "Estimates for a dataset: several questions per exam",
+)
 
 
 def find_uncovered(cells):
@@ -69,9 +79,28 @@ def test_ac1_covers_where_one_disagreement_is_expected():
     assert covered > 0.93
 
 
-def test_no_interval_of_agreement_in_the_document_is_below_the_minimum():
-    # An interval that does not cover would have to be marked as approximate on the pages.
+def read_sections():
     sections = DOCUMENT.read_text(encoding="utf-8").split("\n## ")
-    tables = {section.partition("\n")[0]: section for section in sections}
-    for title in TABLES:
-        assert re.findall(r"^\|.*\d \*.*$", tables[title], flags=re.MULTILINE) == [], title
+    return {section.partition("\n")[0]: section for section in sections}
+
+
+@pytest.mark.parametrize("title", TABLES)
+def test_no_interval_of_agreement_in_the_document_is_below_the_minimum(title):
+    # An interval that does not cover would have to be marked as approximate on the pages.
+    assert re.findall(r"^\|.*\d \*.*$", read_sections()[title], flags=re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("title", UNMARKED)
+def test_no_shown_interval_in_the_document_is_below_the_minimum(title):
+    section = read_sections()[title]
+    runs = int(re.search(r"Data sets per row: ([\d,]+)", section)[1].replace(",", ""))
+    shown = [float(value) for value in re.findall(r"\| (\d\.\d{3}) \|$", section, flags=re.MULTILINE)]
+    assert shown
+    assert min(shown) >= MINIMUM - 2 * simulation_error(MINIMUM, runs)
+
+
+def test_the_document_has_each_table_with_its_standard_error():
+    sections = read_sections()
+    for table in TABLES_OF_THE_PROGRAM:
+        assert "standard error of a coverage of .95" in sections[table.title], table.title
+        assert table.explanation in sections[table.title], table.title
