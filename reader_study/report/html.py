@@ -185,9 +185,21 @@ _TABLES = {
     ),
 }
 #: Why a table is empty, where it is not obvious.
-_REASONS = dict.fromkeys(
-    ("calibration", "calibration_bins"), "No model stated the probability that its answer is correct."
-)
+_REASONS = {
+    "leave_one_out": "The protocol does not declare it, or no reader contributed to the answer key.",
+    "leave_one_out_paired": "The protocol does not declare it, or no reader contributed to the answer key.",
+    "missing_answers": "No answer is missing, or the study has only readers or only models.",
+    "arms": "The study has one arm.",
+    "calibration": "No model stated the probability that its answer is correct.",
+    "calibration_bins": "No model stated the probability that its answer is correct.",
+    "unpaired": "All raters answered the same questions.",
+    "repeats": "No case was shown twice.",
+    "boxes": "No answer to a question with a box in the key has a box.",
+    "marker_agreement": "No open answer was marked by two people.",
+    "open_answer_marks": "No open answer is marked.",
+    "faulty": "No reader reported a question.",
+    "exclusions": "Nothing is excluded.",
+}
 #: Texts with more characters than this are wrapped.
 _WRAP_LENGTH = 28
 #: Tables with more rows than this show the rows over all tasks and collapse the others.

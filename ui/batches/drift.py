@@ -20,6 +20,7 @@ from ui.widgets import escape_markdown
 
 BlockMeasure = Mean | Proportion
 _MARK_COLOUR = "#4f93a6"  # the theme's colour, between its dark and its light shade
+_MAX_TICKS = 6
 
 
 def show_drift_panel(agreement: BatchAgreement) -> None:
@@ -115,8 +116,9 @@ def build_drift_chart(
                 }
             )
     frame = pd.DataFrame(rows, columns=["Reviewer", "until", "value", "low", "high", "n"])
+    last = max((row["until"] for row in rows), default=0)
     base = alt.Chart(frame).encode(
-        x=alt.X("until:Q", title=counted, axis=alt.Axis(tickMinStep=block)),
+        x=alt.X("until:Q", title=counted, axis=alt.Axis(values=list_block_ticks(last, block))),
         tooltip=[
             "Reviewer:N",
             "until:Q",
@@ -134,6 +136,18 @@ def build_drift_chart(
         .facet(alt.Facet("Reviewer:N", title=None), columns=3)
     )
     return drift_chart
+
+
+def list_block_ticks(last: int, block: int) -> list[int]:
+    """Return at most six ticks at ends of blocks, from 0 on.
+
+    >>> list_block_ticks(32, 25), list_block_ticks(400, 25)
+    ([0, 25], [0, 100, 200, 300, 400])
+    """
+    step = block
+    while last // step > _MAX_TICKS - 1:
+        step *= 2
+    return list(range(0, last + 1, step))
 
 
 def _format_measure(value: BlockMeasure, *, share: bool) -> str:
