@@ -56,6 +56,8 @@ _MAX_CELLS = 200_000
 _PAIRS_AT_ONCE, _ESTIMATES_IN_CACHE = 2048, 256
 #: Maximum number of cells of the tables of pairs that are held at once.
 _MAX_PAIR_CELLS = 20_000_000
+#: Maximum number of pairs that are held at once, times questions: each has some arrays of the questions.
+_MAX_PAIR_QUESTIONS = 1_000_000
 
 
 def kappa_interval(
@@ -465,7 +467,8 @@ class _Posterior:
     @property
     def pairs_at_once(self) -> int:
         """Number of pairs whose agreements are summed together."""
-        return max(1, min(_PAIRS_AT_ONCE, _MAX_PAIR_CELLS // max(1, self._k**2)))
+        by_questions = _MAX_PAIR_QUESTIONS // max(1, len(self._answers))
+        return max(1, min(_PAIRS_AT_ONCE, _MAX_PAIR_CELLS // max(1, self._k**2), by_questions))
 
     def set_limits(self, drafts: Sequence[_Draft]) -> None:
         """Draw the coefficients of the estimates with a posterior interval, and set the limits."""

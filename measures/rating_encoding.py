@@ -8,6 +8,7 @@ named "name (arm)".
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NoReturn
 
 import numpy as np
 import pandas as pd
@@ -48,21 +49,22 @@ def encode_ratings(
     table = table.assign(person=table["rater"], rater=append_arm_to_raters(table))
     questions = _sorted_values(table["question_id"])
     raters = _sorted_values(table["rater"])
-    kind_by_rater = _value_by_owner(table, "rater", "kind")
-    set_reference_by_rater = _value_by_owner(table, "rater", "set_reference")
+    columns = _NumberedColumns(table)
+    kind_by_rater = columns.value_by_owner("rater", "kind")
+    set_reference_by_rater = columns.value_by_owner("rater", "set_reference")
     reference_column = _find_reference(raters, kind_by_rater, reference)
     labels = tuple(sorted(set(table["answer"]) - {""}, key=_natural_sort_key))
-    q, r = _value_indices(table["question_id"], questions), _value_indices(table["rater"], raters)
+    q, r = columns.indices("question_id", questions), columns.indices("rater", raters)
     answers = np.full((len(questions), len(raters)), -1, dtype=np.int64)
     undetermined = labels.index(UNDETERMINED) if UNDETERMINED in labels else -2
-    answers[q, r] = _value_indices(table["answer"], labels)
+    answers[q, r] = columns.indices("answer", labels)
     not_marked = np.zeros(answers.shape, dtype=np.bool_)
     not_marked[q, r] = (table["correct"] == NOT_MARKED).to_numpy()
     answers[not_marked] = -1
     for owner, name in (("question_id", "exam"), ("question_id", "patient"), ("exam", "patient")):
-        _value_by_owner(table[table[owner] != ""], owner, name)
+        columns.value_by_owner(owner, name, except_owner="")
     task_by_question, cluster_by_question, category_by_question, options_by_question = (
-        _value_by_owner(table, "question_id", name) for name in ("task", "cluster", "category", "n_options")
+        columns.value_by_owner("question_id", name) for name in ("task", "cluster", "category", "n_options")
     )
     tasks, task = _number_values(questions, task_by_question)
     categories, category = _number_values(questions, category_by_question)
@@ -70,7 +72,7 @@ def encode_ratings(
     cluster = np.where(cluster < 0, len(clusters) + np.arange(len(questions)), cluster)
     periods = _sorted_values(table.loc[table["period"] != "", "period"])
     period = np.full(answers.shape, -1, dtype=np.int64)
-    period[q, r] = _value_indices(table["period"], periods)
+    period[q, r] = columns.indices("period", periods)
     scores, probabilities = np.full((2, *answers.shape), np.nan)
     scores[q, r], probabilities[q, r] = parse_numbers(table["score"]), parse_numbers(table["probability"])
     has_several_selected = np.array([label.count("|") > 0 for label in labels] + [False])
@@ -129,14 +131,6 @@ def _find_selected(
     return selected
 
 
-def _value_indices(column: pd.Series, names: tuple[str, ...]) -> NDArray[np.int64]:
-    """Return the index of each value in ``names``, -1 if ``names`` does not contain it."""
-    index_by_name = {name: index for index, name in enumerate(names)}
-    codes, distinct = pd.factorize(column)
-    indices = np.array([index_by_name.get(value, -1) for value in distinct], dtype=np.int64)
-    return indices[codes]
-
-
 def _sorted_values(column: pd.Series) -> tuple[str, ...]:
     return tuple(sorted(column.unique(), key=_natural_sort_key))
 
@@ -162,23 +156,52 @@ def append_arm_to_raters(table: pd.DataFrame) -> pd.Series:
     return table["rater"].where(~in_several_arms, name_with_arm)
 
 
-def _value_by_owner(table: pd.DataFrame, owner: str, field: str) -> Mapping[str, str]:
-    """Return the value of a field for each owner.
+class _NumberedColumns:
+    """The columns of a table as numbers of their distinct texts; each column is numbered once."""
 
-    The lines of an owner must agree, but may leave it empty.
-    """
-    stated = table.loc[table[field] != "", [owner, field]]
-    pairs = stated.drop_duplicates()
-    conflicting = pairs.duplicated(owner)
-    if conflicting.any():
-        line = pairs.index[conflicting][0]
-        name, value = pairs.at[line, owner], pairs.at[line, field]
-        owner_rows = pairs.loc[pairs[owner] == name]
-        raise Refused(
-            f"line {line}: {field} {value!r}: {owner} {name!r} has {owner_rows[field].iloc[0]!r} "
-            f"on line {owner_rows.index[0]}"
-        )
-    return dict(zip(pairs[owner], pairs[field], strict=True))
+    def __init__(self, table: pd.DataFrame) -> None:
+        self._table = table
+        self._columns: dict[str, tuple[NDArray[np.int32], list[str]]] = {}
+
+    def indices(self, name: str, values: tuple[str, ...]) -> NDArray[np.int64]:
+        """Return the index of each text of a column in ``values``, -1 if ``values`` does not contain it."""
+        index_by_value = {value: index for index, value in enumerate(values)}
+        codes, distinct = self._number(name)
+        return np.array([index_by_value.get(value, -1) for value in distinct], dtype=np.int64)[codes]
+
+    def value_by_owner(self, owner: str, field: str, *, except_owner: str | None = None) -> Mapping[str, str]:
+        """Return the value of a field for each owner.
+
+        The lines of an owner must agree, but may leave the field empty. The lines of ``except_owner`` do not
+        count.
+        """
+        (owner_codes, owners), (field_codes, fields) = self._number(owner), self._number(field)
+        is_stated = np.array([value != "" for value in fields])[field_codes]
+        if except_owner in owners:
+            is_stated &= owner_codes != owners.index(except_owner)
+        owner_codes, field_codes = owner_codes[is_stated], field_codes[is_stated]
+        first = np.full(len(owners), -1, dtype=np.int32)
+        first[owner_codes[::-1]] = field_codes[::-1]  # the first line of an owner is assigned last
+        if (first[owner_codes] != field_codes).any():
+            _refuse_conflict(self._table[is_stated], owner, field)
+        return {name: fields[code] for name, code in zip(owners, first.tolist(), strict=True) if code >= 0}
+
+    def _number(self, name: str) -> tuple[NDArray[np.int32], list[str]]:
+        if name not in self._columns:
+            codes, distinct = pd.factorize(self._table[name])
+            self._columns[name] = (codes.astype(np.int32), list(distinct))
+        return self._columns[name]
+
+
+def _refuse_conflict(stated: pd.DataFrame, owner: str, field: str) -> NoReturn:
+    pairs = stated[[owner, field]].drop_duplicates()
+    line = pairs.index[pairs.duplicated(owner)][0]
+    name, value = pairs.at[line, owner], pairs.at[line, field]
+    owner_rows = pairs.loc[pairs[owner] == name]
+    raise Refused(
+        f"line {line}: {field} {value!r}: {owner} {name!r} has {owner_rows[field].iloc[0]!r} "
+        f"on line {owner_rows.index[0]}"
+    )
 
 
 def _number_values(

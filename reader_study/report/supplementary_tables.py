@@ -67,13 +67,9 @@ def compute_accuracy_by_columns(
     ``further`` has columns that the ratings lack, in the order of their rows.
     """
     own_columns = [name for name in columns if name not in further]
-    by_question = (
-        ratings[["question_id", *own_columns]]
-        .assign(**further)
-        .drop_duplicates("question_id")
-        .set_index("question_id")
-        .loc[list(matrix.questions)]
-    )
+    by_question = ratings[["question_id", *own_columns]].assign(**further).drop_duplicates("question_id")
+    rows = {name: row for row, name in enumerate(by_question["question_id"])}
+    by_question = by_question.iloc[[rows[name] for name in matrix.questions]]
     results = []
     for column in columns:
         values = by_question[column].to_numpy()
