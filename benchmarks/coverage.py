@@ -282,7 +282,8 @@ otherwise the posterior of `measures/group_posterior.py`.""",
         "Agreement on ordered answers",
         """Four ordered answers, evenly (.25 each) or unevenly (.70, .20, .08, .02). Kappa with linear and
 quadratic weights is that of two raters. Alpha with linear weights is Krippendorff's ordinal alpha.
-Shown: by the same rule as above.""",
+Shown: by the same rule as above. A row with a value below .93 by more than two standard errors is replaced
+by an independent simulation of five times as many data sets, whatever its result.""",
         (
             "raters",
             "n",

@@ -116,9 +116,9 @@ def build_drift_chart(
                 }
             )
     frame = pd.DataFrame(rows, columns=["Reviewer", "until", "value", "low", "high", "n"])
-    last = max((row["until"] for row in rows), default=0)
+    end = max((until for _, until, _ in points), default=0)
     base = alt.Chart(frame).encode(
-        x=alt.X("until:Q", title=counted, axis=alt.Axis(values=list_block_ticks(last, block))),
+        x=alt.X("until:Q", title=counted, axis=alt.Axis(values=list_block_ticks(end, block))),
         tooltip=[
             "Reviewer:N",
             "until:Q",
