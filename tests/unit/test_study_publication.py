@@ -145,7 +145,7 @@ def test_the_methods_describe_conditions_of_readers_in_the_app_only(data, report
     methods = render_methods(in_app)
     assert "They answered independently" in methods
     assert "radiographs of its exam with indication, age, sex and view; no radiology report" in methods
-    assert "Readings were made from 2026-01-01 to 2026-01-01. The protocol was written on" in methods
+    assert "Readings were made on 2026-01-01. The protocol was written on" in methods
     assert "elsewhere" not in methods
     assert "39 of 40 scored cases are analysed; 1 case is excluded" in methods
 
