@@ -87,15 +87,18 @@ export class PageSync {
    * browser's history or overwrite that of Back, and a reload would show another question. Returns the function that ends this.
    */
   keepAddress(): () => void {
-    const unguarded = { pushState: history.pushState, replaceState: history.replaceState };
-    for (const name of ["pushState", "replaceState"] as const) {
-      const apply = unguarded[name].bind(history);
-      history[name] = (state: unknown, unused: string, address?: string | URL | null): void => {
+    const ends = ["pushState", "replaceState"].map((name) => {
+      const apply = Reflect.get(history, name) as History["pushState"];
+      const keep: History["pushState"] = (state, unused, address) => {
         const isSamePage = new URL(address ?? "", location.href).pathname === location.pathname;
-        if (this.unconfirmedNumber === null || !isSamePage) apply(state, unused, address);
+        if (this.unconfirmedNumber === null || !isSamePage) apply.call(history, state, unused, address);
       };
-    }
-    return () => Object.assign(history, unguarded);
+      Reflect.set(history, name, keep);
+      return () => Reflect.get(history, name) === keep && Reflect.set(history, name, apply);
+    });
+    return () => {
+      for (const end of ends) end();
+    };
   }
 
   /** Cancel pending notifications of the previous question. */
