@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page
 
-_CASE_TEXT = "cannot determine from this exam"  # stands on every case
+_CASE_TEXT = "Cannot be determined from this exam"  # stands on every case
 
 
 def click_and_wait(name: str, expected_text: str) -> Callable[[Page], None]:

@@ -46,10 +46,9 @@ def main() -> None:
         show_results(progress)
     else:
         show_empty_state(
-            "No evaluation yet",
-            "An evaluation asks a model the questions of a release: as given, and in control conditions such "
-            "as "
-            "without image.",
+            "No evaluations yet",
+            "An evaluation puts the questions of a release to a model, as given and in control conditions, "
+            "for example without the image.",
         )
     show_plan_form(person, planned=len(progresses))
 

@@ -58,7 +58,7 @@ def _show_datasets(person: Person) -> None:
         ]
     )
     st.page_link(ROOT / "pages/checks.py", label="View check results", icon=":material/rule:")
-    with st.expander("Boxes for existing questions"):
+    with st.expander("Add boxes to existing questions"):
         show_box_corrections(person, [dataset.name for dataset in datasets])
 
 

@@ -73,7 +73,7 @@ def test_a_problem_is_reported_settled_released_compared_and_scored_again(app, w
     page.goto("/adjudicate")
     expect(page.locator(".adjudication .reports")).to_contain_text("on the other side", timeout=30_000)
     page.keyboard.press("0")
-    page.get_by_label("Key: own").check()
+    page.get_by_label("Answer key: own").check()
     own = page.locator(".adjudication .own-cell .ticks").first
     own.get_by_role("radio").nth((world.keys[question] + 1) % 3).check()
     page.get_by_label("Reason").fill("It is.")

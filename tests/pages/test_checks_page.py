@@ -43,7 +43,7 @@ def test_each_check_has_its_counts(page):
     assert [(metric.label, metric.value) for metric in page.metric] == [
         ("No known problem", "1"),
         ("With a problem", "3"),
-        ("Waiting for a check", "4"),  # an import runs the structural checks only
+        ("Checks pending", "4"),  # an import runs the structural checks only
     ]
     assert get_text(page).count("n = 4") == 3
     counts = {check: (row["With a problem"], row["Passed"]) for check, row in read_table(page).items()}
@@ -66,14 +66,14 @@ def test_a_run_uses_the_new_setting(page):
     page = click(page, "Run checks").run()
     assert "Checked 4 questions. Problems:" in get_text(page)
     assert read_table(page)["Format"]["With a problem"] == 4
-    assert {metric.label: metric.value for metric in page.metric}["Waiting for a check"] == "0"
+    assert {metric.label: metric.value for metric in page.metric}["Checks pending"] == "0"
 
 
 def test_a_check_that_is_switched_off_does_not_count(page):
     box = next(checkbox for checkbox in page.checkbox if checkbox.label == "Completeness")
     page = click(box.uncheck().run(), "Save settings")
     assert {metric.label: metric.value for metric in page.metric}["No known problem"] == "3"
-    assert read_table(page)["Completeness"]["On"] == "off"
+    assert read_table(page)["Completeness"]["Status"] == "off"
     page = page.run()
     assert not next(checkbox for checkbox in page.checkbox if checkbox.label == "Completeness").value
 

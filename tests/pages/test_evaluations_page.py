@@ -44,8 +44,8 @@ def labels(page) -> list[str]:
 
 def test_an_empty_workspace_says_what_is_needed(coordinator, run_page):
     text = get_text(run_page(PAGE))
-    assert "No evaluation yet" in text
-    assert "No release yet" in text
+    assert "No evaluations yet" in text
+    assert "No releases yet" in text
 
 
 @pytest.mark.full

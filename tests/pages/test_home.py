@@ -58,7 +58,7 @@ def test_coordinator_of_an_active_batch_is_offered_its_progress(workspace, sign_
     make_world(workspace, assigned_to=["ruth"])
     sign_in_as("cora")
     page = open_page(HOME)
-    assert "The reviewers have 12 judgements left." in get_text(page)
+    assert "The reviewers have 12 judgements still to make." in get_text(page)
     assert page.button(key="next-step").label == "View progress"
 
 
@@ -98,7 +98,7 @@ def test_coordinator_of_an_empty_workspace_sees_each_stage_with_zeros(workspace,
         "readers finished": "0 of 0",
     }
     text = get_text(page)
-    for line in ("No dataset yet.", "No batch yet.", "No release yet.", "No study yet."):
+    for line in ("No dataset yet.", "No batch yet.", "No releases yet.", "No study yet."):
         assert line in text
 
 

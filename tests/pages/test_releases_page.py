@@ -122,14 +122,14 @@ def test_page_is_not_found_for_other_roles(world, sign_in_as, run_page, role):
 
 def test_unmet_condition_is_shown_and_blocks_the_release(page):
     find_by_label(page.text_input, "Release name").set_value("v1").run()
-    find_by_label(page.toggle, "Require a low rate of key errors").set_value(True).run()
+    find_by_label(page.toggle, "Require a low rate of answer key errors").set_value(True).run()
     assert not page.exception
     assert "the condition requires an upper limit below 5 %" in get_text(page)
     assert find_by_label(page.button, "Create release").disabled
 
 
 def test_met_condition_is_recorded_in_the_manifest(page):
-    find_by_label(page.toggle, "Require a low rate of key errors").set_value(True).run()
+    find_by_label(page.toggle, "Require a low rate of answer key errors").set_value(True).run()
     find_by_label(page.number_input, "Upper limit (%)").set_value(100.0).run()
     assert not create_release(page, "v1").exception
     (release,) = load_releases()

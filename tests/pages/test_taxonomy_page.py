@@ -34,7 +34,7 @@ def click(page, label):
 
 def list_rows(page):
     rows = page.dataframe[0].value.to_dict("records")
-    return [(row["Name"], row["Controlled name"], row["Mapped by"]) for row in rows]
+    return [(row["Raw name"], row["Controlled name"], row["Mapped by"]) for row in rows]
 
 
 def test_without_a_dataset_the_page_leads_to_the_import(workspace, coordinator, run_page):
@@ -50,7 +50,7 @@ def test_names_of_the_taxonomy_need_no_mapping(workspace, tmp_path, coordinator,
     import_categories(workspace, tmp_path, "Bones", "Heart")
     page = run_page(PAGE)
     assert "All names have a controlled name." in get_text(page)
-    assert list_rows(page) == [("Bones", "Bone", "taxonomy"), ("Heart", "Heart", "taxonomy")]
+    assert list_rows(page) == [("Bones", "Bone", "built-in taxonomy"), ("Heart", "Heart", "built-in taxonomy")]
 
 
 def test_a_suggestion_is_mapped_and_undone(workspace, tmp_path, coordinator, run_page):
@@ -109,4 +109,4 @@ def test_the_mapping_of_the_taxonomy_is_replaced_and_restored(workspace, tmp_pat
     page = click(page, "Save mapping")
     assert list_rows(page) == [("Shoulder", "Humerus", "cora")]
     page = click(page, "Remove mapping")
-    assert list_rows(page) == [("Shoulder", "Joint", "taxonomy")]
+    assert list_rows(page) == [("Shoulder", "Joint", "built-in taxonomy")]

@@ -69,5 +69,5 @@ def _format(field: str, value: Any, options: tuple[str, ...]) -> str:  # noqa: A
     if field == "options":
         return " / ".join(f"{option_letter(i)}. {text}" for i, text in enumerate(value))
     if field == "boxes":
-        return ", ".join(box.describe() for box in value) or "no box"
+        return ", ".join(box.describe() for box in value) or "no boxes"
     return str(value) if value not in (None, "", ()) else "none"

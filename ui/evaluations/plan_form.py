@@ -44,10 +44,10 @@ def show_plan_form(person: Person, *, planned: int) -> None:
     with st.expander("Plan an evaluation", expanded=is_open):
         if not release_list:
             show_empty_state(
-                "No release yet",
-                "Models answer the questions of a release.",
+                "No releases yet",
+                "Create a release first. An evaluation uses its questions.",
                 "pages/releases.py",
-                "Open Releases",
+                "Create a release",
             )
         elif not endpoints:
             show_empty_state(

@@ -65,7 +65,7 @@ def _find_review_step(workspace: WorkspaceState) -> NextStep | None:
     judgements_left = sum(overview.left for overview in workspace.open_batches)
     if judgements_left:
         return NextStep(
-            situation=f"The reviewers have {count_text(judgements_left, 'judgement')} left.",
+            situation=f"The reviewers have {count_text(judgements_left, 'judgement')} still to make.",
             instruction="View their progress and the estimated finish.",
             page="pages/progress.py",
             label="View progress",

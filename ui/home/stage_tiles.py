@@ -97,7 +97,7 @@ def _build_results_tile(workspace: WorkspaceState) -> StageTile:
         lines=(
             (count_text(len(releases), "release"), _join_names(releases))
             if releases
-            else ("No release yet.",)
+            else ("No releases yet.",)
         ),
         page="pages/releases.py",
         button="Open releases",

@@ -44,7 +44,7 @@ def show_file_selection(person: Person) -> None:
         )
     else:
         left.file_uploader("Question file, up to 200 MB", key=keys[0])
-        right.file_uploader("Images as one zip, up to 200 MB (optional)", key=keys[1])
+        right.file_uploader("Images in one ZIP file, up to 200 MB (optional)", key=keys[1])
         st.caption(
             "For larger files, folders, and mappings that join several files, copy them to the server or use "
             "the command line."
@@ -76,7 +76,7 @@ def show_discard_button(delivery: Delivery) -> None:
 
 def _show_templates() -> None:
     links = " · ".join(f"[{kind.upper()}](/files/templates/questions.{kind})" for kind in KINDS)
-    st.caption(f"Templates of question tables: {links}. Other column names are recognised, too.")
+    st.caption(f"Templates for question tables: {links}. Other column names are recognised, too.")
 
 
 def _show_stored_attributes(person: Person) -> None:

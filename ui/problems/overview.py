@@ -17,9 +17,9 @@ def show_overview(check_report: CheckReport) -> None:
     with columns[1]:
         show_statistic("With a problem", f"{check_report.with_problems:,}", n=check_report.questions)
     with columns[2]:
-        show_statistic("Waiting for a check", f"{check_report.waiting:,}", n=check_report.questions)
+        show_statistic("Checks pending", f"{check_report.waiting:,}", n=check_report.questions)
     st.caption(
-        "Only checks that are on and have run are counted. Waiting for a check: at least one of the checks "
+        "Only checks that are on and have run are counted. Checks pending: at least one of the checks "
         "that are on has not run on the question with its current settings."
     )
 
@@ -41,11 +41,11 @@ def _build_row(line: CheckLine) -> dict[str, object]:
     declaration = line.declaration
     return {
         "Check": declaration.check.label,
-        "On": "on" if line.state.is_on else "off",
+        "Status": "on" if line.state.is_on else "off",
         "With a problem": line.with_problem,
         "Passed": line.passed,
         "Not applicable": sum(line.not_checked.values()),
-        "Pending": line.not_run,
+        "Checks pending": line.not_run,
         "Severity": declaration.severity.label,
         # Last, because a narrow window shows the last columns only after scrolling.
         "Kind": declaration.group.label,

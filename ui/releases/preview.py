@@ -74,7 +74,7 @@ def show_key_error_limit(
 ) -> KeyErrorLimit:
     """Draw the input of the condition, the present estimate, and whether the dataset meets the condition."""
     is_limited = st.toggle(
-        "Require a low rate of key errors",
+        "Require a low rate of answer key errors",
         key=f"{form_key}-rule",
         help="The upper 95 % limit for the whole dataset must be below the value. Skipped and "
         "uncovered questions count as errors. "

@@ -121,10 +121,10 @@ def _choose_request(
     )
     images = st.checkbox("Include original images", key=f"{form_key}-images")
     reports = st.checkbox(
-        "Include reports", key=f"{form_key}-reports", help="Reports may reveal the answers."
+        "Include radiology reports", key=f"{form_key}-reports", help="Reports may reveal the answers."
     )
     structured = st.checkbox(
-        "Include DICOM structured reports",
+        "Include boxes as DICOM structured reports",
         key=f"{form_key}-sr",
         help="Bounding boxes as TID 1500 reports, one per radiograph that was imported as DICOM.",
     )

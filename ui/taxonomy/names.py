@@ -28,7 +28,7 @@ def show_overview(report: NameReport) -> None:
     mapped = [name for name in report.names if name.controlled is not None]
     left, right = st.columns(2)
     with left:
-        show_statistic("Names with a controlled name", f"{len(mapped):,}", n=len(report.names))
+        show_statistic("Raw names with a controlled name", f"{len(mapped):,}", n=len(report.names))
     with right:
         show_statistic(
             "Questions with a controlled name"
@@ -131,9 +131,11 @@ def show_all_names(report: NameReport) -> None:
 
 
 def _build_row(name: RawName) -> dict[str, object]:
-    origin = (name.mapped_by or "command") if name.is_own else "taxonomy" if name.controlled else ""
+    origin = (
+        (name.mapped_by or "command line") if name.is_own else "built-in taxonomy" if name.controlled else ""
+    )
     return {
-        "Name": name.name,
+        "Raw name": name.name,
         "Questions": name.questions,
         "Controlled name": name.controlled or "not mapped",
         "Heading": name.heading,

@@ -130,7 +130,7 @@ def _format_value(field: str, value: Any) -> str:  # noqa: ANN401 - a field of a
     if field == "also_right":
         return " or ".join(", ".join(option_letter(i) for i in option_set) for option_set in value) or "none"
     if field == "boxes":
-        return "\n".join(labelled_box.describe() for labelled_box in value) or "no box"
+        return "\n".join(labelled_box.describe() for labelled_box in value) or "no boxes"
     return str(value) if value not in (None, "") else "none"
 
 

@@ -134,7 +134,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
       h("p", { class: "stem" }, stem),
       options.length > 0 && h("ol", { type: "A", class: "plain-options" }, options.map((text) => h("li", {}, text))),
       h("p", {}, h("span", { class: "label" }, "Answer key "), key),
-      explanation !== "" && h("p", { class: "explanation-text" }, explanation),
+      explanation !== "" && h("p", { class: "explanation-text" }, h("span", { class: "label" }, "Explanation "), explanation),
     );
   }
 

@@ -7,7 +7,7 @@ import { markChanges } from "../shared/components";
 import { keyHint } from "../shared/shortcuts";
 
 const LABELS: Record<DisputedField, string> = {
-  stem: "Stem", options: "Options", answer: "Key", also_right: "Also correct", explanation: "Explanation",
+  stem: "Stem", options: "Options", answer: "Answer key", also_right: "Also correct", explanation: "Explanation",
   task: "Task", category: "Category", difficulty: "Difficulty", boxes: "Boxes",
 }; // prettier-ignore
 
@@ -96,14 +96,14 @@ export class FieldSourceTable {
     const values = field.values.map((text, index) => (text === null ? buildCell(index + 1, "nothing", h("span", {}, "rejected")) : buildCell(index + 1, "", buildChoice(index, ...markChanges(field.original, text)))));
     const ownContainer = h("div", { class: "own" });
     this.ownContainers.set(name, ownContainer);
-    return h("tr", {}, h("th", { scope: "row" }, LABELS[name]), buildCell(0, "", buildChoice("original", field.original)), values, buildCell(this.columns.length - 1, "own-cell", buildChoice("own", "your version"), ownContainer));
+    return h("tr", {}, h("th", { scope: "row" }, LABELS[name]), buildCell(0, "", buildChoice("original", field.original)), values, buildCell(this.columns.length - 1, "own-cell", buildChoice("own", "Your version"), ownContainer));
   }
 
   /** A field in which no reviewer differs from the original question. */
   private createUndisputedField(name: DisputedField): FieldDifference {
     const { data } = this;
     const boxes = data.radiographs.flatMap((radiograph) => radiograph.originalBoxes ?? []).map(({ label }) => label).join("\n");
-    const original = name === "answer" ? data.key : name === "boxes" ? boxes || "no box" : "none";
+    const original = name === "answer" ? data.key : name === "boxes" ? boxes || "no boxes" : "none";
     return { name, original, values: data.reviewers.map(({ decision }) => (decision === "reject" ? null : original)) };
   }
 

@@ -19,7 +19,7 @@ export class CaseAnswer extends AnswerInput {
     super(data, data.entry, onChange, data.isOpen);
     this.faulty = data.entry?.fault_description ?? "";
     this.isReporting = this.faulty !== "";
-    const answers = this.buildAnswerFields({ cannotDetermineLabel: "cannot determine from this exam", maxLength: 5000 });
+    const answers = this.buildAnswerFields({ cannotDetermineLabel: "Cannot be determined from this exam", maxLength: 5000 });
     this.root = h("section", { class: "own", "aria-label": "Your answer" }, h("p", { class: "stem-read" }, data.stem), answers, data.askConfidence && this.buildConfidenceField("Confidence"), this.buildReportField());
     this.paint();
   }

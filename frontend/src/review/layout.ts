@@ -86,7 +86,7 @@ function boxLine({ isOpen, radiographs }: ReviewData, viewer: ImageViewer, box: 
     { class: isOriginal ? "original" : "mine", "aria-current": String(selected), onclick: () => viewer.selectBox(box) },
     h("span", { class: "swatch", title: isOriginal ? "original" : "yours" }),
     input,
-    h("span", { class: "size" }, `${width} × ${height}${view}`),
+    h("span", { class: "size" }, `${width} × ${height} px${view}`),
     isOpen && button("✕", null, () => viewer.removeBox(box), { class: "quiet", "aria-label": `delete box ${label || "without label"} at ${x}, ${y}` }),
   );
 }

@@ -114,7 +114,7 @@ export class QuestionEditor {
     else if (data.format === "open") this.options.replaceChildren(this.buildTextKey());
     else {
       this.options.replaceChildren(...state.options.map((option, index) => this.buildOption(option, index)));
-      if (permissions.key) this.options.append(button("+ add option", null, () => this.addOption(), { class: "quiet add-option" }));
+      if (permissions.key) this.options.append(button("+ Add option", null, () => this.addOption(), { class: "quiet add-option" }));
     }
     for (const area of this.options.querySelectorAll("textarea")) fitHeight(area);
   }
@@ -171,7 +171,7 @@ export class QuestionEditor {
       buildToolButton("↓", `move option ${letter} down`, index === options.length - 1, () => options.splice(index + 1, 0, option)),
       buildToolButton("✕", `remove option ${letter}`, options.length <= 2, () => undefined),
     );
-    return h("div", { class: `option${option.isCorrect ? " is-right" : ""}` }, key, area, option.isCorrect && h("span", { class: "is-key" }, "key"), permissions.key && tools);
+    return h("div", { class: `option${option.isCorrect ? " is-right" : ""}` }, key, area, option.isCorrect && h("span", { class: "is-key" }, "answer key"), permissions.key && tools);
   }
 
   private toggleKey(option: Option): void {

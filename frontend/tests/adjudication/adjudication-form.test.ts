@@ -63,7 +63,7 @@ test("an own value starts from the original value and replaces a reviewer's", as
 });
 
 test("every disputed field needs a source", () => {
-  page.find('[aria-label="Key: original"]').click();
+  page.find('[aria-label="Answer key: original"]').click();
   enterReason("so");
   page.press("Enter");
   expect(page.message).toBe("Choose a version for: stem.");
