@@ -77,9 +77,10 @@ def passwords_at_little_cost(cheap_passwords: None) -> None:
 
 
 @pytest.fixture
-def workspace(workspace_engine: Engine) -> Engine:
+def workspace(workspace_engine: Engine) -> Iterator[Engine]:
     """A workspace for one test, which ``unit_of_work()`` finds through the environment; its engine."""
-    return workspace_engine
+    yield workspace_engine
+    wait_for_jobs()  # the worker is that of the process: it would not take the next workspace's job of that number
 
 
 @pytest.fixture
