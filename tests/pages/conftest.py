@@ -80,7 +80,8 @@ def passwords_at_little_cost(cheap_passwords: None) -> None:
 def workspace(workspace_engine: Engine) -> Iterator[Engine]:
     """A workspace for one test, which ``unit_of_work()`` finds through the environment; its engine."""
     yield workspace_engine
-    wait_for_jobs()  # the worker is that of the process: it would not take the next workspace's job of that number
+    # The worker is that of the process: it would not take a job of the next workspace with the same number.
+    wait_for_jobs()
 
 
 @pytest.fixture
