@@ -50,7 +50,10 @@ def test_names_of_the_taxonomy_need_no_mapping(workspace, tmp_path, coordinator,
     import_categories(workspace, tmp_path, "Bones", "Heart")
     page = run_page(PAGE)
     assert "All names have a controlled name." in get_text(page)
-    assert list_rows(page) == [("Bones", "Bone", "built-in taxonomy"), ("Heart", "Heart", "built-in taxonomy")]
+    assert list_rows(page) == [
+        ("Bones", "Bone", "built-in taxonomy"),
+        ("Heart", "Heart", "built-in taxonomy"),
+    ]
 
 
 def test_a_suggestion_is_mapped_and_undone(workspace, tmp_path, coordinator, run_page):
