@@ -207,9 +207,9 @@ def test_signing_out_clears_the_browser_cache(app, world, sign_in):
     page = sign_in("ruth")
     page.goto("/radiographs/1/pa?longest=300")
     page.goto("/")
-    page.get_by_role("button", name="Sign out").click()
     with page.expect_response("**/sign-in") as response_info:
-        page.get_by_role("button", name="Sign in", exact=True).wait_for()
+        page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("button", name="Sign in", exact=True).wait_for()
     assert response_info.value.all_headers()["clear-site-data"] == '"cache"'
     page_response = page.goto("/radiographs/1/pa?longest=300")
     assert page_response is not None

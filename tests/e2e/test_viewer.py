@@ -119,7 +119,7 @@ def test_two_views_hang_side_by_side_frontal_left(open_question):
     expect(page.locator(".pane .name")).to_have_text(["PA", "LATERAL"])
     right_pane = get_pane_position(page, 1)
     draw_box(page, right_pane.of_pixel(400, 500), right_pane.of_pixel(600, 700))
-    expect(page.locator(".boxes li.mine .size")).to_contain_text("200 × 200 LATERAL")
+    expect(page.locator(".boxes li.mine .size")).to_contain_text("200 × 200 px LATERAL")
     page.keyboard.press("Shift+L")
 
 
