@@ -17,6 +17,8 @@ from storage.unit_of_work import read_only_session
 from tests.collections.folder import COLLECTIONS
 from tests.storage.import_worlds import Importer
 
+pytestmark = pytest.mark.slow
+
 BY = command_line_person()
 FILES = {
     "slake": "slake/slake_test_subset.json",

@@ -104,7 +104,7 @@ def test_a_press_beside_the_label_field_keeps_the_label_and_draws_nothing(app, s
     for _ in range(5):  # a press while the canvas draws the labelled box does nothing
         drag((0.4, 0.6), (0.6, 0.8))
         with suppress(PlaywrightTimeout):
-            field.wait_for(timeout=5_000)
+            field.wait_for(timeout=20_000)
             break
     page.keyboard.type("rib")
     page.keyboard.press("Enter")

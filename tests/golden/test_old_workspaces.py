@@ -131,6 +131,7 @@ def test_an_old_workspace_releases_the_same_bytes(old_workspace, tmp_path):
     assert [name for name in stored_files if released_files[name] != stored_files[name]] == []
 
 
+@pytest.mark.slow
 def test_the_audit_trail_of_an_old_workspace_is_valid(old_workspace):
     _, engine = old_workspace
     with read_only_session(engine) as db:

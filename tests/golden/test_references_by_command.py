@@ -47,6 +47,7 @@ def standard_error(row, name, n):
 
 @pytest.mark.parametrize("name", TABLE_EXAMPLES)
 @pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.slow
 def test_two_raters(tmp_path, name, weights):
     data, expected, tolerance = load_example(name)
     pairs = (table_to_pairs(data["table"]) + 1).tolist()

@@ -162,6 +162,7 @@ def write_van_dyke_scores(path):
         ("specificity", "spec_jackknife", []),
     ],
 )
+@pytest.mark.slow
 def test_the_command_gives_the_published_comparison_of_van_dyke(tmp_path, measure, reference, options):
     write_van_dyke_scores(tmp_path / "vandyke.csv")
     tables = measure_file(tmp_path / "vandyke.csv", "--positive", "yes", "--threshold", "3", *options)

@@ -61,6 +61,7 @@ def test_each_cell_has_its_n(workspace, open_agreement_page):
     ("reviewers", "column", "has_first_reviewer"),
     [(("ruth", "remo"), "n", True), (("ruth", "remo", "rolf"), "n (questions by pair)", False)],
 )
+@pytest.mark.slow
 def test_overlap_per_box_of_the_first_reviewer_is_shown_for_two_reviewers_only(
     workspace, open_agreement_page, reviewers, column, has_first_reviewer
 ):

@@ -86,6 +86,7 @@ def test_only_enabled_reviewers_can_be_chosen(page):
     assert page.multiselect(key="assign-1-0-to-1").options == ["Remo (remo)", "Ruth (ruth)"]
 
 
+@pytest.mark.slow
 def test_overlap_number_adds_a_second_reviewer(page, world):
     page.multiselect(key="assign-1-0-to-1").set_value(["ruth"]).run()
     page = click(page, "Assign")
@@ -95,6 +96,7 @@ def test_overlap_number_adds_a_second_reviewer(page, world):
     assert (count_open_questions(world, "remo"), count_open_questions(world, "ruth")) == (12, 12)
 
 
+@pytest.mark.slow
 def test_open_questions_can_be_moved_to_another_reviewer(page, world):
     page.multiselect(key="assign-1-0-to-1").set_value(["ruth"]).run()
     page = click(page, "Assign")

@@ -80,6 +80,7 @@ def test_progress_is_shown_in_every_tab_and_to_every_coordinator(held_job, sign_
         assert page.get("progress")[0].proto.text == "3 of 8 questions"
 
 
+@pytest.mark.slow
 def test_starting_a_running_job_again_returns_the_same_job(held_job, cora):
     assert job_control.start_job(HOLD, Hold(name="page"), by=cora, subject=SUBJECT).number == held_job.number
 

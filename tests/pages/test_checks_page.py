@@ -59,6 +59,7 @@ def test_example_opens_its_question(page):
     assert "Schema: problem · Types: passed" in get_text(page)
 
 
+@pytest.mark.slow
 def test_a_run_uses_the_new_setting(page):
     page = page.number_input[0].set_value(500).run()
     page = click(page, "Save settings")
@@ -69,6 +70,7 @@ def test_a_run_uses_the_new_setting(page):
     assert {metric.label: metric.value for metric in page.metric}["Checks pending"] == "0"
 
 
+@pytest.mark.slow
 def test_a_check_that_is_switched_off_does_not_count(page):
     box = next(checkbox for checkbox in page.checkbox if checkbox.label == "Completeness")
     page = click(box.uncheck().run(), "Save settings")
@@ -99,6 +101,7 @@ def _get_dataset(page):
     return next(selectbox for selectbox in page.selectbox if selectbox.label == "Dataset").value
 
 
+@pytest.mark.slow
 def test_page_opens_with_the_dataset_imported_last(workspace, tmp_path, sign_in_as, run_page):
     sign_in_as("cora", Role.COORDINATOR)
     for first, dataset in ((1, "Demo"), (11, "zebra"), (21, "middle")):
@@ -106,6 +109,7 @@ def test_page_opens_with_the_dataset_imported_last(workspace, tmp_path, sign_in_
     assert _get_dataset(run_page(PAGE)) == "middle"
 
 
+@pytest.mark.slow
 def test_page_opens_with_the_dataset_chosen_on_another_page(workspace, tmp_path, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
     for first, dataset in ((1, "Demo"), (11, "zebra")):

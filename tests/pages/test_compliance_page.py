@@ -39,6 +39,7 @@ def test_three_questions_are_too_few_for_the_text_only_stage(workspace, tmp_path
     assert "Not examined: needs at least 20 questions" in text
 
 
+@pytest.mark.slow
 def test_the_report_shows_the_stages_the_gain_and_the_options(workspace, tmp_path, coordinator, run_page):
     import_questions(workspace, tmp_path, 30)
     page = run_stages(run_page(PAGE))

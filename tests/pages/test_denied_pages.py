@@ -8,6 +8,7 @@ from ui.navigation import PAGES
 
 
 @pytest.mark.parametrize("role", Role)
+@pytest.mark.slow
 def test_forbidden_page_shows_only_page_not_found(sign_in_as, run_page, role):
     sign_in_as("bert", role)
     denied = [page for page in PAGES if page.action and page.action not in ACTIONS_BY_ROLE[role]]

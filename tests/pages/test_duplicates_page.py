@@ -65,6 +65,7 @@ def test_one_question_has_no_duplicate_and_nothing_to_judge(workspace, tmp_path,
     assert "Nothing to judge" in get_text(page)
 
 
+@pytest.mark.slow
 def test_a_search_shows_shares_and_pairs_before_anything_is_marked(
     workspace, tmp_path, coordinator, run_page
 ):

@@ -100,6 +100,7 @@ def test_the_browse_page_lists_bulk_actions_and_undoes_them(workspace, open_as_c
     assert "Bulk action 1 was undone; 4 questions can be drawn again." in get_text(page)
 
 
+@pytest.mark.slow
 def test_datasets_are_compared_for_leaks_and_the_result_is_below_the_button(
     workspace, open_as_coordinator, tmp_path
 ):

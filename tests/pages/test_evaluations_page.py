@@ -101,6 +101,7 @@ def test_nobody_else_opens_the_page(sign_in_as, run_page):
     assert "Evaluations" not in [title.value for title in run_page(PAGE).title]
 
 
+@pytest.mark.slow
 def test_stated_probabilities_have_a_calibration_and_others_the_reason(
     coordinator, run_page, workspace_engine, tmp_path
 ):

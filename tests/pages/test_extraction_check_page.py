@@ -40,6 +40,7 @@ def test_study_without_replies_says_what_to_do(workspace, open_check):
     assert "Import predictions with the field raw" in get_text(open_check())
 
 
+@pytest.mark.slow
 def test_sample_is_marked_and_the_error_rate_follows(workspace, open_check, tmp_path):
     study_world = make_study_world(workspace, design=make_design(3), protocol=Protocol(bootstrap=0))
     replies = [{"raw": "The answer is B"}, {"raw": "The answer is C"}, {"raw": "<img src=x> *no idea*"}]

@@ -86,6 +86,7 @@ def test_the_number_of_questions_per_exam_can_be_chosen(page, folder):
     assert "Exams with 6 closed:" in get_text(page)
 
 
+@pytest.mark.slow
 def test_all_exams_replace_the_pilot_and_can_be_imported(page, folder):
     generate(page, folder / "openi", "Generate a pilot of 20")
     click(page, "Generate all exams")

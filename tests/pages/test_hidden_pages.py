@@ -62,6 +62,7 @@ def find_button(page, label):
     return match
 
 
+@pytest.mark.slow
 def test_previewed_questions_are_hidden_and_removed_with_a_reason(world, open_as_coordinator):
     page = open_as_coordinator(BATCHES)
     find_button(page, "Hide questions").click().run()
@@ -111,6 +112,7 @@ def test_a_reviewer_does_not_get_the_page(world, sign_in_as, run_page):
     assert "Page not found." in get_text(run_page(ATTENTION))
 
 
+@pytest.mark.slow
 def test_each_figure_has_its_n_and_interval(world, open_as_coordinator):
     hide_questions(world)
     hidden_questions = load_hidden_questions(world)

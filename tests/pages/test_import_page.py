@@ -89,6 +89,7 @@ def test_preview_shows_the_file_and_writes_nothing(page, folder):
     assert count_questions() == 0
 
 
+@pytest.mark.slow
 def test_import_runs_in_the_background_and_shows_its_result(page, folder):
     preview_file(page, folder / "set.jsonl", folder)
     click(page, "Import 2 records")
@@ -102,6 +103,7 @@ def test_import_runs_in_the_background_and_shows_its_result(page, folder):
         assert [dataset.name for dataset in list_datasets(db)] == ["set"]
 
 
+@pytest.mark.slow
 def test_a_double_click_starts_one_import(page, folder):
     delivery = deliveries.locate_server_files(str(folder / "set.jsonl"), str(folder))
     request = import_job.ImportRequest(
@@ -119,6 +121,7 @@ def test_a_double_click_starts_one_import(page, folder):
     assert count_questions() == 2
 
 
+@pytest.mark.slow
 def test_refused_records_are_linked_and_the_rest_can_be_imported(page, folder):
     (folder / "bad.jsonl").write_bytes(to_json_lines(make_record(1), make_record(2, answer=[9])))
     preview_file(page, folder / "bad.jsonl", folder)
@@ -164,6 +167,7 @@ def write_table(path):
     path.write_text("\n".join(rows), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_table_of_unknown_columns_comes_in_with_the_offered_fixes(page, folder):
     write_table(folder / "ours.csv")
     preview_file(page, folder / "ours.csv")
@@ -180,6 +184,7 @@ def test_table_of_unknown_columns_comes_in_with_the_offered_fixes(page, folder):
     ]
 
 
+@pytest.mark.slow
 def test_choice_of_another_fix_changes_the_questions_beside_the_records(page, folder):
     write_table(folder / "ours.csv")
     preview_file(page, folder / "ours.csv")
@@ -252,6 +257,7 @@ def test_file_that_is_not_a_zip_is_refused(tmp_path):
         unpack_images(by=COMMAND_LINE, archive=tmp_path / "a.zip", folder=tmp_path / "into")
 
 
+@pytest.mark.slow
 def test_upload_is_kept_in_the_workspace_until_it_is_imported(page, tmp_path):
     class Upload:
         def __init__(self, name, content):
@@ -288,6 +294,7 @@ def test_page_is_not_found_for_a_reviewer(folder, sign_in_as, run_page):
     assert "Page not found." in get_text(run_page(PAGE))
 
 
+@pytest.mark.slow
 def test_coco_file_is_imported_by_a_mapping_chosen_on_the_page(page, folder):
     coco = {
         "images": [{"id": 1, "file_name": "pa.png", "width": 20, "height": 30}],
@@ -304,6 +311,7 @@ def test_coco_file_is_imported_by_a_mapping_chosen_on_the_page(page, folder):
     assert count_questions() == 1
 
 
+@pytest.mark.slow
 def test_folder_on_the_server_is_read_by_a_mapping_of_its_files(page, folder):
     (folder / "qa").mkdir()
     for name in ("one", "two"):
@@ -323,6 +331,7 @@ def test_folder_on_the_server_is_read_by_a_mapping_of_its_files(page, folder):
     assert count_questions() == 2
 
 
+@pytest.mark.slow
 def test_boxes_of_an_annotation_file_are_shown_before_they_change_questions(page, folder, open_page):
     preview_file(page, folder / "set.jsonl", folder)
     click(page, "Import 2 records")

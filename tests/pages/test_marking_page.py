@@ -58,6 +58,7 @@ def test_reviewer_without_a_study_sees_what_the_page_is_for(study_world, sign_in
     assert "No answers to mark" in get_text(run_page(PAGE))
 
 
+@pytest.mark.slow
 def test_answers_are_marked_one_after_the_other_and_undone(study_world, sign_in_as, run_page):
     sign_in_as("ruth", Role.REVIEWER)
     page = run_page(PAGE)
@@ -112,6 +113,7 @@ def test_home_lists_the_study_with_the_number_of_marks(study_world, sign_in_as, 
     assert "0 of 2 marked" in get_text(run_page(HOME_PAGE))
 
 
+@pytest.mark.slow
 def test_coordinator_assigns_and_removes_a_marker(study_world, sign_in_as, run_page):
     sign_in_as("cora", Role.COORDINATOR)
     page = run_page(STUDIES_PAGE)

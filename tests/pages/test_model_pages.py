@@ -94,6 +94,7 @@ def test_a_failed_test_shows_the_reason(sign_in_as, run_page, server):
     assert "127.0.0.1:9" in read_text(page)
 
 
+@pytest.mark.slow
 def test_a_coordinator_starts_a_run_and_sees_a_request(sign_in_as, run_page, server):
     add_run(server, ["plain", "behave: refusal"])
     sign_in_as("cora", Role.COORDINATOR)

@@ -27,6 +27,7 @@ def find_button(page, beginning):
     return next(element for element in page.button if element.label.startswith(beginning))
 
 
+@pytest.mark.slow
 def test_saving_the_rules_shows_what_they_mean(page):
     page = page.radio[0].set_value("deidentified").run()
     page = find_button(page, "Save rules").click().run()
@@ -34,6 +35,7 @@ def test_saving_the_rules_shows_what_they_mean(page):
     assert "Saved. Image files: De-identified on import." in get_text(page)
 
 
+@pytest.mark.slow
 def test_marked_image_is_removed_and_can_be_restored(page):
     page = find_button(page, "No patient text").click().run()
     page = find_button(page, "Confirm: 0 without patient text, 1 to remove").click().run()

@@ -153,6 +153,7 @@ def test_draft_is_returned_with_its_case(client):
         ({"mood": "good"}, 422),
     ],
 )
+@pytest.mark.slow
 def test_invalid_answer_is_refused_and_changes_nothing(client, changes, status):
     response = client.post("/reading/answer", make_answer_body(**changes))
     assert response.status_code == status
@@ -208,6 +209,7 @@ def test_only_the_next_exam_is_announced_for_prefetching(client):
     assert json.dumps(sheet).count("/pixels/") == 2 * (2 + 2)  # two radiographs here, two of the next case
 
 
+@pytest.mark.slow
 def test_comments_never_reach_a_reader(workspace, sign_in_as, browser, run_page):
     study_world = make_study_world(workspace)
     ruth, world = study_world.people["ruth"], study_world.world

@@ -172,6 +172,7 @@ def plant_machine_opinions(engine):
 
 
 @pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.slow
 def test_no_opinion_of_a_machine_is_sent_before_the_verdict(workspace, sign_in_as, browser, run_page, mode):
     make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(mode=mode))
     plant_machine_opinions(workspace)

@@ -114,6 +114,7 @@ def test_new_questions_are_added_to_a_batch_by_its_plan(coordinator, workspace, 
     assert [size for _, size in load_batches()] == [150]
 
 
+@pytest.mark.slow
 def test_batch_name_of_another_plan_is_refused(coordinator, workspace, open_page):
     insert_questions(workspace, make_questions(1000))
     click(open_page(PAGE), "Draw 100")
@@ -136,6 +137,7 @@ def test_page_is_not_found_for_other_roles(sign_in_as, workspace, run_page, role
     assert "1,000" not in get_text(page)
 
 
+@pytest.mark.slow
 def test_exams_balanced_by_findings_are_drawn_once(coordinator, workspace, open_page, tmp_path):
     """Of ten exams with one question each, five are healthy and five have an effusion: 1 + 3 are chosen."""
     reports = ["The lungs are clear.", "Left pleural effusion."]
@@ -174,6 +176,7 @@ def report_every_tenth(workspace):
         )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_draw_by_risk_previews_both_arms_and_stores_its_plan(coordinator, workspace, open_page):
     report_every_tenth(workspace)
     page = open_page(PAGE)
@@ -196,6 +199,7 @@ def test_without_any_risk_the_page_states_what_to_do(coordinator, workspace, ope
     assert not [button for button in page.button if button.label.startswith("Draw ")]
 
 
+@pytest.mark.slow
 def test_the_comparison_recommends_a_strategy_for_each_purpose(coordinator, workspace, open_page):
     report_every_tenth(workspace)
     page = open_page(PAGE)

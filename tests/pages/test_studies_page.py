@@ -36,6 +36,7 @@ def open_studies_page(sign_in_as, run_page):
     return run
 
 
+@pytest.mark.slow
 def test_without_a_study_the_page_says_what_to_do(workspace, open_studies_page):
     make_world(workspace)
     assert "No reader studies yet" in get_text(open_studies_page())
@@ -86,6 +87,7 @@ def test_a_later_version_of_the_protocol_is_shown_with_its_reason(workspace, ope
     assert "the margin was left out" in text
 
 
+@pytest.mark.slow
 def test_study_is_created_on_the_page(workspace, open_studies_page):
     study_world = make_study_world(workspace, readers=[])
     page = open_studies_page("New study")
@@ -150,6 +152,7 @@ def _find_number(page, label):
     return next(field for field in page.number_input if field.label == label)
 
 
+@pytest.mark.slow
 def test_a_new_study_begins_with_sizes_that_the_dataset_has(workspace, open_studies_page):
     # 24 questions on 24 exams: 2 for training, the other 22 scored, 2 of them repeated
     make_world(workspace, questions=24, per_exam=1)

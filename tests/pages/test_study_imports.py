@@ -65,6 +65,7 @@ def load_case_ids(study_world) -> list[str]:
         return [case.blind_case.question_id for case in list_cases(db, study_id=study_world.study.id)]
 
 
+@pytest.mark.slow
 def test_predictions_are_imported_with_counts_per_rule(study_world, open_study_page):
     first, second, third, _ = load_case_ids(study_world)
     lines = [
@@ -103,6 +104,7 @@ def test_predictions_with_an_invalid_line_are_refused(study_world, open_study_pa
         assert studies.list_models(db, by=BY, study="first") == []
 
 
+@pytest.mark.slow
 def test_external_readings_are_imported(study_world, open_study_page):
     rows = [
         f"first,ext,{key},B,4,20,2026-03-02T09:0{minute}:00Z"
@@ -143,6 +145,7 @@ def test_case_is_excluded_with_its_reason(study_world, open_study_page):
     assert (exclusion.case, exclusion.reader, exclusion.reason) == (2, None, "cut off")
 
 
+@pytest.mark.slow
 def test_amendment_needs_a_reason_and_keeps_the_reading_conditions(study_world, open_study_page):
     answer_case(study_world)
     study_page = open_study_page("Readers and protocol")

@@ -78,6 +78,7 @@ def test_undoing_a_change_restores_the_mapping_before_it(workspace, tmp_path, co
     assert list_rows(page) == [("Heart size", "Heart", "cora"), ("Ribcage", "not mapped", "")]
 
 
+@pytest.mark.slow
 def test_a_stored_name_that_the_taxonomy_no_longer_has_can_be_changed(
     workspace, tmp_path, coordinator, run_page
 ):
@@ -94,6 +95,7 @@ def test_a_stored_name_that_the_taxonomy_no_longer_has_can_be_changed(
     assert choice.value is None
 
 
+@pytest.mark.slow
 def test_skipping_shows_the_next_name_and_any_name_can_be_chosen(workspace, tmp_path, coordinator, run_page):
     import_categories(workspace, tmp_path, "Heart size", "Heart size", "Ribcage")
     page = click(run_page(PAGE), "Skip")

@@ -38,6 +38,7 @@ def count_rows() -> dict[str, int]:
 
 
 @pytest.mark.parametrize("name", STATES)
+@pytest.mark.slow
 def test_each_state_has_rows_in_the_expected_tables_only(name, workspace_in):
     workspace_in(State(name=name))
     state_index = STATES.index(name)
@@ -56,6 +57,7 @@ def test_disputes_are_open_until_they_are_adjudicated(name, open_disputes, works
     assert sum(dispute.adjudication is None for dispute in disputes) == open_disputes
 
 
+@pytest.mark.slow
 def test_a_second_dataset_has_its_own_state(workspace_in):
     workspace_in(State(name="imported", second_dataset_state="drawn"))
     assert (count_rows()["question"], count_rows()["batch_question"]) == (24, 8)

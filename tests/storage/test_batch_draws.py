@@ -97,6 +97,7 @@ def test_draw_is_identical_on_every_machine(sqlite_engine):
     ]
 
 
+@pytest.mark.slow
 def test_1000_more_questions_add_100_and_change_none(engine):
     insert_questions(engine, make_questions(10_000))
     draw(engine)

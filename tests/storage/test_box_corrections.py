@@ -38,6 +38,8 @@ from tests.storage.import_worlds import Importer, make_record, to_json_lines
 from tests.storage.statements import count_statements
 from tests.storage.worlds import NOW
 
+pytestmark = pytest.mark.slow
+
 BY = command_line_person()
 
 
@@ -242,21 +244,20 @@ def test_the_search_finds_questions_by_their_new_boxes(importer):
     assert found == [2, 4]
 
 
-@pytest.mark.parametrize(
-    ("box", "field", "reason"),
-    [
+def test_the_error_for_a_box_that_does_not_fit_names_the_question(importer, subtests):
+    # one database for all cases: they change nothing, and an import with images takes seconds
+    for box, field, reason in [
         (("z.png", "Nodule", 1, 1, 2, 2), "image", "the dataset has no radiograph 'z.png'"),
         (("a.png", "Nodule", 1, 1, 2, 2, "q-9"), "question_id", "the dataset has no question 'q-9'"),
         (("b.png", "Nodule", 1, 1, 2, 2, "q-4"), None, None),
         (("a.png", "Nodule", 1, 1, 2, 2, "q-4"), "image", "the dataset has no radiograph 'a.png' of this"),
         (("a.png", "Nodule", 1, 1, 0, 2), "bbox", "annotation 0: has no area or reversed corners"),
         (("a.png", "Nodule", 90, 1, 20, 2), "boxes", "extends 10 pixels beyond"),
-    ],
-)  # fmt: skip
-def test_the_error_for_a_box_that_does_not_fit_names_the_question(importer, box, field, reason):
-    refusals = plan(importer, make_coco(box)).refusals
-    assert [refusal.field for refusal in refusals] == ([field] if field else [])
-    assert all(reason in refusal.reason for refusal in refusals)
+    ]:
+        with subtests.test(box=box):
+            refusals = plan(importer, make_coco(box)).refusals
+            assert [refusal.field for refusal in refusals] == ([field] if field else [])
+            assert all(reason in refusal.reason for refusal in refusals)
 
 
 def test_a_name_that_fits_several_radiographs_is_refused_with_the_exams(importer):
@@ -274,9 +275,8 @@ def test_questions_in_a_batch_keep_their_boxes(importer):
     assert (planned.changes, planned.excluded) == ((), {BoxExclusion.IN_USE: ("q-2",)})
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+def test_another_file_is_refused(importer, subtests):
+    for content, message in [
         (b"", "is not valid JSON: Expecting value, character 1; the file may be truncated"),
         (b"\xff", "byte 0xff at position 1 of the record is not UTF-8; save the file as UTF-8"),
         ("{}".encode("utf-16"), "is UTF-16 or UTF-32, not UTF-8; save the file as UTF-8"),
@@ -290,11 +290,9 @@ def test_questions_in_a_batch_keep_their_boxes(importer):
         ),
         (b'[{"image": "a.png"}]', "is not Label Studio's JSON export"),
         (b"[" * 100_000, "is nested too deep"),
-    ],
-)
-def test_another_file_is_refused(importer, content, message):
-    with pytest.raises(InvalidValue, match=message):
-        plan(importer, content)
+    ]:
+        with subtests.test(message), pytest.raises(InvalidValue, match=message):
+            plan(importer, content)
 
 
 def test_a_change_needs_a_reason_and_the_plan_that_was_seen(importer):

@@ -73,6 +73,7 @@ def load_problems(engine):
 
 @pytest.mark.parametrize("kind", ["test", "training"])
 @pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.slow
 def test_only_questions_with_a_fault_of_their_own_format_are_flagged(sqlite_engine, tmp_path, name, kind):
     make = make_test_record if kind == "test" else make_training_record
     faults = [

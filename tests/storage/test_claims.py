@@ -170,6 +170,7 @@ def test_skipped_question_goes_to_another_reviewer_only(world):
     assert claim_question(world, "remo").question == number
 
 
+@pytest.mark.slow
 def test_overlap_of_two_gives_each_question_two_different_reviewers(engine):
     world = make_world(engine, questions=6)
     share_batch(world, overlap=2)
@@ -231,6 +232,7 @@ def test_pool_members_see_the_batch_and_the_remaining_count(world):
     assert (batch_of_ruth.progress.left, batch_of_remo.progress.left) == (4, 3)
 
 
+@pytest.mark.slow
 def test_concurrent_claims_cover_every_question_once(engine):
     world = make_world(engine, questions=60)
     share_batch(world)

@@ -40,6 +40,7 @@ def load_case(world, number=1, by=None):
         return studies.load_compared_case(db, by=by or world.cora, study="first", number=number)
 
 
+@pytest.mark.slow
 def test_cases_are_ranked_by_the_difference_of_readers_and_models(study_world):
     ranked = load_report(study_world).tables.case_differences
     close(study_world)
@@ -60,6 +61,7 @@ def test_cases_are_ranked_by_the_difference_of_readers_and_models(study_world):
         assert (case.blind_case.number in shown) is (len(results) == 2)
 
 
+@pytest.mark.slow
 def test_a_case_is_shown_with_all_answers_once_the_study_is_closed(study_world):
     with pytest.raises(Refused, match="first is open: keys and answers"):
         load_case(study_world)

@@ -56,6 +56,7 @@ def load_lines(importer):
     return {line.check: line for line in report.lines}
 
 
+@pytest.mark.slow
 def test_the_stages_store_problems_and_count_what_remains(importer):
     records = [make_shortcut(number) for number in range(1, 41)]
     records.append(make_shortcut(41, explanation="Discussed with Dr. Müller on 3/14/2019 in the morning."))
@@ -80,6 +81,7 @@ def test_the_stages_store_problems_and_count_what_remains(importer):
     assert results[Check.DATA_USE].missing_need is Need.ORIGIN
 
 
+@pytest.mark.slow
 def test_a_higher_threshold_replaces_the_problems(importer):
     importer(to_json_lines(*(make_shortcut(number) for number in range(1, 41))))
     examine(importer, threshold=0.3)
@@ -118,6 +120,7 @@ def test_refusals(importer):
         examine_compliance(by=reader, dataset="d", clock=lambda: NOW)
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_stages(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "home"))
     file = tmp_path / "q.jsonl"

@@ -15,6 +15,7 @@ from storage.unit_of_work import read_only_session
 pytestmark = pytest.mark.database
 
 
+@pytest.mark.slow
 def test_eight_concurrent_workers_claim_every_question_twice(
     engine: Engine,
 ) -> None:

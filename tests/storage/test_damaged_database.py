@@ -23,6 +23,8 @@ from storage.workspace import current_workspace
 from tests.e2e.small_disks import small_disk
 from tests.storage.sign_ins import NOON, add_person
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = 4096
 

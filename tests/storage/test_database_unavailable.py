@@ -86,6 +86,7 @@ def _open_with_short_timeout(engine):
     return unit_of_work(engine, lock_timeout_ms=20)
 
 
+@pytest.mark.slow
 def test_concurrent_writers_of_one_process_all_succeed(sqlite_engine):
     def write(number):
         with unit_of_work(sqlite_engine, lock_timeout_ms=10_000) as db:

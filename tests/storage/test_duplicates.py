@@ -173,6 +173,7 @@ def test_wordings_are_compared_across_exams(questions):
     assert CHECKS[Check.DUPLICATE].on_by_default is False
 
 
+@pytest.mark.slow
 def test_the_command_shows_shares_and_marks(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "home"))
     file = tmp_path / "q.jsonl"
@@ -251,6 +252,7 @@ def test_a_dataset_without_similar_wordings_has_nothing_to_judge(importer):
     assert load(importer).pairs == ()
 
 
+@pytest.mark.slow
 def test_the_model_of_an_endpoint_gives_the_similarity_if_the_dataset_permits_it(importer, questions):
     with running_server() as (url, received):
         with unit_of_work(importer.engine) as db:

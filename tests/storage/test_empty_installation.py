@@ -56,6 +56,7 @@ def installation(request, empty_database, tmp_path, monkeypatch):
     _bucket_store.cache_clear()
 
 
+@pytest.mark.slow
 def test_first_start_prepares_the_workspace(installation):
     prepare_workspace()
     assert [check for check in run_health_checks(installation) if not check.passed] == []

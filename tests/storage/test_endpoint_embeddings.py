@@ -49,6 +49,7 @@ def test_a_failure_that_can_pass_is_tried_again():
         ((200, {"choices": []}), "has no vectors"),
     ],
 )
+@pytest.mark.slow
 def test_a_reply_without_vectors_is_refused(reply, reason):
     with running_server([reply]) as (url, _), pytest.raises(Refused, match=reason):
         make_embedder(url).embed(["heart"])

@@ -46,6 +46,7 @@ def test_the_number_of_questions_per_exam_can_be_chosen(workspace_engine, source
     assert "closed: must be a number from 0 to 30" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_questions_are_imported_with_their_images(workspace_engine, source, tmp_path, capsys):
     images = tmp_path / "images"
     images.mkdir()

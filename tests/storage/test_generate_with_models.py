@@ -66,6 +66,7 @@ def count_left_out(out):
 
 
 @pytest.mark.usefixtures("endpoint")
+@pytest.mark.slow
 def test_gemex_writes_eleven_questions_per_report_and_imports_them(
     workspace_engine, server, source, tmp_path, capsys
 ):
@@ -116,6 +117,7 @@ def test_a_model_gets_the_fields_of_a_schema_in_the_order_of_the_prompt(server, 
 
 
 @pytest.mark.usefixtures("endpoint")
+@pytest.mark.slow
 def test_short_replies_are_a_prompt_version_of_their_own(workspace_engine, server, source, tmp_path):
     out = tmp_path / "questions.jsonl"
     assert generate("gemex", source, out, "--short-replies", "--dataset", "made", "--without-images") == 0

@@ -33,6 +33,7 @@ def list_hidden(world: World):
         return list_hidden_questions(db, batch_id=world.batch.id, person_id=world.people["ruth"].id)
 
 
+@pytest.mark.slow
 def test_hidden_questions_in_a_shared_queue_keep_their_distance(engine):
     full_world = make_world(engine, questions=40)
     with unit_of_work(engine) as db:

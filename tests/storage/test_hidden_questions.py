@@ -119,6 +119,7 @@ def test_preview_equals_the_later_hiding(world):
     assert (preview.total, preview.faults) == (summary.total, summary.faults)
 
 
+@pytest.mark.slow
 def test_repeat_keeps_its_distance_and_is_never_next_to_its_exam(world):
     hide_questions(world)
     source_by_number = {
@@ -191,6 +192,7 @@ def test_reviewer_may_not_hide_list_measure_or_remove(world):
 
 
 # ----------------------------------------------------------------------------- excluded from all other counts
+@pytest.mark.slow
 def test_hidden_questions_are_in_no_count_of_the_batch(world):
     cora = world.people["cora"]
 
@@ -236,6 +238,7 @@ def test_hidden_questions_are_not_indexed_for_search(world):
     assert index_and_read_state() == before
 
 
+@pytest.mark.slow
 def test_verdicts_on_hidden_questions_change_no_results(world, tmp_path):
     cora = world.people["cora"]
     hide_questions(world)

@@ -36,6 +36,7 @@ def alter_stored_image(workspace: Workspace, content: bytes) -> None:
     get_image_store(workspace).write(SHA256, content)
 
 
+@pytest.mark.slow
 def test_stored_image_is_read_back_unchanged(workspace):
     assert store_image(workspace, content=CONTENT) == SHA256
     assert read_image(workspace, sha256=SHA256) == CONTENT
@@ -78,6 +79,7 @@ def test_file_can_be_removed_twice(workspace):
     assert not get_image_store(workspace).contains(SHA256)
 
 
+@pytest.mark.slow
 def test_working_store_passes_its_check(workspace):
     get_image_store(workspace).check()
 
@@ -94,6 +96,7 @@ def test_missing_bucket_fails_its_check(server, tmp_path, monkeypatch):
         get_image_store(current_workspace()).check()
 
 
+@pytest.mark.slow
 def test_unreachable_server_is_reported(monkeypatch):
     settings = {
         "OVERREAD_IMAGES": "s3://somewhere/images",

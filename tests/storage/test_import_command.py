@@ -23,6 +23,7 @@ def rexvqa_folder(tmp_path):
 
 
 @pytest.mark.parametrize("named", ["metadata", "deid_png", "."])
+@pytest.mark.slow
 def test_rexvqa_imports_from_any_of_its_folders(workspace_engine, rexvqa_folder, named):
     file = rexvqa_folder / "metadata" / "test_vqa_data.json"
     assert _import_rexvqa(file, rexvqa_folder / named) == 0

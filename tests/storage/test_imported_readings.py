@@ -107,6 +107,7 @@ def test_second_reading_is_a_repeat_and_a_third_is_refused(study_world) -> None:
         ("first,ext-1,{q},B,3,12.5", "", "has 6 cells"),
     ],
 )
+@pytest.mark.slow
 def test_one_bad_line_refuses_the_whole_file(study_world, bad: str, field: str, says: str) -> None:
     first, second, *_ = list_question_ids(study_world)
     outcome = import_lines(study_world, make_line(second), bad.format(q=first))
@@ -164,6 +165,7 @@ def test_closed_study_refuses_imported_readings(study_world) -> None:
         import_lines(study_world, make_line(list_question_ids(study_world)[0]))
 
 
+@pytest.mark.slow
 def test_file_and_its_content_give_the_same_result(study_world, tmp_path) -> None:
     first, second, *_ = list_question_ids(study_world)
     path = tmp_path / "readings.csv"

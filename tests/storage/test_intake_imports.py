@@ -44,6 +44,7 @@ def load_one_exam(importer, number=1):
         return load_exam(db, exam_id=number, with_report=True)
 
 
+@pytest.mark.slow
 def test_questions_keep_file_order_and_get_their_draw_hash(importer):
     report = importer(to_json_lines(make_record(2), make_record(1), make_record(3)), images=importer.images)
     assert (report.questions, report.exams, report.images, report.refused) == (3, 1, 1, 0)
@@ -76,6 +77,7 @@ def test_existing_id_is_refused(importer):
     assert "another record" in other_record.reason
 
 
+@pytest.mark.slow
 def test_known_records_are_skipped_only_if_identical(importer):
     importer(to_json_lines(make_record(1), make_record(2)))
     assert importer(to_json_lines(make_record(2), make_record(3)), skip_known=True).known == 1
@@ -100,6 +102,7 @@ def test_skip_bad_imports_good_records_and_lists_the_others(importer):
     assert "line 2" in report.refusals_file.read_text()
 
 
+@pytest.mark.slow
 def test_exam_without_imported_questions_is_not_stored(importer):
     refused_record = make_record(
         1,
@@ -136,6 +139,7 @@ def test_later_file_that_contradicts_an_exam_is_refused(importer):
     assert report.refusals[0].field == "exam.patient"
 
 
+@pytest.mark.slow
 def test_boxes_on_a_grid_are_stored_in_pixels_of_the_image(importer):
     box = {"radiograph": "pa", "label": "lung", "box": [0, 0, 50, 50]}
     importer(
@@ -177,6 +181,7 @@ def test_box_without_an_image_that_leaves_its_grid_is_refused(importer):
     assert report.refusals[0].reason == "[0, 0, 50, 226] extends 2 pixels beyond its 224 x 224 grid"
 
 
+@pytest.mark.slow
 def test_identical_image_files_are_stored_once(importer):
     (importer.images / "copy.png").write_bytes((importer.images / "pa.png").read_bytes())
     second_exam = {"id": "e-2", "radiographs": [{"id": "pa", "file": "copy.png"}]}
@@ -193,6 +198,7 @@ def test_imported_text_is_in_composed_unicode(importer):
     assert load_all_questions(importer)[0].stem == "Épanchement visible sur ce cliché ?"
 
 
+@pytest.mark.slow
 def test_large_file_is_parsed_in_a_child_process_with_equal_result(importer, monkeypatch):
     records = [
         make_record(number, explanation=f"Opacity {number}, « à gauche », of the lower zone.")
@@ -211,6 +217,7 @@ def test_large_file_is_parsed_in_a_child_process_with_equal_result(importer, mon
     assert imported[:2_999] == imported[2_999:]
 
 
+@pytest.mark.slow
 def test_indexes_exist_after_large_and_refused_imports(importer, monkeypatch):
     monkeypatch.setattr("intake.service.LARGE_FILE_BYTES", 1)
     importer.refused(to_json_lines(make_record(1), make_record(1)))
@@ -258,6 +265,7 @@ def test_imported_json_has_the_canonical_form_of_storage(importer):
     assert json.loads(row.boxes)[0]["box"] == box["box"]
 
 
+@pytest.mark.slow
 def test_each_image_is_reported_while_they_are_read(sqlite_engine, tmp_path):
     importer = Importer(sqlite_engine, tmp_path)
     names = ["pa.png", "second.png", "third.png"]

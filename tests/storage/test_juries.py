@@ -34,6 +34,8 @@ from tests.storage.jury_worlds import (
 from tests.storage.model_server import running_model_server
 from tests.storage.test_model_runs import add_endpoint
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def server():

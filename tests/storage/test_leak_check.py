@@ -73,6 +73,7 @@ def check(importer, *datasets, pixels=False, questions=False):
         )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_shared_patients_files_and_reports_are_counted_with_their_exams_and_questions(importer):
     report = check(importer)
     assert {kind: report.count(kind) for kind in LeakKind} == {

@@ -54,6 +54,7 @@ def test_a_command_leaves_older_tables_alone_and_says_what_to_do(old_tables, com
     assert backups() == []
 
 
+@pytest.mark.slow
 def test_migrate_writes_a_backup_that_can_be_restored_and_upgraded(old_tables, capsys):
     assert main(["migrate"]) == 0
     [backup] = backups()

@@ -119,6 +119,7 @@ def totals_of_ledger(engine) -> tuple:
         )
 
 
+@pytest.mark.slow
 def test_a_run_answers_every_request_and_the_ledger_has_each_call(engine, server):
     endpoint = add_endpoint(engine, server.url)
     create_run(engine, endpoint, [f"run answers {number}" for number in range(40)])
@@ -157,6 +158,7 @@ OUTCOMES = {
 }
 
 
+@pytest.mark.slow
 def test_every_fault_has_its_outcome_and_its_tokens_are_counted(engine, fresh_server):
     endpoint = add_endpoint(engine, fresh_server.url)
     create_run(engine, endpoint, [f"behave: {behaviour}" for behaviour in OUTCOMES])
@@ -326,6 +328,7 @@ def test_a_budget_of_tokens_needs_a_reply_token_limit(sqlite_engine, server):
         )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_requests_of_a_killed_process_are_called_after_their_lease(engine, fresh_server):
     endpoint = add_endpoint(engine, fresh_server.url)
     create_run(engine, endpoint, ["left", "free"])

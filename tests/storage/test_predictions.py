@@ -88,6 +88,7 @@ def test_answers_and_free_text_are_imported_with_their_parsing_rule(study_world,
         ({"question_id": "Q", "answer": "B", "boxes": [REVERSED_BOX]}, "boxes[0]"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_bad_line_refuses_the_file_naming_line_and_field(study_world, tmp_path, line, field):
     first_id, second_id = [case.blind_case.question_id for case in list_study_cases(study_world)][:2]
     if line.get("question_id") == "Q":
@@ -146,6 +147,7 @@ def test_duplicate_or_already_answered_question_is_refused(study_world, tmp_path
         b'{"question_id": "a", "raw": "\\ud800"}',
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_malicious_files_are_refused_with_a_line(study_world, tmp_path, content):
     outcome = import_lines(study_world, tmp_path / "m.jsonl", content)
     assert outcome.refused >= 1

@@ -104,6 +104,7 @@ def test_a_bench_asks_every_version_about_the_same_reports(engine, server):
     assert "Cough for two weeks." in first[0]
 
 
+@pytest.mark.slow
 def test_an_expert_sees_all_outputs_once_in_an_order_of_their_own_without_the_version(engine, server):
     world, bench = make_bench(engine, server, reports=4)
     sheet = open_output(engine, world.people["ruth"], bench)
@@ -132,6 +133,7 @@ def test_each_version_is_shown_first_equally_often_and_the_seed_determines_the_o
     )
 
 
+@pytest.mark.slow
 def test_a_score_is_undone_and_corrected_and_every_revision_is_kept(engine, server):
     world, bench = make_bench(engine, server)
     ruth = world.people["ruth"]
@@ -217,6 +219,7 @@ def test_an_expert_reads_the_report_only_after_the_last_score(engine, server):
         assert models.load_bench_report(db, by=both, name="May").means[0].mean.estimate == 3
 
 
+@pytest.mark.slow
 def test_outputs_without_a_usable_reply_are_counted_and_not_scored(engine, server):
     world, bench = make_bench(engine, server, second="behave: refusal ${report}")
     cells = score_all(engine, world.people["ruth"], bench, lambda _: 4)
@@ -227,6 +230,7 @@ def test_outputs_without_a_usable_reply_are_counted_and_not_scored(engine, serve
     assert "without usable reply,,mcq@2,,3" in format_report_csv(report)
 
 
+@pytest.mark.slow
 def test_the_report_has_paired_differences_clustered_by_report_and_agreement(engine, server):
     world, bench = make_bench(engine, server, reports=4)
     # Question quality of version 2 minus version 1, per report: ruth 1, 1, 0, 2; remo 2, 1, 0, 1.

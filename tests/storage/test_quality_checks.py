@@ -303,6 +303,7 @@ def test_fields_that_a_format_does_not_have_are_not_missing(importer_of_formats)
     ]
 
 
+@pytest.mark.slow
 def test_check_again_uses_the_format_of_each_file(importer_of_formats):
     before = load_saved_report(importer_of_formats)
     run(importer_of_formats)

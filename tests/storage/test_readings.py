@@ -217,6 +217,7 @@ def test_answer_outside_the_options_is_refused(engine: Engine, answer_values: di
     assert list_saved_readings(study_world) == []
 
 
+@pytest.mark.slow
 def test_box_is_accepted_for_location_cases_only(engine: Engine) -> None:
     study_world = make_study_world(engine, cases=10, readers=["rea"])
     with read_only_session(engine) as db:

@@ -47,6 +47,7 @@ def run(engine, exams, path, *, by=BY, **values):
     )
 
 
+@pytest.mark.slow
 def test_a_recipe_that_is_stopped_and_paused_continues_when_run_again(engine, exams, tmp_path):
     path = tmp_path / "questions.jsonl"
     reported = []

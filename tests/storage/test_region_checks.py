@@ -123,6 +123,7 @@ def mark_all(engine, person, check, choose):
     return ids
 
 
+@pytest.mark.slow
 def test_an_expert_gets_every_sentence_of_the_drawn_reports_one_report_after_another(engine, server):
     world, check = make_check(engine, server)
     sheet = open_sentence(engine, world.people["ruth"], check)

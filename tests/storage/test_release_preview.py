@@ -68,6 +68,7 @@ def test_preview_counts_questions_with_differing_verdicts(disputed_world):
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.slow
 def test_preview_is_right_for_random_verdicts(sqlite_engine, seed):
     rng = np.random.default_rng(seed)
     world = make_world(sqlite_engine, assigned_to=["ruth", "remo"])

@@ -24,6 +24,7 @@ from storage.types import UtcDateTime
 pytestmark = pytest.mark.database
 
 
+@pytest.mark.slow
 def test_migrations_create_exactly_the_tables_of_the_models(engine: Engine) -> None:
     """A column that is in a model but in no migration would be missing in every real database."""
     with engine.connect() as connection:
@@ -67,6 +68,7 @@ def test_all_tables_imports_every_table_module() -> None:
     assert files - modules == {"__init__", "all_tables", "table_row"}
 
 
+@pytest.mark.slow
 def test_migrations_run_down_to_base_and_up_again(engine: Engine) -> None:
     """Each migration's downgrade reverses its upgrade."""
     downgrade(engine, "base")
@@ -76,6 +78,7 @@ def test_migrations_run_down_to_base_and_up_again(engine: Engine) -> None:
     assert is_current(engine)
 
 
+@pytest.mark.slow
 def test_a_migration_interrupted_by_ctrl_c_is_rolled_back(engine: Engine) -> None:
     downgrade(engine, "base")
 

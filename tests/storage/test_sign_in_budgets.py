@@ -57,6 +57,7 @@ def test_an_address_with_a_spent_budget_gets_one_attempt_per_interval(sqlite_eng
     assert not may_try(sqlite_engine, "another", GUESSER, now=later)
 
 
+@pytest.mark.slow
 def test_correct_passwords_do_not_reduce_the_budget_of_a_shared_address(sqlite_engine):
     for number in range(10 * ADDRESS_BUDGET.size):
         succeed(sqlite_engine, f"person{number}", GUESSER)
@@ -77,12 +78,14 @@ def test_a_person_at_a_new_address_gets_in_while_their_name_is_guessed_from_many
     assert may_try(engine, "anna", NEW_ADDRESS)
 
 
+@pytest.mark.slow
 def test_a_person_at_a_new_address_gets_in_while_the_overall_budget_is_spent(engine):
     for number in range(OVERALL_BUDGET.size + 50):
         attempt(engine, f"person{number}", f"192.0.2.{number}")
     assert may_try(engine, "anna", NEW_ADDRESS)
 
 
+@pytest.mark.slow
 def test_a_spent_overall_budget_leaves_each_address_one_free_attempt_at_a_name(sqlite_engine):
     for number in range(OVERALL_BUDGET.size):
         attempt(sqlite_engine, f"person{number}", f"192.0.2.{number}")

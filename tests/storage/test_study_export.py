@@ -82,6 +82,7 @@ def study_world(sqlite_engine):
     return world
 
 
+@pytest.mark.slow
 def test_imrmc_file_has_the_truth_and_all_scores(study_world):
     data = load_data(study_world)
     text = roc_files.render_imrmc(roc_files.select_roc_ratings(data), title="Study")
@@ -105,6 +106,7 @@ def data_case(data, name, position):
     return 1 + [case.blind_case.id for case in data.cases].index(case_id)
 
 
+@pytest.mark.slow
 def test_workbook_has_the_same_scores_as_the_imrmc_file(study_world):
     selected = roc_files.select_roc_ratings(load_data(study_world))
     _, truth, scores = read_imrmc(roc_files.render_imrmc(selected, title="Study"))
@@ -138,6 +140,7 @@ def test_files_give_the_auc_of_measure(study_world, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_the_score_of_a_model_is_its_stated_probability_of_yes(study_world):
     data = load_data(study_world)
     closed = [case.blind_case for case in data.cases if case.question.format is AnswerFormat.CLOSED]
@@ -209,6 +212,7 @@ def import_closed_readings(study_world):
     write_and_import(study_world, lines)
 
 
+@pytest.mark.slow
 def test_arms_are_modalities(sqlite_engine):
     design = StudyDesign(
         plan=SamplingPlan(seed=7, per_1000=None, n=6), crossing=Crossing.CROSSOVER,
@@ -236,6 +240,7 @@ def test_study_without_answers_is_refused(sqlite_engine):
         roc_files.select_roc_ratings(load_data(world))
 
 
+@pytest.mark.slow
 def test_command_writes_the_files_and_refuses_a_full_folder(study_world, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("OVERREAD_DATABASE_URL", str(study_world.engine.url))
     out = tmp_path / "out"
@@ -246,6 +251,7 @@ def test_command_writes_the_files_and_refuses_a_full_folder(study_world, tmp_pat
     assert "is not empty" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_command_prints_the_results_of_another_program_beside_ours(
     study_world, tmp_path, capsys, monkeypatch
 ):

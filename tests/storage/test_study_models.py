@@ -77,6 +77,7 @@ def choose(study_world, *, reason: str = "", **names):
         return studies.choose_models(db, by=study_world.cora, study="first", reason=reason, now=NOW, **names)
 
 
+@pytest.mark.slow
 def test_models_of_another_study_do_not_enter_a_new_one(study_world, tmp_path):
     import_answers(study_world, tmp_path, cases=3)
     create_second_study(study_world)
@@ -104,6 +105,7 @@ def test_import_adds_the_model_to_the_study_in_a_new_protocol_version(study_worl
     assert second.sha256 == second.protocol.sha256() != first.sha256
 
 
+@pytest.mark.slow
 def test_a_model_is_removed_and_added_with_a_reason_once_answers_are_in(study_world, tmp_path):
     import_answers(study_world, tmp_path)
     read_all(study_world, "rea")
@@ -148,6 +150,7 @@ def test_old_protocols_without_a_model_list_include_all_models(sqlite_engine, tm
     assert choose(study_world, add=["n"]).protocol.models == ("m", "n")
 
 
+@pytest.mark.slow
 def test_a_comparison_on_too_few_cases_has_no_estimate_in_page_report_and_export(study_world, tmp_path):
     read_all(study_world, "rea", option=0)
     read_all(study_world, "rob", option=1)
@@ -184,6 +187,7 @@ def test_a_comparison_on_too_few_cases_has_no_estimate_in_page_report_and_export
     assert NOTE in files["figures/differences-all.svg"]
 
 
+@pytest.mark.slow
 def test_the_difference_is_withheld_only_below_the_minimum_number_of_cases(study_world, tmp_path):
     read_all(study_world, "rea", option=0)
     import_answers(study_world, tmp_path, cases=7)
@@ -223,6 +227,7 @@ def test_models_are_chosen_and_listed_by_command(workspace_engine, capsys, tmp_p
     assert (protocol["models"], protocol["minimum_cases"], protocol["version"]) == (["m"], 5, 2)
 
 
+@pytest.mark.slow
 def test_predictions_without_a_study_go_to_the_only_open_one(workspace_engine, capsys, tmp_path):
     study_world = make_study_world(workspace_engine, cases=4)
     answer_case(study_world, "rea")

@@ -30,12 +30,14 @@ def unwritable(tmp_path) -> Workspace:
     return Workspace(home=tmp_path, database_url="")
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_stored_is_returned_all_the_same(world, unwritable):
     with read_only_session(world.engine) as db:
         report = studies.load_or_compute_report(db, by=world.cora, study="first", workspace=unwritable)
     assert report.facts.protocol_sha256
 
 
+@pytest.mark.slow
 def test_a_report_of_the_background_that_cannot_be_stored_says_why(world, unwritable):
     with read_only_session(world.engine) as db:
         data = studies.load_report_data(db, by=world.cora, study="first")

@@ -15,6 +15,8 @@ from reader_study.report.paper_tables import build_kappa_tables
 from tests.storage.study_reports import find_result, import_model_answers, list_scored_cases, load_report
 from tests.storage.study_worlds import StudyWorld, make_design, make_study_world, read_all
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def study_world(sqlite_engine: Engine) -> StudyWorld:

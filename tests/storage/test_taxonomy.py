@@ -228,6 +228,7 @@ def test_a_later_mapping_changes_no_stratum_of_a_batch(importer):
     assert [(name, "other controlled names" in reason) for name, reason in data.excluded] == [("c", True)]
 
 
+@pytest.mark.slow
 def test_the_command_lists_maps_and_unmaps(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "home"))
     file = tmp_path / "q.jsonl"

@@ -45,6 +45,7 @@ def test_a_cached_file_that_cannot_be_read_is_made_anew(tmp_path):
 
 
 @pytest.mark.parametrize("address", ["/radiographs/1/pa", "/pixels/1/pa", "/pixels/1/pa/metadata"])
+@pytest.mark.slow
 def test_a_radiograph_is_served_while_the_disk_of_the_cache_is_full(browser_of, address, full_folder):
     browser = browser_of("ruth")
     current_workspace().cache.symlink_to(full_folder)

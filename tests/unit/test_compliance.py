@@ -124,6 +124,7 @@ def test_fair_options_show_no_bias():
 
 
 # ---------------------------------------------------------------------------------------------- text only
+@pytest.mark.slow
 def test_a_key_that_is_always_the_longest_option_is_found_without_the_image():
     questions = []
     for question in make_fair_questions(200):

@@ -48,6 +48,7 @@ def simulate_ratings(seed=1, questions=60):
 
 
 @pytest.mark.parametrize("name", EXPECTED_KEYS)
+@pytest.mark.slow
 def test_every_table_has_the_keys_of_the_format(name):
     table = json.loads(compute_measures(simulate_ratings(), settings=Settings(bootstrap=200)).to_json())[name]
     records = [table] if isinstance(table, dict) else table

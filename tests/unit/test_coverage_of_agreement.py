@@ -31,17 +31,20 @@ def find_uncovered(cells):
     return [(cell, name) for cell in cells for name in cell.hits if not cell.is_covered(name)]
 
 
+@pytest.mark.slow
 def test_kappa_and_ac1_of_two_raters_cover():
     cells = list(simulate_pairs(200, seed=3, sizes=(20, 50), prevalences=(0.02, 0.1)))
     assert [(cell, name) for cell, name in find_uncovered(cells) if name != "plain"] == []
     assert sum(name == "plain" for _, name in find_uncovered(cells)) > len(cells) / 2
 
 
+@pytest.mark.slow
 def test_the_coefficients_of_a_group_cover():
     cells = list(simulate_groups(100, seed=3, raters=(3,), sizes=(20,), prevalences=(0.02, 0.1)))
     assert [(cell, name) for cell, name in find_uncovered(cells) if name != "plain"] == []
 
 
+@pytest.mark.slow
 def test_weighted_coefficients_cover():
     cells = list(simulate_ordered(60, seed=3, raters=(2, 3), sizes=(50,), kappas=(0.4,)))
     assert find_uncovered(cells) == []

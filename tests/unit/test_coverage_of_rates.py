@@ -25,6 +25,7 @@ def cells():
     )
 
 
+@pytest.mark.slow
 def test_the_interval_covers_in_every_cell(cells):
     assert [cell for cell in cells if not cell.is_covered(SHOWN)] == []
 
@@ -42,6 +43,7 @@ def test_jeffreys_prior_in_each_stratum_does_not_cover(cells):
     assert len(uncovered) > len(cells) / 3
 
 
+@pytest.mark.slow
 def test_the_interval_of_exams_with_several_questions_covers():
     cells = list(simulate_exams(200, seed=3))
     assert [cell for cell in cells if not cell.is_covered()] == []

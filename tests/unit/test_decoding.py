@@ -40,6 +40,7 @@ print(len(wrong))
 
 
 @pytest.mark.parametrize("kind", ["struct", "dataclass"])
+@pytest.mark.slow
 def test_threads_that_use_a_class_at_once_do_not_crash_the_process(kind):
     result = subprocess.run(
         [sys.executable, "-c", PROGRAM, kind],

@@ -65,6 +65,7 @@ def test_tables_of_another_version_fail_the_check(workspace_engine):
     assert [check.name for check in failed] == ["tables"]
 
 
+@pytest.mark.slow
 def test_command_lists_all_checks_and_exits_with_1_on_failure(workspace_engine):
     from storage.schema import downgrade
 

@@ -66,6 +66,7 @@ def test_a_single_record_over_several_lines_is_recognised(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_no_message_about_a_damaged_file_quotes_its_bytes():
     """A name overwrites every place of the header in turn, whatever value is there."""
     content = dicom(PatientName="Other^Name", RescaleSlope="1", RescaleIntercept="0", WindowCenter="40")

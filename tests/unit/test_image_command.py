@@ -55,6 +55,7 @@ def list_files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_a_folder_keeps_its_structure_and_refused_files_are_listed(render, folder, tmp_path):
     result = render(folder, tmp_path / "out", "--quarter")
     assert result.returncode == 1
@@ -68,6 +69,7 @@ def test_a_folder_keeps_its_structure_and_refused_files_are_listed(render, folde
     assert "1 other file skipped" in result.stdout
 
 
+@pytest.mark.slow
 def test_one_named_file_is_rendered_at_16_bits(render, tmp_path):
     (tmp_path / "a.dcm").write_bytes(dicom(ramp(40, 60)))
     result = render(tmp_path / "a.dcm", tmp_path / "new" / "b.png", "--bits", 16, "--quarter")
@@ -79,6 +81,7 @@ def test_one_named_file_is_rendered_at_16_bits(render, tmp_path):
         assert (full_image.mode, full_image.size, quarter_image.size) == ("I;16", (60, 40), (15, 10))
 
 
+@pytest.mark.slow
 def test_a_window_is_applied(render, tmp_path):
     (tmp_path / "a.dcm").write_bytes(dicom(ramp(40, 60)))
     assert render(tmp_path / "a.dcm", tmp_path, "--window", 100, 10).returncode == 0
@@ -108,6 +111,7 @@ def test_invalid_arguments_are_refused(render, tmp_path, arguments, reason):
     assert (tmp_path / "a.png").read_bytes() == b"an original"
 
 
+@pytest.mark.slow
 def test_an_unwritable_folder_is_reported(render, tmp_path):
     (tmp_path / "a.dcm").write_bytes(dicom())
     (tmp_path / "file").write_bytes(b"")

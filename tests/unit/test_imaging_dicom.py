@@ -230,6 +230,7 @@ def test_the_message_names_an_unsupported_transfer_syntax():
     assert "TransferSyntaxUID (0002,0010)" in read_refusal(content)
 
 
+@pytest.mark.slow
 def test_a_deflated_bomb_is_refused_before_it_is_inflated():
     bomb = deflate_bomb(1 << 28)
     assert len(bomb) < 1_000_000

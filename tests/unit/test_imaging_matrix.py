@@ -63,6 +63,7 @@ def test_one_plane_has_the_bytes_computed_by_hand():
 
 
 @given(arrays(np.uint16, SHAPES))
+@pytest.mark.slow
 def test_16_bits_are_decoded_exactly(pixels):
     assert np.array_equal(encode_and_decode(pixels, bits=16), pixels)
 
@@ -73,6 +74,7 @@ def test_8_bits_are_decoded_exactly(pixels):
 
 
 @given(arrays(np.int16, SHAPES), st.integers(6, 16))
+@pytest.mark.slow
 def test_signed_values_are_decoded_with_their_offset(pixels, bits):
     assert np.array_equal(encode_and_decode(pixels, bits=bits), pixels.astype(np.int32) + SIGNED_OFFSET)
 

@@ -18,6 +18,7 @@ from tests.unit.makers.dicom_files import dicom
 ADDRESS = "/radiographs/1/pa"
 
 
+@pytest.mark.slow
 def test_a_reviewer_with_a_question_on_the_exam_gets_the_image(browser_of):
     response = browser_of("ruth").get(ADDRESS)
     picture = Image.open(io.BytesIO(response.content))

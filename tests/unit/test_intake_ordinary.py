@@ -113,6 +113,7 @@ QUESTIONS = st.tuples(TEXTS, st.lists(TEXTS, min_size=3, max_size=5), TEXTS)
 
 
 @given(st.lists(QUESTIONS, min_size=1, max_size=4), st.lists(TEXTS, max_size=2), st.integers(0, 30))
+@pytest.mark.slow
 def test_texts_that_pass_the_quick_test_pass_all_checks(questions, labels, minimum):
     stems, options, explanations = zip(*questions, strict=True)
     if not certainly_has_no_problems(stems, options, explanations, labels, minimum):

@@ -45,6 +45,7 @@ def read_records(path, container):
     indent=st.sampled_from([None, 1]),
     chunk=st.integers(1, 200),
 )
+@pytest.mark.slow
 def test_array_members_are_found_at_any_spacing_and_chunk_size(tmp_path_factory, records, indent, chunk):
     path = tmp_path_factory.mktemp("array") / "a.json"
     path.write_text(
@@ -58,6 +59,7 @@ def test_array_members_are_found_at_any_spacing_and_chunk_size(tmp_path_factory,
 @given(
     records=st.dictionaries(st.text(max_size=8), RECORDS, min_size=1, max_size=6), chunk=st.integers(1, 200)
 )
+@pytest.mark.slow
 def test_object_members_are_found_with_their_keys(tmp_path_factory, records, chunk):
     path = tmp_path_factory.mktemp("object") / "a.json"
     path.write_text(json.dumps(records), encoding="utf-8")
@@ -67,6 +69,7 @@ def test_object_members_are_found_with_their_keys(tmp_path_factory, records, chu
 
 
 @given(records=st.lists(RECORDS, min_size=1, max_size=9), chunk=st.integers(1, 100))
+@pytest.mark.slow
 def test_lines_keep_their_numbers(tmp_path_factory, records, chunk):
     path = tmp_path_factory.mktemp("lines") / "a.jsonl"
     path.write_text("\n\n".join(json.dumps(record) for record in records), encoding="utf-8")
@@ -90,6 +93,7 @@ def test_an_overlong_line_is_skipped_in_chunks(tmp_path, monkeypatch):
 
 
 @given(st.lists(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(0, 50), max_size=30), max_size=40))
+@pytest.mark.slow
 def test_repeated_hashes_are_reported(batches):
     seen_hashes, before = SeenHashes(), set()
     for batch in batches:

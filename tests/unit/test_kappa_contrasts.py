@@ -65,6 +65,7 @@ def test_the_difference_is_that_of_scikit_learns_mean_kappas():
     assert (contrast.n, contrast.readers, contrast.model) == (150, 3, "m")
 
 
+@pytest.mark.slow
 def test_the_interval_covers_and_uses_the_cases_in_common():
     # kappa of two raters is the product of their shares: .7 x .7 between readers, .7 x .5 with the model
     truth, hits, widths = 0.7 * 0.7 - 0.7 * 0.5, [], []

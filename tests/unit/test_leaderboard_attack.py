@@ -8,6 +8,7 @@ from benchmarks.leaderboard_attack import ATTACKS, LadderBoard, OpenBoard, measu
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=list(ATTACKS))
+@pytest.mark.slow
 def test_an_attack_gains_over_three_standard_errors_without_the_ladder_and_at_most_one_with_it(attack):
     choices = {"questions": 1000, "repetitions": 12}
     assert measure_gain(OpenBoard, attack, **choices).mean > 3

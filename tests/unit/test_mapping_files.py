@@ -385,6 +385,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_every_kind_of_table_gives_the_same_questions(tmp_path, kind):
     path = tmp_path / "table"
     KINDS[kind](path)

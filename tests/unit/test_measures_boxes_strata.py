@@ -145,6 +145,7 @@ def test_many_strata_give_nearly_the_interval_of_their_union():
     ),
     st.floats(1, 4),
 )
+@pytest.mark.slow
 def test_the_estimate_is_strictly_inside_its_interval(counts, effect):
     rate = stratified_rate(make_strata(*counts), design_effect=effect)
     hits, reviewed = (sum(stratum[index] for stratum in counts) for index in (2, 1))

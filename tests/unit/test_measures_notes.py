@@ -22,6 +22,7 @@ def draw_letters(seed, n, *, varied):
 @pytest.mark.parametrize(("weights", "reference"), list(product(Weights, [True, False])))
 @pytest.mark.parametrize("n", [1, 2, 5, 40])
 @pytest.mark.parametrize("varied", [True, False])
+@pytest.mark.slow
 def test_every_null_has_a_note(weights, reference, n, varied):
     answers = {
         name: draw_letters(seed, n, varied=varied) for seed, name in enumerate(["r1", "r2", "m1", "m2"])

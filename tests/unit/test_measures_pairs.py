@@ -50,6 +50,7 @@ def test_kappa_equals_scikit_learn_and_its_se_statsmodels(table, weights):
 
 
 @given(arrays(np.int64, (30, 4), elements=st.integers(-1, 2)))
+@pytest.mark.slow
 def test_pair_tables_equal_scikit_learn_confusion_matrices(answers):
     pairs = list(combinations(range(4), 2))
     stratum = np.arange(30) % 3 - 1  # a third of the questions are in no stratum
@@ -81,6 +82,7 @@ def test_fleiss_kappa_equals_statsmodels(ratings):
 
 
 @given(arrays(np.int64, (15, 4), elements=st.integers(-1, 1)))
+@pytest.mark.slow
 def test_ordinal_alpha_of_two_categories_equals_nominal_alpha(ratings):
     nominal = agreement_coefficient(ratings, Coefficient.ALPHA, weights=np.eye(2)).value
     ordinal = agreement_coefficient(ratings, Coefficient.ALPHA, weights=ordinal_weights(ratings, k=2)).value
@@ -121,6 +123,7 @@ def test_clustering_by_exam_widens_the_posterior_interval():
 
 
 @given(tables)
+@pytest.mark.slow
 def test_an_interval_contains_its_estimate(table):
     first, second = table_to_pairs(table)
     interval = kappa_interval(first, second, weights=np.eye(len(table)), draws=200)

@@ -35,6 +35,7 @@ def test_power_by_formula_and_simulation_equals_the_reference(spread, formula, s
     assert result == pytest.approx(simulated, abs=0.005 + 3 * error)
 
 
+@pytest.mark.slow
 def test_the_simulated_power_is_quoted_if_there_is_one():
     (power,) = power_table(replace(REXVQA, spread=0.02), readers=[3], cases=[200], seed=1)
     assert (power.quoted_method, power.quoted_power) == ("simulation", power.simulated)

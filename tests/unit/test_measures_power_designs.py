@@ -70,6 +70,7 @@ def test_cases_of_one_patient_have_less_power_than_independent_cases():
     assert independent > clustered
 
 
+@pytest.mark.slow
 def test_the_number_of_cases_reaches_the_power():
     cases = cases_for_design(ARMS, ReadingDesign(), readers=4, runs=300)
     power, _ = power_of_design(ARMS, ReadingDesign(), readers=4, cases=cases, seed=9, runs=600)

@@ -81,6 +81,7 @@ def test_uids_are_valid_and_patient_is_fictitious(exam, tmp_path):
         assert (dataset.PatientAge, dataset.PatientSex) == ("063Y", "F")
 
 
+@pytest.mark.slow
 def test_default_files_use_every_syntax_and_both_photometrics(tmp_path):
     encodings = set()
     for seed in range(8):

@@ -124,6 +124,7 @@ def simulate_arms(planned, *, readers, cases, seed=3):
     return texts
 
 
+@pytest.mark.slow
 def test_a_pilot_with_two_arms_gives_back_the_assumptions():
     planned = ArmAssumptions(first_accuracy=0.82, second_accuracy=0.74, spread=0.05, arm_spread=0.03)
     texts = simulate_arms(planned, readers=30, cases=1200)

@@ -24,6 +24,7 @@ METADATA_URL = "/pixels/1/pa/metadata"
 BOTH_URLS = pytest.mark.parametrize("address", [MATRIX_URL, METADATA_URL])
 
 
+@pytest.mark.slow
 def test_a_reviewer_with_a_question_on_the_exam_gets_the_stored_values(browser_of):
     response = browser_of("ruth").get(MATRIX_URL)
     assert response.status_code == 200

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from imaging.pseudonyms import PseudonymKey
 from imaging.reader import describe
 from tests.unit.makers.dicom_files import dicom
@@ -18,5 +20,6 @@ def test_a_patient_id_is_replaced_by_a_stable_pseudonym():
     assert facts.patient != describe(later, name="b.dcm", key=PseudonymKey(secret=b"o" * 32)).patient
 
 
+@pytest.mark.slow
 def test_without_a_key_the_patient_is_not_identified():
     assert describe(dicom(PatientID="MRN-12345"), name="a.dcm").patient is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,6 +55,7 @@ GAP_REQUESTS = st.tuples(st.integers(1, 5), st.just(0) | st.integers(0, 20), st.
 
 
 @given(queues(), st.lists(GAP_REQUESTS, max_size=12))
+@pytest.mark.slow
 def test_a_gap_is_chosen_from_all_free_suitable_gaps(queue, asked):
     gaps, taken_gaps = QueueGaps(queue), set[int]()
     for exam, after_position, pick in asked:

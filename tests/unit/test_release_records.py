@@ -99,6 +99,7 @@ def test_the_columns_of_a_question_keep_the_grid_of_each_box():
 
 
 @given(questions())
+@pytest.mark.slow
 def test_a_question_is_restored_from_its_record(question):
     record = json.loads(
         msgspec.json.encode(question_to_record(question, exam_to_record(EXAM, {}), report="R"))

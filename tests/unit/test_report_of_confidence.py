@@ -87,6 +87,7 @@ def measure_readers(scores, truth):
     return compute_measures(table, settings=Settings(bootstrap=0, positive="yes", jackknife=True))
 
 
+@pytest.mark.slow
 def test_the_mean_auc_of_readers_equals_a_jackknife_in_a_loop():
     # Obuchowski and Rockette: (variance between readers + r x mean covariance of two) / r, for r readers.
     scores, truth = simulate_readers()

@@ -63,6 +63,7 @@ def test_every_line_pins_one_version(name):
     assert len(packages) == len(read_pins(name))
 
 
+@pytest.mark.slow
 def test_every_imported_distribution_is_pinned():
     optional = read_pins("requirements-cluster.txt")
     assert find_imported_distributions() - set(read_pins("requirements.txt")) - set(optional) == set()

@@ -157,6 +157,7 @@ def draw_by_two_plans(random, tiers, wrong):
     )
 
 
+@pytest.mark.slow
 def test_overlapping_draws_with_different_plans_combine_without_bias():
     random = np.random.default_rng(1)
     tiers = np.arange(1000) % 4 // 3  # tier 1 has a quarter of the questions

@@ -138,6 +138,7 @@ def test_the_heat_map_has_a_legend_and_percent_agreement(report):
     assert "A model counts as one rater" in figure.svg
 
 
+@pytest.mark.slow
 def test_the_methods_describe_conditions_of_readers_in_the_app_only(data, report):
     assert "The readings of 3 readers were made elsewhere" in render_methods(report)
     assert "options in random order" not in render_methods(report)
@@ -207,12 +208,14 @@ def test_every_table_is_written_as_csv_and_latex(report):
     assert {line.count(" & ") for line in rows} == {len(columns) - 1}
 
 
+@pytest.mark.slow
 def test_each_file_is_served_alone_and_the_report_is_restored(report):
     for path, content in render_text_files(report).items():
         assert render_text_file(report, path) == content
     assert StudyReport.from_json(report.to_json()) == report
 
 
+@pytest.mark.slow
 def test_every_figure_is_a_pdf_of_the_same_size_with_its_fonts(report):
     texts, pdfs = render_text_files(report), render_pdfs(report)
     figures = [path.removesuffix(".svg") for path in texts if path.endswith(".svg")]

@@ -63,6 +63,7 @@ def test_bleu_is_that_of_the_command_line_of_sacrebleu(tmp_path):
     assert 100 * estimate / penalty == pytest.approx(precision, rel=2e-3)
 
 
+@pytest.mark.slow
 def test_the_interval_of_bleu_is_near_that_of_the_jackknife_by_patient():
     candidates, references = make_texts(400, longest=10), make_texts(400, seed=2)
     clusters = np.arange(400) // 4
