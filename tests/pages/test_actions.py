@@ -69,6 +69,7 @@ def open_counter_page(browser) -> AppTest:
     return AppTest.from_function(page_with_counter, default_timeout=20).run()
 
 
+@pytest.mark.slow
 def test_action_runs_and_its_message_is_shown(browser):
     page = open_counter_page(browser).button(key="count-1").click().run()
     assert page.success[0].value == "Counted 1."

@@ -67,6 +67,7 @@ def test_a_reviewer_does_not_get_the_page(world, sign_in_as, run_page):
 
 
 # --------------------------------------------------------------------------------------------- assigning
+@pytest.mark.slow
 def test_assignment_matches_the_preview(page, world):
     page.multiselect(key="assign-1-0-to-1").set_value(["remo", "ruth"]).run()
     preview = page.dataframe[-1].value
@@ -107,6 +108,7 @@ def test_open_questions_can_be_moved_to_another_reviewer(page, world):
     assert (count_open_questions(world, "remo"), count_open_questions(world, "ruth")) == (12, 0)
 
 
+@pytest.mark.slow
 def test_open_questions_can_be_withdrawn(page, world):
     page.multiselect(key="assign-1-0-to-1").set_value(["ruth"]).run()
     page = click(page, "Assign")

@@ -67,6 +67,7 @@ def load_status(number: int) -> JobStatus:
         return load_job(db, by=COMMAND_LINE, number=number).status
 
 
+@pytest.mark.slow
 def test_nothing_is_shown_before_a_job_starts():
     assert get_text(render_job_page()) == "at rest"
 

@@ -32,6 +32,7 @@ def test_without_a_dataset_the_page_leads_to_the_import(workspace, coordinator, 
     assert "No dataset yet" in get_text(run_page(PAGE))
 
 
+@pytest.mark.slow
 def test_three_questions_are_too_few_for_the_text_only_stage(workspace, tmp_path, coordinator, run_page):
     import_questions(workspace, tmp_path, 3)
     text = get_text(run_stages(run_page(PAGE)))

@@ -83,6 +83,7 @@ def test_previewed_questions_are_hidden_and_removed_with_a_reason(world, open_as
     ] == ["The key was wrong before."]
 
 
+@pytest.mark.slow
 def test_plan_without_hidden_questions_is_refused(world, open_as_coordinator):
     page = open_as_coordinator(BATCHES)
     for label in ("Repeats (% of questions)", "Planted per reviewer"):

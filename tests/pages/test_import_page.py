@@ -80,6 +80,7 @@ def wait_for_import():
         return next(job for job in list_jobs(db, by=COMMAND_LINE) if job.kind == "import")
 
 
+@pytest.mark.slow
 def test_preview_shows_the_file_and_writes_nothing(page, folder):
     preview_file(page, folder / "set.jsonl", folder)
     text = get_text(page)
@@ -193,6 +194,7 @@ def test_choice_of_another_fix_changes_the_questions_beside_the_records(page, fo
     assert "2 is not an option; there are 2, counted from 0" in get_text(page)
 
 
+@pytest.mark.slow
 def test_mapping_that_is_saved_can_be_chosen_for_the_next_table(page, folder):
     write_table(folder / "ours.csv")
     preview_file(page, folder / "ours.csv")
@@ -205,6 +207,7 @@ def test_mapping_that_is_saved_can_be_chosen_for_the_next_table(page, folder):
     assert "✓ Effusion" in get_text(page)
 
 
+@pytest.mark.slow
 def test_column_can_be_chosen_for_a_field(page, folder):
     (folder / "ours.csv").write_text("question,answer,wrong,image\nIs it?,no,yes,pa.png\n", encoding="utf-8")
     preview_file(page, folder / "ours.csv", folder)

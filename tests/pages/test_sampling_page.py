@@ -103,6 +103,7 @@ def test_a_double_click_draws_once(coordinator, workspace, open_page):
     assert next(button for button in page.button if button.label.startswith("Draw")).disabled
 
 
+@pytest.mark.slow
 def test_new_questions_are_added_to_a_batch_by_its_plan(coordinator, workspace, open_page):
     insert_questions(workspace, make_questions(1000))
     click(open_page(PAGE), "Draw 100")

@@ -42,6 +42,7 @@ def test_stored_image_is_read_back_unchanged(workspace):
     assert read_image(workspace, sha256=SHA256) == CONTENT
 
 
+@pytest.mark.slow
 def test_store_holds_a_stored_file(workspace):
     store = get_image_store(workspace)
     assert not store.contains(SHA256)
@@ -89,6 +90,7 @@ def test_name_that_is_no_sha256_is_refused(workspace):
         get_image_store(workspace).read("../../etc/passwd")
 
 
+@pytest.mark.slow
 def test_missing_bucket_fails_its_check(server, tmp_path, monkeypatch):
     for name, value in server.settings("x").items():
         monkeypatch.setenv(name, value.replace(BUCKET, "no-such-bucket"))

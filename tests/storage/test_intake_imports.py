@@ -248,6 +248,7 @@ def test_import_needs_the_permission(importer):
         )
 
 
+@pytest.mark.slow
 def test_questions_of_all_insert_batches_are_read_back_unchanged(importer):
     importer(to_json_lines(*(make_record(n, answer=[n % 4]) for n in range(2_100))))
     assert [question.answer for question in load_all_questions(importer)] == [(n % 4,) for n in range(2_100)]

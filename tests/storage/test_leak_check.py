@@ -89,6 +89,7 @@ def test_shared_patients_files_and_reports_are_counted_with_their_exams_and_ques
     assert text.exams == {"train": ("e-1",), "test": ("e-1",)}
 
 
+@pytest.mark.slow
 def test_equal_pixels_in_two_files_are_found_by_pixels_only(importer):
     assert check(importer, pixels=True).count(LeakKind.IMAGE) == 2
     assert check(importer).count(LeakKind.IMAGE) == 1

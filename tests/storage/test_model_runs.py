@@ -179,6 +179,7 @@ def test_every_fault_has_its_outcome_and_its_tokens_are_counted(engine, fresh_se
     assert run.status is RunStatus.OPEN
 
 
+@pytest.mark.slow
 def test_tokens_of_replies_that_fail_validation_are_part_of_the_cost(sqlite_engine, fresh_server):
     endpoint = add_endpoint(sqlite_engine, fresh_server.url, price_input=1, price_output=2)
     create_run(sqlite_engine, endpoint, ["behave: wrong_schema"])
@@ -304,6 +305,7 @@ def test_a_policy_that_changes_during_a_run_stops_it_before_the_next_call(sqlite
         (Budget(max_cost_nanos=300_000), 4),
     ],
 )
+@pytest.mark.slow
 def test_a_budget_pauses_the_run_before_it_is_exceeded(engine, fresh_server, budget, calls):
     endpoint = add_endpoint(engine, fresh_server.url, price_input=1, price_output=1, max_parallel=1)
     create_run(engine, endpoint, [f"money {number}" for number in range(9)], budget=budget)

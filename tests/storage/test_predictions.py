@@ -124,6 +124,7 @@ def test_the_refusal_of_a_probability_in_per_cent_states_what_to_do(study_world,
     assert "Divide per cent by 100" in refusal.reason
 
 
+@pytest.mark.slow
 def test_duplicate_or_already_answered_question_is_refused(study_world, tmp_path):
     key = list_study_cases(study_world)[0].blind_case.question_id
     line = {"question_id": key, "answer": "B"}

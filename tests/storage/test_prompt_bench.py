@@ -86,6 +86,7 @@ def load_report(engine):
         return models.load_bench_report(db, by=BY, name="May")
 
 
+@pytest.mark.slow
 def test_a_bench_asks_every_version_about_the_same_reports(engine, server):
     _, bench = make_bench(engine, server)
     with read_only_session(engine) as db:

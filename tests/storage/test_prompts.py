@@ -153,6 +153,7 @@ def test_an_exam_is_drawn_among_those_with_a_report(prompt_engine):
         models.draw_example_source(db, by=BY, dataset="demo", seed=1)
 
 
+@pytest.mark.slow
 def test_a_prompt_with_text_of_a_dataset_is_not_sent_where_that_dataset_may_not_be(prompt_engine, server):
     """The run itself has no dataset, so before, the report in its example left for a remote endpoint."""
     version = export(prompt_engine, write_example(prompt_engine))

@@ -292,6 +292,7 @@ GEMEX = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_fields_that_a_format_does_not_have_are_not_missing(importer_of_formats):
     """VQA-RAD has no explanations, tiers or categories, and GEMeX has no tiers or categories."""
     report = load_saved_report(importer_of_formats)

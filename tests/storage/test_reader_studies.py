@@ -209,6 +209,7 @@ REFUSED_STATEMENTS = [
 
 
 @pytest.mark.parametrize(("statement", "says"), REFUSED_STATEMENTS)
+@pytest.mark.slow
 def test_database_refuses_changes_to_a_study_with_readings(engine: Engine, statement: str, says: str) -> None:
     study_world = make_study_world(engine, cases=3)
     answer_case(study_world)

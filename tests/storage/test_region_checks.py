@@ -146,6 +146,7 @@ def test_an_expert_gets_every_sentence_of_the_drawn_reports_one_report_after_ano
     assert isinstance(open_sentence(engine, world.people["ruth"], check), RegionTask)
 
 
+@pytest.mark.slow
 def test_the_seed_determines_the_draw(sqlite_engine, server):
     make_world(sqlite_engine, questions=8)
     make_run(sqlite_engine, server)

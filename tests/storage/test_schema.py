@@ -97,6 +97,7 @@ def test_a_migration_interrupted_by_ctrl_c_is_rolled_back(engine: Engine) -> Non
 
 @pytest.mark.parametrize("table", APPEND_ONLY)
 @pytest.mark.parametrize("statement", ["UPDATE {table} SET {column} = {column}", "DELETE FROM {table}"])
+@pytest.mark.slow
 def test_database_refuses_to_change_an_append_only_row(engine: Engine, table: str, statement: str) -> None:
     """The database itself enforces that rows are only added."""
     required = [column for column in metadata.tables[table].columns if not column.nullable]

@@ -72,6 +72,7 @@ def test_one_right_password_does_not_give_the_whole_budget_back(sqlite_engine):
     assert not may_try(sqlite_engine, "bert", GUESSER)
 
 
+@pytest.mark.slow
 def test_a_person_at_a_new_address_gets_in_while_their_name_is_guessed_from_many(engine):
     for number in range(3 * FREE_ATTEMPTS_ANYWHERE):
         attempt(engine, "anna", f"192.0.2.{number}")

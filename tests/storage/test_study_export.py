@@ -122,6 +122,7 @@ def test_workbook_has_the_same_scores_as_the_imrmc_file(study_world):
     assert {row[2] for row in sheets["TP"][1:]} == {case for case, positive in truth.items() if positive}
 
 
+@pytest.mark.slow
 def test_files_give_the_auc_of_measure(study_world, tmp_path):
     data = load_data(study_world)
     selected = roc_files.select_roc_ratings(data)

@@ -120,6 +120,7 @@ def test_a_model_is_removed_and_added_with_a_reason_once_answers_are_in(study_wo
         choose(study_world, remove=["x"], reason="unknown")
 
 
+@pytest.mark.slow
 def test_the_message_names_a_chosen_model_without_answers(study_world):
     read_all(study_world, "rea")
     choose(study_world, add=["later"], reason="its answers will follow")

@@ -214,6 +214,7 @@ def test_a_draw_stratifies_by_controlled_names(importer):
     }
 
 
+@pytest.mark.slow
 def test_a_later_mapping_changes_no_stratum_of_a_batch(importer):
     draw(importer, PLAN)
     map_category(importer, "Cor", "Heart")

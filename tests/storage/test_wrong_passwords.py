@@ -115,6 +115,7 @@ def test_browser_of_another_person_does_not_avoid_the_wait(sqlite_engine):
         begin_attempt(sqlite_engine, token="of-eve")
 
 
+@pytest.mark.slow
 def test_only_five_of_a_hundred_concurrent_guesses_are_allowed(engine):
     """Two processes are two connections to the database; both count in the same row."""
     allowed = []

@@ -259,6 +259,7 @@ def test_the_posterior_without_clusters_is_a_dirichlet_distribution():
     assert (estimate.low, estimate.high) == pytest.approx(expected, abs=0.01)
 
 
+@pytest.mark.slow
 def test_models_share_resamples_and_get_the_contrasts_they_have_alone():
     random = np.random.default_rng(10)
     ratings = make_ratings({"closed": guess(random, ["yes", "no"], raters=5, questions=80)})

@@ -30,6 +30,7 @@ def test_the_interval_covers_in_every_cell(cells):
     assert [cell for cell in cells if not cell.is_covered(SHOWN)] == []
 
 
+@pytest.mark.slow
 def test_the_mean_coverage_over_neighbouring_rates_is_high_enough(cells):
     means = mean_over_neighbours(cells)
     assert len(means) == 2 * len(cells) // 4

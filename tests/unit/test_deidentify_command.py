@@ -56,6 +56,7 @@ def deidentified(source, tmp_path_factory):
     return result, out
 
 
+@pytest.mark.slow
 def test_refused_files_are_reported_and_the_others_written(deidentified):
     result, _ = deidentified
     assert result.code == 1

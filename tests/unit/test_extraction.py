@@ -240,6 +240,7 @@ def test_the_last_explicit_answer_is_read_after_any_text(words, index):
 
 
 @given(some.text(max_size=400), some.sampled_from(list(AnswerFormat)))
+@pytest.mark.slow
 def test_any_text_gives_a_valid_answer_or_fails(reply, format_):
     has_options = format_ in (SINGLE, MULTIPLE)
     answer, rule = extract(reply, format_, OPTIONS if has_options else ())

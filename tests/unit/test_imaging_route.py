@@ -28,6 +28,7 @@ def test_a_reviewer_with_a_question_on_the_exam_gets_the_image(browser_of):
     assert np.asarray(picture)[0, 0] > 200  # MONOCHROME1: the lowest value is white
 
 
+@pytest.mark.slow
 def test_a_coordinator_gets_the_image(browser_of):
     assert browser_of("cora").get(ADDRESS).status_code == 200
 

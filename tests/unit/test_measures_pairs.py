@@ -29,6 +29,7 @@ def table_to_pairs(table):
 
 
 @given(tables, st.sampled_from(list(Weights)))
+@pytest.mark.slow
 def test_kappa_equals_scikit_learn_and_its_se_statsmodels(table, weights):
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     if (rows > 0).sum() < 2 or (columns > 0).sum() < 2:
@@ -72,6 +73,7 @@ def test_one_constant_rater_has_kappa_0_and_two_have_none():
 
 
 @given(arrays(np.int64, (20, 3), elements=st.integers(0, 3)))
+@pytest.mark.slow
 def test_fleiss_kappa_equals_statsmodels(ratings):
     counts = np.stack([(ratings == category).sum(axis=1) for category in range(4)], axis=1)
     kappa = agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(4)).value

@@ -69,6 +69,7 @@ def test_every_imported_distribution_is_pinned():
     assert find_imported_distributions() - set(read_pins("requirements.txt")) - set(optional) == set()
 
 
+@pytest.mark.slow
 def test_every_pin_is_imported_or_a_plug_in():
     assert set(read_pins("requirements.txt")) - find_imported_distributions() - set(PLUG_INS) == set()
 
