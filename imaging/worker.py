@@ -1,4 +1,4 @@
-"""The process that reads untrusted files: ``python -m imaging.worker``, started by imaging.decoder_process.
+"""The process that reads untrusted files; imaging.decoder_process starts it.
 
 A request is one line of JSON, followed by the file's bytes if the request has no path. A response consists of
 the length of its JSON header in eight bytes (big endian), the header, and the payloads, whose lengths are the
