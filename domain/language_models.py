@@ -99,6 +99,15 @@ class Endpoint:
         """The name under which the model answers."""
         return self.reported_model or self.model
 
+    def has_same_model(self, other: Endpoint) -> bool:
+        """Whether both have the same model and family, and both or neither accept radiographs."""
+        return (self.model, self.model_name, self.family, self.accepts_images) == (
+            other.model,
+            other.model_name,
+            other.family,
+            other.accepts_images,
+        )
+
     @property
     def is_test_model(self) -> bool:
         """Whether this is the small model of the tests; see :data:`TEST_MODEL_NOTE`."""

@@ -106,7 +106,9 @@ def _check_numbers(endpoint: Endpoint) -> None:
 
 
 def save_endpoint(db: Session, *, by: Person, endpoint: Endpoint, now: datetime) -> Endpoint:
-    """Store an endpoint. It replaces one with the same name; existing runs keep the replaced one.
+    """Store an endpoint. It replaces one with the same name.
+
+    Existing runs keep the replaced one; one that is opened again takes the new one if its model is the same.
 
     Raises:
         InvalidValue: a field is not allowed.

@@ -31,6 +31,7 @@ from language_models.service.data_use import check_data_use, check_images, list_
 from language_models.service.work_queue import check_permitted, describe_budget
 from storage.intake.datasets import load_dataset
 from storage.language_models import calls as ledger
+from storage.language_models import endpoints as endpoint_storage
 from storage.language_models import requests as request_storage
 from storage.language_models import runs
 from storage.language_models.prompts import PromptVersion
@@ -230,6 +231,9 @@ def open_run(
 ) -> ModelRun:
     """Let a paused run continue. The caller then starts a process that works on it.
 
+    If the endpoint was stored again with the same model, for example at another address, the further calls go
+    there.
+
     Args:
         db: a session that can write.
         by: the acting person.
@@ -245,7 +249,7 @@ def open_run(
         InvalidValue: the budget is not allowed.
     """
     require(by, Action.RUN_MODELS)
-    run = _load_not_cancelled(db, by, name)
+    run = _follow_endpoint(db, by, _load_not_cancelled(db, by, name), now)
     check_permitted(db, run)
     if budget is not None and budget != run.budget:
         _check_budget(budget, run.endpoint)
@@ -264,6 +268,24 @@ def open_run(
     if return_batch:
         request_storage.return_batch(db, run_id=run.id)
     runs.set_status(db, run_id=run.id, status=RunStatus.OPEN, reason="")
+    return runs.load_run(db, run_id=run.id)
+
+
+def _follow_endpoint(db: Session, by: Person, run: ModelRun, now: datetime) -> ModelRun:
+    """Replace the endpoint of a run by the one in use with the same name and model, and record it."""
+    current = endpoint_storage.find_endpoint(db, name=run.endpoint.name)
+    if current is None or current.id == run.endpoint.id or not current.has_same_model(run.endpoint):
+        return run
+    runs.set_endpoint(db, run_id=run.id, endpoint_id=current.id)
+    record_action(
+        db,
+        by=by,
+        action="change endpoint of model run",
+        subject=f"model run {run.id}",
+        old={"endpoint": run.endpoint.id, "url": run.endpoint.url},
+        new={"endpoint": current.id, "url": current.url},
+        now=now,
+    )
     return runs.load_run(db, run_id=run.id)
 
 

@@ -95,6 +95,11 @@ def set_status(db: Session, *, run_id: int, status: RunStatus, reason: str) -> N
     )
 
 
+def set_endpoint(db: Session, *, run_id: int, endpoint_id: int) -> None:
+    """Replace the endpoint of the run's further calls."""
+    db.execute(update(ModelRunRow).where(ModelRunRow.id == run_id).values(endpoint_id=endpoint_id))
+
+
 def set_budget(db: Session, *, run_id: int, budget: Budget) -> None:
     """Replace the limits of a run."""
     db.execute(

@@ -241,6 +241,26 @@ def test_a_server_that_is_down_pauses_the_run(sqlite_engine, monkeypatch):
         work(sqlite_engine)
 
 
+def test_a_run_continues_at_the_new_address_of_its_endpoint(sqlite_engine, fresh_server, monkeypatch):
+    monkeypatch.setattr(http_driver, "MAX_ATTEMPTS", 2)
+    down = add_endpoint(sqlite_engine, "http://127.0.0.1:9/v1", max_parallel=2)
+    create_run(sqlite_engine, down, ["a", "b"])
+    work(sqlite_engine)
+    moved = add_endpoint(sqlite_engine, fresh_server.url)
+    with unit_of_work(sqlite_engine) as db:
+        run = models.open_run(db, by=BY, name="run", retry_failed=True, now=NOW)
+    assert run.endpoint == moved
+    assert work(sqlite_engine).by_status == {RequestStatus.DONE: 2}
+
+
+def test_a_run_keeps_its_endpoint_if_the_new_one_has_another_model(sqlite_engine, fresh_server):
+    before = add_endpoint(sqlite_engine, fresh_server.url)
+    create_run(sqlite_engine, before, ["a"])
+    add_endpoint(sqlite_engine, fresh_server.url, model="another")
+    with unit_of_work(sqlite_engine) as db:
+        assert models.open_run(db, by=BY, name="run", now=NOW).endpoint.id == before.id
+
+
 def test_an_equal_request_is_called_once_and_answers_both(engine, fresh_server):
     create_run(engine, add_endpoint(engine, fresh_server.url), ["same", "same", "other"])
     assert work(engine).by_status == {RequestStatus.DONE: 3}
