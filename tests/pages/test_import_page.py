@@ -124,18 +124,20 @@ def test_a_double_click_starts_one_import(page, folder):
 
 @pytest.mark.slow
 def test_refused_records_are_linked_and_the_rest_can_be_imported(page, folder):
-    (folder / "bad.jsonl").write_bytes(to_json_lines(make_record(1), make_record(2, answer=[9])))
+    bad_records = [make_record(number, answer=[9]) for number in range(2, 9)]
+    (folder / "bad.jsonl").write_bytes(to_json_lines(make_record(1), *bad_records))
     preview_file(page, folder / "bad.jsonl", folder)
-    assert "Invalid records: 1 of the first 2." in get_text(page)
-    click(page, "Import 2 records")
+    assert "Invalid records: 7 of the first 8." in get_text(page)
+    assert "**line 2, line 3, line 4, line 5, line 6 and 2 more** (answer): " in get_text(page)
+    click(page, "Import 8 records")
     job = wait_for_import()
     page.run()
-    assert "Nothing was imported from bad.jsonl: 1 invalid record." in get_text(page)
+    assert "Nothing was imported from bad.jsonl: 7 invalid records." in get_text(page)
     assert f"/files/refusals/{import_job.decode_outcome(job).refusals_file}" in get_text(page)
     click(page, "Import without")
     wait_for_import()
     page.run()
-    assert "Skipped: 1 invalid record." in get_text(page)
+    assert "Skipped: 7 invalid records." in get_text(page)
     assert page.session_state["overread-message"] is None  # the job is no notice
     assert count_questions() == 1
 

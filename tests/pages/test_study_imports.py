@@ -129,7 +129,7 @@ def test_readings_with_an_invalid_line_are_refused(study_world, open_study_page)
     study_page.file_uploader[1].set_value(("r.csv", text.encode(), "text/csv"))
     result_page = press_import_and_wait(study_page, "readings")
     assert "Nothing was imported from r.csv: 1 line is invalid." in get_text(result_page)
-    assert "**Line 3, answer**: " in get_text(result_page)
+    assert "**Line 3** (answer): " in get_text(result_page)
     with read_only_session() as db:
         assert list(iterate_readings(db, study_id=study_world.study.id)) == []
 

@@ -21,6 +21,7 @@ from intake.service.box_corrections import (
 )
 from ui import state
 from ui.context import clock, read_only_session, unit_of_work
+from ui.refusals import show_refusals
 from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, show_notice
 
@@ -136,12 +137,7 @@ def _show_plan(plan: BoxPlan, file: str) -> None:
         st.caption(escape_markdown(sentence))
     if plan.refusals:
         st.warning(f"Invalid boxes: {len(plan.refusals):,}.")
-        show_table(
-            [
-                {"Box": refusal.record, "Field": refusal.field, "Reason": refusal.reason}
-                for refusal in plan.refusals[:20]
-            ]
-        )
+        show_refusals(plan.refusals, total=len(plan.refusals))
 
 
 def _change_boxes(

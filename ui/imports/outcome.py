@@ -12,7 +12,7 @@ from ui.background_jobs import job_control
 from ui.background_jobs.job_status import show_job_message, show_job_progress
 from ui.imports import import_job
 from ui.imports.deliveries import discard
-from ui.tables import show_table
+from ui.refusals import show_refusals
 from ui.widgets import escape_markdown, run_action, show_notice
 
 
@@ -31,7 +31,7 @@ def show_import_outcome(job: Job, person: Person) -> None:
         counts = [f"{check} {count:,}" for check, count in details.problems.items()]
         st.markdown(f"Structural checks found: {escape_markdown(', '.join(counts) or 'no problems')}.")
     if details is not None and details.refused:
-        _show_refusals(details)
+        _show_refused_records(details)
     other_column, rerun_column, _ = st.columns([1, 1.4, 2])
     other_column.button(
         "Import another file",
@@ -73,17 +73,8 @@ def _dismiss(job: Job) -> None:
     job_control.dismiss_job(job.number)
 
 
-def _show_refusals(details: import_job.ImportOutcome) -> None:
-    show_table(
-        [
-            {"Record": refusal.record, "Field": refusal.field, "Reason": refusal.reason}
-            for refusal in details.refusals
-        ]
-    )
-    shown_count = len(details.refusals)
-    limit_note = (
-        f"The first {shown_count:,} of {details.refused:,}. " if details.refused > shown_count else ""
-    )
+def _show_refused_records(details: import_job.ImportOutcome) -> None:
+    show_refusals(details.refusals, total=details.refused)
     if details.refusals_file is not None:
         # This route checks the sign-in. Streamlit's media store would serve the file to anybody.
-        st.markdown(f"{limit_note}[Download all as CSV](/files/refusals/{details.refusals_file})")
+        st.markdown(f"[Download all as CSV](/files/refusals/{details.refusals_file})")

@@ -26,6 +26,7 @@ from ui.imports.file_selection import show_discard_button
 from ui.imports.import_form import show_import_form
 from ui.imports.mapping_editor import show_mapping_editor
 from ui.questions.card import show_stem_options_key
+from ui.refusals import show_refusals
 from ui.tables import show_table
 from ui.widgets import escape_markdown
 
@@ -75,12 +76,7 @@ def show_preview(delivery: Delivery, person: Person) -> None:
     _show_image_check(preview, delivery)
     if preview.refusals:
         st.warning(f"Invalid records: {len(preview.refusals):,} of the first {preview.records_read:,}.")
-        show_table(
-            [
-                {"Record": refusal.record, "Field": refusal.field, "Reason": refusal.reason}
-                for refusal in preview.refusals[:20]
-            ]
-        )
+        show_refusals(preview.refusals, total=len(preview.refusals))
     if preview.filtered:
         st.caption(
             f"Left out by the mapping: {preview.filtered:,} of the first {preview.records_read:,} records."

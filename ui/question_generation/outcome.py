@@ -21,6 +21,7 @@ from ui.imports import import_job
 from ui.imports.deliveries import Delivery, discard
 from ui.question_generation import generation_job
 from ui.questions.card import show_stem_options_key
+from ui.refusals import show_refusals
 from ui.search.provenance import show_provenance, show_report
 from ui.tables import show_table
 from ui.widgets import escape_markdown, go_to, run_action, show_notice
@@ -141,19 +142,13 @@ def _show_counts(
                 show_table([{"Reason": reason, "Count": count} for reason, count in reasons.items()])
     if outcome.refusals:
         with st.expander(f"Invalid records: {outcome.refused:,}", expanded=not outcome.questions):
-            show_table(
+            show_refusals(
                 [
-                    {
-                        "File": refusal.file,
-                        "Record": refusal.record,
-                        "Field": refusal.field,
-                        "Reason": refusal.reason,
-                    }
+                    replace(refusal, record=f"{refusal.file} {refusal.record}".strip())
                     for refusal in outcome.refusals
-                ]
+                ],
+                total=outcome.refused,
             )
-            if outcome.refused > len(outcome.refusals):
-                st.caption(f"The first {len(outcome.refusals):,}.")
 
 
 def _show_questions(job: Job, delivery: Delivery) -> None:

@@ -14,8 +14,8 @@ from jobs.encoding import from_json
 from jobs.service import JobFailed, JobKind, JobRun
 from reader_study import service as studies
 from ui.imports.deliveries import Delivery
+from ui.refusals import MAX_REFUSALS_SHOWN, describe_refused_lines, show_refusals
 from ui.studies.file_import import FileForm, discard_when_done, show_file_form
-from ui.studies.refusals import MAX_REFUSALS_SHOWN, describe_refused_lines, show_refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def _run(job: JobRun[ReadingsRequest]) -> None:
 
 def _show_outcome(job: Job) -> None:
     refused_readings = from_json(job.result or "", RefusedReadings)
-    show_refused(refused_readings.refusals, total=refused_readings.refused)
+    show_refusals(refused_readings.refusals, total=refused_readings.refused, item="line")
 
 
 READINGS = JobKind(

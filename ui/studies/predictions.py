@@ -16,8 +16,8 @@ from reader_study.extraction import FAILED
 from reader_study.service import ImportedPredictions
 from ui import state
 from ui.imports.deliveries import Delivery
+from ui.refusals import MAX_REFUSALS_SHOWN, describe_refused_lines, show_refusals
 from ui.studies.file_import import FileForm, discard_when_done, show_file_form
-from ui.studies.refusals import MAX_REFUSALS_SHOWN, describe_refused_lines, show_refused
 from ui.tables import show_table
 
 _RULE_DESCRIPTIONS = {
@@ -125,7 +125,7 @@ def _run(job: JobRun[PredictionsRequest]) -> None:
 def _show_outcome(job: Job) -> None:
     imported = from_json(job.result or "", ImportedPredictions)
     if imported.refusals:
-        show_refused(imported.refusals, total=imported.refused)
+        show_refusals(imported.refusals, total=imported.refused, item="line")
         return
     show_table(
         [
