@@ -45,6 +45,7 @@ def test_signing_in_leads_to_the_page_that_was_asked_for_and_only_once(page):
     expect(page.get_by_role("heading", name="Home")).to_be_visible()
 
 
+@pytest.mark.full
 def test_forbidden_pages_are_not_found_and_show_no_content(sign_in):
     page = sign_in("rosa")
     for forbidden_page in PAGES:

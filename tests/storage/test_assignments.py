@@ -17,8 +17,6 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.worlds import NOW, World, close_batch, make_world
 
-pytestmark = pytest.mark.database
-
 
 @pytest.fixture
 def world(engine: Engine) -> World:

@@ -26,8 +26,6 @@ from storage.sampling.draws import list_draws
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.sampling_frames import NOW, insert_questions, make_questions
 
-pytestmark = pytest.mark.database
-
 PLAN = SamplingPlan(seed=7)
 BY = command_line_person()
 

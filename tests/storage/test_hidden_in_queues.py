@@ -14,8 +14,6 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import load_assignment_state, make_acceptance, save_verdict
 from tests.storage.worlds import NOW, World, make_batch, make_world
 
-pytestmark = pytest.mark.database
-
 PLAN = HiddenPlan(
     repeat_share=0.2, min_distance=5, planted_count=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3
 )

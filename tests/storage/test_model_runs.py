@@ -33,8 +33,6 @@ from tests.storage.model_server import (
 )
 from tests.storage.worlds import NOW, make_world
 
-pytestmark = pytest.mark.database
-
 BY = command_line_person()
 
 

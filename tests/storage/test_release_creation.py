@@ -33,7 +33,7 @@ from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.release_helpers import create_release
 from tests.storage.worlds import NOW, assign_all, make_batch, make_world
 
-pytestmark = [pytest.mark.slow, pytest.mark.database]
+pytestmark = pytest.mark.slow
 
 BY = command_line_person()
 
