@@ -25,8 +25,8 @@ class Decision(Choice):
 class ErrorKind(Choice):
     """Kinds of error; a verdict may report several. The first kinds are those of ReXVQA's expert review."""
 
-    SEVERAL_CORRECT = "more than one right answer"
-    NONE_CORRECT = "no right answer"
+    SEVERAL_CORRECT = ("more than one right answer", "more than one correct answer")
+    NONE_CORRECT = ("no right answer", "no correct answer")
     WRONG_KEY = "wrong key"
     COMPARISON = ("comparison with a prior", "refers to a prior exam")
     NOT_CLINICALLY_VALID = "not clinically valid"
@@ -93,12 +93,12 @@ class Opinion:
 
     ratings: Ratings = field(default_factory=Ratings)
     domain_specific: bool | None = field(
-        default=None, metadata=_yes_no_metadata("Needs radiology", required=True)
+        default=None, metadata=_yes_no_metadata("Needs radiology knowledge", required=True)
     )
     cognitive_depth: bool | None = field(
         default=None, metadata=_yes_no_metadata("More than recall", required=True)
     )
-    image_centric: bool | None = field(default=None, metadata=_yes_no_metadata("Image-centric"))
+    image_centric: bool | None = field(default=None, metadata=_yes_no_metadata("Needs the image"))
     clinically_relevant: bool | None = field(default=None, metadata=_yes_no_metadata("Clinically relevant"))
     difficulty: Difficulty | None = None
     errors: frozenset[ErrorKind] = frozenset()

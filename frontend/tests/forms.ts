@@ -55,9 +55,9 @@ export function reviewData(changes: Partial<ReviewData> = {}): ReviewData {
     choices: {
       values: [1, 2, 3, 4, 5],
       flags: [
-        { id: "domain_specific", label: "Needs radiology", required: true },
+        { id: "domain_specific", label: "Needs radiology knowledge", required: true },
         { id: "cognitive_depth", label: "More than recall", required: true },
-        { id: "image_centric", label: "Image-centric", required: false },
+        { id: "image_centric", label: "Needs the image", required: false },
       ],
       errors: choices("wrong key", "unclear"),
       tasks: choices("presence", "location"),

@@ -83,7 +83,7 @@ def disputed(app, world, chromium):
         page.get_by_label("Explanation", exact=True).fill(text)
         page.keyboard.press("Escape")
         press(page, RATED + "v")
-        expect(page.get_by_text("(revise)")).to_be_visible(timeout=15_000)
+        expect(page.get_by_text("(revised)")).to_be_visible(timeout=15_000)
         context.close()
 
 
@@ -225,7 +225,7 @@ def test_adjudicator_sees_every_disputed_version_before_deciding(open_form):
     page.keyboard.press("Enter")
     expect(page.get_by_text("read the versions of the disputed fields first")).to_be_visible()
     expect(page.locator(".value-sources .disputed tr").first).to_be_in_viewport()
-    expect(page.get_by_role("button", name="Adjudicate")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="Save decision")).to_be_in_viewport(ratio=1)
     page.get_by_label("Reason").fill("")
 
 

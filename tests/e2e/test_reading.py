@@ -160,7 +160,7 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
     page.keyboard.press(key_for_b(rea[BREAK_AFTER]))
     page.wait_for_timeout(900)
     page.keyboard.press("p")
-    expect(page.get_by_role("dialog", name="Break", exact=True)).to_be_visible()
+    expect(page.get_by_role("dialog", name="Paused", exact=True)).to_be_visible()
     page.wait_for_timeout(1500)
     page.close()
     page = open_signed_in_page(chromium, app, "rea")

@@ -43,7 +43,7 @@ def test_saved_verdict_is_shown_with_its_time(app, open_question):
     page = open_question(2)
     press(page, RATED + "a")
     expect(page.locator(".saved")).to_have_text(
-        f"Saved {get_verdict_time(app, page, 2)} (accept)", timeout=10_000
+        f"Saved {get_verdict_time(app, page, 2)} (accepted)", timeout=10_000
     )
 
 

@@ -213,12 +213,12 @@ def test_plain_editor_opens_if_the_viewer_cannot_be_loaded(signed_in):
 
 def test_plain_editor_can_be_chosen_and_left(open_question):
     page = open_question(16)
-    page.get_by_role("button", name="Basic viewer").click()
+    page.get_by_role("button", name="Use basic viewer").click()
     review_helpers.wait_for_painted_image(page)
     expect(page.locator(".pane")).to_have_count(0)
     expect(page.get_by_role("button", name="Move, resize")).to_be_visible()
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()
-    page.get_by_role("button", name="Full viewer").click()
+    page.get_by_role("button", name="Use full viewer").click()
     viewer_helpers.wait_until_painted(page)
     expect(page.locator(".stage canvas.upper-canvas")).to_have_count(0)
     expect(page.get_by_role("toolbar", name="Radiograph")).to_be_visible()

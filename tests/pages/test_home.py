@@ -92,10 +92,10 @@ def test_coordinator_of_an_empty_workspace_sees_each_stage_with_zeros(workspace,
     sign_in_as("cora", Role.COORDINATOR)
     page = open_page(HOME)
     assert get_metrics(page) == {
-        "questions in 0 datasets": "0",
-        "judgements done": "0 of 0",
-        "open disputes": "0",
-        "readers finished": "0 of 0",
+        "Questions in 0 datasets": "0",
+        "Judgements done": "0 of 0",
+        "Open disputes": "0",
+        "Readers finished": "0 of 0",
     }
     text = get_text(page)
     for line in ("No dataset yet.", "No batch yet.", "No releases yet.", "No study yet."):
@@ -107,7 +107,7 @@ def test_tiles_show_the_numbers_of_each_stage(workspace, sign_in_as, open_page):
     read_all(study_world, "rea")
     sign_in_as("cora", Role.COORDINATOR)
     page = open_page(HOME)
-    assert get_metrics(page)["readers finished"] == "1 of 2"
+    assert get_metrics(page)["Readers finished"] == "1 of 2"
     assert "first: 1 of 2" in get_text(page)
 
 
@@ -116,7 +116,7 @@ def test_review_tile_counts_judgements(workspace, sign_in_as, open_page):
     for question in (1, 2, 3):
         save_verdict(world, make_acceptance(world, question=question))
     sign_in_as("cora", Role.COORDINATOR)
-    assert get_metrics(open_page(HOME))["judgements done"] == "3 of 24"
+    assert get_metrics(open_page(HOME))["Judgements done"] == "3 of 24"
 
 
 def test_disputes_are_counted_until_they_are_adjudicated(workspace, sign_in_as, open_page):
@@ -126,14 +126,14 @@ def test_disputes_are_counted_until_they_are_adjudicated(workspace, sign_in_as, 
     save_verdict(world, make_acceptance(world, question=2))
     save_verdict(world, make_acceptance(world, question=2, person="remo"), "remo")
     sign_in_as("cora", Role.COORDINATOR)
-    assert get_metrics(open_page(HOME))["open disputes"] == "1"
+    assert get_metrics(open_page(HOME))["Open disputes"] == "1"
 
 
 def test_every_stage_leads_to_its_page(workspace, sign_in_as, open_page):
     make_world(workspace)
     sign_in_as("cora", Role.COORDINATOR)
     labels = [button.label for button in open_page(HOME).button if (button.key or "").startswith("tile-")]
-    assert labels == ["Import questions", "Open progress", "Open releases", "Open reader studies"]
+    assert labels == ["Import questions", "View progress", "View releases", "View reader studies"]
 
 
 def test_own_work_comes_before_that_of_others(workspace, sign_in_as, open_page):
@@ -150,4 +150,4 @@ def test_home_of_an_admin_shows_no_number_of_a_stage(workspace, sign_in_as, open
     sign_in_as("ada", Role.ADMIN)
     page = open_page(HOME)
     assert not page.metric
-    assert {"Manage people", "Open audit trail"} <= {button.label for button in page.button}
+    assert {"Manage people", "View audit trail"} <= {button.label for button in page.button}

@@ -152,5 +152,5 @@ def test_the_command_prints_the_figures(sqlite_engine, tmp_path, monkeypatch, ca
     monkeypatch.setenv("OVERREAD_DATABASE_URL", str(world.engine.url))
     assert main(["check", "demo", "--measured"]) == 0
     printed = capsys.readouterr().out
-    assert "several right answers, more than one right answer: precision " in printed
+    assert "several right answers, more than one correct answer: precision " in printed
     assert "stem gives the answer away: precision not measured yet" in printed  # it reported no question

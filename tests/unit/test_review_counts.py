@@ -96,7 +96,7 @@ def make_120_judgements():
 def test_the_summary_of_120_judgements_reads_as_published():
     assert make_counts(make_questions(120), make_120_judgements()).summary_lines == (
         "Of 120 reviewed:",
-        "13 more than one right answer (10.8 %, 6.4–17.7)",
+        "13 more than one correct answer (10.8 %, 6.4–17.7)",
         "8 refers to a prior exam (6.7 %, 3.4–12.6)",
         "6 not clinically valid (5.0 %, 2.3–10.5)",
         "4 finding not in the report (3.3 %, 1.3–8.3)",

@@ -80,7 +80,7 @@ def test_other_keys_are_refused_with_the_reason(text, reason):
 
 
 def test_the_same_key_may_serve_two_forms_but_not_one():
-    # "take a break" is for readers, "accept" for reviewers
+    # "pause" is for readers, "accept" for reviewers
     assert InputPreferences().with_key("break", "A").get_key("break") == "A"
     with pytest.raises(InvalidValue, match="A for “reject the question” is the key of “accept and continue”"):
         InputPreferences().with_key("reject", "A")

@@ -28,5 +28,5 @@ def show_accounts(person: Person) -> None:
         with st.container(horizontal=True):
             if st.button("Manage people", key="to-people"):
                 go_to("pages/people.py")
-            if st.button("Open audit trail", key="to-audit"):
+            if st.button("View audit trail", key="to-audit"):
                 go_to("pages/audit.py")

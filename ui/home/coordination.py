@@ -48,7 +48,7 @@ def _show_batch_progress(overview: BatchOverview) -> None:
         f"{overview.done:,} of {count_text(overview.requested, 'judgement')} done",
     ]
     if overview.skipped:
-        details.append(f"{overview.skipped:,} skipped")
+        details.append(f"{count_text(overview.skipped, 'question')} skipped")
     if overview.batch.state is BatchState.CLOSED:
         details.append("closed")
     name_column, bar_column = st.columns([1, 3], vertical_alignment="center")
@@ -57,7 +57,7 @@ def _show_batch_progress(overview: BatchOverview) -> None:
         key=f"progress-{overview.batch.id}",
         type="tertiary",
         icon=":material/monitoring:",
-        help="Open the progress of this batch.",
+        help="View the progress of this batch.",
     ):
         state.set_selection("batch", overview.batch.name)  # the batch that the page Progress opens
         go_to("pages/progress.py")

@@ -80,7 +80,7 @@ def _find_result_step(workspace: WorkspaceState) -> NextStep | None:
             situation=f"All assigned questions are judged; {disputes} open.",
             instruction="Name an adjudicator for the batch, or wait for the adjudications.",
             page="pages/assign.py",
-            label="Open batches",
+            label="View batches",
         )
     if not workspace.releases:
         return NextStep(
@@ -98,7 +98,7 @@ def _find_study_step(workspace: WorkspaceState) -> NextStep:
             situation="A release exists, and no reader study.",
             instruction="Compare readers and models on the same cases, or draw another batch.",
             page="pages/studies.py",
-            label="Open reader studies",
+            label="View reader studies",
         )
     unfinished = workspace.readers - workspace.readers_finished
     return NextStep(
@@ -109,5 +109,5 @@ def _find_study_step(workspace: WorkspaceState) -> NextStep:
         ),
         instruction="View the studies and their reports.",
         page="pages/studies.py",
-        label="Open reader studies",
+        label="View reader studies",
     )

@@ -56,7 +56,7 @@ def _build_data_tile(workspace: WorkspaceState) -> StageTile:
         lines = ["No dataset yet."]
     else:
         lines = [
-            f"{count_text(workspace.questions_with_problems, 'question')} with check problems",
+            f"{count_text(workspace.questions_with_problems, 'question')} with problems found by checks",
             _join_names(
                 [f"{dataset.name} ({dataset.questions:,})" for dataset in reversed(workspace.datasets)]
             ),
@@ -64,10 +64,10 @@ def _build_data_tile(workspace: WorkspaceState) -> StageTile:
     return StageTile(
         stage=Stage.DATA,
         value=f"{workspace.questions:,}",
-        label="questions in " + count_text(len(workspace.datasets), "dataset"),
+        label="Questions in " + count_text(len(workspace.datasets), "dataset"),
         lines=tuple(lines),
         page="pages/checks.py" if workspace.questions_with_problems else "pages/import_questions.py",
-        button="Open checks" if workspace.questions_with_problems else "Import questions",
+        button="View checks" if workspace.questions_with_problems else "Import questions",
     )
 
 
@@ -77,14 +77,14 @@ def _build_review_tile(workspace: WorkspaceState) -> StageTile:
         f"{len(workspace.open_batches):,} of {count_text(len(workspace.batches), 'batch', 'batches')} open"
     ]
     if skipped:
-        lines.append(f"{skipped:,} skipped")
+        lines.append(f"{count_text(skipped, 'question')} skipped")
     return StageTile(
         stage=Stage.REVIEW,
         value=f"{workspace.judgements_done:,} of {workspace.judgements_requested:,}",
-        label="judgements done",
+        label="Judgements done",
         lines=tuple(lines) if workspace.batches else ("No batch yet.",),
         page="pages/progress.py" if workspace.batches else "pages/sampling.py",
-        button="Open progress" if workspace.batches else "Draw a batch",
+        button="View progress" if workspace.batches else "Draw a batch",
     )
 
 
@@ -93,14 +93,14 @@ def _build_results_tile(workspace: WorkspaceState) -> StageTile:
     return StageTile(
         stage=Stage.RESULTS,
         value=f"{workspace.open_disputes:,}",
-        label="open disputes",
+        label="Open disputes",
         lines=(
             (count_text(len(releases), "release"), _join_names(releases))
             if releases
             else ("No releases yet.",)
         ),
         page="pages/releases.py",
-        button="Open releases",
+        button="View releases",
     )
 
 
@@ -108,7 +108,7 @@ def _build_studies_tile(workspace: WorkspaceState) -> StageTile:
     return StageTile(
         stage=Stage.STUDIES,
         value=f"{workspace.readers_finished:,} of {workspace.readers:,}",
-        label="readers finished",
+        label="Readers finished",
         lines=(
             (
                 count_text(len(workspace.studies), "study", "studies"),
@@ -123,7 +123,7 @@ def _build_studies_tile(workspace: WorkspaceState) -> StageTile:
             else ("No study yet.",)
         ),
         page="pages/studies.py",
-        button="Open reader studies",
+        button="View reader studies",
     )
 
 

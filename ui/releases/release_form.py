@@ -21,7 +21,7 @@ from ui.widgets import run_action, show_notice
 _NAME_STYLE_LABELS = {
     release.ReviewerNaming.ACCOUNT: "Sign-in names",
     release.ReviewerNaming.DISPLAY: "Display names",
-    release.ReviewerNaming.PSEUDONYM: "reviewer-1, reviewer-2, …",
+    release.ReviewerNaming.PSEUDONYM: "Pseudonyms (reviewer-1, reviewer-2, …)",
 }
 _FORMAT_LABELS = {
     release.FormatName.REXVQA: "ReXVQA",
@@ -104,9 +104,9 @@ def _choose_request(
         help="Only verdicts in these batches count. If a reviewer judged a question more than once, "
         "the latest verdict counts.",
     )
-    name = st.text_input("Release name", key=f"{form_key}-name", placeholder="v1")
+    name = st.text_input("Release name", key=f"{form_key}-name", placeholder="for example v1")
     name_style = st.selectbox(
-        "Reviewer names",
+        "Reviewer names in the release",
         list(_NAME_STYLE_LABELS),
         key=f"{form_key}-names",
         format_func=_NAME_STYLE_LABELS.__getitem__,

@@ -5,7 +5,7 @@ import { CaseForm } from "../shared/case-form";
 import type { Material } from "../shared/displayed-material";
 import { button, formatCount, formatTime, growingTextArea, h, keycap } from "../shared/dom";
 import { mountOnce, type StreamlitComponent } from "../shared/mount";
-import { shortcutsDialog, patientLine } from "../shared/components";
+import { DECISION_TEXTS, shortcutsDialog, patientLine } from "../shared/components";
 import { shortcutLabel, findAction, isRepeatable, keyHint, matchAction, type ActionId } from "../shared/shortcuts";
 import { FieldSourceTable } from "./field-source-table";
 
@@ -39,7 +39,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
     this.imageCheck.reset();
     this.fit();
     const { adjudication } = data;
-    this.showNote(adjudication ? `Adjudicated at ${formatTime(adjudication.at)}: ${adjudication.decision}. Reason: ${adjudication.reason} Saving replaces this decision; both are kept on record.` : "");
+    this.showNote(adjudication ? `Adjudicated at ${formatTime(adjudication.at)}: ${DECISION_TEXTS[adjudication.decision]}. Reason: ${adjudication.reason} Saving replaces this decision; both are kept on record.` : "");
     this.takeFocus();
   }
 
@@ -98,7 +98,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
     const { data } = this;
     const navigationButton = (text: string, key: string, to: number | null): HTMLElement => button(text, key, () => this.goTo(to), { class: "quiet", disabled: to === null });
     const reason = h("label", { class: "reason" }, h("span", { class: "label" }, "Reason", keycap(shortcutLabel("comment"))), this.reason);
-    const lowerBar = h("div", { class: "lower" }, navigationButton("Previous", shortcutLabel("previous"), data.previous), navigationButton("Next", shortcutLabel("next"), data.next), h("span", { class: "spring" }), button("Adjudicate", shortcutLabel("save"), () => this.adjudicate(), { class: "primary" }));
+    const lowerBar = h("div", { class: "lower" }, navigationButton("Previous", shortcutLabel("previous"), data.previous), navigationButton("Next", shortcutLabel("next"), data.next), h("span", { class: "spring" }), button("Save decision", shortcutLabel("save"), () => this.adjudicate(), { class: "primary" }));
     this.frame.show({
       top: h(
         "header",
@@ -143,7 +143,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
       h(
         "div",
         { class: `reviewer ${decision}` },
-        h("h4", {}, name, h("span", { class: "decision" }, decision)),
+        h("h4", {}, name, h("span", { class: "decision" }, DECISION_TEXTS[decision])),
         errors.length > 0 && h("p", {}, errors.join(", ")),
         texts.map((text) => h("p", { class: "reviewer-text" }, text)),
         h("p", { class: "ratings" }, Object.entries(ratings).map(([name, value]) => `${name} ${value}`).join(" · ")),

@@ -34,7 +34,7 @@ export class CaseAnswer extends AnswerInput {
 
   /** Describes what is missing before the answer can be saved, or null. */
   describeMissing(): string | null {
-    if (!this.isAnswered && !this.faulty.trim()) return `Answer the question, choose “cannot determine”${keyHint("cannot-determine")}, or report the question${keyHint("report-question")}.`;
+    if (!this.isAnswered && !this.faulty.trim()) return `Answer the question, choose “cannot determine”${keyHint("cannot-determine")}, or report a problem${keyHint("report-question")}.`;
     if (this.data.askConfidence && this.isAnswered && !this.cannotDetermine && this.confidence === null) return this.confidenceRequest;
     return null;
   }
@@ -65,7 +65,7 @@ export class CaseAnswer extends AnswerInput {
     });
     const hint = h("span", { class: "hint" }, "You can report with or without an answer. Clear the text to withdraw the report.");
     const container = h("label", { class: "faulty" }, h("span", { class: "label" }, "Reason for the report"), area, hint);
-    this.report = { button: button("Report question", shortcutLabel("report-question"), () => this.openReport(), { class: "quiet" }), container, area };
+    this.report = { button: button("Report a problem", shortcutLabel("report-question"), () => this.openReport(), { class: "quiet" }), container, area };
     return h("div", { class: "report-place" }, this.report.button, container);
   }
 

@@ -27,7 +27,7 @@ export function topLine(data: ReadingData, actions: ReadingActions, ...status: H
     progressBar(text, progress.total, { done: progress.done }),
     h("span", { class: "spring" }),
     status,
-    button("Break", shortcutLabel("break"), actions.pause, { class: "quiet" }),
+    button("Pause", shortcutLabel("break"), actions.pause, { class: "quiet" }),
     button("Shortcuts", shortcutLabel("help"), actions.showShortcuts, { class: "quiet" }),
   );
 }
@@ -77,5 +77,5 @@ export function boxList({ requested }: ReadingData, viewer: ImageViewer): HTMLEl
 /** The break: the case is hidden and the clock is paused. */
 export function breakOverlay({ progress }: ReadingData, onContinue: () => void): HTMLElement {
   const text = `The clock is paused and your input is kept. ${progress.done} of ${progress.total} cases read. You can also close the window and sign in again later.`;
-  return dialogOverlay("Break", h("p", {}, text), button("Continue", "Enter", onContinue, { class: "primary" }), { isOpaque: true });
+  return dialogOverlay("Paused", h("p", {}, text), button("Continue", "Enter", onContinue, { class: "primary" }), { isOpaque: true });
 }

@@ -26,7 +26,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
   private hasDraftProblem = false;
 
   constructor(component: StreamlitComponent<ReadingData>) {
-    super(component, "reading", "viewing time of this case", { completedAction: "answered this case", alternative: `You can also take a break${keyHint("break")} and continue later.` });
+    super(component, "reading", "viewing time of this case", { completedAction: "answered this case", alternative: `You can also pause${keyHint("break")} and continue later.` });
   }
 
   override show(data: ReadingData): void {

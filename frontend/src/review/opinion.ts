@@ -1,6 +1,7 @@
 // The reviewer's input for one question as plain values, and functions of it.
 
 import type { Answer, Correction, Decision, OpinionDraft, Question, ReviewData } from "../shared/api";
+import { DECISION_TEXTS } from "../shared/components";
 import { formatTime } from "../shared/dom";
 import { keyHint } from "../shared/shortcuts";
 
@@ -38,10 +39,10 @@ export interface OpinionState extends EditedQuestion {
 /** The message when a question opens. */
 export function initialMessage(data: ReviewData): string {
   const { isOpen, skipReason, last, revision, drafts, blind, feedback } = data;
-  if (feedback && last) return `Your verdict of ${formatTime(last.at)}: ${last.decision}. It cannot be changed.`;
+  if (feedback && last) return `Your verdict of ${formatTime(last.at)}: ${DECISION_TEXTS[last.decision]}. It cannot be changed.`;
   if (!isOpen) return "This batch is closed and read-only. A coordinator can reopen it.";
   if (skipReason) return `You skipped this question: ${skipReason}`;
-  if (last) return `Your verdict of ${formatTime(last.at)}: ${last.decision}. Saving creates revision ${revision}, which replaces it.`;
+  if (last) return `Your verdict of ${formatTime(last.at)}: ${DECISION_TEXTS[last.decision]}. Saving creates revision ${revision}, which replaces it.`;
   return drafts.form && !blind ? "Draft restored." : "";
 }
 

@@ -2,14 +2,12 @@
 // shortcut with the digit of the mark.
 
 import type { Decision, ReviewData } from "../shared/api";
+import { DECISION_TEXTS } from "../shared/components";
 import { button, formatTime, h } from "../shared/dom";
 import { shortcutLabel, keyHint, readKey } from "../shared/shortcuts";
 
-const MARKS: Record<Decision, { letter: string; text: string }> = {
-  accept: { letter: "A", text: "accepted" },
-  revise: { letter: "V", text: "revised" },
-  reject: { letter: "X", text: "rejected" },
-};
+const LETTERS: Record<Decision, string> = { accept: "A", revise: "V", reject: "X" };
+const LEGEND = Object.entries(LETTERS).map(([decision, letter]) => `${letter} ${DECISION_TEXTS[decision as Decision]}`).join(", ");
 
 export class RecentVerdicts {
   /** Null without a verdict. */
@@ -22,14 +20,13 @@ export class RecentVerdicts {
   ) {
     const { recent, question } = data;
     const marks = recent.map((verdict, index) => {
-      const { letter, text } = MARKS[verdict.decision];
-      const position = index === 0 ? "last verdict" : `verdict ${index + 1} of the last ${recent.length}`;
-      const title = `${position}: ${text} at ${formatTime(verdict.at)}`;
+            const position = index === 0 ? "last verdict" : `verdict ${index + 1} of the last ${recent.length}`;
+      const title = `${position}: ${DECISION_TEXTS[verdict.decision]} at ${formatTime(verdict.at)}`;
       const attributes = { class: `mark ${verdict.decision}`, title, "aria-label": title, "aria-current": verdict.question === question ? "true" : null, "data-digit": digitOf(index) };
-      return h("li", {}, button(letter, null, () => goTo(verdict.question), attributes));
+      return h("li", {}, button(LETTERS[verdict.decision], null, () => goTo(verdict.question), attributes));
     });
-    const list = h("ol", { "aria-label": "Your last verdicts, newest first", title: `your last verdicts${keyHint("recent")}` }, marks);
-    this.root = recent.length === 0 ? null : h("div", { class: "recent" }, button("Reopen last", shortcutLabel("reopen-last"), reopenLast, { class: "quiet" }), list);
+    const list = h("ol", { "aria-label": "Your last verdicts, newest first", title: `Your last verdicts, newest first${keyHint("recent")}. ${LEGEND}.` }, marks);
+    this.root = recent.length === 0 ? null : h("div", { class: "recent" }, button("Reopen last verdict", shortcutLabel("reopen-last"), reopenLast, { class: "quiet" }), list);
   }
 
   get isChoosing(): boolean {

@@ -9,7 +9,7 @@ import { button, formatTime, h, listen, sleep } from "../shared/dom";
 import { DraftStore } from "../shared/drafts";
 import { post, RequestError } from "../shared/http";
 import { mountOnce, type StreamlitComponent } from "../shared/mount";
-import { shortcutsDialog, patientLine } from "../shared/components";
+import { DECISION_TEXTS, shortcutsDialog, patientLine } from "../shared/components";
 import type { Submission } from "../shared/save-flow";
 import { findAction, isRepeatable, keyHint, type ActionId, type KeyContext } from "../shared/shortcuts";
 import { UnsentDrafts } from "../shared/unsent-drafts";
@@ -296,7 +296,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       },
       onSaved: (saved) => {
         drafts?.discard();
-        return `Saved ${formatTime(saved.at)} (${saved.decision})`;
+        return `Saved ${formatTime(saved.at)} (${DECISION_TEXTS[saved.decision]})`;
       },
       onFailed: () => void drafts?.flush(),
       retry: () => void this.decide(decision),

@@ -1,11 +1,14 @@
 // Elements that several forms use.
 
-import type { Patient, Radiograph } from "./api";
+import type { Decision, Patient, Radiograph } from "./api";
 import { button, h, keycap, type Child } from "./dom";
 import { diffWords } from "./diff";
 import type { KeyHelp } from "./keys";
 import { isViewerAction, listShortcuts, type KeyContext } from "./shortcuts";
 import type { ImageViewer } from "./viewer";
+
+/** Decisions as states, as in "Saved 10:05 (accepted)". */
+export const DECISION_TEXTS: Record<Decision, string> = { accept: "accepted", revise: "revised", reject: "rejected" };
 
 /** Age, sex, views and indication. */
 export function patientLine({ patient, radiographs }: { patient: Patient; radiographs: Radiograph[] }, placeholder = ""): HTMLElement {

@@ -115,6 +115,6 @@ export function viewerSwitch(flush: () => Promise<void>): HTMLElement {
     location.reload();
   };
   const failureHint = failure !== "" && h("span", { class: "hint", role: "status", title: failure }, "The viewer could not start. This is the basic viewer.");
-  const title = toPlain ? "boxes on a static image, for browsers in which the full viewer is slow" : "with window, zoom and full pixel data";
-  return h("span", { class: "viewer-switch" }, failureHint, h("button", { type: "button", class: "quiet", title, onclick: switchViewer }, toPlain ? "Basic viewer" : "Full viewer"));
+  const title = toPlain ? "show a static image with boxes, for browsers in which the full viewer is slow" : "show the radiograph with window, zoom and full pixel data";
+  return h("span", { class: "viewer-switch" }, failureHint, h("button", { type: "button", class: "quiet", title, onclick: switchViewer }, toPlain ? "Use basic viewer" : "Use full viewer"));
 }

@@ -66,7 +66,9 @@ const SEVERAL_VIEW_CONTROLS: Control[] = [
 ];
 const FULL_SCREEN_CONTROLS: Control[] = [{ id: "full-screen", name: "Full screen", label: "Full screen", symbol: "", toggle: true }];
 
-const windowTitle = (): string => `Window (${shortcutLabel("window-1")} to ${shortcutLabel("window-9")})`;
+const windowTitle = (): string => `Window preset (${shortcutLabel("window-1")} to ${shortcutLabel("window-9")})`;
+/** Names of presets in DICOM files are in upper case ("NORMAL"). */
+const sentenceCase = (name: string): string => (name.length > 3 && name === name.toUpperCase() ? name.charAt(0) + name.slice(1).toLowerCase() : name);
 
 export interface ToolbarState {
   pressed: ReadonlySet<string>;
@@ -129,11 +131,11 @@ export class Toolbar {
     }
     if (this.shownPresets !== presets) {
       this.shownPresets = presets;
-      this.windowSelect.replaceChildren(...presets.map((preset, index) => h("option", { value: String(index) }, `${index < 9 ? `${index + 1}  ` : ""}${preset.name || "Window"}`)), h("option", { value: "-1" }, "Custom"));
+      this.windowSelect.replaceChildren(...presets.map((preset, index) => h("option", { value: String(index) }, `Window: ${sentenceCase(preset.name) || `preset ${index + 1}`}`)), h("option", { value: "-1" }, "Window: custom"));
     }
     const index = voi ? presets.indexOf(voi) : -1;
     this.windowSelect.value = String(index);
-    this.windowSelect.options[this.windowSelect.options.length - 1]!.textContent = voi && index < 0 && voi.name ? voi.name : "Custom";
+    this.windowSelect.options[this.windowSelect.options.length - 1]!.textContent = `Window: ${voi && index < 0 && voi.name ? sentenceCase(voi.name) : "custom"}`;
     this.windowSelect.title = voi && isTable(voi) ? "table from the file" : windowTitle();
     this.buttons.get("ruler")?.setAttribute("title", `Ruler${keyHint("ruler")}. ${note}`);
   }

@@ -37,7 +37,7 @@ test("a reviewer's whole version is saved once, with the reason", async () => {
   expect(page.message).toBe("Give a reason for the decision (W).");
   enterReason("clearer");
   page.press("Enter", "Enter");
-  page.click("Adjudicate");
+  page.click("Save decision");
   await advanceTime(100);
   expect(sentAdjudications()).toEqual([firstReviewersVersion]);
   expect(page.find(".saved").textContent).toMatch(/^Saved/);

@@ -44,7 +44,7 @@ describe("a save followed at once by another action", () => {
     page.click("Accept"); // the button that is there by then: the next question's, once it is shown
     await advanceTime(1000);
     expect(verdicts()).toEqual([1]);
-    expect(page.find(".saved").textContent).toMatch(/^Saved .*\(accept\)/);
+    expect(page.find(".saved").textContent).toMatch(/^Saved .*\(accepted\)/);
   });
 
   const otherActions = {
@@ -110,7 +110,7 @@ describe("a failed save", () => {
     await advanceTime(50);
     expect(server.bodiesSentTo("/review/verdict").map(({ opinion }) => (opinion as { comment: string }).comment)).toEqual(["first", "second"]);
     expect(page.message).toBe("");
-    expect(page.find(".saved").textContent).toMatch(/^Saved .*\(accept\)/);
+    expect(page.find(".saved").textContent).toMatch(/^Saved .*\(accepted\)/);
   });
 
   test("a request without a response for ten seconds fails", async () => {
@@ -136,7 +136,7 @@ describe("a failed save", () => {
     await advanceTime(50);
     expect(server.bodiesSentTo("/review/question")).toEqual([{ batch: 1, question: 1, target: 1 }]);
     expect(page.field('[name="comment"]').value).toBe("theirs");
-    expect(page.message).toContain("reject. Saving creates revision 2, which replaces it.");
+    expect(page.message).toContain("rejected. Saving creates revision 2, which replaces it.");
   });
 
   test("an unassigned question loses its images and can't be saved", async () => {
@@ -292,7 +292,7 @@ describe("keys", () => {
   };
   const pressed = (): string[] => [...document.querySelectorAll<HTMLElement>('.judging [aria-pressed="true"]')].map((button) => button.textContent);
 
-  test("set image-centric to yes, no and not judged", async () => {
+  test("set “needs the image” to yes, no and not judged", async () => {
     await openJudgement();
     const values = (): unknown => page.find('[data-step="image_centric"] [aria-pressed="true"]').dataset.value;
     page.press("Shift+I");
