@@ -114,6 +114,23 @@ FLAGS = tuple(
 )
 #: The ids of the flags, in the same order.
 FLAG_IDS = tuple(flag.id for flag in FLAGS)
+_DECISION_TEXTS = {Decision.ACCEPT: "accepted", Decision.REVISE: "revised", Decision.REJECT: "rejected"}
+_LABELS = {
+    **{kind.value: kind.label for kind in ErrorKind},
+    **{flag.name: flag.label[0].lower() + flag.label[1:] for flag in FLAGS},
+    **{decision.value: text for decision, text in _DECISION_TEXTS.items()},
+}
+
+
+def judgement_label(name: str) -> str:
+    """Return the label of a kind of error, a yes/no field or a decision; files use the stored name.
+
+    Other names are returned as they are.
+
+    >>> judgement_label("no right answer"), judgement_label("accept"), judgement_label("stem")
+    ('no correct answer', 'accepted', 'stem')
+    """
+    return _LABELS.get(name, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

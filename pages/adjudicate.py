@@ -8,6 +8,7 @@ from domain.batches import Batch
 from domain.count_texts import count_text
 from domain.errors import DomainError
 from domain.people import Action, Person
+from domain.verdicts import judgement_label
 from review.service import DisputedQuestion, list_batches_to_adjudicate, list_disputes
 from ui import state
 from ui.address import parse_id
@@ -70,7 +71,9 @@ def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
             {
                 "Question": dispute.question_id,
                 "Subject": ", ".join(sorted(dispute.kinds)) or "no longer disputed",
-                "Decision": dispute.adjudication.decision.value if dispute.adjudication else "",
+                "Decision": judgement_label(dispute.adjudication.decision.value)
+                if dispute.adjudication
+                else "",
                 "Reason": dispute.adjudication.reason if dispute.adjudication else "",
                 "When (UTC)": f"{dispute.adjudication.given_at:%Y-%m-%d %H:%M}"
                 if dispute.adjudication

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from accounts.service import list_people_with_role
-from domain.batches import Batch, BatchState
+from domain.batches import Batch, BatchState, Mode
 from domain.people import Action, Role
 from review import service as review
 from ui.batches.assignments import show_assignment_panel
@@ -21,6 +21,7 @@ from ui.context import clock, current_person, read_only_session, require_page, u
 from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, screen, show_notice
 
+_KEY_TEXTS = {Mode.JUDGE: "from the start", Mode.ANSWER_FIRST: "after own answer"}
 _TAB_LABELS = (
     "Assign", "Shared queue", "Reassign or unassign", "Review settings", "Disputes", "Hidden questions",
     "Practice",
@@ -72,7 +73,7 @@ def _overview_row(overview: review.BatchOverview) -> dict[str, object]:
         "Batch": overview.batch.name,
         "Dataset": overview.dataset,
         "State": overview.batch.state.value,
-        "Mode": overview.batch.settings.mode.value,
+        "Answer key": _KEY_TEXTS[overview.batch.settings.mode],
         "Fields requested": overview.batch.settings.parts.value,
         "Questions": overview.questions,
         "Judgements requested": overview.requested,

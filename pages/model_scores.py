@@ -43,7 +43,7 @@ def main() -> None:
             "No answers yet",
             "Scores compare models by their answers to a release, in the condition “as given”.",
             page="pages/evaluations.py",
-            label="Open Evaluations",
+            label="View evaluations",
         )
         return
     evaluated_split = choose_split(sets)

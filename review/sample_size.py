@@ -8,6 +8,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 
+from domain.verdicts import judgement_label
 from review.estimates import KEY_ERROR, Estimate, Sample, build_outcome_predicates
 
 #: The default target for the half-width of the interval, as a share.
@@ -34,18 +35,17 @@ class SampleSizePlan:
     def description(self) -> str:
         """The plan as a sentence for the user."""
         points = f"± {100 * self.target_half_width:g} points"
+        label = judgement_label(self.name)
         if self.current_half_width is None:
-            return (
-                f"Review questions of every stratum first: the interval of “{self.name}” is not defined yet."
-            )
+            return f"Review questions of every stratum first: the interval of “{label}” is not defined yet."
         if not self.additional:
             return (
-                f"The interval of “{self.name}” is already within {points} (± "
+                f"The interval of “{label}” is already within {points} (± "
                 f"{100 * self.current_half_width:.1f})."
             )
         strata_text = ", ".join(f"{count:,} {name}" for name, count in self.additional)
         return (
-            f"To narrow the interval of “{self.name}” to {points} (now ± "
+            f"To narrow the interval of “{label}” to {points} (now ± "
             f"{100 * self.current_half_width:.1f}), review further questions: {strata_text}."
         )
 

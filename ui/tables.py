@@ -16,6 +16,8 @@ _ROW_HEIGHT = 35  # pixels, in Streamlit
 _MAX_COLUMNS_UNPINNED = 6
 #: The maximum number of rows whose numbers this module formats.
 _MAX_STYLED_ROWS = 1_000
+#: The width of a first column with long texts in pixels: the longest label of a kind of error fits.
+FIRST_COLUMN_WIDTH = 240
 
 
 def show_table(
@@ -35,7 +37,8 @@ def show_table(
         empty: the text that is shown if there are no rows.
         visible_rows: the number of rows that are visible without scrolling, for a table with controls below
             it; None to choose by the number of rows.
-        wide: the headings of columns with long texts, which get 200 pixels in a table of many columns.
+        wide: the headings of columns with long texts, which get 200 pixels in a table of many columns, or 240
+            pixels if it is the first column.
     """
     if not rows:
         st.caption(empty)
@@ -55,7 +58,10 @@ def show_table(
         height=_choose_height(len(rows), visible_rows),
         column_config={
             **{name: st.column_config.Column(width="medium") for name in wide},
-            names[0]: st.column_config.Column(pinned=len(columns) > _MAX_COLUMNS_UNPINNED),
+            names[0]: st.column_config.Column(
+                pinned=len(columns) > _MAX_COLUMNS_UNPINNED,
+                width=FIRST_COLUMN_WIDTH if names[0] in wide else None,
+            ),
         },
     )
 

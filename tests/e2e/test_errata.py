@@ -94,7 +94,7 @@ def test_a_problem_is_reported_settled_released_compared_and_scored_again(app, w
     page.get_by_role("spinbutton", name="Private (%)").fill("50")
     page.keyboard.press("Tab")
     wait_for_script(page)
-    page.get_by_role("spinbutton", name="Split seed").fill("1")
+    page.get_by_role("spinbutton", name="Seed of the splits").fill("1")
     page.keyboard.press("Tab")
     wait_for_script(page)
     page.get_by_role("button", name="Create release").click()

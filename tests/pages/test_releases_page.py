@@ -69,7 +69,7 @@ def test_release_cannot_be_created_before_any_verdict(workspace, sign_in_as, run
 
 def test_preview_shows_what_a_release_would_contain(page):
     assert "The release will contain 5 of 8 judged questions." in get_text(page)
-    rows = page.dataframe[0].value[["Questions", "Number"]].to_numpy().tolist()
+    rows = page.dataframe[0].value[["Verdict", "Questions"]].to_numpy().tolist()
     assert rows == [
         ["accepted unchanged", 1],
         ["corrected", 4],

@@ -57,14 +57,14 @@ def test_a_study_shows_design_protocol_and_progress_but_no_question(workspace, o
     assert Protocol().sha256() in text
     assert "reading has begun: readers and cases are fixed" in text
     assert "SECRET" not in text + str([frame.value.to_dict() for frame in page.dataframe])
-    assert page.dataframe[0].value["Read"].tolist() == ["1 of 6", "0 of 6"]
+    assert page.dataframe[0].value["Cases read"].tolist() == ["1 of 6", "0 of 6"]
 
 
 def test_readers_are_added_on_the_page(workspace, open_studies_page):
     make_study_world(workspace, readers=[])
     page = open_studies_page()
     page.multiselect[0].set_value(["rea", "ria"]).run()
-    next(button for button in page.button if button.label == "Add").click().run()
+    next(button for button in page.button if button.label == "Add to study").click().run()
     assert "The study has 2 readers, each with their own order of cases." in get_text(page)
 
 

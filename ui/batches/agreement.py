@@ -8,9 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from domain.count_texts import count_text
+from domain.verdicts import judgement_label
 from measures.agreement import SMALL_SAMPLE
 from review.agreement import AgreementEstimate, Aspect, GroupAgreement, format_pair_names
 from review.service import BatchAgreement
+from ui.tables import FIRST_COLUMN_WIDTH
 from ui.theme import secondary_text_colour
 from ui.widgets import escape_markdown
 
@@ -25,7 +27,7 @@ _COLUMNS = ("Agreement", "Kappa", "AC1, AC2 or other")
 _METHODS_NOTE = (
     "95 % intervals are clustered by exam. Agreement: the share of questions with the same value, with "
     "Wilson's interval (Gwet's for all reviewers together). Kappa: Cohen's for two reviewers, Conger's for "
-    "all; ratings and tier use quadratic weights (AC1 is then AC2). Same key: compared as text, with "
+    "all; ratings and difficulty use quadratic weights (AC1 is then AC2). Same key: compared as text, with "
     "Brennan-Prediger for each question's number of options instead of AC1. Grey: not defined, or fewer than "
     f"{SMALL_SAMPLE} questions."
 )
@@ -37,7 +39,9 @@ def show_agreement_panel(agreement: BatchAgreement) -> None:
     batch_id = agreement.batch.id
     st.subheader("Agreement by pair")
     aspect_names = [aspect.name for aspect in agreement.agreements[0].aspects]
-    aspect_name = st.selectbox("Aspect", aspect_names, key=f"agreement-of-{batch_id}")
+    aspect_name = st.selectbox(
+        "Aspect", aspect_names, key=f"agreement-of-{batch_id}", format_func=judgement_label
+    )
     show_aspect_table(
         "Reviewers",
         [
@@ -64,7 +68,9 @@ def show_agreement_panel(agreement: BatchAgreement) -> None:
                     for aspect in agreement.agreements[pair_index].aspects
                     if _GROUP_LABELS[aspect.group] == group
                 ]
-                show_aspect_table("Aspect", [(aspect.name, aspect) for aspect in group_aspects])
+                show_aspect_table(
+                    "Aspect", [(judgement_label(aspect.name), aspect) for aspect in group_aspects]
+                )
     st.caption(_METHODS_NOTE)
 
 
@@ -105,7 +111,7 @@ def show_aspect_table(first_column: str, rows: Sequence[tuple[str, Aspect]]) -> 
         hide_index=True,
         width="stretch",
         height="content",
-        column_config={first_column: st.column_config.Column(pinned=True)},
+        column_config={first_column: st.column_config.Column(pinned=True, width=FIRST_COLUMN_WIDTH)},
     )
 
 

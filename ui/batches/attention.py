@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from domain.verdicts import judgement_label
 from measures.agreement import SMALL_SAMPLE
 from measures.proportions import Proportion
 from review.agreement import AgreementEstimate
@@ -103,7 +104,7 @@ def _show_intra_reviewer_agreement(batch_attention: BatchAttention) -> None:
     agreement = reviewers_by_name[name].attention.agreement
     if agreement is None:  # never true: reviewers without agreement are excluded above; for the type checker
         return
-    show_aspect_table("Aspect", [(aspect.name, aspect) for aspect in agreement.aspects])
+    show_aspect_table("Aspect", [(judgement_label(aspect.name), aspect) for aspect in agreement.aspects])
     boxes = agreement.box_overlap
     if boxes.score is not None:
         interval = "" if boxes.low is None else f" ({boxes.low:.2f} to {boxes.high:.2f}, bootstrap by exam)"

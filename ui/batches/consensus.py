@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from domain.count_texts import count_text
-from domain.verdicts import Decision
+from domain.verdicts import Decision, judgement_label
 from review.consensus import ASSUMPTIONS, Consensus, format_share
 from ui.tables import show_table
 
@@ -23,7 +23,7 @@ def show_consensus_panel(consensus: Consensus, people: Mapping[int, str]) -> Non
     show_table(
         [
             {
-                "Decision": decision.value.capitalize(),
+                "Decision": judgement_label(decision.value).capitalize(),
                 "By majority": format_share(consensus.majority[decision]),
                 "Dawid and Skene": format_share(consensus.model.get(decision)),
             }

@@ -21,7 +21,7 @@ from ui.widgets import escape_markdown, run_action
 
 _BAR_COLOUR = "#3f7b8c"  # the theme's primary colour, legible on its dark and its light background
 _MODE_LABELS = {
-    Mode.JUDGE: "From the start (judge)",
+    Mode.JUDGE: "From the start",
     Mode.ANSWER_FIRST: "After the reviewer's own answer",
 }
 _SCOPE_LABELS = {
@@ -110,7 +110,7 @@ def _build_stratum_row(stratum: Stratum) -> dict[str, object]:
         "Stratum": stratum.name,
         "Available (N)": stratum.size,
         "Drawn (n)": stratum.drawn,
-        "Probability": f"{stratum.inclusion_probability:.4f}",
+        "Inclusion probability": f"{stratum.inclusion_probability:.4f}",
     }
 
 
@@ -154,7 +154,7 @@ def _show_new_batch_inputs(form_key: str, taken_names: set[str]) -> tuple[str, B
         format_func=_SCOPE_LABELS.__getitem__,
     )
     show_report = report_column.checkbox(
-        "Report available",
+        "Reviewers may open the report",
         key=f"{form_key}-report",
         disabled=scope is FormScope.KEY,
         help="Reviewers can open the report after they have rated image alignment.",

@@ -95,7 +95,7 @@ def choose_sampling_plan(person: Person, form_key: str, dataset: str) -> Samplin
         placeholder="None",
     )
     exclude_drawn = st.checkbox(
-        "Exclude drawn questions",
+        "Exclude questions drawn before",
         key=f"{form_key}-not-drawn",
         help="Questions in any other batch of the dataset cannot be drawn.",
     )

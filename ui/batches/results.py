@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from domain.ratings import RATING_VALUES
-from domain.verdicts import ErrorKind
+from domain.verdicts import ErrorKind, judgement_label
 from measures.estimate import Estimate
 from review.progress import Progress, Rate, format_interval, format_percent
 from review.rating_statistics import format_mean
@@ -80,7 +80,7 @@ def show_ratings(progress: Progress) -> None:
     show_table(
         [
             {
-                "Field": line.name,
+                "Field": judgement_label(line.name),
                 "Yes": line.yes.count,
                 "n": line.yes.n,
                 "Share": format_percent(line.yes.estimate),
@@ -129,7 +129,7 @@ def _show_skipped(progress: Progress) -> None:
 def _build_rate_row(first_column: str, rate: Rate) -> dict[str, object]:
     share = rate.share
     return {
-        first_column: rate.name,
+        first_column: judgement_label(rate.name),
         "Questions": share.count,
         "n": share.n,
         "Share": format_percent(share.estimate),

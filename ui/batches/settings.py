@@ -22,8 +22,8 @@ from ui.widgets import run_action, show_notice
 from web.review.guideline import replace_images_by_links
 
 _MODE_LABELS = {
-    Mode.JUDGE: "Judge: key and explanation shown from the start",
-    Mode.ANSWER_FIRST: "Answer first: key and explanation shown after the reviewer's own answer",
+    Mode.JUDGE: "From the start, with the explanation",
+    Mode.ANSWER_FIRST: "After the reviewer's own answer, with the explanation",
 }
 _SCOPE_LABELS = {
     FormScope.ALL: "All: four ratings, kinds of error, corrections",
@@ -59,14 +59,14 @@ def show_settings_panel(batch: Batch, person: Person) -> None:
 def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
     form_key, settings = _make_form_key(batch, "way"), batch.settings
     with st.form(form_key, border=True):
-        st.markdown("**Mode, fields and report**")
+        st.markdown("**Answer key, fields and report**")
         if frozen:
             st.caption(
                 "Review has begun, so these settings are fixed: verdicts given under different "
                 "settings cannot be compared. Draw another batch for other settings."
             )
         st.radio(
-            "Mode",
+            "Show answer key",
             list(_MODE_LABELS),
             index=list(_MODE_LABELS).index(settings.mode),
             key=f"{form_key}-mode",

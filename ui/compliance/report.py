@@ -31,7 +31,7 @@ def show_report(report: ComplianceReport) -> None:
     )
     # Not in the table, which would be wider than a narrow window.
     st.caption(
-        "A question passes if: "
+        "Requirements: "
         + " ".join(f"{stage.check.label}: {CHECKS[stage.check].description}" for stage in report.stages)
     )
     _show_text_only(report)

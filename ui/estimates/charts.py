@@ -6,17 +6,9 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from domain.verdicts import ErrorKind
 from measures.proportions import Proportion
 from review.estimates import Estimate
 from ui.chart import build_share_chart
-
-_ERROR_LABELS = {kind.value: kind.label for kind in ErrorKind}
-
-
-def property_label(name: str) -> str:
-    """Return the label of an estimated property on the screen; files and commands use its stored name."""
-    return _ERROR_LABELS.get(name, name)
 
 
 def build_estimate_chart(estimates: Sequence[tuple[str, Estimate]], *, title: str) -> alt.LayerChart:

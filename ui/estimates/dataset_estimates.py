@@ -8,13 +8,14 @@ import streamlit as st
 
 from domain.count_texts import count_text
 from domain.people import Person
+from domain.verdicts import judgement_label
 from review.estimates import Estimate
 from review.estimates_text import METHOD, METHOD_BY_RISK
 from review.progress import format_interval, format_percent
 from review.service import DatasetEstimates, StoppingRule, estimate_dataset
 from ui.chart import show_chart
 from ui.context import read_only_session
-from ui.estimates.charts import build_estimate_chart, property_label
+from ui.estimates.charts import build_estimate_chart
 from ui.estimates.sample import load_cached_risks, load_cached_sample
 from ui.tables import show_table
 from ui.widgets import escape_markdown
@@ -67,13 +68,13 @@ def show_dataset_estimates(whole_estimates: DatasetEstimates) -> None:
     show_chart(
         build_estimate_chart(
             [
-                (property_label(estimate.name), estimate)
+                (judgement_label(estimate.name), estimate)
                 for estimate in (estimates.key_errors, *estimates.errors)
             ],
             title="% of the dataset, with 95 % interval",
         )
     )
-    show_table([_estimate_row(estimate) for estimate in estimates.all_estimates])
+    show_table([_estimate_row(estimate) for estimate in estimates.all_estimates], wide=("Property",))
     st.caption(
         f"{METHOD_BY_RISK if estimates.is_weighted else METHOD} “Worst case”: the upper limit if all "
         "questions that are skipped or not covered had this property."
@@ -108,7 +109,7 @@ def _show_both_estimates(estimates: Sequence[Estimate]) -> None:
             "There is none yet. Run the checks, import predictions or evaluate a model."
         )
         return
-    show_table(rows)
+    show_table(rows, wide=("Property",))
     st.caption(
         "“By probability”: Horvitz-Thompson, from the judged questions only. “With predictions”: "
         "prediction-powered inference (PPI++), which adds the risk of all questions. It is empty if fewer "
@@ -122,7 +123,7 @@ def _powered_row(estimate: Estimate) -> dict[str, object]:
     assert powered is not None  # noqa: S101 - the caller has selected these
     is_tuned = powered.tuning > 0
     return {
-        "Property": property_label(estimate.name),
+        "Property": judgement_label(estimate.name),
         "By probability": format_percent(estimate.rate.estimate),
         "95 % interval": format_interval(estimate.rate.low, estimate.rate.high),
         "Effective n": _format_size(estimate.effective_size),
@@ -139,7 +140,7 @@ def _format_size(size: float | None) -> str:
 def _estimate_row(estimate: Estimate) -> dict[str, object]:
     bounds = {"If skipped": format_interval(*estimate.rate.bounds)} if estimate.rate.bounds else {}
     return {
-        "Property": property_label(estimate.name),
+        "Property": judgement_label(estimate.name),
         "Estimate": format_percent(estimate.rate.estimate),
         "95 % interval": format_interval(estimate.rate.low, estimate.rate.high),
         "Count": estimate.count,

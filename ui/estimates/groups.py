@@ -8,13 +8,13 @@ import streamlit as st
 
 from domain.language_models import mark_test_model
 from domain.people import Person
-from domain.verdicts import ErrorKind
+from domain.verdicts import ErrorKind, judgement_label
 from review.estimates import KEY_ERROR, Estimate
 from review.progress import format_interval, format_percent
 from review.service import BATCH_GROUP, GROUPS, GroupEstimates, estimate_groups, load_counts_version
 from ui.chart import show_chart
 from ui.context import current_workspace, read_only_session
-from ui.estimates.charts import build_estimate_chart, property_label
+from ui.estimates.charts import build_estimate_chart
 from ui.estimates.sample import load_cached_sample
 from ui.tables import show_table
 from ui.widgets import escape_markdown
@@ -36,7 +36,7 @@ def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) 
     rate_name = error_column.selectbox(
         "Rate",
         [KEY_ERROR, *(kind.value for kind in ErrorKind)],
-        format_func=property_label,
+        format_func=judgement_label,
         key=f"estimate-of-{dataset}",
     )
     with read_only_session() as db:
@@ -48,7 +48,7 @@ def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) 
         st.caption("No verdicts yet.")
         return
     named_rates = [(mark_test_model(part.name), _find_rate(part, rate_name)) for part in shown_groups]
-    title = f"{property_label(rate_name)}: % of the dataset, with 95 % interval"
+    title = f"{judgement_label(rate_name)}: % of the dataset, with 95 % interval"
     show_chart(build_estimate_chart(named_rates, title=title))
     show_table([_build_rate_row(name, estimate) for name, estimate in named_rates])
     if len(all_groups) > _MAX_GROUPS:

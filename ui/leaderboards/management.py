@@ -125,7 +125,7 @@ def show_create_form(person: Person, *, is_open: bool) -> None:
                 "No release with a private split yet",
                 "A leaderboard uses the private questions of a release.",
                 "pages/releases.py",
-                "Open Releases",
+                "View releases",
             )
         else:
             _draw_create_form({f"{dataset} {release}": (dataset, release) for dataset, release in sides})

@@ -47,13 +47,13 @@ def show_tally(tally: release.Tally) -> None:
     """Draw the counts by outcome and by stratum."""
     show_table(
         [
-            {"Questions": "accepted unchanged", "Number": tally.accepted, "Outcome": "released"},
-            {"Questions": "corrected", "Number": tally.revised, "Outcome": "released"},
+            {"Verdict": "accepted unchanged", "Questions": tally.accepted, "Outcome": "released"},
+            {"Verdict": "corrected", "Questions": tally.revised, "Outcome": "released"},
             *(
-                {"Questions": reason, "Number": count, "Outcome": "excluded"}
+                {"Verdict": reason, "Questions": count, "Outcome": "excluded"}
                 for reason, count in tally.excluded.items()
             ),
-            {"Questions": "not judged yet", "Number": tally.unjudged, "Outcome": "excluded"},
+            {"Verdict": "not judged yet", "Questions": tally.unjudged, "Outcome": "excluded"},
         ]
     )
     show_table(

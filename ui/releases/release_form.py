@@ -153,6 +153,8 @@ def _choose_split(form_key: str) -> _SplitChoice:
         "valid": "The rest of the public questions becomes the training split.",
         "test": "The rest of the public questions becomes the training split.",
     }
+    st.markdown("**Splits**")
+    st.caption("All exams that are in none of these splits form the training split.")
     percent = {}
     for column, (split, help_text) in zip(st.columns(3), help_by_split.items(), strict=True):
         percent[split] = column.number_input(
@@ -165,7 +167,11 @@ def _choose_split(form_key: str) -> _SplitChoice:
             help=help_text,
         )
     seed = st.number_input(
-        "Split seed", value=0, step=1, key=f"{form_key}-split-seed", disabled=not any(percent.values())
+        "Seed of the splits",
+        value=0,
+        step=1,
+        key=f"{form_key}-split-seed",
+        disabled=not any(percent.values()),
     )
     return _SplitChoice(seed=int(seed), **percent)
 

@@ -9,6 +9,7 @@ import streamlit as st
 from browsing.service import Search, SearchPage, SearchResult, count_matches, search_questions
 from domain.count_texts import count_text
 from domain.people import Person
+from domain.verdicts import judgement_label
 from ui import state
 from ui.context import read_only_session
 from ui.widgets import escape_markdown
@@ -78,4 +79,7 @@ def _show_question(question: SearchResult) -> None:
 
 def _describe_decisions(question: SearchResult) -> list[str]:
     decisions = sorted(question.decisions)
-    return [f"{count_text(len(decisions), 'verdict')}: {', '.join(decisions)}"] if decisions else []
+    if not decisions:
+        return []
+    texts = ", ".join(judgement_label(decision) for decision in decisions)
+    return [f"{count_text(len(decisions), 'verdict')}: {texts}"]

@@ -115,12 +115,12 @@ def _build_reader_row(progress: ReaderProgress) -> dict[str, object]:
         "Level": level,
         "Years": "" if reader.profile.years is None else f"{reader.profile.years:g}",
         "Subspecialty": reader.profile.subspecialty,
-        "Read": f"{progress.done} of {progress.total}",
+        "Cases read": f"{progress.done} of {progress.total}",
         "Repeats": f"{progress.repeats_done} of {progress.repeats}",
         "Training": f"{progress.training_done} of {progress.training}",
         "Median time (s)": "" if progress.seconds_median is None else f"{progress.seconds_median:.1f}",
         "Cannot determine": progress.cannot_determine,
-        "Reported": progress.faulty,
+        "Problems": progress.faulty,
         "Last answer": format_relative_time(progress.last_read_at, now=clock()),
         "": ", ".join(marks),
     }
@@ -143,10 +143,10 @@ def _show_assignment(person: Person, study: str, study_id: int, assigned_names: 
         list(names),
         key=key,
         format_func=names.__getitem__,
-        placeholder="people with the role reader",
+        placeholder="Choose people with the role reader",
     )
     st.button(
-        "Add",
+        "Add to study",
         key=f"{key}-add",
         disabled=not chosen_names,
         on_click=run_action,
