@@ -58,6 +58,9 @@ _ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+# Streamlit shows grey placeholders until the parts of a page have loaded, on a busy machine for seconds.
+_HAS_NO_PLACEHOLDER = """() => ![...document.querySelectorAll('[data-testid="stSkeleton"]')].some(
+    element => element.checkVisibility())"""
 _SHADOW_ROOTS = "[...document.querySelectorAll('*')].map(element => element.shadowRoot).filter(Boolean)"
 # The viewer shows window and zoom after drawing; a pixel of the plain editor's canvas can be read.
 _IS_PAINTED = f"""() => {_SHADOW_ROOTS}.some(root => {{
@@ -328,6 +331,7 @@ def _open_screenshot(page: Page, screenshot: Screenshot, home: Path, used_questi
     page.get_by_text(screenshot.expected_text).first.wait_for(timeout=30_000)
     if screenshot.person is not None:
         page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
+        page.wait_for_function(_HAS_NO_PLACEHOLDER, timeout=30_000)
     if screenshot.matches_sheet is not None:
         page.wait_for_function(_IS_PAINTED, timeout=30_000)
     page.wait_for_timeout(1200)  # tables and images settle

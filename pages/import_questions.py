@@ -52,7 +52,7 @@ def _show_datasets(person: Person) -> None:
                 "Questions": dataset.questions,
                 "Exams": dataset.exams,
                 "Images": dataset.images,
-                "Check problems": dataset.problems,
+                "Problems found by checks": dataset.problems,
             }
             for dataset in datasets
         ]

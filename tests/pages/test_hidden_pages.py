@@ -128,7 +128,7 @@ def test_each_figure_has_its_n_and_interval(world, open_as_coordinator):
     (ruth,) = page.dataframe[0].value.to_dict("records")
     assert ruth["Same decision on repeat"] == "100 % (61 to 100), n = 6"
     assert ruth["Faults found"] == "50 % (9 to 91), n = 2"
-    assert ruth["Planted"] == "2 of 2 judged"
+    assert ruth["Faults judged"] == "2 of 2"
     (kind,) = page.dataframe[1].value.to_dict("records")
     assert (kind["Fault"], kind["Found"]) == ("key swapped", "50 % (9 to 91), n = 2")
 

@@ -213,9 +213,9 @@ def test_mapping_that_is_saved_can_be_chosen_for_the_next_table(page, folder):
 def test_column_can_be_chosen_for_a_field(page, folder):
     (folder / "ours.csv").write_text("question,answer,wrong,image\nIs it?,no,yes,pa.png\n", encoding="utf-8")
     preview_file(page, folder / "ours.csv", folder)
-    assert "Key: no" in get_text(page)
+    assert "Answer key: no" in get_text(page)
     next(box for box in page.selectbox if box.label == "Answer").set_value("wrong").run()
-    assert "Key: yes" in get_text(page)
+    assert "Answer key: yes" in get_text(page)
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../secret.jsonl", "nowhere.jsonl", ""])

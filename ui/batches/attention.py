@@ -46,11 +46,11 @@ def _show_overview(batch_attention: BatchAttention) -> None:
                 "Intra-reviewer kappa": _format_kappa(decision.kappa) if decision else "not defined",
                 "Faults found": _format_share(all_faults.found),
                 "Not accepted": _format_share(all_faults.not_accepted),
-                "Verdicts in between": ""
+                "Verdicts between": ""
                 if reviewer.attention.median_verdicts_between is None
                 else f"{reviewer.attention.median_verdicts_between:.0f}",
-                "Repeats": f"{reviewer.attention.pairs:,} of {reviewer.repeat_count:,} judged twice",
-                "Planted": f"{all_faults.found.n:,} of {reviewer.planted_count:,} judged",
+                "Repeats judged": f"{reviewer.attention.pairs:,} of {reviewer.repeat_count:,}",
+                "Faults judged": f"{all_faults.found.n:,} of {reviewer.planted_count:,}",
             }
         )
         small_n.append((reviewer.attention.pairs < SMALL_SAMPLE, all_faults.found.n < SMALL_SAMPLE))
@@ -67,7 +67,7 @@ def _show_overview(batch_attention: BatchAttention) -> None:
         "Later changes of a verdict do not count. "
         f"Grey in this table: fewer than {SMALL_SAMPLE} questions. Faults found: the reviewer reported the "
         "kind of error or corrected the field with the fault. Not accepted: revised, rejected or reported "
-        "with any error. Verdicts in between: the median number of the reviewer's verdicts between first "
+        "with any error. Verdicts between: the median number of the reviewer's verdicts between first "
         "showing and repeat."
     )
 

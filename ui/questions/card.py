@@ -15,4 +15,4 @@ def show_stem_options_key(question: Question) -> None:
         is_correct = isinstance(question.answer, tuple) and i in question.answer
         st.markdown(f"{'✓' if is_correct else '·'} {escape_markdown(option)}")
     if not question.options:
-        st.markdown(f"Key: {escape_markdown(format_answer(question.answer, question.options))}")
+        st.markdown(f"Answer key: {escape_markdown(format_answer(question.answer, question.options))}")
