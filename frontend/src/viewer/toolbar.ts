@@ -131,11 +131,11 @@ export class Toolbar {
     }
     if (this.shownPresets !== presets) {
       this.shownPresets = presets;
-      this.windowSelect.replaceChildren(...presets.map((preset, index) => h("option", { value: String(index) }, `Window: ${sentenceCase(preset.name) || `preset ${index + 1}`}`)), h("option", { value: "-1" }, "Window: custom"));
+      this.windowSelect.replaceChildren(...presets.map((preset, index) => h("option", { value: String(index) }, sentenceCase(preset.name) || `Preset ${index + 1}`)), h("option", { value: "-1" }, "Custom"));
     }
     const index = voi ? presets.indexOf(voi) : -1;
     this.windowSelect.value = String(index);
-    this.windowSelect.options[this.windowSelect.options.length - 1]!.textContent = `Window: ${voi && index < 0 && voi.name ? sentenceCase(voi.name) : "custom"}`;
+    this.windowSelect.options[this.windowSelect.options.length - 1]!.textContent = voi && index < 0 && voi.name ? sentenceCase(voi.name) : "Custom";
     this.windowSelect.title = voi && isTable(voi) ? "table from the file" : windowTitle();
     this.buttons.get("ruler")?.setAttribute("title", `Ruler${keyHint("ruler")}. ${note}`);
   }
