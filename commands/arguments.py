@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from domain.checks import Check
 from domain.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from domain.checks import Check
 
 #: What ``ArgumentParser.add_subparsers()`` returns; argparse has no public name for this type.
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -21,6 +23,8 @@ def parse_checks(text: str) -> tuple[Check, ...]:
     Raises:
         InvalidValue: a name is not the name of a check.
     """
+    from domain.checks import Check  # noqa: PLC0415 - most commands read no verdicts
+
     names = {name.strip() for name in text.split(",") if name.strip()}
     unknown = sorted(names - {check.value for check in Check})
     if unknown:

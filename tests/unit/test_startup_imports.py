@@ -81,6 +81,11 @@ def test_a_user_command_builds_no_tables_of_datasets_and_reviews(home):
     }
 
 
+def test_a_user_command_imports_no_vocabulary_of_verdicts(home):
+    modules = list_loaded_modules(COMMAND_PROGRAM, "user", "list", home=home)
+    assert modules & {"domain.checks", "domain.questions", "domain.verdicts"} == set()
+
+
 def test_no_command_imports_heavy_modules_at_load(home):
     # A file of ratings is a table, and the demo is an app's first start.
     program = "\n".join(
