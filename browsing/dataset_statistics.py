@@ -11,8 +11,8 @@ from domain.vocabulary import AnswerFormat
 
 _MAX_WORDS = 40
 _CHARACTER_BIN, _WORD_BIN = 10, 2  # widths of the histogram bins
-#: For each kind of question, the number of questions by number of boxes. A kind is one value per counted
-#: column.
+#: For each kind of question, the number of questions by number of boxes. A kind is a combination of values,
+#: one for each counted column.
 BoxCountsByKind = Mapping[tuple[str, ...], Mapping[int, int]]
 
 
@@ -55,9 +55,9 @@ class DatasetStatistics:
     The value "" stands for questions without a value. ``boxes`` contains (boxes per question, questions).
     ``observations`` contains the labels of boxes as (label, questions, boxes), the most frequent first;
     ``regions`` the same for the labels' controlled names, empty if no label has one.
-    ``splits`` contains the numbers of questions of the newest release by (split, value), for the columns task
-    and content_type, and those with a box of a label, under "observations"; the counts are empty if there is
-    no release. ``images`` is the number of radiographs of the exams.
+    ``splits`` contains the counts of the newest release by (split, value) under "task", "content_type" and
+    "observations", where the value is the label of a box; they are empty if there is no release. ``images``
+    is the number of radiographs of the exams.
     """
 
     dataset: str
@@ -94,11 +94,11 @@ def count_questions_by_value(
 def count_derived_values(
     counts: Sequence[tuple[str, int]], derive: Callable[[str], str]
 ) -> tuple[tuple[str, int], ...]:
-    """Count the questions of each value that follows from another, the most frequent first.
+    """Count the questions by derived value, the most frequent first.
 
     Args:
         counts: the number of questions by value of a column.
-        derive: returns what follows from a value.
+        derive: returns the derived value of a value.
     """
     totals = Counter[str]()
     for value, questions in counts:
@@ -146,7 +146,7 @@ def count_formats(kinds: BoxCountsByKind, column_index: int) -> tuple[FormatLine
 def compute_lengths(text_counts: TextCounts, *, are_questions: bool = False) -> Lengths:
     """Compute the means, histograms and frequent words of counted texts.
 
-    ``are_questions`` includes the words that open questions in the frequent words.
+    With ``are_questions``, question words such as "which" may be among the frequent words.
     """
     stop_words = STOP_WORDS - QUESTION_WORDS if are_questions else STOP_WORDS
     return Lengths(

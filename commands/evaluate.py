@@ -212,7 +212,7 @@ def run_run(args: argparse.Namespace) -> int:
             )
     with stopping_on_signals() as should_stop:
         if args.command:
-            progress = evaluations.work_with_command(
+            progress = evaluations.run_command_evaluation(
                 by=by,
                 name=args.name,
                 program=shlex.split(args.command),

@@ -13,7 +13,7 @@ from evaluation.scoreboard import ScoredModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisputedCase:
+class DisagreementQuestion:
     """A question (its id in the database) that ``correct`` of ``answered`` models answered correctly.
 
     ``answers`` is the number of different answers.
@@ -25,10 +25,12 @@ class DisputedCase:
     answers: int
 
 
-def list_disputed_cases(
+def list_disagreements(
     table: QuestionTable, models: Sequence[ScoredModel], rows: NDArray[np.bool_], *, limit: int
-) -> tuple[list[DisputedCase], int]:
-    """Return the questions to which at least two models gave different answers, and their number.
+) -> tuple[list[DisagreementQuestion], int]:
+    """Return the questions to which at least two models gave different answers.
+
+    Also return their number, regardless of ``limit``.
 
     Open questions are left out, because two texts are rarely equal.
 
@@ -48,12 +50,14 @@ def list_disputed_cases(
     ordered = np.sort(answers, axis=0)
     is_new = np.vstack([ordered[:1] >= 0, (ordered[1:] != ordered[:-1]) & (ordered[1:] >= 0)])
     different = is_new.sum(axis=0)
-    disputed = np.flatnonzero(different > 1)
+    with_disagreement = np.flatnonzero(different > 1)
     numbers = table.numbers[rows]
-    balance = np.abs(2 * correct - answered)
-    order = sorted(disputed.tolist(), key=lambda index: (balance[index], -different[index], numbers[index]))
+    imbalance = np.abs(2 * correct - answered)
+    order = sorted(
+        with_disagreement.tolist(), key=lambda index: (imbalance[index], -different[index], numbers[index])
+    )
     cases = [
-        DisputedCase(
+        DisagreementQuestion(
             question_row_id=int(numbers[index]),
             correct=int(correct[index]),
             answered=int(answered[index]),
@@ -61,4 +65,4 @@ def list_disputed_cases(
         )
         for index in order[:limit]
     ]
-    return cases, len(disputed)
+    return cases, len(with_disagreement)

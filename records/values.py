@@ -44,7 +44,7 @@ class GridRecord(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 class StoredBox(BoxRecord, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A box as stored in the database. Integers stay integers, also in releases.
 
-    ``grid`` is that of a box whose radiograph has no image.
+    ``grid`` is only set if the radiograph has no image: such a box stays on the grid of its file.
     """
 
     box: tuple[int | float, int | float, int | float, int | float]
@@ -53,7 +53,7 @@ class StoredBox(BoxRecord, forbid_unknown_fields=True, omit_defaults=True, gc=Fa
 
 _boxes_decoder = make_decoder(list[StoredBox])
 _to_stored_boxes = make_converter(list[StoredBox])
-_answer_decoder: msgspec.json.Decoder[Answer] = make_decoder(tuple[int, ...] | str)  # type: ignore[arg-type]  # a union is no type
+_answer_decoder: msgspec.json.Decoder[Answer] = make_decoder(tuple[int, ...] | str)  # type: ignore[arg-type]  # a union is not a `type`
 _answers_decoder = make_decoder(tuple[tuple[int, ...], ...])
 
 
@@ -103,7 +103,7 @@ def grid_to_plain(grid: BoxGrid) -> dict[str, Any]:
 
 
 def box_to_record(labelled: LabelledBox) -> BoxRecord:
-    """Convert a box to the record of files; the grid of a file's boxes is a field of the question."""
+    """Convert a box to a record of a file. It has no grid, which is a field of the question there."""
     return BoxRecord(labelled.radiograph, labelled.label, labelled.box.as_tuple())
 
 

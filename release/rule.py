@@ -36,7 +36,7 @@ def decide_release(judged: JudgedQuestion) -> GoldItem | Excluded:
     """
     if judged.adjudication is not None:
         return _adjudicated_outcome(judged, judged.adjudication)
-    simple = simple_outcome(
+    outcome = resolve_outcome_without_content(
         frozenset(
             [
                 (judgement.decision, judgement.parts, judgement.correction.is_empty())
@@ -44,10 +44,10 @@ def decide_release(judged: JudgedQuestion) -> GoldItem | Excluded:
             ]
         )
     )
-    if isinstance(simple, ExclusionReason):
-        return Excluded(judged=judged, reason=simple)
-    if simple is not None:  # a fast path for most questions; a release may contain a hundred thousand
-        return GoldItem(question=judged.question, judged=judged, decision=simple, changes=())
+    if isinstance(outcome, ExclusionReason):
+        return Excluded(judged=judged, reason=outcome)
+    if outcome is not None:  # a fast path for most questions; a release may contain a hundred thousand
+        return GoldItem(question=judged.question, judged=judged, decision=outcome, changes=())
     full_judgements = [
         judgement for judgement in judged.judgements if judgement.parts is not FormScope.IMAGE_ALIGNMENT
     ]
@@ -62,20 +62,20 @@ def decide_release(judged: JudgedQuestion) -> GoldItem | Excluded:
     result = _apply_correction(judged.question, first)
     for judgement in relevant:
         if judgement is not full_judgements[0] and not _same_question(
-            result, _apply_correction(judged.question, judgement.correction), same_box=judged.same_box_iou
+            result, _apply_correction(judged.question, judgement.correction), min_iou=judged.same_box_iou
         ):
             return Excluded(judged=judged, reason=ExclusionReason.CORRECTIONS_DIFFER)
     return _build_gold_item(judged, result)
 
 
 @cache
-def simple_outcome(
+def resolve_outcome_without_content(
     judgements: frozenset[tuple[Decision, FormScope, bool]],
 ) -> ExclusionReason | Decision | None:
     """Return the outcome of a question without adjudication, unless it depends on the content of corrections.
 
     Args:
-        judgements: (decision, requested form fields, whether nothing was corrected) of all judgements of the
+        judgements: (decision, scope of the form, whether nothing was corrected) of all judgements of the
             question.
 
     Returns:
@@ -87,7 +87,7 @@ def simple_outcome(
         return (
             ExclusionReason.REJECTED if decisions == {Decision.REJECT} else ExclusionReason.DECISIONS_DIFFER
         )
-    if all(parts is FormScope.IMAGE_ALIGNMENT for _, parts, _ in judgements):
+    if all(form_scope is FormScope.IMAGE_ALIGNMENT for _, form_scope, _ in judgements):
         return ExclusionReason.ALIGNMENT_ONLY
     return Decision.ACCEPT if all(nothing_corrected for _, _, nothing_corrected in judgements) else None
 
@@ -104,11 +104,11 @@ def _build_gold_item(judged: JudgedQuestion, result: Question) -> GoldItem:
     return GoldItem(question=result, judged=judged, decision=decision, changes=changes)
 
 
-def _same_question(first: Question, second: Question, *, same_box: float) -> bool:
+def _same_question(first: Question, second: Question, *, min_iou: float) -> bool:
     if first == second:
         return True
     return replace(first, boxes=()) == replace(second, boxes=()) and boxes_match(
-        first.boxes, second.boxes, min_iou=same_box
+        first.boxes, second.boxes, min_iou=min_iou
     )
 
 

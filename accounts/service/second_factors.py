@@ -231,7 +231,7 @@ def confirm_setup(
     if not second_factors.confirm_second_factor(db, person_id=person.id, secret=secret, now=now):
         raise Refused(_SETUP_EXPIRED)
     excepted_hash = token_sha256(token) if token else None
-    sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now, except_token=excepted_hash)
+    sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now, except_token_sha256=excepted_hash)
     _save_recovery_codes(db, person, new_recovery_codes)
     record_action(db, by=person, action="turn on second factor", subject=_audit_subject(person), now=now)
 

@@ -72,14 +72,18 @@ def end_own_sign_in(db: Session, *, person: Person, token_prefix: str, now: date
     raise NotFound("This sign-in has already ended.")
 
 
-def sign_out_everywhere(db: Session, *, person: Person, except_token: str | None, now: datetime) -> int:
-    """End all of the person's own sign-ins except that of the token ``except_token``.
+def sign_out_everywhere(
+    db: Session, *, person: Person, except_token_sha256: str | None, now: datetime
+) -> int:
+    """End all of the person's own sign-ins except that of the token ``except_token_sha256``.
 
     Returns:
         The number of sign-ins ended.
     """
-    excepted_hash = token_sha256(except_token) if except_token else None
-    ended_count = sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now, except_token=excepted_hash)
+    excepted_hash = token_sha256(except_token_sha256) if except_token_sha256 else None
+    ended_count = sign_ins.revoke_sign_ins_of(
+        db, person_id=person.id, now=now, except_token_sha256=excepted_hash
+    )
     record_action(
         db,
         by=person,
@@ -135,7 +139,7 @@ def change_own_password(
         raise Refused("The current password is wrong. Nothing was changed.")
     people.set_password_hash(db, person_id=person.id, password_hash=hash_password(new_password))
     excepted_hash = token_sha256(token) if token else None
-    sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now, except_token=excepted_hash)
+    sign_ins.revoke_sign_ins_of(db, person_id=person.id, now=now, except_token_sha256=excepted_hash)
     record_action(
         db,
         by=person,

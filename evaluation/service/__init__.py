@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         load_judged,
     )
     from evaluation.service.answers import StoredAnswers, import_answers, store_records, store_replies
-    from evaluation.service.command_runs import work_with_command
+    from evaluation.service.command_runs import run_command_evaluation
     from evaluation.service.model_cases import CaseAnswer, ModelCase, open_case
     from evaluation.service.plan_job import EVALUATION_PLAN, PlanParameters
     from evaluation.service.plans import (
@@ -115,8 +115,8 @@ __all__ = [
     "pause_evaluation",
     "plan_with_endpoint",
     "plan_without_endpoint",
+    "run_command_evaluation",
     "store_records",
     "store_replies",
     "work_on_evaluation",
-    "work_with_command",
 ]

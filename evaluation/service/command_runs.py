@@ -30,7 +30,7 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace, current_workspace
 
 
-def work_with_command(
+def run_command_evaluation(
     *,
     by: Person,
     name: str,
@@ -68,7 +68,7 @@ def work_with_command(
         evaluation = evaluation_storage.load_evaluation(db, name=name)
         if evaluation.answered_by is not AnsweredBy.COMMAND:
             raise Refused(
-                f"Evaluation {name} is answered by a {evaluation.answered_by.value}, not by a command."
+                f"Evaluation {name} is not answered by a command, but by: {evaluation.answered_by.value}."
             )
         questions = {item.number: item for item in load_evaluated_questions(db, evaluation)}
         runs = evaluation_storage.list_runs(db, evaluation_id=evaluation.id)
@@ -80,8 +80,8 @@ def work_with_command(
         for run in runs:
             with read_only_session(engine) as db:
                 cases = evaluation_storage.load_cases(db, run_id=run.id)
-                known = prediction_storage.load_predicted_questions(db, model_id=run.model_id)
-            open_cases = [case for number, case in cases.items() if number not in known]
+                answered_ids = prediction_storage.load_predicted_questions(db, model_id=run.model_id)
+            open_cases = [case for number, case in cases.items() if number not in answered_ids]
             for start in range(0, len(open_cases), part):
                 if should_stop():
                     break
@@ -128,15 +128,17 @@ def _answer_part(
 ) -> list[PredictionRecord] | None:
     """Call the program for some cases; None if it was stopped."""
     exams = {item.exam.number: item.exam for item in questions.values()}
-    records, names = {}, set()
+    records, image_hashes = {}, set()
     for case in cases:
         item = questions[case.question_row_id]
         exam = choose_exam(item, case, condition=run.condition, exams=exams)
         records[item.question.id] = build_record(item, case, exam=exam, image_size=evaluation.image_size)
-        names |= {radiograph.sha256 for radiograph in (exam.radiographs if exam else ()) if radiograph.sha256}
-    for sha256 in sorted(names):
+        image_hashes |= {
+            radiograph.sha256 for radiograph in (exam.radiographs if exam else ()) if radiograph.sha256
+        }
+    for sha256 in sorted(image_hashes):
         _render(sha256, folder, evaluation.image_size, workspace=workspace, decoder=decoder)
-    # A program that was left over by a killed command may still write its file, so each call has its own.
+    # The program of a killed command may still run and write its file, so each call has its own folder.
     with tempfile.TemporaryDirectory(dir=folder, prefix="call-", ignore_cleanup_errors=True) as call:
         source, target = Path(call) / "questions.json", Path(call) / "answers.json"
         source.write_bytes(msgspec.json.format(msgspec.json.encode(records), indent=1))

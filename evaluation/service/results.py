@@ -1,4 +1,4 @@
-"""The service that computes the results of an evaluation. On a private split each opening is recorded."""
+"""The service that computes the results of an evaluation; each access to a private split is recorded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from storage.release import releases
 class EvaluationAnswers:
     """An evaluation with its questions, their keys, and the answers of each condition.
 
-    ``extraction`` is the signature of the judge that extracted answers; "" without one.
+    ``extraction`` describes the judge that extracted answers, with model, prompt and date; "" without one.
 
     Scores and tables build on it. On a private split it must not leave the server.
     """
@@ -45,8 +45,8 @@ def open_results(
 ) -> tuple[Evaluation, EvaluationResults]:
     """Compute the results of an evaluation, and record that the person saw them if the split is private.
 
-    With the keys of another release, questions that are not on its split, or have another stem or other
-    options there, are left out.
+    If ``release`` is another release, questions are left out that are missing from its split or have another
+    stem or other options there.
 
     Args:
         db: a session; one that can write if the split is private.
@@ -64,19 +64,21 @@ def open_results(
     require(by, Action.RUN_MODELS)
     answers = load_answers(db, by=by, name=name, now=now)
     if release is not None and release != answers.evaluation.release:
-        answers = _take_keys(db, answers, release=release)
+        answers = _replace_questions_from_release(db, answers, release=release)
     results = compute_results(answers.questions, answers.conditions)
     return answers.evaluation, replace(results, extraction=answers.extraction)
 
 
-def _take_keys(db: Session, answers: EvaluationAnswers, *, release: str) -> EvaluationAnswers:
-    """Replace the questions by those of another release, and leave out the answers to others."""
+def _replace_questions_from_release(
+    db: Session, answers: EvaluationAnswers, *, release: str
+) -> EvaluationAnswers:
+    """Replace the questions by those of another release, and drop the answers to questions that it lacks."""
     evaluation = answers.evaluation
     before = {item.number: item.question for item in answers.questions}
-    found = releases.load_release_by_name(db, dataset=evaluation.dataset, name=release)
+    other_release = releases.load_release_by_name(db, dataset=evaluation.dataset, name=release)
     questions = tuple(
         item
-        for item in load_split_questions(db, found, Split(evaluation.split), only=before)
+        for item in load_split_questions(db, other_release, Split(evaluation.split), only=before)
         if has_same_text(item.question, before[item.number])
     )
     if not questions:
@@ -122,7 +124,7 @@ def load_answers(db: Session, *, by: Person, name: str, now: datetime) -> Evalua
         evaluation=evaluation,
         questions=tuple(load_evaluated_questions(db, evaluation)),
         conditions=tuple(
-            _load_condition(db, by, evaluation, run)
+            _load_condition_answers(db, by, evaluation, run)
             for run in evaluation_storage.list_runs(db, evaluation_id=evaluation.id)
         ),
         extraction=describe_extraction(db, evaluation),
@@ -143,7 +145,7 @@ def load_exported_answers(
     evaluation, run = load_condition(db, name=name, condition=condition)
     if evaluation.split == Split.PRIVATE:
         raise Refused(
-            f"Evaluation {name} is of a private split. Its answers to single questions are not exported; "
+            f"Evaluation {name} uses a private split. Its answers to single questions are not exported; "
             "`cli.py evaluate report` has the results."
         )
     questions = {item.number: item for item in load_evaluated_questions(db, evaluation)}
@@ -165,7 +167,9 @@ def load_exported_answers(
     ]
 
 
-def _load_condition(db: Session, by: Person, evaluation: Evaluation, run: EvaluationRun) -> ConditionAnswers:
+def _load_condition_answers(
+    db: Session, by: Person, evaluation: Evaluation, run: EvaluationRun
+) -> ConditionAnswers:
     answers: dict[int, Answer | None] = {}
     probabilities: dict[int, float] = {}
     for prediction in iterate_read_predictions(db, evaluation, run, by=by):

@@ -48,7 +48,7 @@ _REPAIR_TOKENS = 600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Choice:
+class _RequestSelection:
     """Waiting requests, those without a reply in the ledger, and those that the budget allows."""
 
     waiting: list[StoredRequest]
@@ -65,7 +65,7 @@ class RunQueue:
         worker: a name that is unique among all processes.
         workspace: for the radiographs.
         engine: the database; None for that of the environment.
-        lease: how long a request is held without a sign of life.
+        lease: how long a claim is valid without renewal.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class RunQueue:
         self._engine, self._lease = engine, lease
         self._price = find_price(run.endpoint)
         self._decoder: GuardedDecoder | None = None
-        # Questions of one exam follow each other. A PNG of all pixels has several megabytes.
+        # Successive requests often need the same images. Few are kept: a PNG may have several megabytes.
         self.find_image = lru_cache(maxsize=16)(self._render_image)
 
     def close(self) -> None:
@@ -170,7 +170,7 @@ class RunQueue:
         is_over = not choice.waiting and not counts.get(RequestStatus.LEASED)
         return Claim(requests=self._with_faulty_replies(db, choice.affordable), is_over=is_over)
 
-    def _choose(self, db: Session, run: ModelRun, *, wanted: int) -> _Choice:
+    def _choose(self, db: Session, run: ModelRun, *, wanted: int) -> _RequestSelection:
         """Choose waiting requests. Those that the ledger answers are marked as done."""
         waiting = request_storage.list_waiting_requests(db, run_id=run.id, limit=wanted)
         answered = ledger.find_answered_keys(db, keys=[request.key for request in waiting])
@@ -185,7 +185,7 @@ class RunQueue:
             reserved_prompt=reserved_prompt,
             reserved_completion=reserved_completion,
         )
-        return _Choice(
+        return _RequestSelection(
             waiting=waiting, unanswered=unanswered, affordable=unanswered[:count], under_way=under_way
         )
 
@@ -231,7 +231,7 @@ def check_permitted(db: Session, run: ModelRun) -> None:
     """Check that the run's dataset, and those of its prompt's examples, still permit its endpoint.
 
     Raises:
-        Refused: one does not.
+        Refused: a dataset does not permit the endpoint.
     """
     prompt = find_prompt(db, label=run.prompt) if run.prompt is not None else None
     check_data_use(db, datasets=list_sent_datasets(run.dataset, prompt), endpoint=run.endpoint)
@@ -240,7 +240,7 @@ def check_permitted(db: Session, run: ModelRun) -> None:
 def store_finished_calls(
     db: Session, *, run: ModelRun, finished: Sequence[FinishedCall], worker: str | None
 ) -> None:
-    """Append calls to the ledger, and give their requests the outcome."""
+    """Append calls to the ledger and update the status of their requests."""
     calls = [item.call for item in finished]
     ledger.append_calls(db, calls=calls)
     runs.add_totals(db, run_id=run.id, calls=calls)
@@ -258,7 +258,7 @@ def store_finished_calls(
                 run_id=run.id,
                 position=item.call.position,
                 repairs=item.call.round + 1,
-                more_prompt=len(item.call.raw.encode()) + _REPAIR_TOKENS,  # at least a byte per token
+                more_prompt=len(item.call.raw.encode()) + _REPAIR_TOKENS,  # no more tokens than bytes
             )
         else:
             request_storage.fail_request(db, run_id=run.id, key=item.call.key, failure=failure)
@@ -273,7 +273,7 @@ def count_affordable(
     reserved_prompt: int,
     reserved_completion: int,
 ) -> int:
-    """Count how many of the waiting requests fit into the budget, in order, even if each takes its most."""
+    """Count the first waiting requests that the budget allows if each takes its maximum number of tokens."""
     budget = run.budget
     if budget == Budget():
         return len(waiting)

@@ -207,7 +207,7 @@ def count_judged(db: Session, *, dataset_id: int, state: CheckState) -> int:
     prompt = state.settings.get("prompt")
     if prompt is None:
         return 0
-    return jury_storage.count_voted_questions(
+    return jury_storage.count_questions_voted_by_check(
         db, dataset_id=dataset_id, check=state.check, prompt=str(prompt)
     )
 
@@ -222,7 +222,7 @@ def count_judged_by_all(
     prompts = {state.check: str(state.settings.get("prompt", "")) for state in states}
     if not all(prompts.values()):
         return 0
-    return jury_storage.count_questions_with_votes(
+    return jury_storage.count_questions_voted_by_all_checks(
         db, dataset_id=dataset_id, prompts=prompts, through=through
     )
 

@@ -16,7 +16,7 @@ from domain.batches import Batch
 from domain.people import Action, Person, require
 from intake.garbage_collector import pause_garbage_collector
 from release.combinations import combine_verdicts, decode_combination
-from release.rule import simple_outcome
+from release.rule import resolve_outcome_without_content
 from release.service.inputs import build_tally, load_drawn_batches, load_outcomes
 from release.tally import Tally, TallyCounter
 from storage.privacy.patient_data import load_removed_images
@@ -86,7 +86,7 @@ def count_simple_outcomes(db: Session, batches: list[Batch], counter: TallyCount
     remaining: set[int] = set(judged[adjudicated].tolist())
     for combination in np.unique(combinations).tolist():
         mask = (combinations == combination) & ~adjudicated
-        outcome = simple_outcome(decode_combination(combination))
+        outcome = resolve_outcome_without_content(decode_combination(combination))
         if outcome is None:
             remaining |= set(judged[mask].tolist())
             continue

@@ -39,7 +39,7 @@ from release.service.patient_data_checks import check_pixel_decisions
 from release.splits import Split, SplitPlan
 from release.tally import Tally, TallyCounter, check_not_empty, find_latest_judgement_time
 from release.verify import verify_release
-from review.service import check_key_errors, write_data_card_measurements, write_data_card_statement
+from review.service import check_key_errors, format_data_card_measurements, write_data_card_statement
 from storage.audit.contents import ADJUDICATE, GIVE_VERDICT
 from storage.audit.entries import find_last_entry
 from storage.release import gold, releases
@@ -187,7 +187,7 @@ def write_release(
             dataset=dataset,
             last_verdict_at=last_judgement_text,
             statement=write_data_card_statement(db, dataset=dataset, batches=batches),
-            checks=write_data_card_measurements(db, by=by, dataset=dataset, batches=batches),
+            checks=format_data_card_measurements(db, by=by, dataset=dataset, batches=batches),
             key_errors_under=key_errors_under,
             other_entries=entries,
         )

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     )
     from review.service.check_measurement import (
         MEASUREMENT_GROUPS,
+        format_data_card_measurements,
         measure_checks,
-        write_data_card_measurements,
     )
     from review.service.claims import NextClaim, claim_next, hand_back, has_shared_queue, may_hand_back
     from review.service.comments import (
@@ -206,6 +206,7 @@ __all__ = [
     "estimate_groups",
     "exempt_reviewer",
     "find_next_open",
+    "format_data_card_measurements",
     "format_percent",
     "hand_back",
     "has_shared_queue",
@@ -264,7 +265,6 @@ __all__ = [
     "skip_question",
     "withdraw",
     "write_comment",
-    "write_data_card_measurements",
     "write_data_card_statement",
     "write_to_reviewer",
 ]

@@ -22,7 +22,7 @@ from review.estimates import Outcome, Sample
 from review.service.sample_data import SampleData, build_sample, load_sample_data
 from storage.review.outcomes import FEATURES
 
-#: By what the measurement can be broken down, in addition to all questions together.
+#: The values by which questions can be grouped; without one, all questions are measured together.
 MEASUREMENT_GROUPS = ("batch", *(name for name in FEATURES if name in {"generator", "prompt_version"}))
 #: The yes/no fields that checks are compared with.
 _FLAGS = tuple(
@@ -42,9 +42,9 @@ def measure_checks(
         group: one of ``MEASUREMENT_GROUPS``; None for all questions together.
 
     Returns:
-        For each check that is meant for kinds of errors or a yes/no field: all its kinds together, or the
-        field, then each kind. A check that has not been compared with any verdict is not measured, and
-        has rates without an estimate.
+        For each check, in order: one measurement against its yes/no field, if it has one; one against all its
+        kinds of errors together; and one against each kind. The rates of a check without any compared verdict
+        have no estimate.
 
     Raises:
         NotFound: the dataset or the group does not exist.
@@ -56,21 +56,23 @@ def measure_checks(
         data = load_sample_data(db, dataset=dataset, names=None, flags=True)
     except Refused:  # no batch was drawn at random, so nothing is measured
         empty = Sample(names={}, sizes={}, outcomes=(), skipped={}, dataset_size=0)
-        return tuple(_measure_part(db, by, dataset, name="", part=empty, weights={}, denied={}))
-    denied = {flag: _find_denied(data.judgements.latest_verdicts, flag) for flag in _FLAGS}
+        return tuple(_measure_part(db, by, dataset, name="", part=empty, weights={}, answered_no_by_flag={}))
+    answered_no_by_flag = {flag: _find_majority_no(data.judgements.latest_verdicts, flag) for flag in _FLAGS}
     return tuple(
         measurement
         for name, part, weights in _divide(db, data, group)
         for measurement in _measure_part(
-            db, by, dataset, name=name, part=part, weights=weights, denied=denied
+            db, by, dataset, name=name, part=part, weights=weights, answered_no_by_flag=answered_no_by_flag
         )
     )
 
 
-def write_data_card_measurements(
+def format_data_card_measurements(
     db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None
 ) -> tuple[str, ...]:
-    """Return lines for a data card on the checks that have run; empty if none has, or without a random batch.
+    """Return the lines of a data card on the checks that have run.
+
+    They are empty if no check has run or the dataset has no random batch.
 
     Args:
         db: a read-only session.
@@ -90,12 +92,18 @@ def write_data_card_measurements(
         data = load_sample_data(db, dataset=dataset, names=batches, flags=True)
     except Refused:
         return ()
-    denied = {flag: _find_denied(data.judgements.latest_verdicts, flag) for flag in _FLAGS}
+    answered_no_by_flag = {flag: _find_majority_no(data.judgements.latest_verdicts, flag) for flag in _FLAGS}
     whole = build_sample(db, data)
     measurements = [
         item
         for item in _measure_part(
-            db, by, dataset, name="", part=whole, weights=_compute_weights(whole), denied=denied
+            db,
+            by,
+            dataset,
+            name="",
+            part=whole,
+            weights=_compute_weights(whole),
+            answered_no_by_flag=answered_no_by_flag,
         )
         if item.kind is None and item.check in versions
     ]
@@ -123,7 +131,7 @@ def _divide(
 
 
 def _select(sample: Sample, numbers: frozenset[int]) -> Sample:
-    """The outcomes of some questions. Their weights are those in the whole sample, so the cells stay."""
+    """Select the outcomes of some questions; the strata, and with them the weights, do not change."""
     return replace(sample, outcomes=[item for item in sample.outcomes if item.question_row_id in numbers])
 
 
@@ -135,7 +143,7 @@ def _measure_part(
     name: str,
     part: Sample,
     weights: Mapping[int, float],
-    denied: Mapping[str, Mapping[int, bool]],
+    answered_no_by_flag: Mapping[str, Mapping[int, bool]],
 ) -> Iterator[CheckMeasurement]:
     # A question on which only the key was judged may have other errors, and one without a decision is open.
     judged = [item for item in part.outcomes if item.decision is not None and not item.key_only]
@@ -145,7 +153,7 @@ def _measure_part(
     for check, declaration in CHECKS.items():
         checked = [item for item in judged if item.question_row_id in outcomes[check].checked]
         if declaration.verdict_field is not None:
-            answered = denied.get(declaration.verdict_field, {})
+            answered = answered_no_by_flag.get(declaration.verdict_field, {})
             checked = [item for item in checked if item.question_row_id in answered]
             faulty = [answered[item.question_row_id] for item in checked]
             yield _compare(check, None, name, checked, faulty, outcomes[check].reported, weights)
@@ -163,11 +171,11 @@ def _compare(  # noqa: PLR0917 - the columns of one comparison
     kind: ErrorKind | None,
     group: str,
     checked: Sequence[Outcome],
-    faulty_questions: Sequence[bool],
+    is_faulty: Sequence[bool],
     reported_row_ids: frozenset[int],
     weights: Mapping[int, float],
 ) -> CheckMeasurement:
-    faulty = np.array(faulty_questions, dtype=bool)
+    faulty = np.array(is_faulty, dtype=bool)
     reported = np.array([item.question_row_id in reported_row_ids for item in checked], dtype=bool)
     sample_weights = np.array([weights[item.question_row_id] for item in checked], dtype=np.float64)
     clusters = np.array([item.cluster for item in checked], dtype=np.int64)
@@ -181,7 +189,7 @@ def _compare(  # noqa: PLR0917 - the columns of one comparison
     )
 
 
-def _find_denied(verdicts: LatestVerdicts, flag: str) -> dict[int, bool]:
+def _find_majority_no(verdicts: LatestVerdicts, flag: str) -> dict[int, bool]:
     """Return whether most reviewers answered a yes/no field with "no", by question.
 
     A question with as many "yes" as "no", or without an answer, is missing.

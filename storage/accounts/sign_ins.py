@@ -109,18 +109,20 @@ def revoke_sign_in(db: Session, *, token_sha256: str, now: datetime) -> None:
     )
 
 
-def revoke_sign_ins_of(db: Session, *, person_id: int, now: datetime, except_token: str | None = None) -> int:
+def revoke_sign_ins_of(
+    db: Session, *, person_id: int, now: datetime, except_token_sha256: str | None = None
+) -> int:
     """Revoke every sign-in of a person and return how many were revoked.
 
-    A sign-in whose token has the SHA-256 ``except_token`` is kept. Browsers in which a code is still required
-    must enter the password again.
+    A sign-in whose token has the SHA-256 ``except_token_sha256`` is kept. Sign-ins that wait for a
+    code are deleted, so the person must enter the password again.
     """
     db.execute(delete(PendingSignInRow).where(col(PendingSignInRow.person_id) == person_id))
     statement = update(SignInRow).where(
         col(SignInRow.person_id) == person_id, col(SignInRow.revoked_at).is_(None)
     )
-    if except_token is not None:
-        statement = statement.where(col(SignInRow.token_sha256) != except_token)
+    if except_token_sha256 is not None:
+        statement = statement.where(col(SignInRow.token_sha256) != except_token_sha256)
     revoked = db.execute(statement.values(revoked_at=now).returning(col(SignInRow.token_sha256)))
     return len(revoked.all())
 

@@ -77,7 +77,7 @@ def add_judge(
     model_run_id: int | None,
     excluded: Collection[int],
 ) -> None:
-    """Store a judge, and the questions that a model of its family wrote."""
+    """Store a judge and its exclusions: the questions that a model of its family wrote."""
     row = JuryJudgeRow(
         jury_id=jury_id,
         check_name=check.value,
@@ -129,7 +129,7 @@ def load_generators(db: Session, *, question_ids: Collection[int]) -> dict[int, 
 
 
 def load_difficulties(db: Session, *, question_ids: Collection[int]) -> dict[int, Difficulty]:
-    """Return the stated difficulties of those of the questions that state one."""
+    """Return the stated difficulty by question id; a question without one is missing."""
     numbers, difficulties = sorted(question_ids), dict[int, Difficulty]()
     for start in range(0, len(numbers), _CHUNK):
         statement = select(QuestionRow.id, QuestionRow.difficulty).where(
@@ -164,7 +164,7 @@ def load_voted_questions(
 
 
 def replace_votes(db: Session, *, judge_id: int, votes: Iterable[tuple[int, Vote]]) -> None:
-    """Replace the votes that a judge gave or failed to give. Its exclusions from questions stay."""
+    """Replace the votes of a judge, failed ones included. Its exclusions stay."""
     db.execute(
         delete(JuryVoteRow).where(JuryVoteRow.judge_id == judge_id, JuryVoteRow.failure != SAME_FAMILY)
     )
@@ -174,7 +174,7 @@ def replace_votes(db: Session, *, judge_id: int, votes: Iterable[tuple[int, Vote
 def iterate_votes(
     db: Session, *, dataset_id: int, check: Check, prompt: str
 ) -> Iterator[tuple[int, list[Vote]]]:
-    """Yield (question id, votes in the order of the juries) of all questions with votes by these criteria."""
+    """Yield (question id, votes in the order of the juries) of the questions voted on by a prompt version."""
     statement = _select_votes(dataset_id=dataset_id, check=check, prompt=prompt)
     rows = db.connection().execute(statement, execution_options={"yield_per": 10_000})
     for number, group in groupby(rows, key=lambda row: row[0]):
@@ -195,21 +195,21 @@ def load_votes(
     return votes
 
 
-def count_voted_questions(db: Session, *, dataset_id: int, check: Check, prompt: str) -> int:
-    """Return the number of questions with a vote by these criteria, usable or not."""
+def count_questions_voted_by_check(db: Session, *, dataset_id: int, check: Check, prompt: str) -> int:
+    """Return the number of questions with a vote by this prompt version, usable or not."""
     votes = _select_votes(dataset_id=dataset_id, check=check, prompt=prompt).order_by(None).subquery()
     return int(db.execute(select(func.count(votes.c.question_id.distinct()))).scalar_one())
 
 
-def count_questions_with_votes(
+def count_questions_voted_by_all_checks(
     db: Session, *, dataset_id: int, prompts: Mapping[Check, str], through: int | None = None
 ) -> int:
-    """Return the number of questions with a vote by the criteria of each check, usable or not.
+    """Return the number of questions with a vote by the prompt version of each check, usable or not.
 
     Args:
         db: the session.
         dataset_id: the id of the dataset.
-        prompts: the criteria of each check, whose votes count.
+        prompts: the prompt version of each check, whose votes count.
         through: the highest id of a question that counts; None for all questions.
     """
     statement = select(func.count()).where(QuestionRow.dataset_id == dataset_id)

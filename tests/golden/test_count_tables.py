@@ -1,4 +1,4 @@
-"""``cli.py counts`` on the worked examples: published tables without cases."""
+"""``cli.py counts`` on the worked examples: published tables that have counts but no single cases."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_an_invalid_table_is_refused_with_its_line(run_counts, text, message):
         (b"p\n" + b"1" * 1_200_000 + b"\n", "is not CSV: field larger than field limit"),
     ],
 )
-def test_a_file_that_is_no_utf_8_table_is_refused(tmp_path, capsys, content, message):
+def test_a_file_that_is_not_a_utf_8_table_is_refused(tmp_path, capsys, content, message):
     path = tmp_path / "counts.csv"
     path.write_bytes(content)
     assert main(["counts", str(path)]) == 1

@@ -12,7 +12,7 @@ from domain.errors import NotAllowed, NotFound
 from domain.people import Person, Role
 from domain.verdicts import ErrorKind
 from quality.service import run_checks, switch_check
-from review.service import measure_checks, write_data_card_measurements
+from review.service import format_data_card_measurements, measure_checks
 from storage.quality.problems import replace_problems
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
@@ -76,7 +76,7 @@ def test_questions_that_were_not_checked_do_not_count(world):
 
 def write_card(world, batches=None):
     with read_only_session(world.engine) as db:
-        return write_data_card_measurements(db, by=BY, dataset="demo", batches=batches)
+        return format_data_card_measurements(db, by=BY, dataset="demo", batches=batches)
 
 
 def test_the_data_card_states_how_accurate_each_check_that_has_run_is(world):

@@ -194,7 +194,7 @@ def test_answers_to_a_private_split_are_not_exported(workspace_engine, tmp_path)
     make_evaluation_world(workspace_engine, tmp_path / "workspace", private=0.5)
     run("plan", "p", "demo", "v1", "--files", "Elsewhere", "--split", "private", "--condition", "no-image")
     refused = run("export", "p", str(tmp_path / "a"), "--condition", "no-image", "--format", "rexrank")
-    assert "is of a private split" in refused.stderr
+    assert "uses a private split" in refused.stderr
     assert not (tmp_path / "a").exists()
 
 
@@ -209,7 +209,7 @@ def test_impossible_requests_are_refused_with_their_reason(world, tmp_path):
     assert run("list").stdout == "No evaluations. Plan one with `cli.py evaluate plan`.\n"
     run("plan", "p", "demo", "v1", "--files", "Elsewhere")
     assert "The answers of p come from a file" in run("run", "p").stderr
-    assert "is answered by a file, not by a command" in run("run", "p", "--command", "true").stderr
+    assert "is not answered by a command, but by: file" in run("run", "p", "--command", "true").stderr
     assert (
         "does not have the condition “paraphrased”"
         in run("import", "p", write_line(tmp_path), "--condition", "paraphrased").stderr

@@ -199,7 +199,7 @@ YES_OR_NO = SCHEMA | {"properties": {"answer": {"type": "string", "enum": ["yes"
 def test_a_killed_run_of_a_real_and_a_faulty_server_pays_every_call_once(
     sqlite_engine, tmp_path, local_model, requests, kills
 ):
-    """Path tested, quality not measured."""
+    """The code path is tested; the quality of the replies is not measured."""
 
     async def forward(body):
         if REAL not in body["messages"][0]["content"]:
@@ -297,8 +297,8 @@ def check_mixed_ledger(engine, requests: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_real_model_answers_in_the_schema_and_its_refusals_have_their_kinds(sqlite_engine, local_model):
-    """Path tested, quality not measured."""
+def test_a_real_model_answers_in_the_schema_and_its_failures_are_classified(sqlite_engine, local_model):
+    """The code path is tested; the quality of the replies is not measured."""
     endpoint = add_endpoint(
         sqlite_engine, local_model, model=LOCAL_MODEL, max_parallel=1, timeout_seconds=120
     )

@@ -160,7 +160,7 @@ def add_reviewer(world, name):
         world.people[name] = Person(id=row.id, name=name, display_name=name.title(), roles=reviewer)
 
 
-def test_the_random_share_gets_no_reviewer_by_expected_information(world):
+def test_questions_of_the_random_share_are_not_chosen_by_expected_information(world):
     request_second_opinions(world)
     random_share = list_questions_of_remo(world)
     judge(world, world.questions)

@@ -38,7 +38,7 @@ def test_a_report_that_cannot_be_stored_is_returned_all_the_same(world, unwritab
 
 
 @pytest.mark.slow
-def test_a_report_of_the_background_that_cannot_be_stored_says_why(world, unwritable):
+def test_a_background_report_that_cannot_be_stored_raises_a_message(world, unwritable):
     with read_only_session(world.engine) as db:
         data = studies.load_report_data(db, by=world.cora, study="first")
     with pytest.raises(NotNow, match="The report was computed but could not be stored"):

@@ -22,7 +22,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_replies_are_counted_by_rule_with_those_that_equal_the_key(tmp_path, capsys, shape):
+def test_replies_and_correct_replies_are_counted_by_rule(tmp_path, capsys, shape):
     path = tmp_path / "replies.json"
     path.write_text(SHAPES[shape])
     records = ["--records", "items"] if shape == "field" else []
@@ -44,9 +44,7 @@ def test_replies_are_counted_by_rule_with_those_that_equal_the_key(tmp_path, cap
         ('[{"text": "A"}]', ["--reply", "reply"], "no text in this field. Its fields: text"),
     ],
 )
-def test_the_message_names_what_cannot_be_read_with_the_way_out(
-    tmp_path, capsys, content, arguments, message
-):
+def test_the_message_states_the_problem_and_the_remedy(tmp_path, capsys, content, arguments, message):
     path = tmp_path / "replies.json"
     path.write_text(content)
     assert main(["extraction", str(path), *arguments]) == 1

@@ -1,4 +1,4 @@
-"""Texts from outside: addresses, characters that turn the direction, cut-off files, damaged DICOM values."""
+"""Texts from outside: addresses, characters that change their direction, cut-off files, damaged DICOM."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAME = b"ROENTGEN"
         ("\u202egnp.exe \u2066x", "\ufffdgnp.exe \ufffdx"),
     ],
 )
-def test_an_address_in_a_text_is_interrupted_so_that_it_is_no_link(text, shown):
+def test_an_address_in_a_text_is_not_rendered_as_a_link(text, shown):
     assert escape_markdown(text) == shown
 
 
@@ -37,7 +37,7 @@ def test_a_character_that_changes_the_direction_of_text_is_refused_on_import(cha
         decode_strictly(f'{{"stem": "which {character}side"}}'.encode())
 
 
-def recognise(tmp_path, content: str) -> str:
+def read_refusal_message(tmp_path, content: str) -> str:
     (tmp_path / "set.json").write_text(content)
     with pytest.raises(InvalidValue) as caught:
         recognise_file(tmp_path / "set.json", "auto")
@@ -53,13 +53,13 @@ def recognise(tmp_path, content: str) -> str:
     ],
 )
 def test_a_file_that_is_cut_off_in_its_first_record_is_called_truncated(tmp_path, content):
-    message = recognise(tmp_path, content)
+    message = read_refusal_message(tmp_path, content)
     assert "truncated" in message
     assert "str" not in message.replace("structure", "")
 
 
-def test_a_single_record_over_several_lines_is_recognised(tmp_path):
-    message = recognise(tmp_path, '{"id": "q1",\n "stem": "Which side?"}')
+def test_a_single_record_over_several_lines_gets_a_specific_message(tmp_path):
+    message = read_refusal_message(tmp_path, '{"id": "q1",\n "stem": "Which side?"}')
     assert (
         "it begins with a value that is not a record; write one object per line, or a list of objects"
         in message

@@ -101,7 +101,7 @@ def test_one_process_serves_many_files(decoder, write_file):
 def test_the_worker_environment_has_no_database_settings(decoder, write_file, monkeypatch):
     decoder.describe(write_file(FULL_HEADER_DICOM))
     pid = get_idle_process(decoder)._process.pid
-    with open(f"/proc/{pid}/environ", "rb") as environment:  # noqa: PTH123 - proc is not a folder of ours
+    with open(f"/proc/{pid}/environ", "rb") as environment:  # noqa: PTH123 - /proc is not part of the workspace
         names = {entry.split(b"=")[0] for entry in environment.read().split(b"\0") if entry}
     assert names <= {b"PATH", b"LANG", b"OMP_NUM_THREADS", b"OPENBLAS_NUM_THREADS", b"LC_CTYPE"}
 
@@ -119,7 +119,7 @@ def test_after_a_slow_file_is_refused_the_next_is_read(write_file, tmp_path):
 
 
 def test_after_a_file_exceeds_memory_the_next_is_read(write_file):
-    large = write_file(dicom(np.zeros((6000, 6000), np.uint16)))  # 72 MB, and each step of decoding a copy
+    large = write_file(dicom(np.zeros((6000, 6000), np.uint16)))  # 72 MB; each step of decoding makes a copy
     with GuardedDecoder(workers=1, limits=Limits(memory=280 << 20)) as decoder:
         with pytest.raises(UnreadableImage, match=r"needs more than 280 MB|needs too much memory"):
             decoder.decode(large)
@@ -170,7 +170,7 @@ def test_leaving_the_block_ends_the_workers(write_file):
     assert process.poll() is not None
 
 
-def test_workers_that_were_started_ahead_read_files(tmp_path):
+def test_workers_started_in_advance_read_files(tmp_path):
     path = tmp_path / "a.dcm"
     path.write_bytes(dicom(ramp()))
     with GuardedDecoder(workers=2) as decoder:

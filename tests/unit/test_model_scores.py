@@ -19,7 +19,7 @@ from domain.readings import Prediction
 from domain.vocabulary import AnswerFormat, Difficulty, Task, View
 from evaluation.answer_texts import build_candidate, build_reference, clean_reply
 from evaluation.cases import EvaluatedQuestion
-from evaluation.disagreement import list_disputed_cases
+from evaluation.disagreement import list_disagreements
 from evaluation.paper_tables import PaperTable, build_paper_tables, table_to_csv, table_to_latex
 from evaluation.published import load_published
 from evaluation.score_table import (
@@ -297,11 +297,11 @@ def test_the_most_balanced_disagreement_comes_first():
         for name, values in votes.items()
     ]
     table = make_table(questions)
-    cases, total = list_disputed_cases(table, models, everything(table), limit=10)
+    cases, total = list_disagreements(table, models, everything(table), limit=10)
     # all agree on 0 and 8; 4 has three answers, 12 two
     assert [(case.question_row_id, case.correct, case.answers) for case in cases] == [(4, 1, 3), (12, 2, 2)]
     assert total == 2
-    assert list_disputed_cases(table, models[:1], everything(table), limit=10) == ([], 0)
+    assert list_disagreements(table, models[:1], everything(table), limit=10) == ([], 0)
 
 
 @pytest.fixture(scope="module")

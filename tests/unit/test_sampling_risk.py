@@ -47,7 +47,7 @@ def test_probabilities_have_the_planned_sum_and_at_least_the_floor(risks, share,
     assert all(np.diff(probabilities[np.argsort(risks, kind="stable")]) >= -1e-12)
 
 
-def test_without_a_uniform_excess_the_probability_is_proportional_to_the_risk():
+def test_probability_is_the_floor_plus_a_multiple_of_the_risk():
     # floor 0.5 x 2 / 4 = 0.25; the other 1 question is divided 1 : 3 over two risks
     assert solve([0, 0, 0.2, 0.6], 2, 0.5) == pytest.approx([0.25, 0.25, 0.5, 1.0])
 
@@ -87,8 +87,8 @@ def test_the_order_of_review_does_not_follow_the_numbers_of_the_draw():
     assert sorted(order) == list(range(4000))
     ordered_exams = [exams[index] for index in order]
     assert len(set(ordered_exams)) == 1 + sum(a != b for a, b in itertools.pairwise(ordered_exams))
-    halves = numbers[order[:2000]].mean() - numbers[order[2000:]].mean()
-    assert abs(halves) < 0.04  # four standard errors of a difference of means of 2,000
+    mean_difference = numbers[order[:2000]].mean() - numbers[order[2000:]].mean()
+    assert abs(mean_difference) < 0.04  # four standard errors of a difference of means of 2,000
 
 
 def test_risk_is_the_weighted_mean_of_its_sources():

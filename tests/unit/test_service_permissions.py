@@ -314,7 +314,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "review.list_disputes": Action.ADJUDICATE,
     "review.check_key_errors": Action.SEE_PROGRESS,
     "review.measure_checks": Action.SEE_CHECKS,
-    "review.write_data_card_measurements": Action.SEE_CHECKS,
+    "review.format_data_card_measurements": Action.SEE_CHECKS,
     "review.load_counts_version": Action.SEE_PROGRESS,
     "review.list_estimable_batches": Action.SEE_PROGRESS,
     "review.estimate_groups": Action.SEE_PROGRESS,

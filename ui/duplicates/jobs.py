@@ -22,7 +22,10 @@ _ShownPair = tuple[int, int, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """The parameters of a search. ``limit`` is the largest share to mark; None to mark nothing."""
+    """The parameters of a search.
+
+    ``limit`` is the largest share of the dataset's questions to mark; None to search without marking.
+    """
 
     dataset: str
     threshold: float
@@ -31,7 +34,11 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSummary:
-    """The result of a search as the page shows it. The pairs are (number, number, similarity)."""
+    """The result of a search as the page shows it. The pairs are (number, number, similarity).
+
+    ``paper_pairs`` is the number of pairs above the threshold of the paper, ``paper_wrong`` how many of them
+    are no near-duplicates.
+    """
 
     threshold: float
     questions: int
@@ -98,14 +105,15 @@ def _search(job: JobRun[SearchRequest]) -> None:
         is_marked=request.limit is not None,
     )
     with job.transaction() as db:
-        found = count_text(len(report.marks), "near-duplicate")
-        contradictions = count_text(len(report.contradictions), "pair")
-        message = f"{found} and {contradictions} with contradicting keys found. Nothing is marked yet."
+        duplicates_text = count_text(len(report.marks), "near-duplicate")
+        contradictions_text = count_text(len(report.contradictions), "pair")
+        counts = f"{duplicates_text} and {contradictions_text} with contradicting keys"
+        message = f"{counts} found. Nothing is marked yet."
         if not report.marks and not report.contradictions:
             message = "No near-duplicates and no contradicting keys found."
         if request.limit is not None:
             mark_duplicates(db, by=job.owner, report=report, limit=request.limit, now=job.now())
-            message = f"{found} and {contradictions} with contradicting keys marked."
+            message = f"{counts} marked."
         job.finish(db, message, summary)
 
 

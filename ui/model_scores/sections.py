@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from domain.count_texts import count_text
-from evaluation.disagreement import list_disputed_cases
+from evaluation.disagreement import list_disagreements
 from evaluation.paper_tables import PaperTable, build_paper_tables
 from evaluation.score_table import DIMENSIONS
 from evaluation.scoreboard import compare_models, compute_task_accuracies, list_signatures, summarise_models
@@ -135,9 +135,7 @@ def show_cases(chosen: Slice) -> None:
     evaluated_split = chosen.scored.evaluated_split
     if evaluated_split.is_private:
         st.caption("Cases of the private split are not exported, and each one that is opened is recorded.")
-    cases, total = list_disputed_cases(
-        chosen.scored.questions, chosen.models, chosen.rows, limit=_SHOWN_CASES
-    )
+    cases, total = list_disagreements(chosen.scored.questions, chosen.models, chosen.rows, limit=_SHOWN_CASES)
     if len(chosen.models) < 2:
         st.caption("Disagreement needs two models.")
         return

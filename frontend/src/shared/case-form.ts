@@ -6,7 +6,7 @@ import { DisplayedMaterial } from "./displayed-material";
 import type { DraftStore } from "./drafts";
 import { fillWindow } from "./fill-window";
 import { Frame } from "./frame";
-import { setPerson } from "./http";
+import { setPersonId } from "./http";
 import { ImageCheck, type ImageCheckTexts } from "./image-check";
 import { listenForKeys } from "./keys";
 import { setOwnKeys, type ActionId } from "./shortcuts";
@@ -67,7 +67,7 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
     this.saveFlow.questionShown();
     this.closeOverlay();
     this.data = data;
-    setPerson(data.person);
+    setPersonId(data.person);
     this.savedLine.textContent = this.saveFlow.lastSaved;
   }
 

@@ -3,7 +3,7 @@
 import type { Route, Routes } from "./api";
 
 const TIMEOUT = 10_000; // milliseconds until a request counts as unanswered
-/** Characters of a body that the browser still sends after its page is closed: it allows 64 KiB in all at once. */
+/** The longest body sent with keepalive, in characters. The browser allows 64 KiB for all pending keepalive requests together. */
 const MAX_KEEPALIVE_LENGTH = 8_000;
 
 /** A request that was refused or not answered. `kind` is the server's name for the reason. */
@@ -25,16 +25,16 @@ export class RequestError extends Error {
   }
 }
 
-let person = 0;
+let personId = 0;
 
-/** Set the person of the page. The server refuses requests when another person has signed in in another tab. */
-export function setPerson(id: number): void {
-  person = id;
+/** Set the id of the signed-in person. The server refuses requests when another person has signed in in another tab. */
+export function setPersonId(id: number): void {
+  personId = id;
 }
 
 /**
- * POST, and the JSON of the answer; throws a RequestError. With `keepalive` the request outlives the page and is not
- * timed out; a small body outlives it anyway, so accepting and closing the tab at once still accepts.
+ * Send a POST request and return the JSON of the response; throws a RequestError. With `keepalive` the request outlives the page and
+ * is not timed out. A request with a small body always outlives the page, so a verdict is saved if the tab is closed right after Accept.
  */
 export async function post<R extends Route>(route: R, body: Routes[R]["request"], { keepalive = false } = {}): Promise<Routes[R]["response"]> {
   const text = JSON.stringify(body);
@@ -45,7 +45,7 @@ export async function post<R extends Route>(route: R, body: Routes[R]["request"]
     response = await fetch(route, {
       method: "POST",
       credentials: "same-origin",
-      headers: { "Content-Type": "application/json", "X-Overread": "1", "X-Overread-Person": String(person) },
+      headers: { "Content-Type": "application/json", "X-Overread": "1", "X-Overread-Person": String(personId) },
       body: text,
       keepalive: keepalive || text.length <= MAX_KEEPALIVE_LENGTH,
       ...(keepalive ? {} : { signal: timeout.signal }),

@@ -7,7 +7,7 @@ const GAP = 3;
 const computeOverlap = ([a, b, c, d]: Corners, [e, f, g, h]: Corners): number =>
   Math.max(0, Math.min(c, g) - Math.max(a, e)) * Math.max(0, Math.min(d, h) - Math.max(b, f));
 
-/** The positions beside a box, the preferred one first: above, below, right, left, by either corner. */
+/** The positions beside a box in order of preference: above and below, aligned left, then right; right and left, aligned at the top, then at the bottom. */
 function listPositions([left, top, right, bottom]: Corners, width: number, height: number): [number, number][] {
   return [
     [left, top - height - GAP],
@@ -24,7 +24,7 @@ function listPositions([left, top, right, bottom]: Corners, width: number, heigh
 /**
  * The upper left corner for the label of `box`; all in CSS pixels of the pane.
  *
- * Of the eight positions beside the box the first that covers nothing of `others` is taken, else the one that covers
+ * It is the first of the eight positions beside the box that covers none of `others`; if each covers some, the one that covers
  * least. A label never covers the box that it names, unless the box fills the pane.
  */
 export function placeLabel(box: Corners, width: number, height: number, pane: { width: number; height: number }, others: readonly Corners[]): [number, number] {
