@@ -23,7 +23,7 @@ from storage.workspace import current_workspace
 from tests.e2e.small_disks import small_disk
 from tests.storage.sign_ins import NOON, add_person
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = 4096

@@ -18,7 +18,7 @@ from tests.storage.study_reports import find_result, import_model_answers, list_
 from tests.storage.study_worlds import StudyWorld, make_design, make_study_world, read_all
 from tests.storage.worlds import NOW
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 ARMS = (Arm(name="aided"), Arm(name="plain", clinical_info_shown=False))
 
 

@@ -47,7 +47,7 @@ def test_first_of_month_also_keeps_a_monthly_backup(back_up):
     assert back_up("2026-12-01") == ["Mon.backup", "Tue.backup", "month-12.backup"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_with_a_recipient_only_encrypted_backups_are_kept_and_copied_elsewhere(back_up, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -76,7 +76,7 @@ def test_without_a_working_encryption_no_backup_is_recorded(back_up, tmp_path, w
     assert figures.last_backup_at is None
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_failed_copy_ends_the_script_with_an_error_and_keeps_the_backup(back_up, tmp_path):
     with pytest.raises(subprocess.CalledProcessError):
         back_up("2026-11-23", OVERREAD_BACKUP_COPY="false")

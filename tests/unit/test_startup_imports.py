@@ -13,7 +13,7 @@ from cli import COMMANDS, MODULE_NAMES
 from storage.schema import alembic_config, list_revisions, prepare_workspace
 from ui.garbage_collection import freeze_modules
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).resolve().parents[2]
 #: These cost over half a second of processor time, for figures, charts, migrations and Parquet files.
