@@ -14,7 +14,7 @@ NO_PROBABILITIES = "Calibration: no answers with a probability."
 
 
 def list_accuracy_rows(results: EvaluationResults) -> list[Row]:
-    """Return one row per condition: accuracy beside the floors of chance and of the text alone."""
+    """Return one row per condition: accuracy with the chance floor and the text-only floor."""
     return [
         {
             "Condition": item.condition.value,
@@ -108,7 +108,7 @@ def list_reliability_rows(item: ConditionCalibration) -> list[Row]:
 
 
 def describe_calibration(item: ConditionCalibration) -> list[str]:
-    """Return the reasons for what is not defined or approximate, as sentences."""
+    """Return sentences on values that are not defined or approximate, with the reasons."""
     notes = (("calibration", item.calibration.note), ("AUC", item.auc.note))
     return [f"{item.condition.value}, {name}: {note}." for name, note in notes if note]
 

@@ -53,7 +53,7 @@ class SampleSizePlan:
 def plan_sample_size(
     estimate: Estimate, sample: Sample, *, target_half_width: float = DEFAULT_HALF_WIDTH
 ) -> SampleSizePlan:
-    """Estimate how many further questions reduce the interval of a rate to a half-width.
+    """Estimate how many further questions narrow the interval of a rate to the target half-width.
 
     The half-width is predicted by the normal approximation with finite population correction, from the
     current rates (half a hit and half a miss are added). It is multiplied by a constant, so that the

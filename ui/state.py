@@ -71,7 +71,7 @@ def set_selection(name: str, value: object) -> None:
 def get_widget_value(key: str) -> object | None:
     """Return the present value of the widget with that key.
 
-    Callbacks of forms need this, because their arguments are from before the input.
+    Callbacks of forms need this, because Streamlit binds the arguments of a callback before the input.
     """
     return st.session_state.get(key)
 
@@ -99,7 +99,7 @@ def get_review_request() -> dict[str, object]:
 
 
 def get_review_request_number() -> int:
-    """Return the number of the review form's last request. The form recognises a new answer by it."""
+    """Return the number of the review form's last request. The form uses it to recognise a new response."""
     number: int = st.session_state.get(_REVIEW_REQUEST_NUMBER_KEY, 0)
     return number
 

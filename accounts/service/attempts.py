@@ -29,7 +29,7 @@ from storage.accounts import people, sign_ins, wrong_passwords
 #: The number of wrong passwords for a name at one address before the first wait: normally, and in an attack.
 FREE_ATTEMPTS, FREE_ATTEMPTS_UNDER_ATTACK = 5, 1
 #: A name counts as under attack after this many wrong passwords from all addresses.
-FREE_ATTEMPTS_ANYWHERE = 20
+ATTACK_THRESHOLD = 20
 #: The maximum wait. With a longer wait anyone could lock another person out by guessing.
 MAX_WAIT = timedelta(minutes=1)
 #: Counts older than this are deleted.
@@ -64,7 +64,7 @@ class Attempt:
 
 
 def begin_attempt(db: Session, *, name: str, address: str, token: str | None, now: datetime) -> Attempt:
-    """Count an attempt to sign in as wrong. Commit before the password is checked. Locks the counts' rows.
+    """Count an attempt to sign in as failed. Commit before the password is checked. Locks the counts' rows.
 
     Args:
         db: a session for writing.
@@ -81,7 +81,7 @@ def begin_attempt(db: Session, *, name: str, address: str, token: str | None, no
     if token and _has_signed_in_here(db, name=name, token=token):
         attempt = _count_attempt(db, _hash_parts("browser", name, token), FREE_ATTEMPTS, now)
     else:
-        attempt = _count_attempt_of_stranger(db, name, _network(address), now)
+        attempt = _count_attempt_from_unknown_browser(db, name, _network(address), now)
     wrong_passwords.delete_counts_before(db, moment=now - COUNT_LIFETIME)
     return attempt
 
@@ -110,7 +110,7 @@ def _count_attempt(
     return Attempt(counter_keys=(key,))
 
 
-def _count_attempt_of_stranger(db: Session, name: str, network: str, now: datetime) -> Attempt:
+def _count_attempt_from_unknown_browser(db: Session, name: str, network: str, now: datetime) -> Attempt:
     here_key, anywhere_key = _hash_parts("address", name, network), _hash_parts("anywhere", name)
     network_key, overall_key = _hash_parts("network", network), _hash_parts("overall")
     # All attempts lock the counts in this order, which prevents deadlocks.
@@ -119,7 +119,7 @@ def _count_attempt_of_stranger(db: Session, name: str, network: str, now: dateti
     spent_by_network, network_at = _lock_budget(db, network_key, ADDRESS_BUDGET, now)
     spent_overall, overall_at = _lock_budget(db, overall_key, OVERALL_BUDGET, now)
 
-    is_under_attack = anywhere >= FREE_ATTEMPTS_ANYWHERE or spent_overall >= OVERALL_BUDGET.size
+    is_under_attack = anywhere >= ATTACK_THRESHOLD or spent_overall >= OVERALL_BUDGET.size
     free_attempts = FREE_ATTEMPTS_UNDER_ATTACK if is_under_attack else FREE_ATTEMPTS
     _refuse_until(
         here_at + _compute_wait(here, free_attempts), now, "Too many wrong passwords for this name."

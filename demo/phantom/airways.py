@@ -20,7 +20,7 @@ def trachea_line(habitus: Habitus) -> Points:
 
 
 def draw_airways(habitus: Habitus) -> Tubes:
-    """Trachea and main bronchi; weights are positive path lengths of air."""
+    """Trachea and main bronchi; a weight scales the path length through air."""
     y = habitus.carina
     windpipe = trachea_line(habitus)
     end = windpipe[-1]

@@ -1,4 +1,4 @@
-"""Services for single questions with the answers of all models. On a private split each is recorded."""
+"""Services for single questions with the answers of all models. Access to a private split is recorded."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def open_case(
         now: the current time.
 
     Raises:
-        NotFound: no model has answered the split, or it does not have the question.
+        NotFound: no model was evaluated on the split, or the question is not in the split.
         InvalidValue: a file of the release was changed.
         Refused: the keys of the private split are missing.
     """

@@ -42,9 +42,9 @@ from terminology.regions import resolve_region
 
 _NAME, _VERSION = "gemex", "1"
 #: A derived sentence has a subject and a predicate (rule 3 of stage I), so it has at least so many words.
-_LEAST_WORDS = 3
+_MIN_WORDS = 3
 #: Reports with fewer sentences are not used (section 3.2).
-_LEAST_SENTENCES = 2
+_MIN_SENTENCES = 2
 
 
 # ---------------------------------------------------------------------------------------------------- stage I
@@ -66,7 +66,7 @@ def _read_regions(material: Material, reply: str, record_omission: RecordOmissio
 def find_statements(
     sentences: tuple[str, ...], reply: str, record_omission: RecordOmission = ignore_omission
 ) -> tuple[Statement, ...] | None:
-    """Return the grounded sentences of a reply of stage I; None if it is other JSON than the stage reads.
+    """Return the grounded sentences of a reply of stage I; None if it does not match the stage's schema.
 
     Args:
         sentences: the sentences of the report.
@@ -103,7 +103,7 @@ def _check_pair(pair: _Pair, sentences: tuple[str, ...], record_omission: Record
     if numbers is None:
         return None
     is_derived = text.casefold() != sentences[pair.number - 1].casefold()
-    if not text or (is_derived and len(text.split()) < _LEAST_WORDS):
+    if not text or (is_derived and len(text.split()) < _MIN_WORDS):
         record_omission("not a complete sentence", text)
         return None
     try:
@@ -115,8 +115,8 @@ def _check_pair(pair: _Pair, sentences: tuple[str, ...], record_omission: Record
 
 
 # --------------------------------------------------------------------------------------------------- stage II
-class _Written(msgspec.Struct, kw_only=True):
-    """What every question has. ``phrases`` are the numbers of its grounded sentences."""
+class _QuestionEntry(msgspec.Struct, kw_only=True):
+    """The fields of every question. ``phrases`` are the numbers of its grounded sentences."""
 
     question: str
     reason: str
@@ -128,16 +128,16 @@ class _Written(msgspec.Struct, kw_only=True):
     difficulty: Difficulty
 
 
-class _Open(_Written, kw_only=True):
+class _Open(_QuestionEntry, kw_only=True):
     answer: str
 
 
-class _Single(_Written, kw_only=True):
+class _Single(_QuestionEntry, kw_only=True):
     options: Options
     answer: str
 
 
-class _Multiple(_Written, kw_only=True):
+class _Multiple(_QuestionEntry, kw_only=True):
     options: Options
     answers: tuple[str, ...]
 
@@ -150,8 +150,8 @@ class _Questions(msgspec.Struct):
 
 
 def _fill_questions(material: Material, record_omission: RecordOmission) -> Mapping[str, str] | None:
-    if len(material.statements) < _LEAST_SENTENCES:
-        record_omission(f"fewer than {_LEAST_SENTENCES} grounded sentences")
+    if len(material.statements) < _MIN_SENTENCES:
+        record_omission(f"fewer than {_MIN_SENTENCES} grounded sentences")
         return None
     phrases = tuple(f"{item.text} [visual location: {item.region}]" for item in material.statements)
     return {"phrases": number_lines(phrases)}
@@ -177,7 +177,7 @@ def _read_questions(material: Material, reply: str, record_omission: RecordOmiss
     return replace(material, questions=tuple(collector.questions))
 
 
-def _list_written(decoded: _Questions) -> Iterator[tuple[AnswerFormat, _Written]]:
+def _list_written(decoded: _Questions) -> Iterator[tuple[AnswerFormat, _QuestionEntry]]:
     yield from ((AnswerFormat.OPEN, entry) for entry in list_written_questions(decoded.open))
     yield from ((AnswerFormat.CLOSED, entry) for entry in list_written_questions(decoded.closed))
     yield from ((AnswerFormat.SINGLE, entry) for entry in list_written_questions(decoded.single))
@@ -185,7 +185,7 @@ def _list_written(decoded: _Questions) -> Iterator[tuple[AnswerFormat, _Written]
 
 
 def _add_question(
-    entry: _Written,
+    entry: _QuestionEntry,
     format_: AnswerFormat,
     collector: QuestionCollector,
     material: Material,
@@ -215,7 +215,7 @@ def _add_question(
     )
 
 
-def _parse_answer(entry: _Written, format_: AnswerFormat) -> Answer:
+def _parse_answer(entry: _QuestionEntry, format_: AnswerFormat) -> Answer:
     if isinstance(entry, _Single):
         return parse_letters([entry.answer], count=4)
     if isinstance(entry, _Multiple):
@@ -227,7 +227,7 @@ def _parse_answer(entry: _Written, format_: AnswerFormat) -> Answer:
 
 
 def _check_regions(
-    entry: _Written, material: Material, record_omission: RecordOmission
+    entry: _QuestionEntry, material: Material, record_omission: RecordOmission
 ) -> tuple[str, ...] | None:
     """Return the regions of a question. If one is of no grounded sentence, record this and return None."""
     grounded = {statement.region for statement in material.statements}

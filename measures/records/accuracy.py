@@ -96,7 +96,7 @@ def compute_overall_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[
         half_width = None if error is None else z * error
         reason = "" if defined else "macro not defined: no task is stated"
         if defined and error is None:
-            reason = "no interval of macro: a task has one question only"
+            reason = "no interval of the macro average: a task has a single question"
         results.append(
             OverallAccuracy(
                 rater=matrix.raters[rater],

@@ -75,7 +75,7 @@ def _compare_texts(first: ComparedQuestion, second: ComparedQuestion) -> Outcome
     meanings = read_meaning(answers[0]), read_meaning(answers[1])
     if find_difference(*meanings) is None:
         return Outcome.DUPLICATE
-    is_opposite = any(_names_differ(*meanings, kind) for kind in (TermKind.LATERALITY, TermKind.SIZE)) or (
+    is_opposite = any(_terms_differ(*meanings, kind) for kind in (TermKind.LATERALITY, TermKind.SIZE)) or (
         {*answers} == {"yes", "no"}
     )
     return _contradiction(first, second) if is_opposite else Outcome.KEY
@@ -85,8 +85,8 @@ def _contradiction(first: ComparedQuestion, second: ComparedQuestion) -> Outcome
     return Outcome.CONTRADICTION if first.exam == second.exam else Outcome.KEY
 
 
-def _names_differ(first: Meaning, second: Meaning, kind: TermKind) -> bool:
-    """Whether both texts state something of this kind, and not the same."""
+def _terms_differ(first: Meaning, second: Meaning, kind: TermKind) -> bool:
+    """Whether both texts contain terms of this kind, and the terms differ."""
     names = [{term.name for term in meaning.terms if term.kind is kind} for meaning in (first, second)]
     return bool(names[0] and names[1]) and names[0] != names[1]
 

@@ -107,7 +107,7 @@ class CheckReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetProblems:
-    """A dataset with its numbers of questions, and of questions with a problem of any check."""
+    """The number of questions of a dataset, and how many of them have a problem."""
 
     name: str
     questions: int
@@ -179,7 +179,7 @@ def _count_waiting(db: Session, summary: DatasetSummary, lines: Collection[Check
     incomplete = [line for line in lines if line.state.is_on and (line.not_run or line.is_outdated)]
     if not incomplete:
         return 0
-    # A jury judges any questions. All other checks run on the questions up to an id.
+    # A jury may have judged any of the questions. The other checks run in the order of ids.
     juries = [line.state for line in incomplete if line.check in JURY_CHECKS]
     others = [line for line in incomplete if line.check not in JURY_CHECKS]
     through = min((0 if line.is_outdated else line.state.checked_through for line in others), default=None)

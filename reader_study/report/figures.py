@@ -63,7 +63,7 @@ def draw_figure(report: StudyReport, name: str) -> Figure:
     if name not in makers:
         raise NotFound(f"This report has no figure {name!r}. Available: {', '.join(makers)}.")
     figure_rows, svg = makers[name](report)
-    return Figure(name=name, subject=_bound_subject(makers[name]), rows=figure_rows, svg=svg)
+    return Figure(name=name, subject=_get_subject(makers[name]), rows=figure_rows, svg=svg)
 
 
 def draw_figures(report: StudyReport) -> tuple[Figure, ...]:
@@ -85,8 +85,8 @@ def make_figure_name(kind: str, subject: str = ALL) -> str:
     return f"{kind}-{plain}"
 
 
-def _bound_subject(make: Callable[[StudyReport], _Drawing]) -> str:
-    """Return the task or rater of a figure, the bound argument of its function; empty without one."""
+def _get_subject(make: Callable[[StudyReport], _Drawing]) -> str:
+    """Return the task or rater that is bound to the function of a figure; empty if there is none."""
     return next(iter(make.keywords.values()), "") if isinstance(make, partial) else ""
 
 
@@ -115,14 +115,16 @@ def _figure_makers(report: StudyReport) -> dict[str, Callable[[StudyReport], _Dr
 
 def _draw_accuracy(report: StudyReport, *, task: str) -> _Drawing:
     figure_rows = rows.build_accuracy_rows(report, task=task)
-    helped_note = " †: contributed to the answer key." if any("†" in row.label for row in figure_rows) else ""
-    helped_note += _note_own_references(figure_rows)
+    symbol_notes = ""
+    if any("†" in row.label for row in figure_rows):
+        symbol_notes = " †: contributed to the answer key."
+    symbol_notes += _format_leave_one_out_note(figure_rows)
     svg = draw_forest(
         figure_rows,
         title=f"Accuracy (%): {_describe_task(task)}",
         caption=(
             f"{_describe_study(report)}{_format_confidence(report)} intervals (Wilson, by exam where exams "
-            f"repeat). Overlapping intervals are not a test.{helped_note} Diamond: reader; square: model."
+            f"repeat). Overlapping intervals are not a test.{symbol_notes} Diamond: reader; square: model."
         ),
         axis=Axis(low=0.0, high=1.0, ticks=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
     )
@@ -138,7 +140,7 @@ def _draw_differences(report: StudyReport, *, task: str) -> _Drawing:
         caption=(
             f"{_describe_study(report)}Paired by case, with {_format_confidence(report)} intervals (Tango), "
             "not adjusted for multiple comparisons. Mean of the readers: the comparison that the protocol "
-            f"declares, with its own interval.{_note_own_references(figure_rows)}"
+            f"declares, with its own interval.{_format_leave_one_out_note(figure_rows)}"
         ),
         axis=Axis(
             low=-axis_limit,
@@ -150,7 +152,7 @@ def _draw_differences(report: StudyReport, *, task: str) -> _Drawing:
     return figure_rows, svg
 
 
-def _note_own_references(figure_rows: Sequence[rows.ForestRow[Any]]) -> str:
+def _format_leave_one_out_note(figure_rows: Sequence[rows.ForestRow[Any]]) -> str:
     """Return the note of readers who are compared by a reference made without them; "" without one."""
     if not any("‡" in row.label for row in figure_rows):
         return ""
@@ -237,7 +239,7 @@ def _order_raters(report: StudyReport, agreements: Sequence[StudyAgreement]) -> 
 
 
 def _explain_kappa(report: StudyReport) -> str:
-    """Return what kappa is computed from, and what a model is in it."""
+    """Describe what kappa is computed from and how models are counted."""
     basis = (
         "Computed from the correctness of the answers: both correct, or both incorrect."
         if report.facts.settings.agreement_basis == AgreementBasis.CORRECTNESS

@@ -40,7 +40,7 @@ def find_key_field(page, label):
     return next(field for field in page.text_input if field.label == f"Key for: {label}")
 
 
-def test_a_key_is_changed_and_shown_as_it_is_written(page, ruth):
+def test_a_changed_key_is_saved_and_shown_in_standard_notation(page, ruth):
     page = open_group(page, "Decisions")
     page = find_key_field(page, "accept and continue").input("shift j").run()
     assert load(ruth).keys == {"accept": "Shift+J"}

@@ -118,7 +118,7 @@ def test_a_model_gets_the_fields_of_a_schema_in_the_order_of_the_prompt(server, 
 
 @pytest.mark.usefixtures("endpoint")
 @pytest.mark.slow
-def test_short_replies_are_a_prompt_version_of_their_own(workspace_engine, server, source, tmp_path):
+def test_the_option_short_replies_uses_a_separate_prompt_version(workspace_engine, server, source, tmp_path):
     out = tmp_path / "questions.jsonl"
     assert generate("gemex", source, out, "--short-replies", "--dataset", "made", "--without-images") == 0
     assert Counter(line["format"] for line in read_lines(out)) == {
@@ -175,7 +175,7 @@ def test_a_source_that_has_changed_is_refused_before_a_call(workspace_engine, se
 
 
 @pytest.mark.full
-def test_the_pilot_takes_20_exams_and_its_replies_are_not_paid_twice(
+def test_the_pilot_takes_20_exams_and_its_replies_are_not_paid_for_twice(
     endpoint, workspace_engine, server, tmp_path, capsys
 ):
     reports = [
@@ -300,7 +300,7 @@ def test_an_existing_dataset_decides_where_reports_may_go(workspace_engine, serv
 
 @pytest.mark.full
 @pytest.mark.usefixtures("endpoint")
-def test_an_own_prompt_version_is_used_and_a_prompt_of_no_stage_is_refused(
+def test_a_custom_prompt_version_is_used_and_an_unrelated_prompt_is_refused(
     workspace_engine, source, tmp_path, capsys
 ):
     out = tmp_path / "questions.jsonl"
@@ -320,7 +320,7 @@ def test_an_own_prompt_version_is_used_and_a_prompt_of_no_stage_is_refused(
 
 @pytest.mark.full
 @pytest.mark.usefixtures("endpoint")
-def test_the_budget_is_that_of_all_stages(server, source, tmp_path, capsys):
+def test_all_stages_share_one_budget(server, source, tmp_path, capsys):
     out = tmp_path / "questions.jsonl"
     assert generate("gemex", source, out, "--max-calls", "3") == 1
     assert len(server.bodies) == 3  # two of stage I, one of stage II

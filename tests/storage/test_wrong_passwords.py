@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select
 
 from accounts import service as accounts
-from accounts.service.attempts import COUNT_LIFETIME, FREE_ATTEMPTS, FREE_ATTEMPTS_ANYWHERE
+from accounts.service.attempts import ATTACK_THRESHOLD, COUNT_LIFETIME, FREE_ATTEMPTS
 from storage.rows.sign_in_security import WrongPasswordRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.sign_ins import NOON, add_person, start_sign_in
@@ -90,7 +90,7 @@ def test_right_password_clears_the_count(engine):
 
 
 def test_after_guesses_from_many_addresses_a_new_address_has_one_free_attempt(sqlite_engine):
-    for number in range(FREE_ATTEMPTS_ANYWHERE):
+    for number in range(ATTACK_THRESHOLD):
         begin_attempt(sqlite_engine, address=f"192.0.2.{number}")
     begin_attempt(sqlite_engine, address="198.51.100.1")
     with pytest.raises(accounts.TooManyAttempts):
@@ -101,7 +101,7 @@ def test_known_browser_does_not_wait_for_guesses_from_elsewhere(engine):
     start_sign_in(engine, add_person(engine), token="of-her-browser")
     with unit_of_work(engine) as db:
         accounts.sign_out(db, token="of-her-browser", now=NOON)
-    for number in range(FREE_ATTEMPTS_ANYWHERE):
+    for number in range(ATTACK_THRESHOLD):
         begin_attempt(engine, address=f"192.0.2.{number}")
     assert may_try(engine, address="198.51.100.1")
     assert not may_try(engine, address="198.51.100.1")

@@ -78,7 +78,7 @@ def test_two_raters_or_few_shared_questions_do_not_identify_the_model():
     )
 
 
-def test_a_rater_with_few_shared_questions_and_a_rare_category_have_no_figures():
+def test_a_rater_with_few_shared_questions_and_a_rare_category_have_no_estimates():
     random = np.random.default_rng(4)
     _, votes = simulate(random, 100, [0.98, 0.02], [[[0.95, 0.05], [0.1, 0.9]]] * 4)
     votes[10:, 3] = -1

@@ -81,7 +81,7 @@ def test_helpers_are_left_out_and_two_readers_are_needed():
         estimate({"ref": "AB", "r1": "AB", "m1": "AA"})
 
 
-def test_several_models_need_a_choice():
+def test_one_of_several_models_must_be_chosen():
     answers = simulate_study(readers=3, cases=60) | {"m2": "A" * 60}
     with pytest.raises(Refused, match="Choose one of its models: m1, m2"):
         estimate(answers)

@@ -89,7 +89,7 @@ def test_the_closed_lists_of_the_prompts_are_those_of_the_code():
 
 
 # -------------------------------------------------------------------------------------------- GEMeX, stage I
-def test_the_example_of_the_paper_becomes_two_sentences_with_one_region_each():
+def test_a_sentence_with_two_regions_is_split_as_in_the_paper():
     reply = {
         "pairs": [
             make_pair(1, "The cardiac silhouette is normal.", "Cardiac region"),
@@ -217,7 +217,7 @@ def test_missing_and_additional_questions_are_counted():
     }
 
 
-def test_questions_by_number_are_read_and_null_ones_are_missing():
+def test_numbered_questions_are_read_and_null_counts_as_missing():
     reply = {
         name: {str(number): entry for number, entry in enumerate(entries, start=1)}
         for name, entries in write_reply().items()
@@ -281,7 +281,7 @@ def test_short_replies_limit_every_text_and_list(stage):
         (RECIPES["rexvqa"].stages[1], "Write up to two questions", {1, 2}),
     ],
 )
-def test_short_replies_request_and_allow_fewer_questions(stage, stated, numbers):
+def test_prompts_for_short_replies_request_and_allow_fewer_questions(stage, stated, numbers):
     short = parse_prompt(shorten_replies(stage.read_shipped_prompt()))
     assert stated in short.system
     for part in short.schema["properties"].values():
@@ -322,7 +322,7 @@ def test_bullets_keep_the_hierarchy_and_the_sentences_that_they_are_from():
     assert values == {"bullets": "1. (abnormal) Pleura: effusion; left; small"}
 
 
-def test_a_sentence_is_covered_by_half_of_its_content_words_only_in_bullets_that_name_it():
+def test_a_sentence_is_covered_if_bullets_that_cite_it_contain_half_of_its_content_words():
     sentences = ("There is no pleural effusion or pneumothorax.", "The heart is mildly enlarged.")
     # Content words of the first: no, pleural, effusion, pneumothorax; two of four are half.
     half = Statement(text="Pleura: no effusion", sentences=(1,))

@@ -134,7 +134,7 @@ def _choose_pilot(person: Person, form_key: str) -> tuple[str, PowerAssumptions]
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
-def _load_pilot(_person: Person, study: str, model: str | None, digest: str) -> Pilot:  # noqa: ARG001 - other answers have another digest
+def _load_pilot(_person: Person, study: str, model: str | None, digest: str) -> Pilot:  # noqa: ARG001 - part of the cache key: it changes when answers change
     with read_only_session() as db:
         return estimate_study_pilot(db, by=_person, study=study, model=model)
 
@@ -142,7 +142,7 @@ def _load_pilot(_person: Person, study: str, model: str | None, digest: str) -> 
 def _choose_assumptions(
     form_key: str, initial: PowerAssumptions
 ) -> tuple[PowerAssumptions, list[int], list[int]] | None:
-    """Draw the inputs. Their keys contain the pilot, so that another pilot sets them again."""
+    """Draw the inputs. Their keys contain the pilot, so that they are reset when another pilot is chosen."""
     reader = _percent_input("Reader accuracy (%)", initial.reader_accuracy * 100, f"{form_key}-reader")
     model = _percent_input("Model accuracy (%)", initial.model_accuracy * 100, f"{form_key}-model")
     spread = _percent_input(

@@ -33,7 +33,7 @@ export class Frame {
   private readonly cleanups: (() => void)[];
   private isHidden = false;
 
-  /** `onChange()` runs after the parts have other positions or sizes. */
+  /** `onChange()` is called when the position or size of a part has changed. */
   constructor(
     private readonly root: HTMLElement,
     private readonly onChange: () => void,
@@ -74,7 +74,7 @@ export class Frame {
 
   private handleFullScreenChange(): void {
     const isFullScreen = this.isFullScreen;
-    if (isFullScreen === this.question.contains(this.head)) return; // another element's full screen
+    if (isFullScreen === this.question.contains(this.head)) return; // the layout already matches: another element entered or left full screen
     this.setHidden(false);
     this.arrange();
     this.root.focus({ preventScroll: true });
