@@ -283,7 +283,8 @@ otherwise the posterior of `measures/group_posterior.py`.""",
         """Four ordered answers, evenly (.25 each) or unevenly (.70, .20, .08, .02). Kappa with linear and
 quadratic weights is that of two raters. Alpha with linear weights is Krippendorff's ordinal alpha.
 Shown: by the same rule as above. A row with a value below .93 by more than two standard errors is replaced
-by an independent simulation of five times as many data sets, whatever its result.""",
+by an independent simulation of five times as many data sets, whatever its result.
+Below 30 questions, `measure` notes "fewer than 30 questions" and the pages show the value in grey.""",
         (
             "raters",
             "n",

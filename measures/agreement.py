@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
-#: With fewer questions, the note of a kappa states it.
+#: With fewer questions, the note of a coefficient of agreement states it.
 SMALL_SAMPLE = 30
 
 

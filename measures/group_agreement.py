@@ -35,6 +35,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from measures.agreement import SMALL_SAMPLE
 from measures.clusters import renumber_clusters
 from measures.estimate import Estimate
 from measures.group_posterior import GroupDraws, RatedQuestions, draw_group_posterior
@@ -112,7 +113,10 @@ def agreement_coefficient(
         return Estimate(n=sum(part.n for part in parts), note=note)
     n, included = sum(part.n for part in defined), sum(len(part.rows) for part in defined)
     value = sum(part.n * (part.value or 0.0) for part in defined) / n
-    note = "one stratum has a single category and is left out" if len(defined) < len(parts) else ""
+    notes = ["one stratum has a single category and is left out"] if len(defined) < len(parts) else []
+    if n < SMALL_SAMPLE:
+        notes.append(f"fewer than {SMALL_SAMPLE} questions")
+    note = "; ".join(notes)
     if included < 2:
         return Estimate(n=n, value=value, note="no interval: one question only")
     rows = np.concatenate([part.rows for part in defined])

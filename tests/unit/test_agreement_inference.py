@@ -270,3 +270,9 @@ def test_models_share_resamples_and_get_the_contrasts_they_have_alone():
         other = {"d": "e", "e": "d"}[model]
         alone = compute_measures(ratings[ratings["rater"] != other]).kappa_contrasts
         assert alone == tuple(row for row in together if row.model == model)
+
+
+def test_a_small_sample_is_named_in_the_note_of_a_group():
+    ratings = np.tile([[0, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, 0]], (8, 1))
+    notes = [agreement_coefficient(ratings[:n], Coefficient.ALPHA, weights=np.eye(2)).note for n in (29, 30)]
+    assert notes == ["fewer than 30 questions", ""]
