@@ -19,7 +19,7 @@ help:
 	@echo "make install      .venv/ with what app and commands need"
 	@echo "make install-locked  the same from requirements.lock: each package is compared with its hash"
 	@echo "make sbom         sbom.json, sbom-frontend.json: what runs on the server and in the browser, as CycloneDX"
-	@echo "make test         the tests: both databases, the forms, the browser; about 12 minutes on two cores"
+	@echo "make test         the tests: both databases, the forms, the browser; 12 to 13 minutes on two cores"
 	@echo "make test-fast    those of the logic and of the forms on SQLite; under 4 minutes"
 	@echo "make test-full    those that make test leaves out: the viewer, reading, races, kills, backups, the demo"
 	@echo "make check        ruff, mypy, import contracts, own lints, types and bundles of the frontend"
