@@ -72,15 +72,13 @@ def end_own_sign_in(db: Session, *, person: Person, token_prefix: str, now: date
     raise NotFound("This sign-in has already ended.")
 
 
-def sign_out_everywhere(
-    db: Session, *, person: Person, except_token_sha256: str | None, now: datetime
-) -> int:
-    """End all of the person's own sign-ins except that of the token ``except_token_sha256``.
+def sign_out_everywhere(db: Session, *, person: Person, except_token: str | None, now: datetime) -> int:
+    """End all of the person's own sign-ins except that of the token ``except_token``.
 
     Returns:
         The number of sign-ins ended.
     """
-    excepted_hash = token_sha256(except_token_sha256) if except_token_sha256 else None
+    excepted_hash = token_sha256(except_token) if except_token else None
     ended_count = sign_ins.revoke_sign_ins_of(
         db, person_id=person.id, now=now, except_token_sha256=excepted_hash
     )

@@ -74,6 +74,6 @@ def _end_sign_in(mark: str) -> str:
 def _end_other_sign_ins() -> str:
     with unit_of_work() as db:
         ended_count = accounts.sign_out_everywhere(
-            db, person=current_person(), except_token_sha256=read_sign_in_token(), now=clock()
+            db, person=current_person(), except_token=read_sign_in_token(), now=clock()
         )
     return f"Signed out elsewhere ({count_text(ended_count, 'sign-in')} ended)."
