@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 PORT ?= 8501
-JOBS ?= 3
+JOBS ?= 4
 BROWSERS ?= 2
 
 VENV := .venv
@@ -19,7 +19,7 @@ help:
 	@echo "make install      .venv/ with what app and commands need"
 	@echo "make install-locked  the same from requirements.lock: each package is compared with its hash"
 	@echo "make sbom         sbom.json, sbom-frontend.json: what runs on the server and in the browser, as CycloneDX"
-	@echo "make test         the tests: both databases, the forms, the browser; 12 to 13 minutes on two cores"
+	@echo "make test         the tests: both databases, the forms, the browser; 12 minutes on two cores"
 	@echo "make test-fast    those of the logic and of the forms on SQLite; under 4 minutes"
 	@echo "make test-full    those that make test leaves out: the viewer, reading, races, kills, backups, the demo"
 	@echo "make check        ruff, mypy, import contracts, own lints, types and bundles of the frontend"
@@ -69,7 +69,7 @@ demo: $(VENV)/app.stamp
 # --------------------------------------------------------------------------------------- tests and checks
 # Three tiers. `test-fast` is what you run while you work; `test` runs that too, and what is marked slow, PostgreSQL,
 # and the main ways through the app in the browser; `test-full` runs what is marked full and nothing else. The
-# browser tests come last: they measure races, and a busy machine blurs them. On two cores, three processes for the
+# browser tests come last: they measure races, and a busy machine blurs them. On two cores, four processes for the
 # others and two for the browser leave no core idle. The slowest files have few tests; with --no-loadscope-reorder they
 # do not come last.
 # What needs nginx runs where it is installed; where it is not, the rest runs and make reports it.

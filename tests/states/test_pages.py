@@ -108,6 +108,7 @@ def iterate_elements(block) -> Iterator:
         yield from iterate_elements(child)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("state", to_parameters(TESTED_STATES))
 def test_every_page_opens_with_content_in_every_state(
     state: State, workspace_in: Callable[[State], object], sign_in: Callable[[str], object]

@@ -33,8 +33,6 @@ from tests.storage.judgements import make_acceptance, make_rejection, save_verdi
 from tests.storage.release_helpers import create_release
 from tests.storage.worlds import NOW, World, make_world
 
-pytestmark = pytest.mark.database
-
 BY = command_line_person()
 IN_DEMO = Search(dataset="demo")
 

@@ -25,8 +25,6 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from tests.golden.question_files import write_image
 from tests.storage.import_worlds import NOW, Importer, make_record, to_json_lines
 
-pytestmark = pytest.mark.database
-
 
 @pytest.fixture
 def importer(engine, tmp_path):
