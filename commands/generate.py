@@ -68,7 +68,7 @@ def add_to(subparsers: Subparsers) -> None:
             type=int,
             default=number,
             metavar="N",
-            help=f"{format_.label} questions per exam, at most (default {number})",
+            help=f"{format_.value} questions per exam, at most (default {number})",
         )
     _add_pilot(template)
     template.set_defaults(run=run_template)

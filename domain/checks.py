@@ -41,7 +41,7 @@ class CheckGroup(Choice):
     """The kinds of checks. The others are meaningful only for questions that pass the structural checks."""
 
     STRUCTURE = ("structure", "Structure")
-    WORDING = ("wording", "Rule-based")
+    WORDING = ("wording", "Wording")
     MODELS = ("models", "Language models")
     DATASET = ("dataset", "Whole dataset")
     COMPLIANCE = ("compliance", "Compliance")

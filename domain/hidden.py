@@ -9,6 +9,7 @@ from enum import StrEnum
 from domain.batches import AssignmentState, FormScope
 from domain.errors import InvalidValue
 from domain.verdicts import ErrorKind
+from domain.vocabulary import Choice
 
 
 class HiddenKind(StrEnum):
@@ -18,14 +19,14 @@ class HiddenKind(StrEnum):
     PLANTED = "planted"
 
 
-class PlantedFault(StrEnum):
+class PlantedFault(Choice):
     """The fault that was added to a correct question."""
 
     KEY_SWAPPED = "key swapped"
-    SECOND_CORRECT_OPTION = "second right option"
-    PRIOR_COMPARISON = "comparison with a prior"
+    SECOND_CORRECT_OPTION = "second right option", "second correct option"
+    PRIOR_COMPARISON = "comparison with a prior", "comparison with a prior exam"
     WRONG_SIDE = "wrong side"
-    ABSENT_FINDING = "finding not there"
+    ABSENT_FINDING = "finding not there", "absent finding"
 
 
 #: A fault counts as found if the reviewer reported one of these kinds of error.

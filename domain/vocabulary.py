@@ -50,10 +50,10 @@ def check_confidence(confidence: int) -> None:
 class AnswerFormat(Choice):
     """The four formats of GEMeX: yes or no; one option; several options; free text."""
 
-    CLOSED = "closed"
-    SINGLE = "single"
-    MULTIPLE = "multiple"
-    OPEN = "open"
+    CLOSED = "closed", "yes/no"
+    SINGLE = "single", "single choice"
+    MULTIPLE = "multiple", "multiple choice"
+    OPEN = "open", "free text"
 
     @property
     def has_options(self) -> bool:

@@ -38,7 +38,7 @@ def check_per_exam(per_exam: Mapping[AnswerFormat, int]) -> None:
 
 
 def describe_per_exam(per_exam: Mapping[AnswerFormat, int]) -> str:
-    """Describe the numbers, such as "3 open + 2 closed + 3 single + 3 multiple"."""
+    """Describe the numbers, such as "3 free text + 2 yes/no + 3 single choice + 3 multiple choice"."""
     return " + ".join(f"{count} {format_.label}" for format_, count in per_exam.items() if count)
 
 

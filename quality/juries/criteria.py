@@ -113,7 +113,7 @@ _VARIABLES = ("question", "answer", "explanation", "report")
 
 def _describe_question(question: Question) -> str:
     options = [f"{option_letter(index)}. {text}" for index, text in enumerate(question.options)]
-    return "\n".join([f"Question ({question.format.label}): {question.stem}", *options])
+    return "\n".join([f"Question ({question.format.value}): {question.stem}", *options])
 
 
 class _ReplyItem(msgspec.Struct):

@@ -458,7 +458,7 @@ def _draw_confusion(report: StudyReport, *, rater: str) -> _Drawing:
         _build_confusion_cells(figure_rows),
         title=f"Answer key (rows) and answer (columns): {rater}",
         caption=(
-            f"{_describe_study(report)}Single-choice and closed questions. Letters in the original order of "
+            f"{_describe_study(report)}Single-choice and yes/no questions. Letters in the original order of "
             "the options; shares of the row."
         ),
     )

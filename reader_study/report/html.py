@@ -157,7 +157,7 @@ _TABLES = {
     ),
     "confusion": (
         "Answer key and answer",
-        "Single-choice and closed questions; letters in the original order of the options.",
+        "Single-choice and yes/no questions; letters in the original order of the options.",
     ),
     "positions": (
         "Option position",

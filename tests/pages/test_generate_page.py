@@ -77,13 +77,13 @@ def test_a_pilot_shows_counts_and_a_question_with_its_report_and_origin(page, fo
 
 
 def test_the_number_of_questions_per_exam_can_be_chosen(page, folder):
-    for label, count in (("Open", 0), ("Closed", 6), ("Single", 0), ("Multiple", 0)):
+    for label, count in (("Free text", 0), ("Yes/no", 6), ("Single choice", 0), ("Multiple choice", 0)):
         next(item for item in page.number_input if item.label == f"{label} per exam").set_value(count)
     generate(page, folder / "openi", "Generate a pilot of 20")
     (job,) = list_generations()
     outcome = generation_job.decode_outcome(job)
-    assert outcome.formats.keys() == {"closed"}
-    assert "Exams with 6 closed:" in get_text(page)
+    assert outcome.formats.keys() == {"yes/no"}
+    assert "Exams with 6 yes/no:" in get_text(page)
 
 
 @pytest.mark.slow

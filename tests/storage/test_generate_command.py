@@ -41,7 +41,7 @@ def test_the_number_of_questions_per_exam_can_be_chosen(workspace_engine, source
     assert generate(source, out, "--open", "0", "--closed", "6", "--single", "0", "--multiple", "0") == 0
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert {line["format"] for line in lines} == {"closed"}
-    assert "Exams with 6 closed:" in capsys.readouterr().out
+    assert "Exams with 6 yes/no:" in capsys.readouterr().out
     assert generate(source, tmp_path / "none.jsonl", "--closed", "99") == 1
     assert "closed: must be a number from 0 to 30" in capsys.readouterr().err
 

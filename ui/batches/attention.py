@@ -77,7 +77,7 @@ def _show_faults(batch_attention: BatchAttention) -> None:
     rows = [
         {
             "Reviewer": _format_reviewer_name(reviewer),
-            "Fault": str(fault.fault),
+            "Fault": "" if fault.fault is None else fault.fault.label,
             "Found": _format_share(fault.found),
             "Not accepted": _format_share(fault.not_accepted),
         }

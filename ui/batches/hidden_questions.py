@@ -86,7 +86,7 @@ def _show_plan_form(
             for fault in (saved_plan.faults if saved_plan else findable_faults)
             if fault in findable_faults
         ],
-        format_func=str,
+        format_func=lambda fault: fault.label,
         key=f"{form_key}-faults-{batch.id}",
         help=f"Faults that can be found in a batch that requests: {batch.settings.parts}.",
     )

@@ -36,5 +36,5 @@ def show_answers(view: ReportView) -> None:
         rater = st.selectbox("Rater", raters, key=f"{view.key}-confusion-{len(raters)}") or raters[0]
         view.draw_figure(make_figure_name("confusion", rater))
     if not tables.positions and not raters:
-        st.info("No single-choice or closed question was answered.")
+        st.info("No single-choice or yes/no question was answered.")
     view.show_table_links("positions", "confusion", "failed")

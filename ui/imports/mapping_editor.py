@@ -192,7 +192,7 @@ def _show_tried_record(tried: TriedRecord) -> None:
             if tried.question is None:
                 st.error(escape_markdown(f"This record is not a valid question: {tried.reason}"))
                 return
-            st.caption(escape_markdown(f"{tried.question.id} · {tried.question.format}"))
+            st.caption(escape_markdown(f"{tried.question.id} · {tried.question.format.label}"))
             show_stem_options_key(tried.question)
             if tried.question.explanation:
                 st.caption(escape_markdown(tried.question.explanation))

@@ -126,7 +126,7 @@ def _show_question(question: Question, exam: Exam) -> None:
     with st.container(border=True):
         st.caption(
             escape_markdown(
-                f"{question.id} · {question.format} · exam {exam.id} · images: {len(exam.radiographs)}"
+                f"{question.id} · {question.format.label} · exam {exam.id} · images: {len(exam.radiographs)}"
             )
         )
         show_stem_options_key(question)

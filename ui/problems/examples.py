@@ -82,7 +82,7 @@ def _build_example_row(example: ProblemExample) -> dict[str, object]:
 
 def _show_question(question: Question, example: ProblemExample, results: list[CheckResult]) -> None:
     with st.container(border=True):
-        st.caption(escape_markdown(f"{question.id} · {question.format} · exam {question.exam_id}"))
+        st.caption(escape_markdown(f"{question.id} · {question.format.label} · exam {question.exam_id}"))
         st.warning(escape_markdown(f"{example.problem.field} {example.problem.reason}"))
         show_stem_options_key(question)
         st.caption(escape_markdown(question.explanation or "no explanation"))

@@ -49,5 +49,4 @@ def _build_row(line: CheckLine) -> dict[str, object]:
         "Severity": declaration.severity.label,
         # Last, because a narrow window shows the last columns only after scrolling.
         "Kind": declaration.group.label,
-        "Version": declaration.version,
     }

@@ -35,7 +35,7 @@ def show_settings(check_report: CheckReport, dataset: DatasetSummary) -> None:
                     check.label,
                     value=check in on_now,
                     key=f"on-{dataset.id}-{check}-{version}",
-                    help=declaration.description,
+                    help=f"{declaration.description} Version {declaration.version}.",
                 )
             }
         minimum = st.number_input(

@@ -20,7 +20,7 @@ from browsing.service import (
 )
 from domain.checks import Check
 from domain.people import Person
-from domain.vocabulary import AnswerFormat, Difficulty, Task
+from domain.vocabulary import AnswerFormat, Choice, Difficulty, Task
 from ui.context import read_only_session
 from ui.dataset_choice import choose_dataset
 
@@ -97,7 +97,7 @@ def _choose_one(container: DeltaGenerator, label: str, values: Sequence[T], data
         values,
         index=None,
         placeholder="any",
-        format_func=str,
+        format_func=lambda value: value.label if isinstance(value, Choice) else str(value),
         key=f"browse-{label}-{dataset}",
     )
 

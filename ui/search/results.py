@@ -64,7 +64,7 @@ def _show_question(question: SearchResult) -> None:
             address = f"/radiographs/{question.exam_row_id}/{quote(question.radiograph, safe='')}?longest=300"
             image_column.markdown(f"![]({address})")
         properties = [
-            question.format and f"format: {question.format}",
+            f"format: {question.format.label}",
             question.difficulty and f"difficulty: {question.difficulty}",
             question.task and f"task: {question.task}",
             question.category and f"category: {question.category}",

@@ -118,8 +118,7 @@ def _choose_formats(form_key: str) -> tuple[AnswerFormat, ...]:
         default=list(AnswerFormat),
         key=f"{form_key}-formats",
         format_func=lambda format_: format_.label.capitalize(),
-        help="Closed: yes or no. Single: one option. Multiple: several options. Open: readers type an "
-        "answer, which an expert marks.",
+        help="Free text: readers type an answer, which an expert marks.",
     )
     formats = tuple(format_ for format_ in AnswerFormat if format_ in chosen)
     if not formats:
