@@ -58,7 +58,7 @@ def test_an_admin_adds_and_tests_an_endpoint(sign_in_as, run_page, server, monke
     page = run_page(ENDPOINTS)
     assert "No endpoint yet" in read_text(page)
     for label, value in (
-        ("Name", "local"), ("Model", MODEL), ("URL", server.url), ("Name of the key", "planted")
+        ("Name", "local"), ("Model", MODEL), ("URL", server.url), ("API key name", "planted")
     ):  # fmt: skip
         find_by_label(page.text_input, label).set_value(value)
     page = press(page, "Save endpoint")

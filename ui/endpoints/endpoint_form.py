@@ -59,15 +59,14 @@ def show_endpoint_form() -> None:
         right.text_input("Model", key=f"{form_key}-model", help="As the server knows it.")
         left.text_input("URL", key=f"{form_key}-url", placeholder="http://localhost:8000/v1")
         right.text_input(
-            "Name of the key",
+            "API key name",
             key=f"{form_key}-key",
             help="Empty if the server needs no key. The key itself is never entered here: it is in the "
-            "server's "
-            "environment variable OVERREAD_MODEL_KEY_<NAME>.",
+            "server's environment variable OVERREAD_MODEL_KEY_<NAME>.",
         )
         left, _ = st.columns(2)
         left.text_input(
-            "Family of the model",
+            "Model family",
             key=f"{form_key}-family",
             placeholder="qwen",
             help="Models of one family count once in a jury. Empty: taken from the name of the model.",
@@ -79,16 +78,16 @@ def show_endpoint_form() -> None:
             format_func=lambda use: DATA_USE_LABELS[use],
             help="Datasets permit kinds of endpoints. Nothing of a dataset is sent to others.",
         )
-        left, middle, right = st.columns(3)
+        left, middle, right = st.columns(3, vertical_alignment="bottom")
         left.text_input(
             _INPUT_PRICE, key=f"{form_key}-input", help="Empty: looked up by the name of the model."
         )
         middle.text_input(
             _OUTPUT_PRICE, key=f"{form_key}-output", help="Empty: looked up by the name of the model."
         )
-        right.number_input("Calls at a time", 1, 1000, 32, key=f"{form_key}-parallel")
+        right.number_input("Concurrent requests", 1, 1000, 32, key=f"{form_key}-parallel")
         left, right = st.columns(2, vertical_alignment="bottom")
-        left.number_input("Timeout in seconds", 1, 86_400, 300, key=f"{form_key}-timeout")
+        left.number_input("Timeout (seconds)", 1, 86_400, 300, key=f"{form_key}-timeout")
         right.checkbox("Accepts radiographs", key=f"{form_key}-images")
         st.form_submit_button(
             "Save endpoint",

@@ -73,7 +73,7 @@ def show_generation_form(person: Person) -> None:
     if recipe != TEMPLATE and not _show_model_options(keys, recipe, person):
         return
     if recipe == TEMPLATE:
-        seed_column, *number_columns = st.columns([1.4, 1, 1, 1, 1])
+        seed_column, *number_columns = st.columns([1.4, 1, 1, 1, 1], vertical_alignment="bottom")
         seed_column.number_input(
             "Seed", min_value=0, value=1, key=keys["seed"], help="determines distractors, selection and order"
         )

@@ -16,6 +16,7 @@ from ui import state
 from ui.context import clock, read_only_session, unit_of_work
 from ui.marking.mark_buttons import show_mark_buttons, show_neighbour_buttons
 from ui.studies.extraction_rates import build_extraction_row
+from ui.studies.predictions import RULE_DESCRIPTIONS
 from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, show_notice
 
@@ -36,7 +37,12 @@ def show_extraction_check(person: Person, summary: StudySummary) -> None:
         st.info("No model of this study has replies in free text. Import predictions with the field raw.")
         return
     left, right = st.columns(2)
-    rule = left.selectbox("Rule", rules, key=f"extraction-rule-{study.id}-{len(rules)}")
+    rule = left.selectbox(
+        "Rule",
+        rules,
+        key=f"extraction-rule-{study.id}-{len(rules)}",
+        format_func=lambda name: f"{name}: {RULE_DESCRIPTIONS.get(name, '')}",
+    )
     size = right.number_input(
         "Sample size (replies)", 1, 10_000, EXTRACTION_SAMPLE_SIZE, key=f"extraction-size-{study.id}"
     )

@@ -20,7 +20,8 @@ from ui.refusals import MAX_REFUSALS_SHOWN, describe_refused_lines, show_refusal
 from ui.studies.file_import import FileForm, discard_when_done, show_file_form
 from ui.tables import show_table
 
-_RULE_DESCRIPTIONS = {
+#: What each rule of the answer extraction reads, as shown to the coordinator.
+RULE_DESCRIPTIONS = {
     "given": "the file states the answer",
     "tag": "<answer>B</answer>",
     "json": '{"answer": "B"}',
@@ -29,8 +30,8 @@ _RULE_DESCRIPTIONS = {
     "statement": "“Option B is correct”, “B is the correct answer”, “not A but B”",
     "letter": "a single letter, “yes” or “no”",
     "option text": "the reply is the text of one option",
-    "leading yes/no": "the reply to a closed question begins with “Yes,” or “No,” and does not contradict it",
-    "whole reply": "an open question",
+    "leading yes/no": "the reply to a yes/no question begins with “Yes,” or “No,” and does not contradict it",
+    "whole reply": "the reply to a free-text question",
     FAILED: "no answer recognised; counts as wrong",
 }
 
@@ -76,7 +77,7 @@ def show_predictions(person: Person, study: str, study_id: int) -> None:
             "no) or `raw` (the reply as free text). The rules below are tried in this order. A reply without "
             "a recognised answer is **failed**: it counts as wrong and is also reported separately."
         )
-        show_table([{"Rule": name, "Applies to": pattern} for name, pattern in _RULE_DESCRIPTIONS.items()])
+        show_table([{"Rule": name, "Applies to": pattern} for name, pattern in RULE_DESCRIPTIONS.items()])
 
 
 def _show_model_fields(form_key: str) -> None:
@@ -133,7 +134,7 @@ def _show_outcome(job: Job) -> None:
                 "Rule": name,
                 "Predictions": count,
                 "Share": f"{count / imported.predictions:.1%}",
-                "": _RULE_DESCRIPTIONS.get(name, ""),
+                "": RULE_DESCRIPTIONS.get(name, ""),
             }
             for name, count in imported.rules.items()
         ]
