@@ -97,9 +97,9 @@ def _print_recall(pairs: Iterable[Pair], planted: Iterable[Planted]) -> None:
     totals = Counter(kinds.values())
     for kind in KINDS:
         expected = Outcome.CONTRADICTION if kind == "contradiction" else Outcome.DUPLICATE
-        found = sum(outcomes.get(pair) is expected for pair, name in kinds.items() if name == kind)
+        detected = sum(outcomes.get(pair) is expected for pair, name in kinds.items() if name == kind)
         label = "merged" if kind in TWINS else "found"
-        print(f"  {kind}: {found:,} of {totals[kind]:,} {label} ({found / max(1, totals[kind]):.2%})")
+        print(f"  {kind}: {detected:,} of {totals[kind]:,} {label} ({detected / max(1, totals[kind]):.2%})")
     wrong = sum(
         outcome is Outcome.DUPLICATE and kinds.get(pair) not in DUPLICATES
         for pair, outcome in outcomes.items()

@@ -65,30 +65,30 @@ _FORMS: Mapping[tuple[str, str], Callable[[random.Random], str]] = {
 
 
 def measure_recall(*, per_form: int, seed: int) -> dict[tuple[str, str], tuple[int, int]]:
-    """Return (found, planted) by kind and form. A passage counts if a hit overlaps the identifier."""
+    """Return (detected, planted) by kind and form. A passage counts if a hit overlaps the identifier."""
     rng = random.Random(seed)
     recall = {}
     for kind_and_form, make in _FORMS.items():
-        found = 0
+        detected = 0
         for _ in range(per_form):
             identifier, sentence = make(rng), rng.choice(_SENTENCES)
             text, start = sentence.format(identifier), sentence.index("{}")
-            found += any(
+            detected += any(
                 hit.start < start + len(identifier) and hit.end > start
                 for hit in find_hits_by_pattern(text, field="stem")
             )
-        recall[kind_and_form] = (found, per_form)
+        recall[kind_and_form] = (detected, per_form)
     return recall
 
 
 def main() -> None:
     """Print the recall of each form and of all."""
     recall = measure_recall(per_form=200, seed=2026)
-    for (kind, form), (found, planted) in recall.items():
-        share = wilson(found, planted)
-        print(f"{kind:<24}{form:<22}{found:>4} of {planted}  {share.low:.2f} to {share.high:.2f}")
-    found, planted = (sum(counts) for counts in zip(*recall.values(), strict=True))
-    print(f"{'all':<46}{found:>4} of {planted}  {found / planted:.3f}")
+    for (kind, form), (detected, planted) in recall.items():
+        share = wilson(detected, planted)
+        print(f"{kind:<24}{form:<22}{detected:>4} of {planted}  {share.low:.2f} to {share.high:.2f}")
+    detected, planted = (sum(counts) for counts in zip(*recall.values(), strict=True))
+    print(f"{'all':<46}{detected:>4} of {planted}  {detected / planted:.3f}")
 
 
 if __name__ == "__main__":

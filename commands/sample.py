@@ -167,9 +167,9 @@ def _show_comparison(args: argparse.Namespace, plan: SamplingPlan) -> int:
     print(f"{'strategy':<26}  {'n':>6}  {'errors found':>18}  {'± points':>8}  {'± with predictions':>18}")
     for point in points:
         errors = point.errors
-        found = f"{errors.mean:.1f} ({errors.low:.0f} to {errors.high:.0f})"
+        error_count = f"{errors.mean:.1f} ({errors.low:.0f} to {errors.high:.0f})"
         print(
-            f"{point.name:<26}  {point.n:>6,}  {found:>18}  {100 * point.half_width.mean:>8.2f}  "
+            f"{point.name:<26}  {point.n:>6,}  {error_count:>18}  {100 * point.half_width.mean:>8.2f}  "
             f"{100 * point.prediction_powered_half_width.mean:>18.2f}"
         )
     print(recommend_strategy(points))

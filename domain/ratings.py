@@ -24,16 +24,16 @@ class RatingScale:
     """The declaration of one rating.
 
     ``id`` is stored and exported and never changes. ``label`` is shown on screen. ``anchors`` are the
-    default; a batch may have its own. A rating with ``of_explanation`` is only requested if the question has
-    an explanation. A rating with ``of_image`` is requested in batches for image alignment, and it can't be
-    changed after the report was opened.
+    default; a batch may have its own. A rating with ``requires_explanation`` is only requested if the
+    question has an explanation. A rating with ``rates_image`` is requested in batches for image alignment,
+    and it can't be changed after the report was opened.
     """
 
     id: str
     label: str
     anchors: Anchors
-    of_explanation: bool = False
-    of_image: bool = False
+    requires_explanation: bool = False
+    rates_image: bool = False
 
     @property
     def name(self) -> str:
@@ -42,9 +42,14 @@ class RatingScale:
 
 
 def _scale_metadata(
-    label: str, *, anchors: Anchors, of_explanation: bool = False, of_image: bool = False
+    label: str, *, anchors: Anchors, requires_explanation: bool = False, rates_image: bool = False
 ) -> dict[str, Any]:
-    return {"label": label, "anchors": anchors, "of_explanation": of_explanation, "of_image": of_image}
+    return {
+        "label": label,
+        "anchors": anchors,
+        "requires_explanation": requires_explanation,
+        "rates_image": rates_image,
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +77,7 @@ class Ratings:
         default=None,
         metadata=_scale_metadata(
             "Explanation clarity",
-            of_explanation=True,
+            requires_explanation=True,
             anchors=(
                 "not understandable",
                 "hard to follow; gaps",
@@ -99,7 +104,7 @@ class Ratings:
         default=None,
         metadata=_scale_metadata(
             "Image alignment",
-            of_image=True,
+            rates_image=True,
             anchors=(
                 "wrong image",
                 "mostly not visible",

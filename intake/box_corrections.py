@@ -152,14 +152,14 @@ class RadiographIndex:
             stems[PurePosixPath(plain).stem],
         )  # fmt: skip
         for radiographs in attempts:
-            found = [radiograph for radiograph in radiographs if exam_id in (None, radiograph.exam_id)]
-            if len(found) > 1:
-                exams = ", ".join(sorted({radiograph.exam for radiograph in found})[:3])
+            matches = [radiograph for radiograph in radiographs if exam_id in (None, radiograph.exam_id)]
+            if len(matches) > 1:
+                exams = ", ".join(sorted({radiograph.exam for radiograph in matches})[:3])
                 raise InvalidValue(
                     "image", f"{image!r} fits several radiographs, of exam {exams}. Give its path"
                 )
-            if found:
-                return found[0]
+            if matches:
+                return matches[0]
         if exam_id is not None and len(self._by_exam[exam_id]) == 1:
             return self._by_exam[exam_id][0]
         raise InvalidValue(

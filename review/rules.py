@@ -59,7 +59,8 @@ def list_required_ratings(parts: FormScope, *, has_explanation: bool) -> tuple[s
     return tuple(
         rating.id
         for rating in RATINGS
-        if (has_explanation or not rating.of_explanation) and (rating.of_image or parts is FormScope.ALL)
+        if (has_explanation or not rating.requires_explanation)
+        and (rating.rates_image or parts is FormScope.ALL)
     )
 
 

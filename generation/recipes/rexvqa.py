@@ -94,10 +94,10 @@ def _read_bullets(material: Material, reply: str, record_omission: RecordOmissio
             statements[text.casefold()] = Statement(
                 text=text, sentences=numbers, is_abnormal=bullet.is_abnormal
             )
-    found = tuple(statements.values())
-    for sentence in find_uncovered(material.sentences, found):
+    kept_statements = tuple(statements.values())
+    for sentence in find_uncovered(material.sentences, kept_statements):
         record_omission("sentence that no bullet covers", sentence)
-    return replace(material, statements=found)
+    return replace(material, statements=kept_statements)
 
 
 def _format_bullet(structure: str, bullet: _Bullet) -> str:

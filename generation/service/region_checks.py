@@ -407,14 +407,14 @@ def _find_boxes(db: Session, report: CheckedReport, region: str | None) -> tuple
     """Return the boxes of a region on the radiographs of an exam, as its questions have them."""
     if report.exam_row_id is None or region is None:
         return ()
-    found: dict[LabelledBox, None] = {}
+    unique_boxes: dict[LabelledBox, None] = {}
     for label, boxes in region_check_storage.find_region_boxes(db, exam_id=report.exam_row_id).items():
         try:
             if resolve_region(label) == region:
-                found |= dict.fromkeys(boxes)
+                unique_boxes |= dict.fromkeys(boxes)
         except InvalidValue:  # the label of another kind of box
             continue
-    return tuple(found)
+    return tuple(unique_boxes)
 
 
 def _load(db: Session, *, check_id: int | None = None, name: str | None = None) -> RegionCheck:

@@ -183,11 +183,11 @@ def _part_finder(item: Any) -> Callable[[str], str]:  # noqa: ANN401  # any JSON
 
 def _fill(template: str, find: Callable[[str], str]) -> list[str]:
     """Return the filled template as a list of one text; empty if all of its columns are empty."""
-    found = [find(path) for path in PLACEHOLDER.findall(template)]
-    if found and not any(found):
+    texts = [find(path) for path in PLACEHOLDER.findall(template)]
+    if texts and not any(texts):
         return []
-    parts = iter(found)
-    return [PLACEHOLDER.sub(lambda _: next(parts), template).strip()]
+    remaining = iter(texts)
+    return [PLACEHOLDER.sub(lambda _: next(remaining), template).strip()]
 
 
 def _texts(items: list[Any], name: str) -> list[str]:

@@ -80,11 +80,11 @@ def create_leaderboard(
         raise InvalidValue("seed", f"must be 0 to {2**31 - 1:,}, not {seed}")
     if boards.find_leaderboard(db, name=name) is not None:
         raise AlreadyThere(f"There is a leaderboard {name!r} already. Choose another name.")
-    found = releases.load_release_by_name(db, dataset=dataset, name=release)
+    scored_release = releases.load_release_by_name(db, dataset=dataset, name=release)
     leaderboard_id = boards.add_leaderboard(
         db, name=name, quotas=quotas, uses_ladder=uses_ladder, seed=seed, by=by.id or None, now=now
     )
-    add_version(db, leaderboard_id=leaderboard_id, version=1, release_id=found.id, now=now)
+    add_version(db, leaderboard_id=leaderboard_id, version=1, release_id=scored_release.id, now=now)
     leaderboard = boards.load_leaderboard(db, name=name)
     record_action(
         db,
@@ -92,7 +92,7 @@ def create_leaderboard(
         action="create leaderboard",
         subject=f"leaderboard {leaderboard.id}",
         new={
-            "name": name, "release": found.id, "questions": leaderboard.questions, "quotas": quotas,
+            "name": name, "release": scored_release.id, "questions": leaderboard.questions, "quotas": quotas,
             "ladder": uses_ladder, "seed": seed, "keys_sha256": leaderboard.keys_sha256,
         },
         now=now,
@@ -214,7 +214,7 @@ def change_members(
     require(by, Action.MANAGE_LEADERBOARDS)
     board = boards.load_leaderboard(db, name=leaderboard)
     boards.lock_team(db, team_id=find_team(db, board=board, name=team).id)
-    found = find_team(db, board=board, name=team)  # the members after the lock
+    locked_team = find_team(db, board=board, name=team)  # the members after the lock
     people = {person.name: person for person in (load_person_by_name(db, name=name) for name in members)}
     for person in people.values():
         if Role.SUBMITTER not in person.roles:
@@ -222,23 +222,23 @@ def change_members(
                 f"{person.display_name} does not have the role submitter. Ask an admin to assign it first."
             )
         other = boards.find_team_id_of_person(db, leaderboard_id=board.id, person_id=person.id)
-        if other not in (None, found.id):
+        if other not in (None, locked_team.id):
             raise Refused(
                 f"{person.display_name} is a member of another team of {board.name}. Remove the person there "
                 "first."
             )
-    for name in found.members:
+    for name in locked_team.members:
         if name not in people:
             boards.remove_member(db, leaderboard_id=board.id, person_id=load_person_by_name(db, name=name).id)
     for name, person in people.items():
-        if name not in found.members:
-            boards.add_member(db, leaderboard_id=board.id, team_id=found.id, person_id=person.id)
+        if name not in locked_team.members:
+            boards.add_member(db, leaderboard_id=board.id, team_id=locked_team.id, person_id=person.id)
     record_action(
         db,
         by=by,
         action="change members of team",
-        subject=f"leaderboard {board.id} team {found.id}",
-        old=found.members,
+        subject=f"leaderboard {board.id} team {locked_team.id}",
+        old=locked_team.members,
         new=sorted(people),
         now=now,
     )

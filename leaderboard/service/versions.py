@@ -48,11 +48,11 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
     boards.lock_leaderboard(db, name=leaderboard)
     board = boards.load_leaderboard(db, name=leaderboard)
     teams = boards.list_teams(db, leaderboard_id=board.id)
-    found = releases.load_release_by_name(db, dataset=board.dataset, name=release)
-    if found.id == board.release_id:
+    new_release = releases.load_release_by_name(db, dataset=board.dataset, name=release)
+    if new_release.id == board.release_id:
         raise Refused(f"{board.name} uses release {release} already.")
     old_keys = load_private_keys(db, leaderboard=board)
-    new_keys = load_private_keys(db, leaderboard=replace(board, release_id=found.id))
+    new_keys = load_private_keys(db, leaderboard=replace(board, release_id=new_release.id))
     changed = [
         key
         for key, keyed in new_keys.items()
@@ -66,7 +66,7 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
             "other options. "
             "Create a leaderboard for it."
         )
-    add_version(db, leaderboard_id=board.id, version=board.version + 1, release_id=found.id, now=now)
+    add_version(db, leaderboard_id=board.id, version=board.version + 1, release_id=new_release.id, now=now)
     new_board = boards.load_leaderboard(db, name=leaderboard)
     team_ids = [team.id for team in teams]
     new = boards.load_private_questions(db, leaderboard_id=board.id, version=new_board.version)
@@ -106,7 +106,7 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
         action="change release of leaderboard",
         subject=f"leaderboard {board.id}",
         old={"release": board.release_id, "version": board.version, "questions": board.questions},
-        new={"release": found.id, "version": new_board.version, "questions": new_board.questions},
+        new={"release": new_release.id, "version": new_board.version, "questions": new_board.questions},
         now=now,
     )
     return new_board

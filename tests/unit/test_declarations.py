@@ -46,7 +46,7 @@ def test_every_rating_has_an_anchor_for_each_value():
     ("parts", "explained", "asked"),
     [
         (FormScope.ALL, True, RATING_IDS),
-        (FormScope.ALL, False, tuple(rating.id for rating in RATINGS if not rating.of_explanation)),
+        (FormScope.ALL, False, tuple(rating.id for rating in RATINGS if not rating.requires_explanation)),
         (FormScope.IMAGE_ALIGNMENT, True, ("image_alignment",)),
         (FormScope.KEY, True, ()),
     ],

@@ -307,7 +307,7 @@ def _requested_fields(sheet: ReviewSheet) -> dict[str, Any]:
                 "name": name,
                 "label": _SCALES_BY_ID[name].label,
                 "anchors": list(sheet.batch.settings.anchors[name]),
-                "ratedBeforeReport": _SCALES_BY_ID[name].of_image,
+                "ratedBeforeReport": _SCALES_BY_ID[name].rates_image,
             }
             for name in list_required_ratings(scope, has_explanation=has_explanation)
         ],
