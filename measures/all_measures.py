@@ -158,7 +158,20 @@ def encode_table(ratings: pd.DataFrame, settings: Settings) -> EncodedRatings:
 def compute_encoded_measures(
     encoded: EncodedRatings, settings: Settings, *, progress: Callable[[float], None] | None = None
 ) -> Measures:
-    """Compute all measures of ratings that :func:`encode_table` encoded with the same settings."""
+    """Compute all measures of ratings that :func:`encode_table` encoded with the same settings.
+
+    Matrix operations use one thread: most matrices are small, and further threads of the linear algebra would
+    take a third more processor time without saving time.
+    """
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only commands that compute measures need it
+
+    with threadpool_limits(1, user_api="blas"):
+        return _compute_measures(encoded, settings, progress)
+
+
+def _compute_measures(
+    encoded: EncodedRatings, settings: Settings, progress: Callable[[float], None] | None
+) -> Measures:
     matrix = encoded.matrix
     agreement_ratings = select_agreement_ratings(matrix, settings)
     paired = compute_paired_differences(matrix, settings)

@@ -205,7 +205,8 @@ class _Table:
     """The contingency table of a pair in a stratum, and the rows of its questions with the cell of each.
 
     ``categories`` (k,) are the categories of the table, ``margins`` the answers of each rater by category,
-    ``agreements`` the number of questions with the same answer of both raters.
+    ``used`` the positions of the categories that a rater used, and ``agreements`` is the number of questions
+    with the same answer of both raters.
     """
 
     pair: tuple[int, int]
@@ -214,7 +215,8 @@ class _Table:
     categories: NDArray[np.int64]
     cells: tuple[NDArray[np.int64], NDArray[np.int64]]
     table: NDArray[np.int64]
-    margins: tuple[list[int], ...]
+    margins: tuple[list[int], list[int]]
+    used: list[int]
     agreements: int
     weights: NDArray[np.float64]
 
@@ -222,11 +224,6 @@ class _Table:
     def disagreements(self) -> int:
         """The number of questions with different answers of the raters."""
         return len(self.rows) - self.agreements
-
-    @property
-    def used(self) -> list[int]:
-        """The categories that a rater used."""
-        return [category for category, counts in enumerate(zip(*self.margins, strict=True)) if any(counts)]
 
     @property
     def is_one_category(self) -> bool:
@@ -240,7 +237,7 @@ class _Table:
 
     def restrict_to_used(self) -> _Table:
         """Return the table without the categories that neither rater used."""
-        used = self.used
+        used, (first, second) = self.used, self.margins
         if len(used) == len(self.weights):
             return self
         position = np.zeros(len(self.weights), dtype=np.int64)
@@ -250,15 +247,16 @@ class _Table:
             categories=self.categories[used],
             cells=(position[self.cells[0]], position[self.cells[1]]),
             table=self.table[np.ix_(used, used)],
-            margins=tuple([margin[category] for category in used] for margin in self.margins),
+            margins=([first[category] for category in used], [second[category] for category in used]),
+            used=list(range(len(used))),
             weights=self.weights[np.ix_(used, used)],
         )
 
     @property
     def smallest_count(self) -> int:
         """The smallest number of disagreements, and of answers of a rater in a category."""
-        used = self.used
-        return min(self.disagreements, *(margin[category] for margin in self.margins for category in used))
+        counts = (margin[category] for margin in self.margins for category in self.used)
+        return min(self.disagreements, *counts)
 
 
 def _count_nonzero(margin: list[int]) -> int:
@@ -319,17 +317,19 @@ def _divide_into_tables(
     tables = []
     for number in distinct:
         rows = common if numbers is None else common[numbers == number]
-        used, cells = np.arange(len(weights)), (first[rows], second[rows])
+        categories, cells = np.arange(len(weights)), (first[rows], second[rows])
         if len(distinct) > 1:
-            used = np.unique([first[rows], second[rows]])
-            cells = (np.searchsorted(used, first[rows]), np.searchsorted(used, second[rows]))
-        table = contingency(*cells, k=len(used))
+            categories = np.unique([first[rows], second[rows]])
+            cells = (np.searchsorted(categories, first[rows]), np.searchsorted(categories, second[rows]))
+        table = contingency(*cells, k=len(categories))
+        margins = table.sum(axis=1).tolist(), table.sum(axis=0).tolist()
         tables.append(
             _Table(
-                pair=pair, stratum=number, rows=rows, categories=used, cells=cells, table=table,
-                margins=(table.sum(axis=1).tolist(), table.sum(axis=0).tolist()),
+                pair=pair, stratum=number, rows=rows, categories=categories, cells=cells, table=table,
+                margins=margins,
+                used=[index for index, counts in enumerate(zip(*margins, strict=True)) if any(counts)],
                 agreements=int(np.count_nonzero(cells[0] == cells[1])),
-                weights=weights if len(distinct) == 1 else weights[np.ix_(used, used)],
+                weights=weights if len(distinct) == 1 else weights[np.ix_(categories, categories)],
             )
         )  # fmt: skip
     return tables
@@ -412,7 +412,8 @@ def _combine(
     """Combine the strata's coefficients, weighted by their numbers of questions."""
     n = sum(len(table.rows) for table, _, _ in parts)
     value = sum(len(table.rows) * coefficient for table, coefficient, _ in parts) / n
-    influences = np.concatenate([influence[table.cells] for table, _, influence in parts])
+    by_part = [influence[table.cells] for table, _, influence in parts]
+    influences = by_part[0] if len(by_part) == 1 else np.concatenate(by_part)
     clusters = (
         None
         if options.clusters is None
@@ -484,10 +485,14 @@ class _Posterior:
         for draft, low, high in zip(drawn, *limits[:, : len(drawn)].tolist(), strict=True):
             value = draft.estimate.value
             assert value is not None  # noqa: S101 - only defined coefficients are drawn
-            draft.estimate = replace(
-                draft.estimate,
+            draft.estimate = Estimate(
+                n=draft.estimate.n,
+                value=value,
+                se=draft.estimate.se,
                 low=min(low, value),
                 high=1.0 if value > 1 - 1e-12 else max(high, value),
+                method=draft.estimate.method,
+                note=draft.estimate.note,
             )
 
     def _compute_limits(self, drafts: Sequence[_Draft]) -> NDArray[np.float64]:
@@ -601,7 +606,7 @@ def _large_sample_estimate(n: int, value: float, se: float, confidence: float, n
 def _standard_error(influences: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
     """Compute the standard error from each question's influence; influences are summed by exam."""
     if clusters is None:
-        return math.sqrt(float(np.sum(influences**2))) / len(influences)
+        return math.sqrt(float((influences**2).sum())) / len(influences)
     cluster_index, _ = renumber_clusters(clusters)
     sums = np.bincount(cluster_index, weights=influences)
     return math.sqrt(float(np.sum(sums**2))) / len(influences)

@@ -10,7 +10,7 @@ This module imports no pandas, so a page can read a stored report quickly.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -497,7 +497,7 @@ def to_record(result: DataclassInstance, names: Mapping[str, str] | None = None)
     record: Record = {}
     for name in _list_field_names(type(result)):
         value = getattr(result, name)
-        if is_dataclass(type(value)):
+        if hasattr(value, "__dataclass_fields__"):  # as is_dataclass, which takes twice as long
             record |= to_record(value)
         else:
             record[(names or {}).get(name, name)] = value

@@ -64,6 +64,9 @@ def compute_agreement(
             codes=np.ascontiguousarray(scale.codes.T),
             formats=number_formats(matrix, subset.rows, settings.weights),
             chance=_random_agreement(matrix, subset.rows, scale.k),
+            wrong=np.ascontiguousarray((matrix.correct[subset.rows] == 0).T),
+            several=matrix.has_several_selected[subset.rows],
+            has_selected=bool(matrix.selected[subset.rows].any()),
         )
         for pair, estimates in zip(pairs, _estimate_pairs(matrix, settings, pairs, task), strict=True):
             results.append(_pair_agreement(matrix, settings, pair, task, estimates))
@@ -77,7 +80,9 @@ class _Task:
     """The questions of a task, their scale, and their answer formats (None for one format).
 
     ``codes`` (raters, questions) are those of the scale. ``chance`` (questions,) is the probability that two
-    random answers to each question are equal.
+    random answers to each question are equal. ``wrong`` (raters, questions) states which answers are
+    incorrect, ``several`` (questions,) which questions have an answer of several options. ``has_selected``
+    states whether an answer was requested because of another rater's answer.
     """
 
     subset: QuestionSubset
@@ -85,6 +90,9 @@ class _Task:
     codes: NDArray[np.int64]
     formats: NDArray[np.int64] | None
     chance: NDArray[np.float64]
+    wrong: NDArray[np.bool_]
+    several: NDArray[np.bool_]
+    has_selected: bool
 
 
 def _estimate_pairs(
@@ -117,14 +125,16 @@ def _pair_agreement(
     rows, name = task.subset.rows, task.subset.name
     first, second = task.codes[a], task.codes[b]
     in_common = (first >= 0) & (second >= 0)
-    n_selected = matrix.count_selected(rows, a, b)
-    rows, is_same = rows[in_common], (first == second)[in_common]
-    n = len(rows)
+    n_selected = matrix.count_selected(rows, a, b) if task.has_selected else 0
+    is_same = in_common & (first == second)
+    n = int(np.count_nonzero(in_common))
     if n_selected and not n:
         return PairAgreement(a=matrix.raters[a], b=matrix.raters[b], task=name, n=n, note=VERIFICATION)
     compares_answers = settings.agreement_basis is AgreementBasis.ANSWERS
     n_both_wrong, n_same_wrong = (
-        _count_both_wrong(matrix, a, b, rows, is_same) if compares_answers else (0, 0)
+        _count_both_wrong(task, a, b, in_common, is_same)
+        if compares_answers and matrix.reference not in pair
+        else (0, 0)
     )
     observed = int(np.count_nonzero(is_same)) / n if n else None
     brennan_prediger = _brennan_prediger(task.chance[in_common], observed)
@@ -139,7 +149,7 @@ def _pair_agreement(
         notes.append("brennan_prediger: not defined: one possible answer only")
     if n and not n_both_wrong:
         reason = (
-            _explain_none_wrong(matrix, a, b, rows)
+            _explain_none_wrong(matrix, a, b, rows[in_common])
             if compares_answers
             else "agreement is that of correctness, not of answers"
         )
@@ -159,7 +169,9 @@ def _pair_agreement(
         ac1_low=ac1.low,
         ac1_high=ac1.high,
         brennan_prediger=brennan_prediger,
-        jaccard=_jaccard(matrix, a, b, rows, is_same),
+        jaccard=_mean_overlap(matrix, a, b, rows[in_common], is_same[in_common])
+        if n and (task.several & in_common & ~is_same).any()
+        else observed,
         both_wrong=n_same_wrong / n_both_wrong if n_both_wrong else None,
         both_wrong_n=n_both_wrong,
         note="; ".join(filter(None, notes)),
@@ -188,16 +200,12 @@ def _brennan_prediger(chance: NDArray[np.float64], observed: float | None) -> fl
     return None if mean >= 1 else (observed - mean) / (1 - mean)
 
 
-def _jaccard(
+def _mean_overlap(
     matrix: RatingMatrix, a: int, b: int, rows: NDArray[np.int64], is_same: NDArray[np.bool_]
-) -> float | None:
-    if not len(rows):
-        return None
-    different = np.flatnonzero(matrix.has_several_selected[rows] & ~is_same)
-    if not different.size:
-        return int(np.count_nonzero(is_same)) / len(rows)
+) -> float:
+    """Compute the mean Jaccard index of the selected options."""
     overlap = is_same.astype(np.float64)
-    for index in different:
+    for index in np.flatnonzero(matrix.has_several_selected[rows] & ~is_same):
         first_ticks, second_ticks = (
             set(matrix.labels[matrix.answers[rows[index], rater]].split("|")) for rater in (a, b)
         )
@@ -206,12 +214,11 @@ def _jaccard(
 
 
 def _count_both_wrong(
-    matrix: RatingMatrix, a: int, b: int, rows: NDArray[np.int64], is_same: NDArray[np.bool_]
+    task: _Task, a: int, b: int, in_common: NDArray[np.bool_], is_same: NDArray[np.bool_]
 ) -> tuple[int, int]:
-    if matrix.reference in (a, b):
-        return 0, 0
-    wrong = (matrix.correct[rows, a] == 0) & (matrix.correct[rows, b] == 0)
-    return int(wrong.sum()), int((wrong & is_same).sum())
+    """Count the questions that both answered incorrectly, and those with the same wrong answer."""
+    both_wrong = task.wrong[a] & task.wrong[b] & in_common
+    return int(np.count_nonzero(both_wrong)), int(np.count_nonzero(both_wrong & is_same))
 
 
 def _explain_none_wrong(matrix: RatingMatrix, a: int, b: int, rows: NDArray[np.int64]) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from statistics import NormalDist
@@ -24,7 +24,7 @@ from measures.clusters import renumber_clusters
 from measures.paired import compare_paired, newcombe_unpaired
 from measures.rating_matrix import QuestionSubset, RatingMatrix
 from measures.records.settings import Settings
-from measures.results import PairedDifference, UnpairedDifference, to_record
+from measures.results import PairedDifference, UnpairedDifference
 
 
 def compute_paired_differences(matrix: RatingMatrix, settings: Settings) -> tuple[PairedDifference, ...]:
@@ -38,11 +38,13 @@ def compute_paired_differences(matrix: RatingMatrix, settings: Settings) -> tupl
         Results ordered by task, with all tasks together first, then by pair; ``p_adjusted`` is not yet set.
     """
     pairs = _list_comparable_pairs(matrix)
-    return tuple(
-        _paired_difference(matrix, settings, a, b, answers)
-        for answers in map(partial(_select_answers, matrix), matrix.task_subsets())
-        for a, b in pairs
-    )
+    results: list[PairedDifference] = []
+    for subset in matrix.task_subsets():
+        answers = _select_answers(matrix, subset)
+        if answers.clusters is not None and renumber_clusters(answers.clusters)[1] == len(answers.clusters):
+            answers = replace(answers, clusters=None)  # each question is a cluster of its own
+        results += [_paired_difference(matrix, settings, a, b, answers) for a, b in pairs]
+    return tuple(results)
 
 
 def compute_unpaired_differences(matrix: RatingMatrix, settings: Settings) -> tuple[UnpairedDifference, ...]:
@@ -113,8 +115,18 @@ def _paired_difference(
         a=matrix.raters[a],
         b=matrix.raters[b],
         task=answers.task,
+        n=comparison.n,
+        both=comparison.both,
+        a_only=comparison.a_only,
+        b_only=comparison.b_only,
+        neither=comparison.neither,
+        difference=comparison.difference,
+        low=comparison.low,
+        high=comparison.high,
+        p_exact=comparison.p_exact,
+        p_mid=comparison.p_mid,
         p_adjusted=None,
-        **to_record(comparison) | {"note": "; ".join(filter(None, notes))},
+        note="; ".join(filter(None, notes)),
     )
 
 
