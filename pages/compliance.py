@@ -45,7 +45,7 @@ def _show_dataset(person: Person, dataset: str) -> None:
     if report is None:
         st.caption(
             "A run looks for patient data in the texts, breaches of the terms of data use, and questions "
-            "that the text alone answers, and ends with a bias report. No question is changed."
+            "that can be answered without the image, and ends with a bias report. No question is changed."
         )
     if not show_job_progress(job):
         left, right = st.columns([1, 2], vertical_alignment="bottom")

@@ -23,7 +23,7 @@ def main() -> None:
     else:
         show_empty_state(
             "No endpoint yet",
-            "Add the address of a server with OpenAI's interface: vLLM, Ollama, llama.cpp, Azure OpenAI "
+            "Add the address of an OpenAI-compatible server: vLLM, Ollama, llama.cpp, Azure OpenAI "
             "or OpenAI.",
         )
     st.subheader("Add endpoint")

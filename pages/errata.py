@@ -23,7 +23,7 @@ def main() -> None:
     if not releases and not entries:
         show_empty_state(
             "No released questions yet",
-            "Report problems here in released questions that you judged, or read in a closed study.",
+            "Report problems in released questions that you reviewed, or that you read in a closed study.",
         )
         return
     if releases:

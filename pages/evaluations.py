@@ -47,8 +47,8 @@ def main() -> None:
     else:
         show_empty_state(
             "No evaluations yet",
-            "An evaluation puts the questions of a release to a model, as given and in control conditions, "
-            "for example without the image.",
+            "An evaluation asks a model the questions of a release, with the image and in control "
+            "conditions, for example without it.",
         )
     show_plan_form(person, planned=len(progresses))
 

@@ -45,7 +45,7 @@ def _person_row(person: Person, has_second_factor: bool) -> dict[str, object]:
         "Display name": person.display_name,
         "Sign-in name": person.name,
         "Roles": ", ".join(sorted(person.roles)),
-        "Authenticator app": "on" if has_second_factor else "",
+        "Authenticator app": "on" if has_second_factor else "off",
         "Status": _describe_status(person),
     }
 

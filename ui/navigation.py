@@ -86,7 +86,7 @@ PAGES = (
     Page(
         file="pages/compliance.py",
         title="Compliance",
-        icon=":material/gavel:",
+        icon=":material/policy:",
         action=Action.IMPORT_QUESTIONS,
         stage=Stage.DATA,
     ),

@@ -138,9 +138,10 @@ def _draw_differences(report: StudyReport, *, task: str) -> _Drawing:
         figure_rows,
         title=f"Accuracy minus {report.facts.model} (percentage points): {_describe_task(task)}",
         caption=(
-            f"{_describe_study(report)}Paired by case, with {_format_confidence(report)} intervals (Tango), "
-            "not adjusted for multiple comparisons. Mean of the readers: the comparison that the protocol "
-            f"declares, with its own interval.{_format_leave_one_out_note(figure_rows)}"
+            f"{_describe_study(report)}Paired by case, with {_format_confidence(report)} intervals (Tango, "
+            "by exam where exams repeat), not adjusted for multiple comparisons. Mean of the readers: the "
+            "comparison that the protocol declares, with its own interval."
+            f"{_format_leave_one_out_note(figure_rows)}"
         ),
         axis=Axis(
             low=-axis_limit,
@@ -296,7 +297,7 @@ def _build_flow_boxes(participation: Sequence[Participation], name: str) -> list
     lost = [
         f"{total['missing']:,} without an answer",
         f"{total['excluded']:,} excluded",
-        *([f"{total['only_reported']:,} only reported as faulty"] if name == "reader" else []),
+        *([f"{total['only_reported']:,} reported as faulty without an answer"] if name == "reader" else []),
     ]
     return [
         [count_text(len(participation), name), f"{total['assigned']:,} answers expected", *lost],
@@ -335,7 +336,7 @@ def _draw_times(report: StudyReport) -> _Drawing:
     svg = draw_forest(
         figure_rows,
         title="Seconds per case",
-        caption=f"{_describe_study(report)}Median and quartiles; for readers the viewing time.",
+        caption=f"{_describe_study(report)}Median and quartiles [in brackets]; for readers the viewing time.",
         axis=Axis(low=0.0, high=max(ticks[-1], step), ticks=ticks, factor=1.0),
     )
     return figure_rows, svg
@@ -483,8 +484,9 @@ def _draw_places(report: StudyReport) -> _Drawing:
         _build_place_cells(figure_rows),
         title="Option position: chosen minus correct (percentage points)",
         caption=(
-            f"{_describe_study(report)}Times chosen / times correct, of n. Positions as shown: in the "
-            "shuffled order for readers, in the original order for models."
+            f"{_describe_study(report)}Below: share of the choices of one option / share of the n questions "
+            "with the key there. Positions as shown: in the shuffled order for readers, in the original "
+            "order for models."
         ),
     )
     return figure_rows, svg
@@ -496,8 +498,8 @@ def _build_place_cells(figure_rows: Sequence[PlaceRow]) -> dict[tuple[str, str],
         (row.rater, f"position {row.place}"): GridCell(
             lines=(
                 "none" if row.more is None else f"{row.more * 100:+.1f}",
-                f"{row.chosen:,} / {row.key_here:,}",
-                f"of {row.n:,}",
+                f"{'none' if row.chosen_share is None else f'{row.chosen_share:.0%}'} / {row.key_share:.0%}",
+                f"n {row.n:,}",
             ),
             shade=None if row.more is None else max(-1.0, min(1.0, row.more * 4)),
             tooltip=f"{row.rater}: chosen {row.chosen:,}, correct {row.key_here:,}",

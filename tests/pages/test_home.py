@@ -67,7 +67,7 @@ def test_an_admin_sees_how_many_people_there_are(workspace, sign_in_as, open_pag
     sign_in_as("ada")
     page = open_page(HOME)
     assert not page.exception
-    assert "5 accounts: 1 with role admin · 1 with role coordinator · 2 with role reviewer" in get_text(page)
+    assert "5 accounts: 1 admin · 1 coordinator · 2 reviewers" in get_text(page)
 
 
 def test_reader_without_cases_sees_that_there_are_none(sign_in_as, open_page):

@@ -178,5 +178,5 @@ def _format_kappa(kappa: AgreementEstimate) -> str:
     if kappa.estimate is None:
         return escape_markdown(kappa.note)
     if kappa.low is None or kappa.high is None:
-        return f"{kappa.estimate:.2f}"
+        return f"{kappa.estimate:.2f}, n = {kappa.n:,}, no interval"
     return f"{kappa.estimate:.2f} ({kappa.low:.2f} to {kappa.high:.2f}), n = {kappa.n:,}"

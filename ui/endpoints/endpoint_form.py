@@ -19,7 +19,7 @@ from ui.widgets import escape_markdown, format_relative_time, run_action, show_n
 #: What each kind of endpoint means, as shown to the admin.
 DATA_USE_LABELS = {
     DataUse.LOCAL: "Local: the model runs on machines of the institution",
-    DataUse.ZERO_RETENTION: "Zero retention: the provider neither keeps, reads nor trains on it",
+    DataUse.ZERO_RETENTION: "Zero retention: the provider does not keep, read or train on the data",
     DataUse.REMOTE: "Remote: any other provider",
 }
 _INPUT_PRICE, _OUTPUT_PRICE = "Input price (USD per million tokens)", "Output price (USD per million tokens)"

@@ -55,7 +55,7 @@ def show_dataset_estimates(whole_estimates: DatasetEstimates) -> None:
     for column, estimate in zip(columns, (*estimates.outcomes, estimates.key_errors), strict=True):
         column.metric(estimate.name.capitalize(), format_percent(estimate.rate.estimate))
         column.caption(
-            f"95 % {format_interval(estimate.rate.low, estimate.rate.high)}, {estimate.count:,} of"
+            f"95 % interval {format_interval(estimate.rate.low, estimate.rate.high)}, {estimate.count:,} of"
             f" {estimate.rate.reviewed:,} judged"
         )
     if whole_estimates.stopping is not None:

@@ -18,7 +18,7 @@ def show_accounts(person: Person) -> None:
         with_second_factor = accounts.list_people_with_second_factor(db, by=person)
     active_people = [account for account in people if account.disabled_at is None]
     counts = " · ".join(
-        f"{sum(role in account.roles for account in active_people)} with role {role}" for role in Role
+        count_text(sum(role in account.roles for account in active_people), role.value) for role in Role
     )
     second_factor_count = sum(account.id in with_second_factor for account in active_people)
     with st.container(border=True, key="overread-administration"):

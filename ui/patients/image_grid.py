@@ -10,7 +10,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from domain.count_texts import count_text
-from domain.patient_data import PixelCheck, PixelDecision
+from domain.patient_data import PixelCheck, PixelCheckScope, PixelDecision
 from domain.people import Person
 from privacy.service import decide_images, load_next_images, load_pixel_state, load_removed_images
 from ui import state
@@ -38,6 +38,8 @@ def show_pixel_check(dataset: str, person: Person) -> None:
     ):
         with column:
             show_statistic(label, f"{value:,}", n=pixel_counts.images)
+    if pixel_counts.required is PixelCheckScope.NONE:
+        st.caption("No check is required before a release. “Storage of image files” has the rule.")
     show_search_button("Rank images by text", RANK_IMAGES, dataset, person)
     if not pixel_counts.images:
         st.caption("The dataset has no images.")

@@ -13,7 +13,7 @@ def show_overview(check_report: CheckReport) -> None:
     """Draw the numbers of questions without and with a problem, and on which checks have not run."""
     columns = st.columns(4)
     with columns[0]:
-        show_statistic("No known problem", f"{check_report.valid:,}", n=check_report.questions)
+        show_statistic("No problem so far", f"{check_report.valid:,}", n=check_report.questions)
     with columns[1]:
         show_statistic("With a problem", f"{check_report.with_problems:,}", n=check_report.questions)
     with columns[2]:

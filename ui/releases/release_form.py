@@ -154,7 +154,7 @@ def _choose_split(form_key: str) -> _SplitChoice:
         "test": "The rest of the public questions becomes the training split.",
     }
     st.markdown("**Splits**")
-    st.caption("All exams that are in none of these splits form the training split.")
+    st.caption("The remaining exams form the training split.")
     percent = {}
     for column, (split, help_text) in zip(st.columns(3), help_by_split.items(), strict=True):
         percent[split] = column.number_input(

@@ -34,7 +34,7 @@ def show_study(person: Person, summary: StudySummary) -> None:
         studies.describe_design(study.design),
         "reading has begun: readers and cases are fixed"
         if study.frozen
-        else "reading in Overread has not begun: readers can be added",
+        else "no answer was given in Overread yet: readers can be added",
     ]
     if study.simulated:
         summary_parts.insert(0, "SIMULATED")
@@ -154,7 +154,7 @@ def _show_assignment(person: Person, study: str, study_id: int, assigned_names: 
         kwargs={"notice_key": "study-readers"},
     )
     st.caption(
-        "Adding readers creates a new order of cases for each reader. The order is fixed after the first "
+        "If readers are added, all readers get a new order of cases. The order is fixed after the first "
         "answer."
     )
 

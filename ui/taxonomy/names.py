@@ -31,7 +31,7 @@ def show_overview(report: NameReport) -> None:
         show_statistic("Raw names with a controlled name", f"{len(mapped):,}", n=len(report.names))
     with right:
         show_statistic(
-            "Questions with a controlled name"
+            "Questions with a controlled name, of those with a name"
             if report.field is not NamedField.REGION
             else "Question labels with a controlled name",
             f"{sum(name.questions for name in mapped):,}",

@@ -42,7 +42,7 @@ def show_filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[Aud
     subject = subject_column.text_input(
         "Subject",
         key="audit-subject",  # allow fixed-widget-key: filters the whole page
-        placeholder="batch 3 question 17",
+        placeholder="for example batch 3 question 17",
     )
     days = days_column.date_input(
         "Dates (UTC)",

@@ -1,6 +1,6 @@
 // The answer to a case: choice, text, "cannot determine", confidence, and what is wrong with the question.
 
-import { AnswerInput } from "../shared/answer-input";
+import { AnswerInput, CANNOT_DETERMINE } from "../shared/answer-input";
 import type { ReadingData, ReadingEntry } from "../shared/api";
 import { button, growingTextArea, h, type Child } from "../shared/dom";
 import { shortcutLabel, keyHint, type ActionId } from "../shared/shortcuts";
@@ -19,7 +19,7 @@ export class CaseAnswer extends AnswerInput {
     super(data, data.entry, onChange, data.isOpen);
     this.faulty = data.entry?.fault_description ?? "";
     this.isReporting = this.faulty !== "";
-    const answers = this.buildAnswerFields({ cannotDetermineLabel: "Cannot be determined from this exam", maxLength: 5000 });
+    const answers = this.buildAnswerFields({ maxLength: 5000 });
     this.root = h("section", { class: "own", "aria-label": "Your answer" }, h("p", { class: "stem-read" }, data.stem), answers, data.askConfidence && this.buildConfidenceField("Confidence"), this.buildReportField());
     this.paint();
   }
@@ -34,7 +34,7 @@ export class CaseAnswer extends AnswerInput {
 
   /** Describes what is missing before the answer can be saved, or null. */
   describeMissing(): string | null {
-    if (!this.isAnswered && !this.faulty.trim()) return `Answer the question, choose “cannot determine”${keyHint("cannot-determine")}, or report a problem${keyHint("report-question")}.`;
+    if (!this.isAnswered && !this.faulty.trim()) return `Answer the question, choose “${CANNOT_DETERMINE}”${keyHint("cannot-determine")}, or report a problem${keyHint("report-question")}.`;
     if (this.data.askConfidence && this.isAnswered && !this.cannotDetermine && this.confidence === null) return this.confidenceRequest;
     return null;
   }

@@ -244,6 +244,6 @@ export class JudgementPanel {
     const rating = namedRating ?? ratings.at(-1);
     if (!rating) return;
     const value = pointedValue ?? this.getValue(rating.name);
-    this.anchorLine.replaceChildren(...rating.anchors.map((text, index) => h("span", { class: index + 1 === value && "meant" }, h("b", {}, String(index + 1)), ` ${text}`)));
+    this.anchorLine.replaceChildren(h("span", {}, `${rating.label}:`), ...rating.anchors.map((text, index) => h("span", { class: index + 1 === value && "meant" }, h("b", {}, String(index + 1)), ` ${text}`)));
   }
 }

@@ -1,6 +1,6 @@
 // Answer first: the reviewer's own answer, given before the key is fetched.
 
-import { AnswerInput } from "../shared/answer-input";
+import { AnswerInput, CANNOT_DETERMINE } from "../shared/answer-input";
 import type { ReviewData } from "../shared/api";
 import { h } from "../shared/dom";
 import { keyHint } from "../shared/shortcuts";
@@ -15,7 +15,7 @@ export class OwnAnswer extends AnswerInput {
       { class: "own", "aria-label": "Your own answer" },
       h("p", { class: "stem-read" }, data.stem),
       h("p", { class: "hint" }, "Answer the question first. The answer key, the explanation and the boxes are shown afterwards."),
-      this.buildAnswerFields({ cannotDetermineLabel: "cannot determine" }),
+      this.buildAnswerFields(),
       this.buildConfidenceField("Confidence"),
     );
     this.paint();
@@ -26,7 +26,7 @@ export class OwnAnswer extends AnswerInput {
   }
 
   describeMissing(): string | null {
-    if (!this.isAnswered) return `Answer the question, or choose "cannot determine"${keyHint("cannot-determine")}.`;
+    if (!this.isAnswered) return `Answer the question, or choose “${CANNOT_DETERMINE}”${keyHint("cannot-determine")}.`;
     return this.confidence === null ? this.confidenceRequest : null;
   }
 }

@@ -7,6 +7,8 @@ import { growingTextArea, h, keycap, optionLetter, type Child } from "./dom";
 import { shortcutLabel, matchAction, type ActionId } from "./shortcuts";
 
 const YES_NO = ["yes", "no"];
+/** The label of the choice that no answer can be determined. */
+export const CANNOT_DETERMINE = "Cannot be determined from this exam";
 
 /** What must have been displayed before an answer is saved. */
 export const MATERIAL_NEEDED_TO_ANSWER: readonly Material[] = [
@@ -80,11 +82,11 @@ export abstract class AnswerInput {
     for (const button of this.root.querySelectorAll<HTMLElement>("[data-confidence]")) button.setAttribute("aria-pressed", String(Number(button.dataset.confidence) === this.confidence));
   }
 
-  /** The fields for the answer. `cannotLabel` is the label of "cannot determine"; `maxLength` limits a text. */
-  protected buildAnswerFields({ cannotDetermineLabel, maxLength }: { cannotDetermineLabel: string; maxLength?: number }): HTMLElement {
+  /** The fields for the answer; `maxLength` limits a text. */
+  protected buildAnswerFields({ maxLength }: { maxLength?: number } = {}): HTMLElement {
     const { format, isOpen } = this;
     const buildChoice = (value: number | string, text: string, id: string): HTMLElement => h("button", { type: "button", class: "choice answer", "data-answer": value, disabled: !isOpen, onclick: () => this.choose(value) }, id !== "" && keycap(shortcutLabel(id as ActionId)), text);
-    const buildFieldset = (legend: Child, ...rows: HTMLElement[]): HTMLElement => h("fieldset", { class: "own-answers", "data-step": "answer" }, h("legend", {}, legend), rows, buildChoice("cannot-determine", cannotDetermineLabel, "cannot-determine"));
+    const buildFieldset = (legend: Child, ...rows: HTMLElement[]): HTMLElement => h("fieldset", { class: "own-answers", "data-step": "answer" }, h("legend", {}, legend), rows, buildChoice("cannot-determine", CANNOT_DETERMINE, "cannot-determine"));
     if (format === "open") {
       this.textArea = growingTextArea({ "aria-label": "Your answer", value: this.text, placeholder: "your answer", readonly: !isOpen, maxlength: maxLength }, (text) => {
         this.text = text;
