@@ -44,9 +44,9 @@ ACCURACY, TEXTS = 0.75, 40
 class Size:
     """A simulated study, and the CPU seconds that its report may take.
 
-    ``before`` is the CPU time of an earlier version on the same machine, None if it was not measured: with
-    readers, before all pairs of raters shared one matrix of random weights; of models alone, before their
-    answers were added, encoded and counted together.
+    ``before`` is the CPU time of an earlier version on the same machine, None if it was not measured: with 10
+    readers, before all pairs of raters shared one matrix of random weights; with 203, before linear algebra
+    used one thread; of models alone, before their answers were added, encoded and counted together.
     """
 
     readers: int
@@ -60,7 +60,7 @@ class Size:
 SIZES = {
     "letters": Size(readers=10, models=1, cases=200, target=1, before=4.9),
     "text": Size(readers=10, models=1, cases=200, target=3, before=9.4, free_text=True),
-    "readers": Size(readers=203, models=1, cases=200, target=60, before=None),
+    "readers": Size(readers=203, models=1, cases=200, target=60, before=91.5),
     "cases": Size(readers=26, models=2, cases=10_000, target=20, before=None),
     "models": Size(readers=0, models=20, cases=41_007, target=20, before=38.1),
 }

@@ -52,7 +52,8 @@ def main() -> None:
 def _show_search(person: Person, dataset: str) -> None:
     st.markdown(
         "Questions of one exam are near-duplicates if they are similar and agree in side, negation, region, "
-        "size, finding, format, options and answer key. The one with the shorter explanation is marked."
+        "size, finding, format, options and answer key. The one with the shorter explanation is marked as "
+        "the duplicate."
     )
     job = load_latest_search_job(person, dataset)
     is_active = show_job_progress(job)

@@ -96,8 +96,8 @@ def _show_breakdown(progress: Progress) -> None:
                 ]
             )
     st.caption(
-        "Counts are judgements: a question with two reviewers counts twice. Median seconds: viewing "
-        "time (image displayed, page visible) until a reviewer's first verdict on a question."
+        "Counts are judgements: a question with two reviewers counts twice. Median viewing time: "
+        "image displayed and page visible, until a reviewer's first verdict on a question."
     )
     st.caption(escape_markdown(PACE_RULE))
 
@@ -111,7 +111,7 @@ def _line_row(first_column: str, line: ProgressLine, name: str) -> dict[str, obj
         "Done": line.done,
         "Skipped": line.skipped,
         "Left": line.left,
-        "Median seconds": "none yet"
+        "Median viewing time (s)": "none yet"
         if line.seconds_median is None
         else f"{line.seconds_median:.1f}, n {line.timed:,}",
         "Estimated finish": _format_finish(line),

@@ -30,7 +30,7 @@ from ui.widgets import screen, show_empty_state
 def main() -> None:
     """Show one dataset. Statistics are cached until a question, a release or a mapping of a name is new."""
     person = require_page(Action.BROWSE)
-    st.title("Dataset statistics")
+    st.title("Statistics")
     with read_only_session() as db:
         datasets = list_browsable_datasets(db, by=person)
     if not datasets:

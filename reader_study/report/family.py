@@ -65,7 +65,7 @@ def resolve_family(
                 f"{_format_count(pairs)}: {known_entries}.{unknown} {_SCOPE}"
             ),
         )
-    reason = "names no raters of this study" if declared else "does not declare a family"
+    reason = "names no raters of this study" if declared else "defines no family of comparisons"
     return Family(
         pairs=all_pairs,
         description=(

@@ -66,7 +66,7 @@ def test_without_a_usable_declaration_the_family_is_all_pairs(declared):
 
 def test_the_family_is_described_with_unknown_entries():
     assert (
-        "does not declare a family, so p values are adjusted (Holm) for all 6 pairs"
+        "defines no family of comparisons, so p values are adjusted (Holm) for all 6 pairs"
         in resolve_family((), KINDS_BY_RATER).description
     )
     family_text = resolve_family(("anna : m", "zoe : m"), KINDS_BY_RATER).description

@@ -51,7 +51,7 @@ def show_second_opinions_panel(batch: Batch, reviewers: list[Person]) -> None:
     with read_only_session() as db:
         saved_rules = review.load_second_opinions(db, by=current_person(), batch=batch.name)
     st.caption(
-        "Assigns a second reviewer to part of the batch. The random share is drawn by hash before "
+        "Assigns a second reviewer to part of the batch. The random share is drawn before "
         "review begins, so that agreement is measured without bias. Reviewers do not see each other's "
         "verdicts, nor who is second."
         if saved_rules is None

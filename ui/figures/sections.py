@@ -87,7 +87,7 @@ def _build_rater_row(profile: RaterProfile) -> dict[str, object]:
         "Kind": profile.kind,
         "n": profile.n,
         "Level": profile.level or "",
-        "Years": "" if profile.years is None else f"{profile.years:g}",
+        "Years of experience": "" if profile.years is None else f"{profile.years:g}",
         "Subspecialty": profile.subspecialty or "",
         "Note": ", ".join(marks),
     }

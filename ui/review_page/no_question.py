@@ -54,7 +54,7 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
     if batch.state is BatchState.CLOSED:
         st.info(f"Batch {escape_markdown(batch.name)} is closed. A coordinator can reopen it.")
     with st.container(border=True):
-        st.markdown(f"**{escape_markdown(batch.name)}: review complete.**")
+        st.markdown(f"**Batch {escape_markdown(batch.name)}: review complete.**")
         summary = f"{progress.done} of {progress.total} questions judged"
         if batch_for_reviewer.seconds_median is not None:
             summary += f"; median viewing time {batch_for_reviewer.seconds_median:.0f} s per question"

@@ -12,6 +12,7 @@ from browsing.figures import render_figures
 from browsing.finding_counts import FindingCounts, build_finding_rows
 from browsing.service import DatasetStatistics, count_report_findings
 from domain.people import Person
+from domain.vocabulary import AnswerFormat
 from ui import state
 from ui.chart import show_chart
 from ui.context import read_only_session
@@ -41,7 +42,8 @@ def show_counts(statistics: DatasetStatistics) -> None:
         format_func=_label_column,
         key=f"count-by-{statistics.dataset}",
     )
-    counts = [(value or "not stated", count) for value, count in statistics.counts[chosen_column or names[0]]]
+    column = chosen_column or names[0]
+    counts = [(_label_value(column, value), count) for value, count in statistics.counts[column]]
     left, right = responsive_columns(3, 2, name="counted")
     with left:
         show_chart(build_ranked_bar_chart(counts[:_MAX_VALUES], title="questions"))
@@ -54,13 +56,17 @@ def show_counts(statistics: DatasetStatistics) -> None:
         )
     if len(counts) > _MAX_VALUES:
         st.caption(f"The chart shows the {_MAX_VALUES} most frequent of {len(counts):,}.")
-    column = chosen_column or names[0]
     if statistics.splits.get(column):
         _show_splits(statistics, column, [value for value, _ in statistics.counts[column]])
 
 
 def _label_column(name: str) -> str:
     return _COLUMN_LABELS.get(name, name.replace("_", " ").capitalize())
+
+
+def _label_value(column: str, value: str) -> str:
+    """Return a value of a column as shown on screen: an answer format by its label."""
+    return AnswerFormat(value).label if column == "format" and value else value or "not stated"
 
 
 def _show_splits(statistics: DatasetStatistics, column: str, values: Sequence[str]) -> None:
@@ -76,7 +82,10 @@ def _show_splits(statistics: DatasetStatistics, column: str, values: Sequence[st
         return f"{n:,} ({100 * n / totals[split]:.1f})"
 
     lines: list[dict[str, object]] = [
-        {heading: value or "not stated", **{split: format_cell(split, value) for split in sorted(totals)}}
+        {
+            heading: _label_value(column, value),
+            **{split: format_cell(split, value) for split in sorted(totals)},
+        }
         for value in values
         if any((split, value) in counts for split in totals)
     ]
@@ -91,7 +100,7 @@ def show_boxes(statistics: DatasetStatistics) -> None:
     show_table(
         [
             {
-                "Answer format": line.name,
+                "Answer format": "all" if line.name == "all" else _label_value("format", line.name),
                 "Questions": f"{line.questions:,}",
                 "With boxes": f"{line.with_boxes:,}",
                 "Boxes": f"{line.boxes:,}",

@@ -51,7 +51,7 @@ def _show_question(question_history: History) -> None:
     question, exam = question_history.question, question_history.exam
     st.subheader(escape_markdown(question.id))
     exam_facts = [
-        exam.indication,
+        f"indication: {exam.indication}" if exam.indication else None,
         f"age {format_age(exam.age)}" if exam.age else None,
         f"sex {exam.sex}" if exam.sex else None,
     ]
@@ -64,9 +64,11 @@ def _show_question(question_history: History) -> None:
             )
             column.caption(escape_markdown(radiograph.view))
     show_stem_options_key(question)
-    st.markdown(escape_markdown(question.explanation or "No explanation."))
+    st.markdown(
+        f"Explanation: {escape_markdown(question.explanation)}" if question.explanation else "No explanation."
+    )
     properties = {
-        "format": question.format,
+        "format": question.format.label,
         "task": question.task,
         "content type": question.content_type,
         "category": question.category,

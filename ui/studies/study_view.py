@@ -113,7 +113,7 @@ def _build_reader_row(progress: ReaderProgress) -> dict[str, object]:
     return {
         "Reader": reader.display_name,
         "Level": level,
-        "Years": "" if reader.profile.years is None else f"{reader.profile.years:g}",
+        "Years of experience": "" if reader.profile.years is None else f"{reader.profile.years:g}",
         "Subspecialty": reader.profile.subspecialty,
         "Cases read": f"{progress.done} of {progress.total}",
         "Repeats": f"{progress.repeats_done} of {progress.repeats}",
