@@ -59,9 +59,9 @@ def bootstrap_kappas(
         end = start + counts.shape[1]
         for index, rows in enumerate(row_sets):
             own = np.ascontiguousarray(np.where(answers[rows] < 0, len(weights), answers[rows]).T)
-            agreements = np.empty((len(rows), len(pairs)))
-            for column, (a, b) in enumerate(pairs):
-                agreements[:, column] = padded_weights[own[a], own[b]]
+            agreements = np.empty((len(pairs), len(rows)))
+            for pair_index, (a, b) in enumerate(pairs):
+                agreements[pair_index] = padded_weights[own[a], own[b]]
             sums = PairSums(answers[rows], counts[rows], k=len(weights))
             kappas[start:end, index] = _compute_kappas(sums, agreements, pairs, weights).T
         start = end

@@ -532,9 +532,9 @@ class _Posterior:
             rows, own = self._find_rows(number), list(tables[number].values())
             positions = np.zeros(len(self._answers), dtype=np.int64)
             positions[rows] = np.arange(len(rows))
-            agreements = np.zeros((len(rows), len(own)))
+            agreements = np.zeros((len(own), len(rows)))
             for index, table in enumerate(own):
-                agreements[positions[table.rows], index] = table.weights[table.cells]
+                agreements[index, positions[table.rows]] = table.weights[table.cells]
             pair_draws = self._draw_pairs(number, rows, start)
             summed = pair_draws.sum_agreements(agreements)
             strata[number] = _StratumDraws(

@@ -48,7 +48,7 @@ class PairDraws:
         self._last: tuple[tuple[object, ...], TableDraws] | None = None
 
     def sum_agreements(self, agreements: Floats) -> Floats:
-        """Sum the agreement of each pair over the questions; shapes (questions, pairs) and (pairs, draws)."""
+        """Sum the agreement of each pair over the questions; shapes (pairs, questions) and (pairs, draws)."""
         return self._sums.sum_agreements(agreements)
 
     def draw_table(

@@ -37,8 +37,8 @@ class PairSums:
         self._rows_of_sums = len(self.used_categories) + 1
 
     def sum_agreements(self, agreements: Floats) -> Floats:
-        """Sum the agreement of each pair over the questions; shapes (questions, pairs) and (pairs, draws)."""
-        sums: Floats = agreements.T @ self._weights
+        """Sum the agreement of each pair over the questions; shapes (pairs, questions) and (pairs, draws)."""
+        sums: Floats = agreements @ self._weights
         return sums
 
     def find_common(self, rater: int, other: int) -> bytes:

@@ -30,9 +30,9 @@ def make_draws(answers, *, k=3, draws=DRAWS, seed=11):
 
 
 def draw_pair(pair_draws, answers, pair, weights, *, effect=1.0, with_disagreement=True, categories=None):
-    agreements = np.zeros((QUESTIONS, 1))
+    agreements = np.zeros((1, QUESTIONS))
     both = (answers[:, pair[0]] >= 0) & (answers[:, pair[1]] >= 0)
-    agreements[both, 0] = weights[answers[both, pair[0]], answers[both, pair[1]]]
+    agreements[0, both] = weights[answers[both, pair[0]], answers[both, pair[1]]]
     return pair_draws.draw_table(
         pair, np.arange(len(weights)) if categories is None else categories, weights,
         pair_draws.sum_agreements(agreements)[0], effect=effect, with_disagreement=with_disagreement,
@@ -158,7 +158,7 @@ def test_some_categories_only_are_drawn_with_their_own_prior():
     full = np.eye(3)
     drawn = pair_draws.draw_table(
         (0, 1), np.array([0, 2]), np.eye(2),
-        pair_draws.sum_agreements(full[answers[:, 0], answers[:, 1]][:, None])[0],
+        pair_draws.sum_agreements(full[answers[:, 0], answers[:, 1]][None])[0],
         effect=1.0, with_disagreement=True,
     )  # fmt: skip
     renamed = np.where(answers == 2, 1, 0)
