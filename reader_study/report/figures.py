@@ -484,9 +484,9 @@ def _draw_places(report: StudyReport) -> _Drawing:
         _build_place_cells(figure_rows),
         title="Option position: chosen minus correct (percentage points)",
         caption=(
-            f"{_describe_study(report)}Below: share of the choices of one option / share of the n questions "
-            "with the key there. Positions as shown: in the shuffled order for readers, in the original "
-            "order for models."
+            f"{_describe_study(report)}Below: share of the chosen options / share of the answer keys of n "
+            "questions at the position. Positions as shown: in the shuffled order for readers, in the "
+            "original order for models."
         ),
     )
     return figure_rows, svg

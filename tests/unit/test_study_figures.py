@@ -8,7 +8,8 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from reader_study.report.rows import ForestRow
+from reader_study.report.figures import _build_place_cells
+from reader_study.report.rows import ForestRow, PlaceRow
 from reader_study.report.shades import GREY, ON_GREY, cell_colour, text_colour
 from reader_study.report.svg import (
     Axis,
@@ -51,6 +52,15 @@ def test_text_in_a_grey_cell_has_sufficient_contrast():
 def test_a_shade_beyond_the_scale_is_clamped():
     assert (cell_colour(3.0), cell_colour(-3.0)) == (cell_colour(1.0), cell_colour(-1.0))
     assert len({cell_colour(-1.0), cell_colour(0.0), cell_colour(1.0)}) == 3
+
+
+def test_the_shares_of_a_position_have_the_difference_that_its_cell_states():
+    """12 of 38 replies with one option are 31.6 %; 10 of the 40 keys are 25.0 %; the difference is 6.6."""
+    row = PlaceRow(
+        rater="a", place=1, chosen=12, chosen_share=12 / 38, key_here=10, key_share=10 / 40, n=40,
+        accuracy=None, low=None, high=None, more=12 / 38 - 10 / 40,
+    )  # fmt: skip
+    assert _build_place_cells([row])["a", "position 1"].lines == ("+6.6", "32% / 25%", "n 40")
 
 
 def make_row(**changes: Any) -> ForestRow[None]:

@@ -272,6 +272,15 @@ describe("keys", () => {
     expect(verdict?.opinion).toMatchObject({ ratings: { clinical_quality: 4, image_alignment: 3 }, domain_specific: true, cognitive_depth: false, difficulty: "hard", errors: ["unclear"] });
   });
 
+  test("show the descriptions of the current rating under its name", async () => {
+    page.close();
+    const ratings = ["Clinical quality", "Image alignment"].map((label) => ({ name: label, label, anchors: [`low ${label}`, "b", "c", "d", "e"], ratedBeforeReport: false }));
+    await open(reviewData({ requested: { ratings, flags: false, texts: false, answerKey: false, boxes: false } }));
+    expect(page.find(".anchor").textContent).toMatch(/^Clinical quality:1 low Clinical quality/);
+    page.press("4");
+    expect(page.find(".anchor").textContent).toMatch(/^Image alignment:1 low Image alignment/);
+  });
+
   test("and rows follow the declared scales", async () => {
     page.close();
     const { choices, requested } = reviewData();
