@@ -11,6 +11,7 @@ from accounts.service.audit import last_write_at
 from domain.people import Action, Person
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import Workspace, current_workspace
+from ui.redirect import redirect_to_sign_in
 from web.sign_in.cookies import find_sign_in_token
 from web.sign_in.presence import find_present_person
 
@@ -69,10 +70,12 @@ def find_current_person() -> Person | None:
 
 
 def current_person() -> Person:
-    """Return the person at the browser; stop the page if nobody is signed in."""
+    """Return the person at the browser. If nobody is signed in, redirect to the sign-in page and stop."""
     person = find_current_person()
     if person is None:
-        st.info("You are signed out. Reload the page to sign in.")
+        # Streamlit may carry out a click on "Sign out" as a run of the page's fragment alone: it does so if a
+        # form reports something at the same moment.
+        redirect_to_sign_in()
         st.stop()
     return person
 

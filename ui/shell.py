@@ -15,10 +15,9 @@ from ui.connection.component import show_connection_strip
 from ui.context import clock, find_current_person, format_clock_time, read_sign_in_token, unit_of_work
 from ui.garbage_collection import freeze_modules
 from ui.navigation import HOME, PAGES, Page, group_pages_by_stage
-from ui.redirect import redirect_to
+from ui.redirect import redirect_to_sign_in
 from ui.unsaved_input.component import mount_unsaved_input
 from ui.widgets import escape_markdown, run_action, show_notice, show_unavailable
-from web.gate import SIGN_IN
 from web.interrupted_clicks import pop_interrupted
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -37,7 +36,7 @@ def main() -> None:
         return
     if person is None:
         # Without a call of st.navigation, Streamlit would run pages/*.py for signed-out people.
-        st.navigation([st.Page(_show_signed_out, title="Signed out")], position="hidden").run()
+        st.navigation([st.Page(redirect_to_sign_in, title="Signed out")], position="hidden").run()
         return
     pages = {
         stage.value: [
@@ -104,11 +103,6 @@ def _make_unavailable_page(page: Page, error: NotNow) -> StreamlitPage:
     return st.Page(
         partial(show_unavailable, error), title=page.title, url_path=page.path.stem, default=page is HOME
     )
-
-
-def _show_signed_out() -> None:
-    st.info("You are signed out.")
-    redirect_to(SIGN_IN)
 
 
 main()

@@ -34,7 +34,7 @@ def world(app: RunningApp):
 
 def sign_in_as(page: Page, name: str) -> None:
     if page.get_by_role("button", name="Sign out").count():
-        page.get_by_role("button", name="Sign out").press("Enter")  # a click could miss: the rail opens
+        page.get_by_role("button", name="Sign out").click()
         page.wait_for_url("**/sign-in*")
     fill_sign_in(page, name, PASSWORD_OF_ALL)
     page.get_by_role("button", name="Sign out").wait_for()

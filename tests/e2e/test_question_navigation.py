@@ -144,6 +144,25 @@ def test_browser_back_opens_the_previous_question(open_question_with_held_websoc
     wait_for_question(page, 9)
 
 
+#: Clicks "Sign out" in the task in which the form reports the next question. Streamlit sends both in one
+#: message.
+SIGN_OUT_WITH_REPORT = """() => {
+  const start = window.setTimeout;
+  window.setTimeout = (action, delay, ...values) => start(() => {
+    if (delay === 150) document.querySelector('.st-key-sign-out button').click();
+    action(...values);
+  }, delay);
+}"""
+
+
+def test_sign_out_at_the_moment_the_form_reports_a_question_opens_the_sign_in_page(signed_in, page):
+    open_review(signed_in("ruth"), 21)
+    page.evaluate(SIGN_OUT_WITH_REPORT)
+    with page.expect_console_message(lambda message: "Multiple different fragmentIds" in message.text):
+        press(page, RATING_KEYS + "a")
+    page.wait_for_url("**/sign-in*")
+
+
 def test_double_click_judges_only_the_question_on_screen(app, open_question_with_held_websocket):
     page, _websocket = open_question_with_held_websocket(12)
     press(page, RATING_KEYS)

@@ -50,8 +50,7 @@ def load_release_records(page, name):
 
 def test_release_contains_the_corrections_made_in_the_browser(page, sign_in):
     drawn_box = review_three_questions(sign_in("ruth"))
-    # The navigation is a rail here, which opens under the pointer and could move the button during a click.
-    page.get_by_role("button", name="Sign out").press("Enter")
+    page.get_by_role("button", name="Sign out").click()
     page.wait_for_url("**/sign-in*")
     fill_sign_in(page, "cora", PASSWORD)
     page.get_by_role("button", name="Sign out").wait_for()

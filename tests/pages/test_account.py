@@ -132,4 +132,4 @@ def test_person_with_provider_sign_in_has_no_password_form(sign_in_as, run_page)
 
 
 def test_without_a_sign_in_nothing_is_shown(browser, run_page):
-    assert get_text(run_page(ACCOUNT)) == "You are signed out. Reload the page to sign in."
+    assert get_text(run_page(ACCOUNT)) == "You are signed out."

@@ -113,4 +113,4 @@ def test_page_is_not_found_for_other_roles(sign_in_as, run_page, role):
 
 
 def test_without_a_sign_in_nothing_is_shown(browser, run_page):
-    assert get_text(run_page(PEOPLE)) == "You are signed out. Reload the page to sign in."
+    assert get_text(run_page(PEOPLE)) == "You are signed out."
