@@ -22,15 +22,16 @@ from ui.widgets import escape_markdown, run_action, screen, show_empty_state, sh
 def main() -> None:
     """Show the list of questions, or the question in the URL."""
     person = require_page(Action.BROWSE)
-    st.title("Browse")
     question_row_id = parse_id(st.query_params.get("question"))
     if question_row_id is not None:
+        st.title("Question")
         st.markdown("[← All questions](/browse)")
         try:
             show_question(person, question_row_id)
         except NotFound as error:
             st.error(escape_markdown(str(error)))
         return
+    st.title("Browse")
     with read_only_session() as db:
         datasets = list_browsable_datasets(db, by=person)
         index = load_search_index_state(db)

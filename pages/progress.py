@@ -69,7 +69,10 @@ def _show_summary(progress: Progress) -> None:
     )
     if not total.requested:
         return
-    st.progress(total.done / total.requested, text=f"{total.done:,} of {total.requested:,} done")
+    st.progress(
+        total.done / total.requested,
+        text=f"{total.done:,} of {count_text(total.requested, 'judgement')} done",
+    )
     show_metrics(
         ("Done", f"{total.done:,}", "Judgements with a verdict."),
         ("Skipped", f"{total.skipped:,}", "Skipped with a reason; they can be judged later."),
@@ -92,7 +95,7 @@ def _show_breakdown(progress: Progress) -> None:
             show_table(
                 [
                     *(_line_row(first_column, line, line.name) for line in lines),
-                    _line_row(first_column, progress.batch_line, "all"),
+                    _line_row(first_column, progress.batch_line, "All"),
                 ]
             )
     st.caption(

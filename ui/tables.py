@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -11,6 +11,8 @@ import streamlit as st
 
 #: The maximum number of rows that are all visible. Of a longer table, Streamlit shows ten rows at a time.
 _MAX_UNSCROLLED_ROWS = 20
+#: The heading of a column that is shown only if a row has a note.
+_NOTE = "Note"
 _ROW_HEIGHT = 35  # pixels, in Streamlit
 #: The maximum number of columns without pinning the first one: as many fit into a narrow window.
 _MAX_COLUMNS_UNPINNED = 6
@@ -26,11 +28,12 @@ def show_table(
     empty: str = "Nothing yet.",
     visible_rows: int | None = None,
     wide: Collection[str] = (),
+    decimals: Mapping[str, int] | None = None,
 ) -> None:
     """Draw a plain table. The columns are the keys of the rows; integers have thousands separators.
 
     If there are many columns, the first one stays in place while a narrow window scrolls the others;
-    Streamlit draws it paler. A column without a heading contains remarks, and is omitted if there are none.
+    Streamlit draws it paler. The column "Note" is omitted if there are no notes.
 
     Args:
         rows: the cells of each row, by the heading of the column.
@@ -39,18 +42,20 @@ def show_table(
             it; None to choose by the number of rows.
         wide: the headings of columns with long texts, which get 200 pixels in a table of many columns, or 240
             pixels if it is the first column.
+        decimals: the number of decimals of columns with floats, by heading. Other columns show up to four,
+            without trailing zeros.
     """
     if not rows:
         st.caption(empty)
         return
     names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = [name for name in names if name or any(row.get(name) for row in rows)]
+    columns = [name for name in names if name != _NOTE or any(row.get(name) for row in rows)]
     visible_cells = [{name: row.get(name) for name in columns} for row in rows]
     frame = pd.DataFrame(visible_cells)
     # A pandas style formats the numbers, because Streamlit's formats depend on the browser's language.
     is_formatted_here = all(_is_formatted_here(value) for row in visible_cells for value in row.values())
     st.dataframe(
-        frame.style.format(_format_cell, na_rep="")
+        frame.style.format(_build_formatters(columns, decimals or {}), na_rep="")
         if is_formatted_here and len(rows) <= _MAX_STYLED_ROWS
         else frame,
         hide_index=True,
@@ -76,6 +81,12 @@ def _choose_height(rows: int, visible_rows: int | None) -> Literal["content", "a
 def _is_formatted_here(value: object) -> bool:
     """Whether this module formats the value; Streamlit draws all others (a time, a tick, a list)."""
     return value is None or (isinstance(value, str | int | float) and not isinstance(value, bool))
+
+
+def _build_formatters(
+    columns: Sequence[str], decimals: Mapping[str, int]
+) -> dict[str, str | Callable[[object], str] | None]:
+    return {name: f"{{:,.{decimals[name]}f}}" if name in decimals else _format_cell for name in columns}
 
 
 def _format_cell(value: object) -> str:

@@ -1,10 +1,12 @@
 """Home: each role sees its next task."""
 
 from domain.people import Role
+from review.service import skip_question
+from storage.unit_of_work import unit_of_work
 from tests.pages.conftest import get_text
 from tests.storage.judgements import make_acceptance, make_rejection, save_verdict
 from tests.storage.study_worlds import answer_case, make_study_world, read_all
-from tests.storage.worlds import close_batch, make_world
+from tests.storage.worlds import NOW, close_batch, make_world
 
 HOME = "pages/home.py"
 
@@ -21,7 +23,7 @@ def test_reviewer_sees_the_remaining_questions_and_can_start(workspace, sign_in_
     sign_in_as("ruth")
     page = open_page(HOME)
     assert not page.exception
-    assert "0 of 12 done · 12 left" in get_text(page)
+    assert "0 of 12 questions done · 12 left" in get_text(page)
     assert page.button(key="continue-1").label == "Start"
 
 
@@ -58,8 +60,23 @@ def test_coordinator_of_an_active_batch_is_offered_its_progress(workspace, sign_
     make_world(workspace, assigned_to=["ruth"])
     sign_in_as("cora")
     page = open_page(HOME)
-    assert "The reviewers have 12 judgements still to make." in get_text(page)
+    assert "The reviewers have 12 judgements left." in get_text(page)
     assert page.button(key="next-step").label == "View progress"
+
+
+def test_skipped_judgements_are_counted_beside_those_left(workspace, sign_in_as, open_page):
+    world = make_world(workspace, assigned_to=["ruth"])
+    with unit_of_work(world.engine) as db:
+        skip_question(
+            db,
+            person=world.people["ruth"],
+            batch_id=world.batch.id,
+            question_row_id=1,
+            reason="burned-in answer",
+            now=NOW,
+        )
+    sign_in_as("cora")
+    assert "The reviewers have 11 judgements left, and 1 skipped." in get_text(open_page(HOME))
 
 
 def test_an_admin_sees_how_many_people_there_are(workspace, sign_in_as, open_page):

@@ -9,15 +9,15 @@ from streamlit.testing.v1 import AppTest
 from ui import tables
 
 
-def _page(rows):
+def _page(rows, decimals):
     from ui.tables import show_table
 
-    show_table(rows)
+    show_table(rows, decimals=decimals)
 
 
-def render_cells(*rows):
+def render_cells(*rows, decimals=None):
     """The texts of the cells, column by column."""
-    page = AppTest.from_function(_page, kwargs={"rows": rows}).run()
+    page = AppTest.from_function(_page, kwargs={"rows": rows, "decimals": decimals}).run()
     assert not page.exception
     [table] = page.dataframe
     cells = convert_arrow_bytes_to_pandas_df(table.proto.arrow_data.styler.display_values)
@@ -36,9 +36,14 @@ def test_numbers_have_thousands_separators_and_no_trailing_zeros():
     }
 
 
-def test_empty_column_without_a_heading_is_omitted():
-    assert list(render_cells({"who": "rosa", "": ""})) == ["who"]
-    assert render_cells({"who": "rosa", "": "simulated"})[""] == ["simulated"]
+def test_column_of_notes_is_omitted_if_there_are_none():
+    assert list(render_cells({"who": "rosa", "Note": ""})) == ["who"]
+    assert render_cells({"who": "rosa", "Note": "simulated"})["Note"] == ["simulated"]
+
+
+def test_column_with_decimals_keeps_trailing_zeros():
+    cells = render_cells({"power": 0.63, "other": 0.5}, {"power": None, "other": 1.0}, decimals={"power": 3})
+    assert cells == {"power": ["0.630", ""], "other": ["0.5", "1"]}
 
 
 def test_column_missing_in_the_first_row_is_shown():

@@ -59,7 +59,10 @@ def show_preview(
     st.markdown(f"**{_describe_draw(draw_preview, batch)}**")
     if draw_preview.size:
         show_chart(_build_tier_chart(draw_preview.strata))
-        show_table([_build_stratum_row(stratum) for stratum in draw_preview.strata])
+        show_table(
+            [_build_stratum_row(stratum) for stratum in draw_preview.strata],
+            decimals={"Inclusion probability": 4},
+        )
     for note in draw_preview.notes:
         st.warning(escape_markdown(note), icon=":material/info:")
     return draw_preview
@@ -110,7 +113,7 @@ def _build_stratum_row(stratum: Stratum) -> dict[str, object]:
         "Stratum": stratum.name,
         "Available (N)": stratum.size,
         "Drawn (n)": stratum.drawn,
-        "Inclusion probability": f"{stratum.inclusion_probability:.4f}",
+        "Inclusion probability": stratum.inclusion_probability,
     }
 
 

@@ -21,6 +21,8 @@ from ui.widgets import escape_markdown
 BlockMeasure = Mean | Proportion
 _MARK_COLOUR = "#4f93a6"  # the theme's colour, between its dark and its light shade
 _MAX_TICKS = 6
+# The padding in pixels keeps points inside of the panel. A point on its upper edge would move the heading.
+_VALUE_SCALE = alt.Scale(zero=False, nice=False, padding=8)
 
 
 def show_drift_panel(agreement: BatchAgreement) -> None:
@@ -127,7 +129,7 @@ def build_drift_chart(
         ],
     )
     spread = base.mark_rule(color=_MARK_COLOUR, strokeWidth=2).encode(
-        y=alt.Y("low:Q", title=title, scale=alt.Scale(zero=False)), y2="high:Q"
+        y=alt.Y("low:Q", title=title, scale=_VALUE_SCALE), y2="high:Q"
     )
     line = base.mark_line(color=_MARK_COLOUR, point={"color": _MARK_COLOUR, "size": 60}).encode(y="value:Q")
     drift_chart: alt.FacetChart = (

@@ -63,9 +63,13 @@ def _find_review_step(workspace: WorkspaceState) -> NextStep | None:
             label="Assign questions",
         )
     judgements_left = sum(overview.left for overview in workspace.open_batches)
+    skipped = sum(overview.skipped for overview in workspace.open_batches)
     if judgements_left:
         return NextStep(
-            situation=f"The reviewers have {count_text(judgements_left, 'judgement')} still to make.",
+            situation=(
+                f"The reviewers have {count_text(judgements_left, 'judgement')} left"
+                f"{f', and {skipped:,} skipped' if skipped else ''}."
+            ),
             instruction="View their progress and the estimated finish.",
             page="pages/progress.py",
             label="View progress",

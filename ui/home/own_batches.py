@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.batches import BatchState
-from domain.count_texts import duration_text
+from domain.count_texts import count_text, duration_text
 from domain.people import Person
 from review.service import list_batches_for_reviewer
 from review.sheet import BatchListItem
@@ -47,7 +47,7 @@ def _show_batch(own_batch: BatchListItem) -> None:
 
 def _describe_progress(own_batch: BatchListItem) -> list[str]:
     progress = own_batch.progress
-    details = [f"{progress.done:,} of {progress.total:,} done"]
+    details = [f"{progress.done:,} of {count_text(progress.total, 'question')} done"]
     if own_batch.is_practice:
         details.insert(0, "practice set")
     if own_batch.is_locked:

@@ -20,9 +20,8 @@ _SOURCE_LABELS = {"upload": "Upload from this computer", "machine": "Files on th
 def show_file_selection(person: Person) -> None:
     """Draw the selection of the files and the button that opens the preview."""
     st.markdown(
-        "Question file: native, ReXVQA, GEMeX, VQA-RAD, COCO, Label Studio, or a table (CSV, XLSX, Parquet, "
-        "JSON). "
-        "Images: DICOM, PNG or JPEG."
+        "Question file: Overread JSON Lines, ReXVQA, GEMeX, VQA-RAD, COCO, Label Studio, or a table (CSV, "
+        "XLSX, Parquet, JSON). Images: DICOM, PNG or JPEG."
     )
     form_key = state.form_key("file-selection")
     source = st.segmented_control(
@@ -43,8 +42,8 @@ def show_file_selection(person: Person) -> None:
             )
         )
     else:
-        left.file_uploader("Question file, up to 200 MB", key=keys[0])
-        right.file_uploader("Images in one ZIP file, up to 200 MB (optional)", key=keys[1])
+        left.file_uploader("Question file", key=keys[0])
+        right.file_uploader("Images in one ZIP file (optional)", key=keys[1])
         st.caption(
             "For larger files, folders, and mappings that join several files, copy them to the server or use "
             "the command line."

@@ -20,10 +20,10 @@ def show_add_form() -> None:
     form_key = state.form_key("add-person")  # it changes after each success, which empties the fields
     with st.form(form_key, border=True):
         st.text_input(
-            "Name",
+            "Sign-in name",
             key=f"{form_key}-name",
             placeholder="anna or anna@example.org",
-            help="The name or e-mail address for signing in.",
+            help="A name or an e-mail address.",
         )
         st.text_input("Display name", key=f"{form_key}-shown")
         st.multiselect("Roles", list(Role), key=f"{form_key}-roles", format_func=describe_role)

@@ -91,7 +91,7 @@ def _run_row(label: str, progress: RunProgress) -> dict[str, object]:
         "Without usable reply": sum(progress.failures.values()),
         "Endpoint": run.endpoint.marked_name,
         "Cost": format_cost(run.cost_nanos),
-        "": "" if progress.is_finished else run.reason,
+        "Note": "" if progress.is_finished else run.reason,
     }
 
 

@@ -50,9 +50,10 @@ def show_counts(statistics: DatasetStatistics) -> None:
     with right:
         show_table(
             [
-                {"Value": v, "Questions": f"{n:,}", "%": f"{100 * n / statistics.questions:.1f}"}
-                for v, n in counts
-            ]
+                {"Value": value, "Questions": count, "%": 100 * count / statistics.questions}
+                for value, count in counts
+            ],
+            decimals={"%": 1},
         )
     if len(counts) > _MAX_VALUES:
         st.caption(f"The chart shows the {_MAX_VALUES} most frequent of {len(counts):,}.")
@@ -89,7 +90,7 @@ def _show_splits(statistics: DatasetStatistics, column: str, values: Sequence[st
         for value in values
         if any((split, value) in counts for split in totals)
     ]
-    total_line = {heading: "all", **{split: f"{totals[split]:,}" for split in sorted(totals)}}
+    total_line = {heading: "All", **{split: f"{totals[split]:,}" for split in sorted(totals)}}
     st.markdown("**Newest release, by split**")
     show_table([*lines, total_line])
     st.caption("Number of questions, and percent of the split.")
@@ -100,16 +101,15 @@ def show_boxes(statistics: DatasetStatistics) -> None:
     show_table(
         [
             {
-                "Answer format": "all" if line.name == "all" else _label_value("format", line.name),
-                "Questions": f"{line.questions:,}",
-                "With boxes": f"{line.with_boxes:,}",
-                "Boxes": f"{line.boxes:,}",
-                "Boxes per question": ""
-                if line.boxes_per_question is None
-                else f"{line.boxes_per_question:.2f}",
+                "Answer format": "All" if line.name == "all" else _label_value("format", line.name),
+                "Questions": line.questions,
+                "With boxes": line.with_boxes,
+                "Boxes": line.boxes,
+                "Boxes per question": line.boxes_per_question,
             }
             for line in statistics.formats
-        ]
+        ],
+        decimals={"Boxes per question": 2},
     )
     if not any(boxes for boxes, _ in statistics.boxes):
         st.caption("No question has a box.")

@@ -16,5 +16,5 @@ def build_extraction_row(rate: ExtractionRate) -> dict[str, object]:
         "Marked": rate.marked,
         "Read wrongly": rate.wrong,
         "Error rate (%)": "" if rate.estimate is None else f"{rate.estimate * 100:.1f}{interval}",
-        "": rate.note,
+        "Note": rate.note,
     }

@@ -53,7 +53,7 @@ def show_planning(person: Person) -> None:
             powers = _load_powers(assumptions, tuple(readers), tuple(cases))
         st.subheader("Power", help="The probability that a study of this size shows the difference.")
         show_chart(build_power_chart(powers))
-        show_table([_build_power_row(power) for power in powers])
+        show_table([_build_power_row(power) for power in powers], decimals={"Power": 3, "Formula": 3})
         _show_needed_cases(assumptions, readers)
         st.caption(
             f"Readers are {'random' if assumptions.random_readers else 'fixed'}; two-sided at "
@@ -221,9 +221,9 @@ def _build_power_row(power: Power) -> dict[str, object]:
     return {
         "Readers": power.readers,
         "Cases": power.cases,
-        "Power": round(power.quoted_power, 3),
+        "Power": power.quoted_power,
         "Method": power.quoted_method,
-        "Formula": round(power.formula, 3),
+        "Formula": power.formula,
         "Simulation": "" if power.simulated is None else f"{power.simulated:.3f}{error}",
     }
 

@@ -32,7 +32,7 @@ def show_study_imports(person: Person, summary: StudySummary) -> None:
                 "Cases answered": f"{model.answered:,} of {model.cases:,}",
                 "Predictions": model.predictions,
                 "Failed": model.failed,
-                "": "simulated" if model.simulated else "",
+                "Note": "simulated" if model.simulated else "",
             }
             for model in models
         ],

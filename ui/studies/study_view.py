@@ -34,10 +34,10 @@ def show_study(person: Person, summary: StudySummary) -> None:
         studies.describe_design(study.design),
         "reading has begun: readers and cases are fixed"
         if study.frozen
-        else "no answer was given in Overread yet: readers can be added",
+        else "no answers in Overread yet: readers can be added",
     ]
     if study.simulated:
-        summary_parts.insert(0, "SIMULATED")
+        summary_parts.insert(0, "Simulated study")
     st.markdown(escape_markdown(" · ".join(summary_parts)))
     _show_readers(person, summary, progress)
     show_markers(person, summary)
@@ -122,7 +122,7 @@ def _build_reader_row(progress: ReaderProgress) -> dict[str, object]:
         "Cannot determine": progress.cannot_determine,
         "Problems": progress.faulty,
         "Last answer": format_relative_time(progress.last_read_at, now=clock()),
-        "": ", ".join(marks),
+        "Note": ", ".join(marks),
     }
 
 

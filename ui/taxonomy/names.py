@@ -138,7 +138,7 @@ def _build_row(name: RawName) -> dict[str, object]:
         "Raw name": name.name,
         "Questions": name.questions,
         "Controlled name": name.controlled or "not mapped",
-        "Heading": name.heading,
+        "Domain": name.heading,
         "Mapped by": origin,
     }
 

@@ -43,5 +43,5 @@ export function formatPixel(metadata: ImageMetadata, matrix: Uint16Array, values
 }
 
 export function formatWindow(voi: Voi): string {
-  return isTable(voi) ? `table ${voi.name}` : `C ${formatValue(voi.center)} W ${formatValue(voi.width)}`;
+  return isTable(voi) ? `table ${voi.name}` : `W ${formatValue(voi.width)} C ${formatValue(voi.center)}`;
 }

@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from "vitest";
 
-import { findEdgeLetters, formatPixel } from "../../src/viewer/overlay-text";
+import { findEdgeLetters, formatPixel, formatWindow } from "../../src/viewer/overlay-text";
 import { placeLabel } from "../../src/viewer/label-placement";
 import { mirrorView, rotateView, UPRIGHT_ORIENTATION, type View } from "../../src/viewer/transform";
-import type { Corners, ImageMetadata } from "../../src/viewer/types";
+import type { Corners, ImageMetadata, Voi } from "../../src/viewer/types";
 
 const view: View = { width: 800, height: 600, ratio: 1, columns: 2500, rows: 3000, aspect: [1, 1], zoom: 0.2, x: 1250, y: 1500, orientation: UPRIGHT_ORIENTATION };
 const metadata = { rows: 2, columns: 3, signed: false, spacing: { row_mm: 0.2, column_mm: 0.1, kind: "detector plane", note: "" } } as ImageMetadata;
@@ -27,6 +27,13 @@ describe("orientation letters", () => {
 
   it("with two letters have both replaced by their opposites", () => {
     expect(findEdgeLetters(["LP", "FA"], UPRIGHT_ORIENTATION)).toMatchObject({ left: "RA", top: "HP" });
+  });
+});
+
+describe("the window", () => {
+  it("shows width and centre, or the name of the table", () => {
+    expect(formatWindow({ center: 40, width: 400 } as Voi)).toBe("W 400 C 40");
+    expect(formatWindow({ name: "Bone", values: [] } as unknown as Voi)).toBe("table Bone");
   });
 });
 
