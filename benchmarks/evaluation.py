@@ -258,9 +258,9 @@ def measure_page() -> None:
         with read_only_session() as db:
             [scores] = evaluations.list_evaluated_splits(db, by=by)
         scored = evaluations.load_split_scores(by=by, evaluated_split=scores)
-        everything = find_rows(scored.questions, {})
-        summarise_models(scored.questions, scored.models, everything)
-        compute_task_accuracies(scored.questions, scored.models, everything)
+        all_rows = find_rows(scored.questions, {})
+        summarise_models(scored.questions, scored.models, all_rows)
+        compute_task_accuracies(scored.questions, scored.models, all_rows)
 
     measure("first look, all measures of all models", look)
     measure("second look", look)

@@ -1,9 +1,9 @@
 """Measures the query for a reviewer's next question, with 1.6 million questions and a batch of 160,000.
 
-Target: at most 1 ms. For comparison, two plain queries, the whole sheet of the page, a verdict with its
+Target: at most 1 ms. For comparison, three plain queries, all data of the review page, a verdict with its
 commit, and the counts of the progress page are measured. The batch is assigned to 20 people, and half of it
-is judged. Run ``python -m benchmarks.next_question [QUESTIONS] [--postgres]``. PostgreSQL is the server of
-OVERREAD_TEST_POSTGRES_URL, or else one that is started from the development wheel.
+is judged. Run ``python -m benchmarks.next_question [QUESTIONS] [--postgres]``. With ``--postgres`` the
+server at OVERREAD_TEST_POSTGRES_URL is used; without this variable, a temporary server is started.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _measure_queries(engine: Engine, batch_id: int, questions: int) -> None:
         with read_only_session(engine) as db:
             review.load_sheet(db, person=person, batch_id=batch_id, now=NOW)
 
-    _print_duration("the whole sheet, own transaction", _median_milliseconds(load_sheet, 300))
+    _print_duration("all data of the page, own transaction", _median_milliseconds(load_sheet, 300))
     _print_duration(
         "a verdict, committed", _median_milliseconds(_verdict_writer(engine, person, batch_id), 100)
     )
@@ -102,7 +102,7 @@ def _measure_queries(engine: Engine, batch_id: int, questions: int) -> None:
 
 
 def _verdict_writer(engine: Engine, person: Person, batch_id: int) -> Callable[[], None]:
-    def give_one() -> None:
+    def save_next_verdict() -> None:
         with unit_of_work(engine) as db:
             assignment = find_first_open(db, person_id=person.id, batch_id=batch_id)
             if assignment is None:
@@ -128,7 +128,7 @@ def _verdict_writer(engine: Engine, person: Person, batch_id: int) -> Callable[[
             )
             review.save_verdict(db, verdict=verdict, person=person)
 
-    return give_one
+    return save_next_verdict
 
 
 def _load_progress(engine: Engine) -> None:
@@ -202,7 +202,8 @@ def _add_people_and_dataset(db: Session) -> None:
     )  # fmt: skip
 
 
-# The same statements run on both databases: no % (a placeholder in one) and no generate_series.
+# The statements run on both databases: without %, which psycopg reads as a placeholder, and without
+# generate_series, which SQLite does not have.
 _IMPORT_STATEMENTS = (
     """INSERT INTO exam (id, dataset_id, key)
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {exams})

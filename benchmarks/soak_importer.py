@@ -31,7 +31,7 @@ _TABLES = (DatasetRow, ImportRow, ExamRow, QuestionRow)
 
 
 class RollBack(Exception):
-    """Raised to roll back an import that was counted."""
+    """Raised to roll back an import whose rows were counted."""
 
 
 class SoakImporter:
@@ -46,19 +46,19 @@ class SoakImporter:
         self.workspace = Workspace(home=home / "workspace", database_url="")
         self.file = home / "questions.json"
 
-    def import_file(self, content: bytes, name: str, results: SoakResults, *, in_own_process: bool) -> bool:
+    def import_file(self, content: bytes, name: str, results: SoakResults, *, in_child_process: bool) -> bool:
         """Import a file and roll back; return whether anything would have been imported."""
         self.file.write_bytes(content)
         start, was_imported = time.monotonic(), False
         try:
             with (
-                _time_limit(not in_own_process),
-                _parse_in_process(not in_own_process),
+                _time_limit(not in_child_process),
+                _parse_in_this_process(not in_child_process),
                 unit_of_work(self.engine) as db,
             ):
                 report = intake.import_questions(
                     db, by=command_line_person(), path=self.file, dataset="soak", workspace=self.workspace,
-                    images=self.images if len(content) < 5_000 and in_own_process else None, now=NOW,
+                    images=self.images if len(content) < 5_000 and in_child_process else None, now=NOW,
                 )  # fmt: skip
                 was_imported = True
                 if _count(db, QuestionRow) != report.questions or report.refused:
@@ -97,7 +97,7 @@ def _count(db: Session, row: type[Any]) -> int:
 
 
 @contextmanager
-def _parse_in_process(enabled: bool) -> Iterator[None]:
+def _parse_in_this_process(enabled: bool) -> Iterator[None]:
     if not enabled:
         yield
         return
@@ -107,7 +107,7 @@ def _parse_in_process(enabled: bool) -> Iterator[None]:
 
 @contextmanager
 def _time_limit(enabled: bool) -> Iterator[None]:
-    """Limit code in this process to ten seconds. Memory is measured for the whole run."""
+    """Limit code in this process to ten seconds."""
 
     def raise_timeout(_signal: int, _frame: object) -> NoReturn:
         raise TimeoutError(f"more than {MAX_SECONDS} s")

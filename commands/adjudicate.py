@@ -53,8 +53,8 @@ def add_to(subparsers: Subparsers) -> None:
     settle.add_argument(
         "--take",
         required=True,
-        metavar="WHOSE",
-        help="version to adopt: a letter (A is the first reviewer) or machine; or reject the question",
+        metavar="VERSION",
+        help="A, B … for a reviewer's version, machine for the original, or reject to reject the question",
     )
     settle.add_argument("--reason", required=True, metavar="TEXT")
     settle.set_defaults(run=_settle)

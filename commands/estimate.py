@@ -47,46 +47,46 @@ def run(args: argparse.Namespace) -> int:
         args.parser.error("--goal must be above 0 and below 50 points")
     by, filters = command_line_person(), {"dataset": args.dataset, "batches": args.batches}
     with read_only_session() as db:
-        whole = estimate_dataset(db, by=by, target_half_width=args.goal / 100, **filters)
+        result = estimate_dataset(db, by=by, target_half_width=args.goal / 100, **filters)
         groups = estimate_groups(db, by=by, group=args.by, **filters) if args.by else ()
     sections: list[tuple[str, str, Sequence[Estimate]]] = [
-        ("whole", args.dataset, whole.estimates.all_estimates)
+        ("whole", args.dataset, result.estimates.all_estimates)
     ]
     sections += [(args.by, mark_test_model(group.name), group.estimates.all_estimates) for group in groups]
     if args.csv:
         sys.stdout.writelines(format_csv_rows(sections))
         return 0
-    if not whole.estimates.reviewed:
+    if not result.estimates.reviewed:
         print(
-            f"No verdicts yet. {whole.dataset} has {count_text(whole.estimates.dataset_size, 'question')}; "
-            f"the sample in {', '.join(whole.batches)} has not been reviewed. To assign it, see: cli.py "
+            f"No verdicts yet. {result.dataset} has {count_text(result.estimates.dataset_size, 'question')}; "
+            f"the sample in {', '.join(result.batches)} has not been reviewed. To assign it, see: cli.py "
             "assign --help"
         )
         return 0
-    print("\n".join(_format_whole(whole)))
+    print("\n".join(_format_estimates(result)))
     for name, value, rates in sections[1:]:
         print(f"\n{name} {value}: {rates[0].rate.reviewed:,} judged of {rates[0].dataset_size:,}")
         print("\n".join(f"  {line}" for line in format_rates(rates) if line))
     return 0
 
 
-def _format_whole(whole: DatasetEstimates) -> Iterator[str]:
-    estimates = whole.estimates
+def _format_estimates(result: DatasetEstimates) -> Iterator[str]:
+    estimates = result.estimates
     yield (
-        f"{whole.dataset}: {count_text(estimates.reviewed, 'question')} judged in {', '.join(whole.batches)} "
-        f"represent {estimates.covered:,} of {estimates.dataset_size:,}"
+        f"{result.dataset}: {count_text(estimates.reviewed, 'question')} judged in "
+        f"{', '.join(result.batches)} represent {estimates.covered:,} of {estimates.dataset_size:,}"
     )
     yield from (f"  {line}" for line in format_rates(estimates.all_estimates) if line)
-    if whole.stopping is not None and whole.stopping.estimate.half_width is not None:
-        rate, half_width = whole.stopping.estimate.rate, whole.stopping.estimate.half_width
+    if result.stopping is not None and result.stopping.estimate.half_width is not None:
+        rate, half_width = result.stopping.estimate.rate, result.stopping.estimate.half_width
         yield (
-            f"Stopping rule {'reached' if whole.stopping.is_reached else 'not reached'}: key errors "
+            f"Stopping rule {'reached' if result.stopping.is_reached else 'not reached'}: key errors "
             f"{format_percent(rate.estimate)} ({format_interval(rate.low, rate.high)}, ± "
-            f"{100 * half_width:.1f} points; target ± {100 * whole.stopping.target_half_width:g}). The "
+            f"{100 * half_width:.1f} points; target ± {100 * result.stopping.target_half_width:g}). The "
             "interval is valid however often it is computed."
         )
-    yield from (plan.description for plan in whole.plans)
-    yield from whole.notes
+    yield from (plan.description for plan in result.plans)
+    yield from result.notes
 
 
 def format_rates(rates: Sequence[Estimate]) -> Iterator[str]:

@@ -119,10 +119,12 @@ def _add_plan(verbs: Subparsers) -> None:
         action="append",
         help="repeatable (default: all that are possible)",
     )
-    who = plan.add_mutually_exclusive_group(required=True)
-    who.add_argument("--endpoint", metavar="NAME", help="an endpoint of a language model")
-    who.add_argument("--command", metavar="MODEL", help="a program; MODEL is the name of its model in tables")
-    who.add_argument("--files", metavar="MODEL", help="files of answers of the model with that name")
+    answers_from = plan.add_mutually_exclusive_group(required=True)
+    answers_from.add_argument("--endpoint", metavar="NAME", help="an endpoint of a language model")
+    answers_from.add_argument(
+        "--command", metavar="MODEL", help="a program; MODEL is the name of its model in tables"
+    )
+    answers_from.add_argument("--files", metavar="MODEL", help="files of answers of the model with that name")
     plan.add_argument(
         "--paraphrases-by",
         metavar="NAME",

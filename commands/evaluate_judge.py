@@ -16,7 +16,7 @@ from domain.count_texts import count_text
 from domain.errors import InvalidValue
 from domain.language_models import ModelRun
 from evaluation import service as evaluations
-from language_models.service import describe_progress, load_progress, open_run, work_on_run
+from language_models.service import describe_progress, load_progress, resume_run, work_on_run
 from storage.unit_of_work import read_only_session, unit_of_work
 
 
@@ -110,7 +110,7 @@ def _work_on(planned: ModelRun, args: argparse.Namespace) -> bool:
     with unit_of_work() as db:
         progress = load_progress(db, by=by, name=planned.name, now=now)
         if args.retry_failed or not progress.is_finished:
-            open_run(db, by=by, name=planned.name, retry_failed=args.retry_failed, now=now)
+            resume_run(db, by=by, name=planned.name, retry_failed=args.retry_failed, now=now)
     printer = ProgressPrinter()
     with stopping_on_signals() as should_stop:
         progress = work_on_run(

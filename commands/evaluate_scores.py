@@ -62,8 +62,8 @@ def run(args: argparse.Namespace) -> int:
     by, printer = command_line_person(), ProgressPrinter()
     with read_only_session() as db:
         sets = evaluations.list_evaluated_splits(db, by=by)
-    wanted = (args.dataset, args.release, args.split)
-    matches = [item for item in sets if (item.dataset, item.release, item.split) == wanted]
+    requested = (args.dataset, args.release, args.split)
+    matches = [item for item in sets if (item.dataset, item.release, item.split) == requested]
     if not matches:
         raise NotFound(
             f"No model has answered the {args.split} split of {args.dataset} {args.release} as given. "

@@ -87,8 +87,8 @@ def _iterate_records(path: Path, field: str | None) -> Iterator[dict[str, Any]]:
         data = data.get(field) if isinstance(data, dict) else None
     records = list(data.values()) if isinstance(data, dict) else data
     if not isinstance(records, list) or not records or not all(isinstance(item, dict) for item in records):
-        place = f"the field {field!r}" if field else "the file"
-        raise InvalidValue("records", f"{path}: {place} has no records. Name their field with --records.")
+        location = f"the field {field!r}" if field else "the file"
+        raise InvalidValue("records", f"{path}: {location} has no records. Name their field with --records.")
     yield from records
 
 

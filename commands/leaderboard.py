@@ -243,7 +243,7 @@ def run_status(args: argparse.Namespace) -> int:
         score.submission_id: score for score in status.scores if score.version == status.leaderboard.version
     }
     for item in status.submissions:
-        counting = "\ton the leaderboard" if item.id == status.counting_id else ""
+        counting = "\ton the leaderboard" if item.id == status.counted_submission_id else ""
         print(
             f"{item.id}\t{item.submitted_at:%Y-%m-%d %H:%M} UTC\t{item.details.method}\t"
             f"{describe_score(scores.get(item.id))}{counting}"

@@ -278,12 +278,12 @@ def run_resume(args: argparse.Namespace) -> int:
     by, printer = command_line_person(), ProgressPrinter()
     lease = read_lease(args)
     with unit_of_work() as db:
-        run = models.open_run(
+        run = models.resume_run(
             db,
             by=by,
             name=args.name,
             retry_failed=args.retry_failed,
-            return_batch=args.take_back_batch,
+            requeue_batched=args.take_back_batch,
             budget=Budget() if args.no_budget else read_budget(args),
             now=datetime.now(UTC),
         )
@@ -372,7 +372,7 @@ def run_replay(args: argparse.Namespace) -> int:
     missing = 0
     partial = args.to.with_name(f"{args.to.name}.part") if args.to else None
     with read_only_session() as db:
-        replies = models.replay_run(db, by=command_line_person(), name=args.name)
+        replies = models.iterate_reply_texts(db, by=command_line_person(), name=args.name)
         lines = (
             (
                 json.dumps(

@@ -63,10 +63,11 @@ def wait_for_image_grid(page: Page) -> None:
 
 
 def correct_question(page: Page) -> None:
-    """Change the explanation and rate it."""
+    """Change the explanation and rate it. The draft of an earlier picture may already contain the change."""
     explanation = page.get_by_label("Explanation", exact=True)
-    old_explanation = explanation.input_value().rstrip(".")
-    explanation.fill(f"{old_explanation}; this is best seen on the PA radiograph.")
+    addition = "; this is best seen on the PA radiograph."
+    old_explanation = explanation.input_value().removesuffix(addition).rstrip(".")
+    explanation.fill(f"{old_explanation}{addition}")
     page.keyboard.press("Escape")
     for key in "5355yym":
         page.keyboard.press(key)

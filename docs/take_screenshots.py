@@ -65,7 +65,7 @@ _SHADOW_ROOTS = "[...document.querySelectorAll('*')].map(element => element.shad
 # The viewer shows window and zoom after drawing; a pixel of the plain editor's canvas can be read.
 _IS_PAINTED = f"""() => {_SHADOW_ROOTS}.some(root => {{
     const panes = [...root.querySelectorAll('.pane[data-radiograph]')];
-    if (panes.some(pane => /C -?\\d+ W \\d+/.test(pane.textContent))) return true;
+    if (panes.some(pane => /W [\\d.]+ C -?\\d+/.test(pane.textContent))) return true;
     const canvas = root.querySelector('.stage .dc-background-canvas');
     return canvas && canvas.width > 300
         && canvas.getContext('2d').getImageData(200, 200, 1, 1).data[3] > 0;

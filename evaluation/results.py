@@ -163,18 +163,20 @@ def compute_results(
     by_row_id = {item.number: item for item in questions}
     clusters = number_clusters(questions)
     answers = {item.condition: item for item in conditions}
-    given, blind = answers.get(Condition.AS_GIVEN), answers.get(Condition.NO_IMAGE)
-    accuracies = [_compute_accuracy(item, by_row_id, clusters, blind) for item in conditions]
-    others = [item for item in conditions if given is not None and item.condition in CONTRASTS]
+    as_given, without_image = answers.get(Condition.AS_GIVEN), answers.get(Condition.NO_IMAGE)
+    accuracies = [_compute_accuracy(item, by_row_id, clusters, without_image) for item in conditions]
+    others = [item for item in conditions if as_given is not None and item.condition in CONTRASTS]
     return EvaluationResults(
         questions=len(questions),
         clusters=len(set(clusters.values())),
         accuracies=tuple(accuracies),
-        contrasts=tuple(_compute_contrast(given, item, by_row_id, clusters) for item in others if given),
+        contrasts=tuple(
+            _compute_contrast(as_given, item, by_row_id, clusters) for item in others if as_given
+        ),
         consistencies=tuple(
-            _compute_consistency(given, item, by_row_id, clusters)
+            _compute_consistency(as_given, item, by_row_id, clusters)
             for item in others
-            if given and item.condition in (Condition.SHUFFLED, Condition.PARAPHRASED)
+            if as_given and item.condition in (Condition.SHUFFLED, Condition.PARAPHRASED)
         ),
         biases=tuple(
             compute_position_bias(item, by_row_id)
@@ -318,13 +320,13 @@ def _compute_calibration(
 
 
 def _compute_contrast(
-    given: ConditionAnswers,
+    baseline: ConditionAnswers,
     other: ConditionAnswers,
     questions: Mapping[int, EvaluatedQuestion],
     clusters: Mapping[int, int],
 ) -> Contrast:
-    numbers = [number for number in _list_scored(given, questions) if number in other.cases]
-    first, second = _mark(given, questions, numbers), _mark(other, questions, numbers)
+    numbers = [number for number in _list_scored(baseline, questions) if number in other.cases]
+    first, second = _mark(baseline, questions, numbers), _mark(other, questions, numbers)
     comparison = compare_paired(
         first,
         second,
@@ -346,17 +348,17 @@ def _compute_contrast(
 
 
 def _compute_consistency(
-    given: ConditionAnswers,
+    baseline: ConditionAnswers,
     other: ConditionAnswers,
     questions: Mapping[int, EvaluatedQuestion],
     clusters: Mapping[int, int],
 ) -> Consistency:
     numbers = [
         number
-        for number in _list_scored(given, questions)
-        if given.answers.get(number) is not None and other.answers.get(number) is not None
+        for number in _list_scored(baseline, questions)
+        if baseline.answers.get(number) is not None and other.answers.get(number) is not None
     ]
-    same = np.array([given.answers[number] == other.answers[number] for number in numbers], dtype=np.int64)
+    same = np.array([baseline.answers[number] == other.answers[number] for number in numbers], dtype=np.int64)
     share, _ = compute_share_correct(same, _take_clusters(clusters, numbers), confidence=CONFIDENCE)
     return Consistency(
         condition=other.condition,

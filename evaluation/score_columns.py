@@ -58,31 +58,33 @@ def read_external_scores(
     if not set(_CSV_HEADER) <= set(reader.fieldnames or ()):
         raise InvalidValue(file_name, f"must have the columns {', '.join(_CSV_HEADER)}")
     for line, record in enumerate(reader, start=2):
-        where = f"{file_name}, line {line}"
+        location = f"{file_name}, line {line}"
         question_row_id = row_ids_by_key.get(record["question_id"])
         if question_row_id is None:
             raise InvalidValue(
-                f"{where}: question_id", f"{record['question_id']!r} is not a question of the split"
+                f"{location}: question_id", f"{record['question_id']!r} is not a question of the split"
             )
         if record["evaluation"] not in evaluations:
             raise InvalidValue(
-                f"{where}: evaluation",
+                f"{location}: evaluation",
                 f"{record['evaluation']!r} is none of {', '.join(sorted(evaluations))}",
             )
         name, version = (record["name"] or "").strip(), (record["version"] or "").strip()
         if not name or not version:
-            raise InvalidValue(f"{where}: name and version", "must not be empty")
+            raise InvalidValue(f"{location}: name and version", "must not be empty")
         if name == AR_SCORE:
-            raise InvalidValue(f"{where}: name", f"{AR_SCORE} is computed by Overread; choose another name")
+            raise InvalidValue(
+                f"{location}: name", f"{AR_SCORE} is computed by Overread; choose another name"
+            )
         if versions.setdefault(name, version) != version:
             raise InvalidValue(
-                f"{where}: version",
+                f"{location}: version",
                 f"{version!r} is not {versions[name]!r}; scores would not be comparable",
             )
         column = values.setdefault((record["evaluation"], name), {})
         if question_row_id in column:
-            raise InvalidValue(f"{where}: question_id", f"{record['question_id']!r} has a score already")
-        column[question_row_id] = _parse_score(record["score"] or "", where)
+            raise InvalidValue(f"{location}: question_id", f"{record['question_id']!r} has a score already")
+        column[question_row_id] = _parse_score(record["score"] or "", location)
     if not values:
         raise InvalidValue(file_name, "has no scores")
     return [
@@ -91,11 +93,11 @@ def read_external_scores(
     ]
 
 
-def _parse_score(text: str, where: str) -> float:
+def _parse_score(text: str, location: str) -> float:
     try:
         score = float(text)
     except ValueError:
         score = math.nan
     if not math.isfinite(score):
-        raise InvalidValue(f"{where}: score", f"{text!r} is not a number")
+        raise InvalidValue(f"{location}: score", f"{text!r} is not a number")
     return score

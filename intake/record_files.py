@@ -64,38 +64,38 @@ class RecordFile:
         return self._read(self, None if columns is None else list(columns))
 
 
-def open_record_file(path: Path, given: Input) -> RecordFile:
+def open_record_file(path: Path, layout: Input) -> RecordFile:
     """Open the file that a mapping reads.
 
     Args:
         path: the file, or a folder if the mapping names files in it.
-        given: the description of the file in the mapping.
+        layout: the description of the file in the mapping.
 
     Raises:
         InvalidValue: the file does not match its description in the mapping, or can't be read.
     """
     if path.is_dir():
-        return _open_folder(path, given)
-    if given.files:
-        raise InvalidValue("file", f"must be a folder: the mapping reads its files {given.files}")
-    kind = given.kind or detect_kind(path)
+        return _open_folder(path, layout)
+    if layout.files:
+        raise InvalidValue("file", f"must be a folder: the mapping reads its files {layout.files}")
+    kind = layout.kind or detect_kind(path)
     if kind == "parquet":
         return _open_parquet(path)
     if kind == "xlsx":
-        return _open_workbook(path, given)
+        return _open_workbook(path, layout)
     if kind in ("csv", "tsv"):
-        return _open_csv(path, given, "\t" if kind == "tsv" else None)
+        return _open_csv(path, layout, "\t" if kind == "tsv" else None)
     if kind in _ANNOTATION_READERS:
         return _open_annotations(path, kind)
-    if given.records:
-        return _open_whole_json(path, given)
+    if layout.records:
+        return _open_whole_json(path, layout)
     file = QuestionFile(path)
     container = file.detect_container()
 
     def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
         for name, raw in file.read_records(container):
             record_file.bytes_read = file.bytes_read
-            yield name, _NAN.sub(b"null", raw) if given.nan and isinstance(raw, bytes) else raw
+            yield name, _NAN.sub(b"null", raw) if layout.nan and isinstance(raw, bytes) else raw
 
     return RecordFile(container, path.stat().st_size, None, read)
 
@@ -192,21 +192,21 @@ def _encode(value: Any) -> bytes:  # noqa: ANN401  # any row of a table
 
 
 # ---------------------------------------------------------------------------------------------------- JSON
-def _open_folder(folder: Path, given: Input) -> RecordFile:
-    if not given.files:
+def _open_folder(folder: Path, layout: Input) -> RecordFile:
+    if not layout.files:
         raise InvalidValue("file", "is a folder; choose a file, or a mapping that reads a folder")
-    pattern = PurePosixPath(given.files)
+    pattern = PurePosixPath(layout.files)
     if pattern.is_absolute() or ".." in pattern.parts:
-        raise InvalidValue("input.files", f"{given.files!r} must be below the folder")
-    paths = sorted(path for path in folder.glob(given.files) if path.is_file())
+        raise InvalidValue("input.files", f"{layout.files!r} must be below the folder")
+    paths = sorted(path for path in folder.glob(layout.files) if path.is_file())
     if not paths:
-        raise InvalidValue("file", f"the folder has no files {given.files}")
+        raise InvalidValue("file", f"the folder has no files {layout.files}")
 
     def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
         for path in paths:
             name = path.relative_to(folder).as_posix()
             try:
-                records = _find_records(path, given)
+                records = _find_records(path, layout)
             except InvalidValue as error:
                 yield name, error
                 continue
@@ -217,9 +217,9 @@ def _open_folder(folder: Path, given: Input) -> RecordFile:
     return RecordFile(Container.MEMBERS, sum(path.stat().st_size for path in paths), None, read)
 
 
-def _open_whole_json(path: Path, given: Input) -> RecordFile:
+def _open_whole_json(path: Path, layout: Input) -> RecordFile:
     def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
-        for number, record in enumerate(_find_records(path, given), start=1):
+        for number, record in enumerate(_find_records(path, layout), start=1):
             yield number, _encode(record)
         record_file.bytes_read = record_file.size
 
@@ -237,12 +237,12 @@ def _open_annotations(path: Path, kind: str) -> RecordFile:
     return RecordFile(Container.ARRAY, path.stat().st_size, None, read)
 
 
-def _find_records(path: Path, given: Input) -> list[Any]:
-    content = _load_whole(path, allow_nan=given.nan)
-    if given.records:
-        records = follow(content, parse_path(given.records))
+def _find_records(path: Path, layout: Input) -> list[Any]:
+    content = _load_whole(path, allow_nan=layout.nan)
+    if layout.records:
+        records = follow(content, parse_path(layout.records))
         if not records:
-            raise InvalidValue("input.records", f"{given.records!r} matches no record in {path.name}")
+            raise InvalidValue("input.records", f"{layout.records!r} matches no record in {path.name}")
         return records
     return content if isinstance(content, list) else [content]
 
@@ -257,21 +257,21 @@ def _load_whole(path: Path, *, allow_nan: bool) -> Any:  # noqa: ANN401  # any J
 
 
 # --------------------------------------------------------------------------------------------------- tables
-def _open_csv(path: Path, given: Input, delimiter: str | None) -> RecordFile:
-    delimiter = given.delimiter or delimiter or _detect_delimiter(path)
+def _open_csv(path: Path, layout: Input, delimiter: str | None) -> RecordFile:
+    delimiter = layout.delimiter or delimiter or _detect_delimiter(path)
     csv.field_size_limit(MAX_RECORD_BYTES)
-    with closing(_read_cells(path, delimiter, given, None)) as first_rows:
+    with closing(_read_cells(path, delimiter, layout, None)) as first_rows:
         header_number, header = _find_header(first_rows)
     if not any(header):
         raise InvalidValue("file", "has no header: its first row is empty")
-    columns = given.columns or _check_header(header)
+    columns = layout.columns or _check_header(header)
 
     def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
-        with closing(_read_cells(path, delimiter, given, record_file)) as rows:
+        with closing(_read_cells(path, delimiter, layout, record_file)) as rows:
             for number, cells in rows:
                 if isinstance(cells, InvalidValue):
                     yield number, cells
-                elif given.columns is None and number <= header_number:
+                elif layout.columns is None and number <= header_number:
                     continue
                 elif len(cells) != len(columns):
                     reason = f"has {len(cells)} cells, but there are {len(columns)} columns"
@@ -285,10 +285,10 @@ def _open_csv(path: Path, given: Input, delimiter: str | None) -> RecordFile:
 
 
 def _read_cells(
-    path: Path, delimiter: str, given: Input, record_file: RecordFile | None
+    path: Path, delimiter: str, layout: Input, record_file: RecordFile | None
 ) -> Generator[tuple[int, list[str] | InvalidValue], None, None]:
     """Yield (row number from 1, cells) of a text table. Empty rows are skipped."""
-    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if given.quotes else csv.QUOTE_NONE
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if layout.quotes else csv.QUOTE_NONE
     with path.open("rb") as binary, TextIOWrapper(binary, encoding="utf-8-sig", newline="") as text:
         rows = csv.reader(text, delimiter=delimiter, quoting=quoting)
         number = 0
@@ -348,16 +348,16 @@ def _check_header(cells: Iterable[Any]) -> list[str]:
     return columns
 
 
-def _open_workbook(path: Path, given: Input) -> RecordFile:
-    header_number, header = _find_header(_read_sheet(path, given))
-    columns = given.columns or _check_header(header)
+def _open_workbook(path: Path, layout: Input) -> RecordFile:
+    header_number, header = _find_header(_read_sheet(path, layout))
+    columns = layout.columns or _check_header(header)
     if not columns:
         raise InvalidValue("file", "has no header: the sheet is empty")
 
-    def read(record_file: RecordFile, wanted: list[str] | None) -> Iterator[RawRecord]:
-        formulas = dict(_read_sheet(path, given, formulas=True)) if _has_formulas(path) else {}
-        for number, cells in _read_sheet(path, given):
-            if given.columns is None and number <= header_number:
+    def read(record_file: RecordFile, column_names: list[str] | None) -> Iterator[RawRecord]:
+        formulas = dict(_read_sheet(path, layout, formulas=True)) if _has_formulas(path) else {}
+        for number, cells in _read_sheet(path, layout):
+            if layout.columns is None and number <= header_number:
                 continue
             extra = cells[len(columns) :]
             record = dict(zip(columns, cells, strict=False))
@@ -365,7 +365,7 @@ def _open_workbook(path: Path, given: Input) -> RecordFile:
                 yield number, InvalidValue("record", f"has more cells than the {len(columns)} columns")
                 continue
             try:
-                _check_cells(record, dict(zip(columns, formulas.get(number, ()), strict=False)), wanted)
+                _check_cells(record, dict(zip(columns, formulas.get(number, ()), strict=False)), column_names)
             except InvalidValue as error:
                 yield number, error
             else:
@@ -375,8 +375,10 @@ def _open_workbook(path: Path, given: Input) -> RecordFile:
     return RecordFile(Container.ROWS, path.stat().st_size, columns, read)
 
 
-def _check_cells(record: Mapping[str, Any], formulas: Mapping[str, Any], wanted: list[str] | None) -> None:
-    """Check the cells of a row, of the ``wanted`` columns or of all.
+def _check_cells(
+    record: Mapping[str, Any], formulas: Mapping[str, Any], column_names: list[str] | None
+) -> None:
+    """Check the cells of a row, of the ``column_names`` columns or of all.
 
     Raises:
         InvalidValue: a cell has an error of the spreadsheet, or a formula without its result.
@@ -384,7 +386,7 @@ def _check_cells(record: Mapping[str, Any], formulas: Mapping[str, Any], wanted:
     from openpyxl.cell.cell import ERROR_CODES  # noqa: PLC0415 - only workbooks need it
 
     for column, cell in record.items():
-        if wanted is not None and column not in wanted:
+        if column_names is not None and column not in column_names:
             continue
         if cell in ERROR_CODES:
             raise InvalidValue(column, f"is {cell}, an error of the spreadsheet; correct the cell")
@@ -416,7 +418,7 @@ def _contains_formula(archive: zipfile.ZipFile, name: str) -> bool:
     return False
 
 
-def _read_sheet(path: Path, given: Input, *, formulas: bool = False) -> Iterator[tuple[int, list[Any]]]:
+def _read_sheet(path: Path, layout: Input, *, formulas: bool = False) -> Iterator[tuple[int, list[Any]]]:
     """Yield (row number from 1, cells) of a sheet, with formulas or their results. Empty rows are skipped.
 
     Cells that are merged downwards have the same value in each of their rows.
@@ -427,9 +429,9 @@ def _read_sheet(path: Path, given: Input, *, formulas: bool = False) -> Iterator
         with path.open("rb") as file:
             workbook = load_workbook(file, read_only=True, data_only=not formulas)
             names = workbook.sheetnames
-            if given.sheet and given.sheet not in names:
-                raise InvalidValue("input.sheet", f"{given.sheet!r} is not one of {', '.join(names)}")
-            sheet: Any = workbook[given.sheet or names[0]]  # openpyxl does not declare the path of its file
+            if layout.sheet and layout.sheet not in names:
+                raise InvalidValue("input.sheet", f"{layout.sheet!r} is not one of {', '.join(names)}")
+            sheet: Any = workbook[layout.sheet or names[0]]  # openpyxl does not declare the path of its file
             merged = _find_merged_cells(path, sheet._worksheet_path)
             repeated: dict[int, tuple[int, Any]] = {}
             for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
@@ -481,9 +483,9 @@ def _open_parquet(path: Path) -> RecordFile:
         raise InvalidValue("file", f"is not a Parquet file that can be read: {error}") from None
     columns = list(table.schema_arrow.names)
 
-    def read(record_file: RecordFile, wanted: list[str] | None) -> Iterator[RawRecord]:
+    def read(record_file: RecordFile, column_names: list[str] | None) -> Iterator[RawRecord]:
         number = 0
-        used = None if wanted is None else [column for column in columns if column in wanted]
+        used = None if column_names is None else [column for column in columns if column in column_names]
         for batch in table.iter_batches(batch_size=_ROWS_PER_BATCH, columns=used, use_threads=False):
             for row in batch.to_pylist():
                 number += 1

@@ -1,7 +1,7 @@
 """The client: one call to an endpoint through the SDK of OpenAI, with every failure given a kind.
 
-Nothing of the environment reaches an endpoint: the SDK reads keys, organisations and headers from variables
-such as ``OPENAI_API_KEY``, so a list states which headers leave. Redirects are not followed.
+Only the headers in ``_SENT_HEADERS`` are sent, because the SDK adds keys and organisations from environment
+variables such as ``OPENAI_API_KEY``. Redirects are not followed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from domain.language_models import DataUse, Endpoint, FailureKind
 from language_models.keys import hide_key, read_key
 
-if TYPE_CHECKING:  # importing the SDK takes a second, which a page that makes no call need not wait
+if TYPE_CHECKING:  # importing the SDK takes a second; pages that make no call do not wait for it
     import httpx2
     import openai
 
@@ -26,8 +26,8 @@ _SENT_HEADERS = {
     "user-agent",
 }  # fmt: skip
 _CONNECT_SECONDS = 10.0
-#: Characters of a server's error that are kept.
-_KEPT = 500
+#: The maximum number of characters of a server's error in a message.
+_MAX_ERROR_CHARACTERS = 500
 _CONTEXT_CODES = ("context_length_exceeded", "exceed_context_size_error")
 # The SDK and its HTTP library log addresses and, at their lowest level, bodies with patient data.
 for _name in ("openai", "httpx2", "httpcore2"):
@@ -61,11 +61,11 @@ class CallFailed(Exception):
         raw: str = "",
         retry_after: float | None = None,
         seconds: float = 0.0,
-        is_retried: bool = True,
+        is_retryable: bool = True,
     ) -> None:
         super().__init__(error)
         self.kind, self.error, self.raw = kind, error, raw
-        self.retry_after, self.seconds, self.is_retried = retry_after, seconds, is_retried
+        self.retry_after, self.seconds, self.is_retryable = retry_after, seconds, is_retryable
 
 
 class ModelClient:
@@ -86,7 +86,7 @@ class ModelClient:
         self._key = read_key(endpoint.key_name) if endpoint.key_name else None
         http = httpx2.AsyncClient(
             follow_redirects=False,
-            trust_env=endpoint.data_use is not DataUse.LOCAL,  # a proxy of the environment is not local
+            trust_env=endpoint.data_use is not DataUse.LOCAL,  # a proxy from the environment may not be local
             limits=httpx2.Limits(
                 max_connections=endpoint.max_parallel, max_keepalive_connections=endpoint.max_parallel
             ),
@@ -95,7 +95,7 @@ class ModelClient:
         self._sdk = openai.AsyncOpenAI(
             api_key=self._key or "none",
             base_url=endpoint.url,
-            max_retries=0,  # the driver retries
+            max_retries=0,  # http_driver.py retries
             timeout=httpx2.Timeout(endpoint.timeout_seconds, connect=_CONNECT_SECONDS),
             http_client=http,
         )
@@ -133,7 +133,7 @@ class ModelClient:
                 response = await self._sdk.post(path, body=body, cast_to=httpx2.Response)
                 raw = response.text
         except openai.APIStatusError as error:
-            raise self._describe_status(error, time.perf_counter() - started) from None
+            raise self._build_failure(error, time.perf_counter() - started) from None
         except (TimeoutError, openai.APITimeoutError):
             text = f"No complete reply within {self.endpoint.timeout_seconds} seconds."
             raise CallFailed(FailureKind.TIMEOUT, text, seconds=time.perf_counter() - started) from None
@@ -142,7 +142,7 @@ class ModelClient:
             text = f"The connection to {self.endpoint.url} failed: {type(cause).__name__} {cause}".strip()
             raise CallFailed(
                 FailureKind.CONNECTION,
-                hide_key(text[:_KEPT], self._key),
+                hide_key(text[:_MAX_ERROR_CHARACTERS], self._key),
                 seconds=time.perf_counter() - started,
             ) from None
         return Response(raw=hide_key(raw, self._key), seconds=time.perf_counter() - started)
@@ -154,17 +154,17 @@ class ModelClient:
         if self._key:
             request.headers["authorization"] = f"Bearer {self._key}"
 
-    def _describe_status(self, error: openai.APIStatusError, seconds: float) -> CallFailed:
+    def _build_failure(self, error: openai.APIStatusError, seconds: float) -> CallFailed:
         raw = hide_key(error.response.text, self._key)
-        kind, is_retried = classify_status(error.status_code, raw)
+        kind, is_retryable = classify_status(error.status_code, raw)
         message = _find_message(raw) or "no reason given"
         return CallFailed(
             kind,
-            f"Status {error.status_code}: {message[:_KEPT]}",
+            f"Status {error.status_code}: {message[:_MAX_ERROR_CHARACTERS]}",
             raw=raw,
             retry_after=_read_retry_after(error.response.headers),
             seconds=seconds,
-            is_retried=is_retried,
+            is_retryable=is_retryable,
         )
 
 
@@ -207,7 +207,7 @@ def _find_message(raw: str) -> str:
 
 
 def _read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of Retry-After; None for a date, which needs equal clocks, and for nonsense."""
+    """Return the seconds of Retry-After; None if it is missing, invalid or a date."""
     try:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:

@@ -78,7 +78,7 @@ class EndpointEmbedder:
             try:
                 response = await client.embed(texts)
             except CallFailed as failure:
-                if attempt == _ATTEMPTS or not failure.is_retried:
+                if attempt == _ATTEMPTS or not failure.is_retryable:
                     raise self._refuse(str(failure)) from None
                 pause = failure.retry_after or self.first_pause * 2 ** (attempt - 1)
                 await asyncio.sleep(min(pause, _LONGEST_PAUSE))

@@ -21,11 +21,11 @@ _FAMILIES = (
     ("chatglm", "glm"), ("glm", "glm"), ("kimi", "kimi"), ("grok", "grok"), ("granite", "granite"),
     ("nemotron", "nemotron"), ("molmo", "olmo"), ("olmo", "olmo"), ("minimax", "minimax"),
 )  # fmt: skip
-#: The families that are known by their names.
+#: All families of the list above.
 FAMILIES = tuple(dict.fromkeys(family for _, family in _FAMILIES))
 _SHORT_LENGTH = 4  # letters; shorter parts also occur within other words, such as phi in dolphin
 _O_SERIES = re.compile(r"o[1-9]\b")
-_MAX_LENGTH = 30  # letters of a family that no list names
+_MAX_LENGTH = 30  # letters of a family that is not in the list
 _FIRST_WORD = re.compile(r"[a-z]+")
 
 

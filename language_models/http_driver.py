@@ -297,7 +297,7 @@ class HttpDriver:
         if failure.kind is FailureKind.RATE_LIMIT:
             self._limit.record_rate_limit()
         most = MAX_TIMEOUTS if failure.kind is FailureKind.TIMEOUT else MAX_ATTEMPTS
-        if failure.kind not in RETRIED_FAILURES or not failure.is_retried or attempts >= most:
+        if failure.kind not in RETRIED_FAILURES or not failure.is_retryable or attempts >= most:
             return None
         # The pause differs between requests, so that they do not all return at the same moment.
         spread = 0.5 + (crc32(f"{request.key}{attempts}".encode()) % 1000) / 1000

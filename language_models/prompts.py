@@ -21,7 +21,7 @@
     reply = '{"question": "…"}'
 
 Variables have the form of ``string.Template``: ``${name}``; a dollar sign is ``$$``. ``dataset`` names the
-dataset that the texts and radiographs of an example are from, so that its data use applies to each run.
+dataset that the texts and radiographs of an example are from, so that its data use is checked in each run.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def parse_prompt(content: str) -> Prompt:
 
 
 def hash_prompt(content: str) -> str:
-    """Return the SHA-256 of a prompt file. Kinds of line ends and white space at the end are ignored."""
+    """Return the SHA-256 of a prompt file. Line endings and trailing white space are ignored."""
     return hashlib.sha256(normalise_prompt(content).encode()).hexdigest()
 
 
@@ -243,7 +243,7 @@ def _format_example(example: Example) -> str:
 
 
 def _format_text(text: str) -> str:
-    """Return a TOML string; one with line feeds has several lines, for readable diffs of versions."""
+    """Return text as a TOML string. Text with line breaks has several lines, so that diffs are readable."""
     lines = [_escape_line(line) for line in text.split("\n")]
     return f'"{lines[0]}"' if len(lines) == 1 else '"""\n' + "\n".join(lines) + '"""'
 
@@ -271,7 +271,9 @@ def _read_text(fields: Mapping[str, Any], name: str) -> str:
 def _list_variables(text: str, field_name: str) -> list[str]:
     template = Template(text)
     if not template.is_valid():
-        raise InvalidValue(field_name, "has a $ that begins no variable; write $$ for a dollar sign")
+        raise InvalidValue(
+            field_name, "contains a $ that does not start a variable; write $$ for a dollar sign"
+        )
     return template.get_identifiers()
 
 
@@ -297,7 +299,7 @@ def _read_example(example: object, number: int, used: set[str], schema: Mapping[
             f"{path} variables", f"must have the variables of user: {', '.join(sorted(used)) or 'none'}"
         )
     if not all(isinstance(value, str) for value in variables.values()):
-        raise InvalidValue(f"{path} variables", "must be texts")
+        raise InvalidValue(f"{path} variables", "must be strings")
     if schema is not None:
         _check_example_reply(reply, schema, path)
     images, dataset = _read_example_images(example, path), example.get("dataset")
@@ -313,7 +315,9 @@ def _read_example_images(example: Mapping[str, Any], path: str) -> tuple[str, ..
     if not isinstance(images, list) or not all(
         isinstance(image, str) and _SHA256.fullmatch(image) for image in images
     ):
-        raise InvalidValue(f"{path} images", "must be a list of SHA-256, 64 digits of 0-9 and a-f each")
+        raise InvalidValue(
+            f"{path} images", "must be a list of SHA-256 hashes, each with 64 characters 0-9 or a-f"
+        )
     return tuple(images)
 
 

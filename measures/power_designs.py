@@ -5,9 +5,11 @@ variable. Its correlation is ``same_reader_correlation`` between the two arms of
 ``same_arm_correlation`` between two readers in one arm, and ``other_correlation`` between two readers in
 different arms (Obuchowski and Rockette's three correlations, on the latent scale).
 
-Split. Each case is read by ``readers_per_case`` of the readers, in balanced numbers. Clusters.
-``cases_per_patient`` cases belong to one patient and share the part ``patient_correlation`` of the variance
-of their difficulty. The test is that of the report: :func:`measures.mrmc.compare_differences`.
+Split. Each case is read by ``readers_per_case`` of the readers, in balanced numbers.
+
+Clusters. ``cases_per_patient`` cases belong to one patient. ``patient_correlation`` is the share of the
+variance of difficulty that the cases of a patient have in common. The test is that of the report:
+:func:`measures.mrmc.compare_differences`.
 
 Sources: Obuchowski NA, Rockette HE, Commun Stat Simul 1995;24:285-308; Roe CA, Metz CE, Acad Radiol
 1997;4:298-303 (latent model); Obuchowski NA, Acad Radiol 2009;16:764-771 (split-plot designs).
@@ -35,7 +37,7 @@ MAX_CASES = 5000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingDesign:
-    """The way in which cases are assigned to readers and patients.
+    """How cases are divided among readers and grouped by patient.
 
     ``readers_per_case`` is None if each reader reads all cases. ``cases_per_patient`` is 1 or more.
     ``patient_correlation`` is 0 to 1.
@@ -63,11 +65,11 @@ class ArmAssumptions:
 
     ``first_accuracy`` is the mean accuracy in the arm that is tested (such as with an aid), and
     ``second_accuracy`` that of the other arm. ``spread`` is the standard deviation of the readers'
-    accuracies, and ``arm_spread`` that of the reader's own effect in each arm. With a ``margin`` above 0, the
-    hypothesis is that the first arm is not worse by the margin.
+    accuracies, and ``arm_spread`` that of the interaction of reader and arm. A ``margin`` above 0 makes it a
+    non-inferiority test: the first arm is worse by less than the margin.
 
     Raises:
-        InvalidValue: a value is outside its range, or the correlations are not in descending order.
+        InvalidValue: a value is outside its range, or the correlations contradict each other.
     """
 
     first_accuracy: float
@@ -97,16 +99,16 @@ class ArmAssumptions:
         if not 0 < self.alpha < 0.5:
             raise InvalidValue("alpha", f"must be between 0 and 0.5 (for example 0.05), not {self.alpha}")
         others = (self.same_reader_correlation, self.same_arm_correlation)
-        if not 0 <= self.other_correlation <= min(others) or self.specific_variance < 0:
+        if not 0 <= self.other_correlation <= min(others) or self.residual_variance < 0:
             raise InvalidValue(
                 "other_correlation",
-                f"{self.other_correlation} must be 0 or more and at most each of the other two correlations; "
-                "their sum minus this one must be at most 1",
+                f"{self.other_correlation} must be from 0 to the smaller of the other two correlations, and "
+                "same_reader_correlation + same_arm_correlation - other_correlation must be at most 1",
             )
 
     @property
-    def specific_variance(self) -> float:
-        """The part of the latent variance that two answers never share."""
+    def residual_variance(self) -> float:
+        """The part of the latent variance that is specific to each answer."""
         return 1 - self.same_reader_correlation - self.same_arm_correlation + self.other_correlation
 
 
@@ -182,7 +184,7 @@ def cases_for_design(
         runs: the number of simulated studies for each number of cases.
 
     Returns:
-        The number of cases to two digits, so that the error of the simulation is small beside the rounding;
+        The number of cases, rounded up to two significant digits because the simulation is not more precise;
         None if ``MAX_CASES`` do not suffice.
 
     Raises:
@@ -201,10 +203,10 @@ def cases_for_design(
         tried[cases] = simulated
         reached = scipy.special.ndtri(min(max(simulated, 0.02), 0.995))
         factor = ((critical + wanted) / max(0.3, critical + reached)) ** 2
-        following = min(MAX_CASES, max(10, round(cases * min(max(factor, 0.25), 4.0))))
-        if following in tried or abs(following - cases) <= 0.03 * cases:
+        next_cases = min(MAX_CASES, max(10, round(cases * min(max(factor, 0.25), 4.0))))
+        if next_cases in tried or abs(next_cases - cases) <= 0.03 * cases:
             break
-        cases = following
+        cases = next_cases
     sufficient = [count for count, value in tried.items() if value >= power - 0.02]
     if not sufficient:
         return None
@@ -242,7 +244,8 @@ def _simulate(
     else:
         differences = _simulate_arms(assumptions, random, draw_difficulty, readers=readers, cases=cases)
     if design.readers_per_case is not None:
-        # Each case's readers follow each other in a shuffled circle, so that all read equally many cases.
+        # The readers of a case have consecutive numbers, modulo the number of readers, from a shuffled start.
+        # So all readers read equally many cases.
         first = random.permutation(np.arange(cases) * design.readers_per_case % readers)
         offset = (np.arange(readers)[None, :] - first[:, None]) % readers
         differences[offset >= design.readers_per_case] = np.nan
@@ -264,7 +267,7 @@ def _simulate_arms(
     latent = latent + math.sqrt(assumptions.same_reader_correlation - base) * random.standard_normal(
         (1, cases, readers)
     )
-    latent = latent + math.sqrt(assumptions.specific_variance) * random.standard_normal((2, cases, readers))
+    latent = latent + math.sqrt(assumptions.residual_variance) * random.standard_normal((2, cases, readers))
     own = assumptions.spread * random.standard_normal((1, readers))
     accuracy = np.array([[assumptions.first_accuracy], [assumptions.second_accuracy]]) + own
     accuracy = accuracy + assumptions.arm_spread * random.standard_normal((2, readers))

@@ -64,7 +64,7 @@ class AucFigures:
         return covariance
 
 
-def auc_figures(
+def compute_aucs(
     truth: NDArray[np.int64],
     scores: Matrix,
     *,
@@ -82,7 +82,7 @@ def auc_figures(
     Raises:
         ValueError: the jackknife is asked for clusters.
 
-    >>> figures = auc_figures(np.array([1, 1, 0, 0]), np.array([[3.0], [2.0], [2.0], [1.0]]))
+    >>> figures = compute_aucs(np.array([1, 1, 0, 0]), np.array([[3.0], [2.0], [2.0], [1.0]]))
     >>> float(figures.values[0])
     0.875
     """
@@ -216,7 +216,7 @@ def analyse_mean_auc(
     Returns:
         The mean AUC as ``difference``; p tests an AUC of 0.
     """
-    figures = auc_figures(truth, readers, clusters=clusters, jackknife=jackknife)
+    figures = compute_aucs(truth, readers, clusters=clusters, jackknife=jackknife)
     is_defined = ~np.isnan(figures.values)
     if not is_defined.any():
         return MrmcComparison(
@@ -266,7 +266,7 @@ def _compare(
     differences: bool,
     confidence: float,
 ) -> tuple[MrmcComparison, ...]:
-    figures = [auc_figures(truth, arm, clusters=clusters, jackknife=jackknife) for arm in (first, second)]
+    figures = [compute_aucs(truth, arm, clusters=clusters, jackknife=jackknife) for arm in (first, second)]
     in_both = ~np.isnan(figures[0].values - figures[1].values)
     if not in_both.any():
         return ()

@@ -28,7 +28,7 @@ import numpy as np
 from domain.errors import Refused
 from measures.mrmc import Matrix
 from measures.results import MrmcComparison
-from measures.roc import AucFigures, auc_figures, compare_auc_of_arms, mean_auc_of_readers
+from measures.roc import AucFigures, compare_auc_of_arms, compute_aucs, mean_auc_of_readers
 from reader_study.roc_files import RocStudy
 
 MAX_BYTES = 5_000_000
@@ -89,7 +89,7 @@ class OurResults:
     @cached_property
     def figures(self) -> tuple[AucFigures, ...]:
         """The AUC of each reader, by arm."""
-        return tuple(auc_figures(self._truth, scores) for scores in self.scores)
+        return tuple(compute_aucs(self._truth, scores) for scores in self.scores)
 
     def estimate_mean(self, arm: int) -> MrmcComparison:
         """The mean AUC of the readers in one arm, by U-statistics."""

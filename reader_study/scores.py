@@ -21,7 +21,7 @@ from reader_study.report.overlaps import AnsweredQuestion, compute_overlap_by_fo
 from reader_study.stated_probabilities import StatedAnswer, compute_yes_no_auc, measure_stated_probabilities
 
 NOT_STATED = "not stated"
-#: ``by`` of the results about stated probabilities.
+#: Values of ``ScoreResult.by`` for the results about stated probabilities.
 CALIBRATION, RELIABILITY = "calibration", "reliability"
 
 
@@ -46,9 +46,9 @@ class ScoreResult:
     ``correct`` is None.
 
     If answers have probabilities, there are results with ``by`` "calibration" (ECE, Brier score and, on
-    yes/no questions, AUC; without ``correct``) and "reliability" (the accuracy by stated probability). They
-    are over the ``n`` answers with a probability to questions that are not open; ``missing`` counts the
-    others.
+    yes/no questions, AUC; without ``correct``) and "reliability" (the accuracy by stated probability). Their
+    ``n`` counts the answers with a probability, except those to open questions; ``missing`` counts answers
+    without one.
     """
 
     side: str

@@ -17,7 +17,7 @@ from domain.questions import Answer, Question
 from domain.vocabulary import AnswerFormat
 from measures.calibration import Calibration, measure_calibration
 from measures.estimate import Estimate
-from measures.roc import auc_estimate, auc_figures
+from measures.roc import auc_estimate, compute_aucs
 
 _YES = "yes"
 
@@ -55,7 +55,7 @@ def compute_yes_no_auc(stated: Sequence[StatedAnswer], *, confidence: float) -> 
         [item.probability if item.answer == _YES else 1 - item.probability for item in closed],
         dtype=np.float64,
     )
-    figures = auc_figures(truth, of_yes[:, None], clusters=_list_clusters(closed))
+    figures = compute_aucs(truth, of_yes[:, None], clusters=_list_clusters(closed))
     return auc_estimate(figures, 0, n=len(closed), confidence=confidence)
 
 

@@ -107,8 +107,8 @@ def describe_content(report: LeakReport) -> list[str]:
         f"{dataset.with_images:,} with an image file, {dataset.with_report:,} with a report."
         for dataset in report.datasets
     ]
-    how = "pixels" if report.pixels_compared else "files: the same picture in another file is not detected"
-    sentences.append(f"Images were compared by their {how}.")
+    basis = "pixels" if report.pixels_compared else "files: the same picture in another file is not detected"
+    sentences.append(f"Images were compared by their {basis}.")
     if report.shared_questions is not None:
         sentences.append(
             "Questions are counted by wording: the same text and key, or near-duplicates of one. "

@@ -17,7 +17,7 @@ from domain.vocabulary import Difficulty
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """One aspect of a verdict. ``field`` is the path of its value, and ``code`` converts it to a category.
+    """One aspect of a verdict. ``field`` is the path of its value, and ``encode`` converts it to a category.
 
     A category is 0 to ``k`` - 1, or -1 if the aspect is not judged.
     """
@@ -27,19 +27,18 @@ class Scale:
     k: int
     weighted: bool = False
     field: str = ""
-    code: Callable[[Any], int] = int
+    encode: Callable[[Any], int] = int
 
 
 def encode_verdicts(verdicts: Sequence[Verdict]) -> dict[str, NDArray[np.int64]]:
     """Return the categories of all verdicts by the name of the scale, each of shape (verdicts,)."""
     values_by_field = {
-        field: list(map(attrgetter(field), verdicts))
-        for field in {rating_scale.field for rating_scale in SCALES}
+        field: list(map(attrgetter(field), verdicts)) for field in {scale.field for scale in SCALES}
     }
     codes = {}
     for scale in SCALES:
         values = values_by_field[scale.field]
-        code_by_value = {value: scale.code(value) for value in set(values)}
+        code_by_value = {value: scale.encode(value) for value in set(values)}
         codes[scale.name] = np.array(list(map(code_by_value.__getitem__, values)), dtype=np.int64)
     return codes
 
@@ -62,7 +61,7 @@ SCALES: tuple[Scale, ...] = (
         group="decision",
         k=len(Decision),
         field="decision",
-        code=list(Decision).index,
+        encode=list(Decision).index,
     ),
     *(
         Scale(
@@ -70,7 +69,7 @@ SCALES: tuple[Scale, ...] = (
             group="rating",
             k=len(RATING_VALUES),
             field=f"opinion.ratings.{rating.id}",
-            code=_encode_rating,
+            encode=_encode_rating,
             weighted=True,
         )
         for rating in RATINGS
@@ -80,15 +79,15 @@ SCALES: tuple[Scale, ...] = (
         group="rating",
         k=len(Difficulty),
         field="opinion.difficulty",
-        code=lambda tier: -1 if tier is None else list(Difficulty).index(tier),
+        encode=lambda tier: -1 if tier is None else list(Difficulty).index(tier),
         weighted=True,
     ),
     *(
-        Scale(name=flag.name, group="flag", k=2, field=f"opinion.{flag.id}", code=_encode_flag)
+        Scale(name=flag.name, group="flag", k=2, field=f"opinion.{flag.id}", encode=_encode_flag)
         for flag in FLAGS
     ),
     *(
-        Scale(name=kind.value, group="error", k=2, field="opinion.errors", code=_error_encoder(kind))
+        Scale(name=kind.value, group="error", k=2, field="opinion.errors", encode=_error_encoder(kind))
         for kind in ErrorKind
     ),
 )

@@ -125,7 +125,7 @@ def describe_other_revision(revision: str | None) -> str:
             "upgrades them. The start of the app does the same."
         )
     return (
-        f"The workspace was made by a newer version of Overread (its tables are {revision}; this version has "
+        f"The workspace was made by a newer version of Overread (its schema is {revision}; this version has "
         f"{list_revisions()[-1]}). Use that version, or restore a backup that was made before the upgrade."
     )
 

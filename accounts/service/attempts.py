@@ -92,7 +92,7 @@ def begin_code_attempt(db: Session, *, person_id: int, now: datetime) -> Attempt
     Raises:
         TooManyAttempts: the wait after the last wrong code is not over; the attempt was not counted.
     """
-    return _count_attempt(db, _hash_parts("code", str(person_id)), FREE_ATTEMPTS, now, what="codes")
+    return _count_attempt(db, _hash_parts("code", str(person_id)), FREE_ATTEMPTS, now, inputs="codes")
 
 
 def clear_attempt(db: Session, *, attempt: Attempt) -> None:
@@ -102,37 +102,41 @@ def clear_attempt(db: Session, *, attempt: Attempt) -> None:
 
 
 def _count_attempt(
-    db: Session, key: str, free_attempts: int, now: datetime, what: str = "passwords"
+    db: Session, key: str, free_attempts: int, now: datetime, inputs: str = "passwords"
 ) -> Attempt:
     count, last_at = wrong_passwords.lock_count(db, counted_for=key, now=now)
-    _refuse_until(last_at + _compute_wait(count, free_attempts), now, f"Too many wrong {what} for this name.")
+    _refuse_until(
+        last_at + _compute_wait(count, free_attempts), now, f"Too many wrong {inputs} for this name."
+    )
     wrong_passwords.set_count(db, counted_for=key, count=count + 1, last_at=now)
     return Attempt(counter_keys=(key,))
 
 
 def _count_attempt_from_unknown_browser(db: Session, name: str, network: str, now: datetime) -> Attempt:
-    here_key, anywhere_key = _hash_parts("address", name, network), _hash_parts("anywhere", name)
+    address_key, name_key = _hash_parts("address", name, network), _hash_parts("anywhere", name)
     network_key, overall_key = _hash_parts("network", network), _hash_parts("overall")
     # All attempts lock the counts in this order, which prevents deadlocks.
-    here, here_at = wrong_passwords.lock_count(db, counted_for=here_key, now=now)
-    anywhere, _ = wrong_passwords.lock_count(db, counted_for=anywhere_key, now=now)
+    count_from_address, address_at = wrong_passwords.lock_count(db, counted_for=address_key, now=now)
+    count_for_name, _ = wrong_passwords.lock_count(db, counted_for=name_key, now=now)
     spent_by_network, network_at = _lock_budget(db, network_key, ADDRESS_BUDGET, now)
     spent_overall, overall_at = _lock_budget(db, overall_key, OVERALL_BUDGET, now)
 
-    is_under_attack = anywhere >= ATTACK_THRESHOLD or spent_overall >= OVERALL_BUDGET.size
+    is_under_attack = count_for_name >= ATTACK_THRESHOLD or spent_overall >= OVERALL_BUDGET.size
     free_attempts = FREE_ATTEMPTS_UNDER_ATTACK if is_under_attack else FREE_ATTEMPTS
     _refuse_until(
-        here_at + _compute_wait(here, free_attempts), now, "Too many wrong passwords for this name."
+        address_at + _compute_wait(count_from_address, free_attempts),
+        now,
+        "Too many wrong passwords for this name.",
     )
     if spent_by_network >= ADDRESS_BUDGET.size:
         free_at = network_at + ADDRESS_BUDGET.interval
         _refuse_until(free_at, now, "Too many wrong passwords from your network address.")
 
-    wrong_passwords.set_count(db, counted_for=here_key, count=here + 1, last_at=now)
-    wrong_passwords.set_count(db, counted_for=anywhere_key, count=anywhere + 1, last_at=now)
+    wrong_passwords.set_count(db, counted_for=address_key, count=count_from_address + 1, last_at=now)
+    wrong_passwords.set_count(db, counted_for=name_key, count=count_for_name + 1, last_at=now)
     wrong_passwords.set_count(db, counted_for=network_key, count=spent_by_network + 1, last_at=network_at)
     wrong_passwords.set_count(db, counted_for=overall_key, count=spent_overall + 1, last_at=overall_at)
-    return Attempt(counter_keys=(here_key, anywhere_key), budget_keys=(network_key, overall_key))
+    return Attempt(counter_keys=(address_key, name_key), budget_keys=(network_key, overall_key))
 
 
 def _lock_budget(db: Session, key: str, budget: Budget, now: datetime) -> tuple[int, datetime]:

@@ -1,6 +1,6 @@
-"""FM_MedVQA's answers on VQA-RAD: rows joined to questions by their text, as overread.prediction/1.
+"""Converts FM_MedVQA's answers on VQA-RAD to overread.prediction/1. Rows are matched to questions by text.
 
-Ties are taken in the order in which they stand; rows without a question are listed.
+Questions with the same text are matched in the order of the file. Rows without a question are listed.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from pathlib import Path
 
 
 def main(predictions: Path, questions: Path, out: Path, unjoined_path: Path) -> int:
-    """Write predictions, and the rows that join to no question; 0 done."""
+    """Write the predictions and the unmatched rows. Return the exit code 0."""
     ids_by_text: dict[str, deque[str]] = defaultdict(deque)
     for question in json.loads(questions.read_text(encoding="utf-8")):
         ids_by_text[_normalize(question["question"])].append(str(question["qid"]))
     joined_count = 0
-    rows = json.loads(predictions.read_text(encoding="utf-8"))  # one array, whatever the file is called
+    rows = json.loads(
+        predictions.read_text(encoding="utf-8")
+    )  # a JSON array, although its name ends in .jsonl
     with (
         out.open("w", encoding="utf-8") as file,
         unjoined_path.open("w", encoding="utf-8", newline="") as unjoined_file,

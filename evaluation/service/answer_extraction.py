@@ -168,7 +168,9 @@ def _load_readings(
     if not describe_extraction(db, evaluation):
         return {}
     replies: dict[int, str] = {}
-    for custom_id, reply, _ in models.replay_run(db, by=by, name=name_extraction_run(evaluation.name)):
+    for custom_id, reply, _ in models.iterate_reply_texts(
+        db, by=by, name=name_extraction_run(evaluation.name)
+    ):
         number, condition = parse_extraction_id(custom_id)
         if reply is not None and condition is run.condition:
             replies[number] = reply

@@ -134,7 +134,9 @@ def load_judged(db: Session, *, by: Person, name: str, now: datetime) -> JudgedE
             now=now,
         )
     questions = load_evaluated_questions(db, evaluation)
-    replies = ((custom_id, reply) for custom_id, reply, _ in models.replay_run(db, by=by, name=run.name))
+    replies = (
+        (custom_id, reply) for custom_id, reply, _ in models.iterate_reply_texts(db, by=by, name=run.name)
+    )
     return JudgedEvaluation(
         run=run,
         version=describe_judge(run),

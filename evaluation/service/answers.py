@@ -70,7 +70,7 @@ def store_replies(
     records = (
         _reply_to_record(line, int(custom_id), reply)
         for line, (custom_id, reply, _) in enumerate(
-            models.replay_run(db, by=by, name=run.model_run), start=1
+            models.iterate_reply_texts(db, by=by, name=run.model_run), start=1
         )
         if reply is not None and int(custom_id) not in known
     )

@@ -69,7 +69,7 @@ def add_paraphrased_condition(db: Session, *, by: Person, name: str, now: dateti
     questions = load_evaluated_questions(db, evaluation)
     replies = {
         int(custom_id): reply
-        for custom_id, reply, _ in models.replay_run(db, by=by, name=name_paraphrase_run(name))
+        for custom_id, reply, _ in models.iterate_reply_texts(db, by=by, name=name_paraphrase_run(name))
         if reply is not None
     }
     choice = choose_paraphrased_cases(

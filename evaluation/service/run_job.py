@@ -133,7 +133,7 @@ def open_evaluation(
         # Failed paraphrases are final once the condition has its cases.
         is_retried = retry_failed and (requests is not progress.paraphrases or progress.needs_paraphrases)
         if is_retried or not requests.is_finished:
-            models.open_run(db, by=by, name=requests.run.name, retry_failed=is_retried, now=now)
+            models.resume_run(db, by=by, name=requests.run.name, retry_failed=is_retried, now=now)
     return load_progress(db, by=by, name=name, now=now)
 
 

@@ -144,7 +144,7 @@ def list_evaluated_splits(db: Session, *, by: Person) -> list[EvaluatedSplit]:
     require(by, Action.RUN_MODELS)
     workspace = current_workspace()
     groups: dict[tuple[int, str], list[tuple[Evaluation, EvaluationRun]]] = {}
-    runs = evaluation_storage.list_runs_in_condition(db, condition=Condition.AS_GIVEN)
+    runs = evaluation_storage.load_runs_by_evaluation(db, condition=Condition.AS_GIVEN)
     for evaluation in evaluation_storage.list_evaluations(db):
         run = runs.get(evaluation.id)
         if run is not None and run.predictions:
@@ -418,7 +418,9 @@ def _build_column(
         values = score_column_storage.load_scores(db, column_id=column.external.id)
     else:
         run = models.load_run(db, by=by, name=name_judge_run(item.evaluation.name))
-        replies = ((custom_id, reply) for custom_id, reply, _ in models.replay_run(db, by=by, name=run.name))
+        replies = (
+            (custom_id, reply) for custom_id, reply, _ in models.iterate_reply_texts(db, by=by, name=run.name)
+        )
         name, version = AR_SCORE, describe_judge(run)
         values = dict(compute_answer_reason(replies, clusters=number_clusters(questions)).values)
     numbers = sorted(question.number for question in questions)

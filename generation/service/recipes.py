@@ -507,7 +507,7 @@ def _open(
     progress = models.load_progress(db, by=by, name=run.name, now=now)
     if progress.is_finished and not (retry_failed and progress.failures):
         return run
-    return models.open_run(db, by=by, name=run.name, retry_failed=retry_failed, budget=budget, now=now)
+    return models.resume_run(db, by=by, name=run.name, retry_failed=retry_failed, budget=budget, now=now)
 
 
 def _subtract_spent(budget: Budget, earlier: Sequence[str], db: Session, by: Person, now: datetime) -> Budget:

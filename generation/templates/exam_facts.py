@@ -41,14 +41,14 @@ _NO_ACUTE_DISEASE = re.compile(
 class PresentFinding:
     """A finding that is present. ``side`` is right, left, both or "" if it is not known for certain.
 
-    ``place`` is the lobe, base, apex or lung zone if there is exactly one, such as "right lower lobe".
+    ``location`` is the lobe, base, apex or lung zone if there is exactly one, such as "right lower lobe".
     ``evidence`` are
     the codes and the sentences that state it.
     """
 
     term: FindingTerm
     side: str = ""
-    place: str = ""
+    location: str = ""
     boxes: tuple[LabelledBox, ...] = ()
     evidence: tuple[Evidence, ...] = ()
 
@@ -253,13 +253,15 @@ def _describe_presence(
     return PresentFinding(
         term=term,
         side=side,
-        place=_find_place(term, side, codes[0]) if side in {"right", "left"} and len(codes) == 1 else "",
+        location=_find_location(term, side, codes[0])
+        if side in {"right", "left"} and len(codes) == 1
+        else "",
         boxes=tuple(dict.fromkeys(box for code in codes for box in code.boxes)),
         evidence=_list_presence_evidence(term, codes, mentions),
     )
 
 
-def _find_place(term: FindingTerm, side: str, code: CodedFinding) -> str:
+def _find_location(term: FindingTerm, side: str, code: CodedFinding) -> str:
     """Return the lobe, base, apex or lung zone that the only code of a finding names; "" if it names none."""
     if code.system is CodeSystem.MESH:
         words = code.code.casefold().split("/")

@@ -21,7 +21,7 @@ _SIDES = {"right": "Only on the right", "left": "Only on the left", "both": "On 
 _NEITHER_SIDE = "On neither side"
 #: Findings that belong to the patient's midline or to both sides have no question on the side.
 _OPEN_SIDE = {"right": "On the right", "left": "On the left", "both": "On both sides"}
-_PLACES = {
+_LOCATIONS = {
     "lobe": ("right upper lobe", "right lower lobe", "left upper lobe", "left lower lobe"),
     "base": ("right base", "left base", "right apex", "left apex"),
 }
@@ -229,7 +229,7 @@ def _choose_task(writer: DraftWriter, names: list[str]) -> Task:
 
 
 def _draft_location(writer: DraftWriter) -> Iterator[Draft | None]:
-    """Ask for side and lobe of a finding that is at one place."""
+    """Ask for side and lobe of a finding at a single location."""
     for finding in writer.facts.present.values():
         term = finding.term
         if Task.LOCATION not in term.tasks:
@@ -238,15 +238,15 @@ def _draft_location(writer: DraftWriter) -> Iterator[Draft | None]:
             writer.not_built["location: the side is not certain"] += 1
             continue
         yield from _draft_side(writer, finding, term)
-        if finding.place in LUNG_ZONES:
+        if finding.location in LUNG_ZONES:
             yield from _draft_zone(writer, finding, term)
-        elif finding.place:
+        elif finding.location:
             yield _draft_place(writer, finding, term)
 
 
 def _draft_side(writer: DraftWriter, finding: PresentFinding, term: FindingTerm) -> Iterator[Draft | None]:
     side = _OPEN_SIDE[finding.side]
-    explanation = f"{term.sign} {_state_place(term, side)}."
+    explanation = f"{term.sign} {_state_location(term, side)}."
     stem = f"On which side {'are' if term.plural else 'is'} there {term.with_article}?"
     yield writer.write(
         "open side", Task.LOCATION, OPEN, stem, side, findings=[term.id], explanation=explanation
@@ -274,12 +274,15 @@ def _draft_side(writer: DraftWriter, finding: PresentFinding, term: FindingTerm)
 
 
 def _draft_place(writer: DraftWriter, finding: PresentFinding, term: FindingTerm) -> Draft | None:
-    places = next((places for places in _PLACES.values() if finding.place in places), None)
-    if places is None:
+    locations = next((locations for locations in _LOCATIONS.values() if finding.location in locations), None)
+    if locations is None:
         writer.not_built["location: the place has no three alternatives"] += 1
         return None
-    options = {place: f"In the {place}" if "lobe" in place else f"At the {place}" for place in places}
-    key = options.pop(finding.place)
+    options = {
+        location: f"In the {location}" if "lobe" in location else f"At the {location}"
+        for location in locations
+    }
+    key = options.pop(finding.location)
     return writer.write_choice(
         "single place",
         Task.LOCATION,
@@ -287,15 +290,15 @@ def _draft_place(writer: DraftWriter, finding: PresentFinding, term: FindingTerm
         [key],
         list(options.values()),
         findings=[term.id],
-        explanation=f"{term.sign} {_state_place(term, key)}.",
+        explanation=f"{term.sign} {_state_location(term, key)}.",
     )
 
 
 def _draft_zone(writer: DraftWriter, finding: PresentFinding, term: FindingTerm) -> Iterator[Draft | None]:
     """Ask for the lung zone. Zones that border on that of the finding are no options."""
-    key = f"In the {finding.place}"
-    explanation = f"{term.sign} {_state_place(term, key)}."
-    height = LUNG_ZONES.index(finding.place) % 3
+    key = f"In the {finding.location}"
+    explanation = f"{term.sign} {_state_location(term, key)}."
+    height = LUNG_ZONES.index(finding.location) % 3
     same_side = [zone for zone in LUNG_ZONES if zone.startswith(finding.side)]
     opposite_side = [zone for zone in LUNG_ZONES if not zone.startswith(finding.side)]
     others = [zone for number, zone in enumerate(same_side) if abs(number - height) > 1]
@@ -316,16 +319,16 @@ def _draft_zone(writer: DraftWriter, finding: PresentFinding, term: FindingTerm)
         Task.LOCATION,
         OPEN,
         f"In which lung zone {'are' if term.plural else 'is'} the {term.noun}?",
-        capitalise(finding.place),
+        capitalise(finding.location),
         findings=[term.id],
         explanation=explanation,
     )
 
 
-def _state_place(term: FindingTerm, place: str) -> str:
+def _state_location(term: FindingTerm, location: str) -> str:
     """State where a finding is, such as "A pleural effusion is seen on the left"."""
     verb = "are" if term.plural else "is"
-    return f"{capitalise(term.with_article)} {verb} seen {place[0].lower()}{place[1:]}"
+    return f"{capitalise(term.with_article)} {verb} seen {location[0].lower()}{location[1:]}"
 
 
 def _draft_diagnoses(writer: DraftWriter) -> Iterator[Draft | None]:

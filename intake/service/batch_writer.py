@@ -47,7 +47,7 @@ class BatchWriter:
     """Writes one batch after the other, with limited memory.
 
     Counts so far: ``questions`` and new ``exams`` that were written, ``known`` questions that were skipped,
-    and ``problems`` by check. ``added_images`` counts exams in the database that got images.
+    and ``problems`` by check. ``added_images`` collects the images that are added to existing exams.
     """
 
     def __init__(
@@ -68,8 +68,8 @@ class BatchWriter:
         self._container, self._image_importer, self._refusals = container, image_importer, refusals
         self._skip_known = skip_known
         self._exams: dict[str, ExamState] = {}
-        self._next_exam, self._next_question = load_next_row_ids(db)
-        # The hashes of few ids are kept in memory; with many, each batch queries the index.
+        self._next_exam_id, self._next_question_id = load_next_row_ids(db)
+        # The id hashes of a small dataset are kept in memory. For a large one, each batch queries the index.
         self._queries_index = existing_count >= REBUILD_INDEXES_BELOW
         self._seen_questions = SeenHashes(
             [] if self._queries_index or not existing_count else load_draw_hashes(db, dataset_id=dataset_id)
@@ -79,7 +79,8 @@ class BatchWriter:
         self.added_images = added_images
         self.questions = self.known = self.exams = 0
         self.problems: dict[str, int] = {}
-        #: Values of headers that are not stored, by exam: searched for in texts at the end, then discarded.
+        #: Identifying values of DICOM headers by exam. They are never stored: the texts are searched for them
+        #: at the end of the import.
         self.identity: dict[str, dict[IdentityValue, None]] = {}
 
     def write(self, batch: ParsedBatch) -> None:
@@ -121,22 +122,22 @@ class BatchWriter:
         keys = batch.questions[KEY]
         seen = self._seen_questions.add_and_find_known(hashes)
         to_look_up = range(len(keys)) if self._queries_index else seen
-        known = (
+        existing_hashes = (
             load_record_hashes(self._db, dataset_id=self.dataset_id, keys=[keys[i] for i in to_look_up])
             if to_look_up
             else {}
         )
-        if not seen and not known:
+        if not seen and not existing_hashes:
             return range(len(keys)), []
-        possibly_known = set(seen)
+        possible_duplicates = set(seen)
         new_indices: list[int] = []
         known_indices: list[int] = []
         for i, (key, record_hash) in enumerate(zip(keys, batch.questions[RECORD_HASH], strict=True)):
-            earlier_hash = known.get(key)
+            earlier_hash = existing_hashes.get(key)
             if earlier_hash is None:
                 new_indices.append(i)
-                if i in possibly_known:
-                    known[key] = record_hash
+                if i in possible_duplicates:
+                    existing_hashes[key] = record_hash
             elif earlier_hash == record_hash and self._skip_known:
                 self.known += 1
                 known_indices.append(i)
@@ -201,16 +202,16 @@ class BatchWriter:
     def keep_exam(self, state: ExamState) -> ExamState:
         """Store an exam's state in memory. A new exam gets its id."""
         if state.number is None:
-            state = ExamState(state.key, self._next_exam, state.facts, state.radiographs)
-            self._next_exam += 1
+            state = ExamState(state.key, self._next_exam_id, state.facts, state.radiographs)
+            self._next_exam_id += 1
             self.exams += 1
         self._exams[state.key] = state
         return state
 
     def reserve_row_ids(self, count: int) -> range:
         """Reserve the ids of ``count`` questions."""
-        first = self._next_question
-        self._next_question += count
+        first = self._next_question_id
+        self._next_question_id += count
         self.questions += count
         return range(first, first + count)
 
@@ -241,15 +242,15 @@ class BatchWriter:
             table="question_provenance",
             columns=_PROVENANCE_COLUMNS,
             rows=(
-                (number, provenance[index])
-                for index, number in batch_rows.numbers.items()
+                (row_id, provenance[index])
+                for index, row_id in batch_rows.row_ids.items()
                 if index in provenance
             ),
         )
         problems = []
         for question_index, check, field, reason in batch_rows.batch.problems:
-            if (number := batch_rows.numbers.get(question_index)) is not None:
-                problems.append((number, check, field, dataset, reason))
+            if (row_id := batch_rows.row_ids.get(question_index)) is not None:
+                problems.append((row_id, check, field, dataset, reason))
                 self.problems[check] = self.problems.get(check, 0) + 1
         insert_rows(db, table="problem", columns=_PROBLEM_COLUMNS, rows=problems)
 
@@ -262,15 +263,15 @@ class BatchRows:
         self._writer, self.batch, self._draw_hashes = writer, batch, draw_hashes
         self.new_exams: dict[str, ExamState] = {}
         self.changed_exams: dict[str, ExamState] = {}
-        self.numbers: dict[int, int] = {}
-        self._positions: dict[str, int] = {}
+        self.row_ids: dict[int, int] = {}
+        self._existing_radiograph_counts: dict[str, int] = {}
         self._kept_states: dict[int, ExamState] = {}
         self._errors: dict[int, InvalidValue] = {}
 
     def build_rows(self, question_indices: Sequence[int]) -> Iterable[tuple[Any, ...]]:
         """The rows of the valid questions; an exam is kept with its first valid question."""
         batch, writer = self.batch, self._writer
-        kept: list[int] = []
+        valid_indices: list[int] = []
         exams: list[int | None] = []
         for i in question_indices:
             exam_index = batch.exam_indices[i]
@@ -285,22 +286,22 @@ class BatchRows:
                 except InvalidValue as error:
                     writer.refuse(batch.record_names[i], error.field, error.reason)
                     continue
-            kept.append(i)
+            valid_indices.append(i)
             exams.append(state.number)
-        numbers = writer.reserve_row_ids(len(kept))
-        # They are needed only for what is stored beside the questions.
+        row_ids = writer.reserve_row_ids(len(valid_indices))
+        # The row ids are needed only for problems and provenance.
         is_needed = batch.problems or batch.provenance
-        self.numbers = dict(zip(kept, numbers, strict=True)) if is_needed else {}
+        self.row_ids = dict(zip(valid_indices, row_ids, strict=True)) if is_needed else {}
         columns: Iterable[Sequence[Any]] = (self._draw_hashes, *batch.questions)
-        if len(kept) < len(batch.record_names):
-            columns = [[column[i] for i in kept] for column in columns]
-        # No list of rows: zip uses one tuple for all of them.
+        if len(valid_indices) < len(batch.record_names):
+            columns = [[column[i] for i in valid_indices] for column in columns]
+        # An iterator, not a list: zip can use one tuple for all rows.
         return zip(
-            numbers, repeat(writer.dataset_id), exams, repeat(writer.import_id), *columns, strict=False
+            row_ids, repeat(writer.dataset_id), exams, repeat(writer.import_id), *columns, strict=False
         )
 
     def add_images(self, question_indices: Iterable[int]) -> None:
-        """Give the exams of these questions, which are in the database, the images that they lack."""
+        """Add the missing images to the existing exams of these questions."""
         for i in question_indices:
             exam_index = self.batch.exam_indices[i]
             if exam_index not in self._kept_states:
@@ -314,7 +315,7 @@ class BatchRows:
         for key in (*self.new_exams, *self.changed_exams):
             state = self.new_exams.get(key) or self.changed_exams[key]
             for position, (name, radiograph_state) in enumerate(state.radiographs.items()):
-                if position >= self._positions[key]:
+                if position >= self._existing_radiograph_counts[key]:
                     yield (
                         state.number,
                         name,
@@ -344,7 +345,9 @@ class BatchRows:
         if known_state is not None:
             self._writer.added_images.add(known_state, state)
         kept_state = self._kept_states[exam_index] = self._writer.keep_exam(state)
-        self._positions.setdefault(state.key, len(known_state.radiographs) if known_state else 0)
+        self._existing_radiograph_counts.setdefault(
+            state.key, len(known_state.radiographs) if known_state else 0
+        )
         if known_state is None or state.key in self.new_exams:
             self.new_exams[state.key] = kept_state
         elif kept_state is not known_state:
@@ -357,7 +360,7 @@ class BatchRows:
         Raises:
             InvalidValue: a box exceeds its image, or its grid if there is no image.
         """
-        plain_grid, kept = self.batch.boxes[i]
+        plain_grid, boxes = self.batch.boxes[i]
         grid = (
             BoxGrid(width=plain_grid[0], height=plain_grid[1], fit=BoxFit(plain_grid[2]))
             if plain_grid
@@ -365,7 +368,7 @@ class BatchRows:
         )
         mapped_boxes: list[BoxRecord] = []
         changed = grid is not None
-        for radiograph, label, corners in kept:
+        for radiograph, label, corners in boxes:
             radiograph_state = state.radiographs[radiograph]
             x_min, y_min, x_max, y_max = corners
             if radiograph_state.rows is None or radiograph_state.columns is None:

@@ -168,7 +168,7 @@ def _store_results(
     now: datetime,
     queue: RunQueue,
 ) -> None:
-    requests = request_storage.list_requests_of(
+    requests = request_storage.load_requests_by_custom_id(
         db, run_id=run.id, custom_ids=[result.custom_id for result in page]
     )
     finished: list[FinishedCall] = []
@@ -183,7 +183,7 @@ def _store_results(
             seen.add(result.custom_id)
             finished.append(_finish(run.endpoint, run.id, request, result, now=now, queue=queue))
     store_finished_calls(db, run=run, finished=finished, worker=None)
-    after = request_storage.list_requests_of(db, run_id=run.id, custom_ids=sorted(seen))
+    after = request_storage.load_requests_by_custom_id(db, run_id=run.id, custom_ids=sorted(seen))
     waiting = sum(request.status is RequestStatus.WAITING for request in after.values())
     reading.waiting += waiting
     reading.ended += len(after) - waiting

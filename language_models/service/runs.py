@@ -37,17 +37,17 @@ from storage.language_models import runs
 from storage.language_models.prompts import PromptVersion
 from storage.language_models.requests import StoredRequest
 
-_AT_ONCE = 1000
+_CHUNK_SIZE = 1000
 _RATE_WINDOW = timedelta(minutes=1)
-#: Calls looked at for the rate; more than a process makes in a minute.
+#: The rate is computed from at most so many latest calls: more than a process makes in a minute.
 _LATEST_CALLS = 50_000
-#: A rate is computed over at least so many seconds.
+#: The minimum number of seconds over which a rate is computed.
 _SHORTEST_SPAN = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestOverview:
-    """A request of a run in a list."""
+    """The summary of a request of a run, for lists."""
 
     position: int
     custom_id: str
@@ -141,21 +141,19 @@ def create_run(
         person_id=by.id or None,
         now=now,
     )
-    digest = _RequestDigest(
+    preparer = _RequestPreparer(
         stage=stage, model=endpoint.model, prompt_sha256=prompt.sha256 if prompt else None
     )
     needs_limit = budget.max_tokens is not None or budget.max_cost_nanos is not None
     remaining = iter(requests)
-    while requests_at_once := tuple(islice(remaining, _AT_ONCE)):
-        _check_requests(
-            db, requests_at_once, endpoint=endpoint, datasets=sent_datasets, needs_limit=needs_limit
-        )
+    while chunk := tuple(islice(remaining, _CHUNK_SIZE)):
+        _check_requests(db, chunk, endpoint=endpoint, datasets=sent_datasets, needs_limit=needs_limit)
         request_storage.add_requests(
-            db, run_id=run_id, requests=[digest.add(request) for request in requests_at_once]
+            db, run_id=run_id, requests=[preparer.prepare(request) for request in chunk]
         )
-    if not digest.count:
+    if not preparer.count:
         raise InvalidValue("requests", "must have at least one request")
-    runs.set_requests(db, run_id=run_id, requests=digest.count, sha256=digest.sha256)
+    runs.set_requests(db, run_id=run_id, requests=preparer.count, sha256=preparer.sha256)
     run = runs.load_run(db, run_id=run_id)
     record_action(
         db,
@@ -167,8 +165,8 @@ def create_run(
             "endpoint": endpoint.name,
             "url": endpoint.url,
             "dataset": dataset,
-            "requests": digest.count,
-            "requests sha256": digest.sha256,
+            "requests": preparer.count,
+            "requests sha256": preparer.sha256,
         },
         now=now,
     )
@@ -219,27 +217,28 @@ def pause_run(  # allow writes-without-record: a pause changes nothing that a go
     return runs.load_run(db, run_id=run.id)
 
 
-def open_run(
+def resume_run(
     db: Session,
     *,
     by: Person,
     name: str,
     retry_failed: bool = False,
-    return_batch: bool = False,
+    requeue_batched: bool = False,
     budget: Budget | None = None,
     now: datetime,
 ) -> ModelRun:
     """Let a paused run continue. The caller then starts a process that works on it.
 
-    If the endpoint was stored again with the same model, for example at another address, the further calls go
-    there.
+    If the endpoint was edited and has the same model, for example at another address, the remaining calls
+    use the new address.
 
     Args:
         db: a session that can write.
         by: the acting person.
         name: the name of the run.
         retry_failed: whether failed requests are called again.
-        return_batch: whether requests in batch files are called too, because their results will not come.
+        requeue_batched: whether requests in exported batch files are sent too, because their results
+            will not be imported.
         budget: new limits; None to keep them.
         now: the current time.
 
@@ -249,7 +248,7 @@ def open_run(
         InvalidValue: the budget is not allowed.
     """
     require(by, Action.RUN_MODELS)
-    run = _follow_endpoint(db, by, _load_not_cancelled(db, by, name), now)
+    run = _update_endpoint(db, by, _load_not_cancelled(db, by, name), now)
     check_permitted(db, run)
     if budget is not None and budget != run.budget:
         _check_budget(budget, run.endpoint)
@@ -265,13 +264,13 @@ def open_run(
         )
     if retry_failed:
         request_storage.retry_failed(db, run_id=run.id)
-    if return_batch:
+    if requeue_batched:
         request_storage.return_batch(db, run_id=run.id)
     runs.set_status(db, run_id=run.id, status=RunStatus.OPEN, reason="")
     return runs.load_run(db, run_id=run.id)
 
 
-def _follow_endpoint(db: Session, by: Person, run: ModelRun, now: datetime) -> ModelRun:
+def _update_endpoint(db: Session, by: Person, run: ModelRun, now: datetime) -> ModelRun:
     """Replace the endpoint of a run by the one in use with the same name and model, and record it."""
     current = endpoint_storage.find_endpoint(db, name=run.endpoint.name)
     if current is None or current.id == run.endpoint.id or not current.has_same_model(run.endpoint):
@@ -314,7 +313,7 @@ def list_requests(
     first: int = 0,
     limit: int = 50,
 ) -> list[RequestOverview]:
-    """List requests of a run in order, from the ``first`` that match.
+    """List requests of a run in order, without the ``first`` matches.
 
     Raises:
         NotFound: there is no such run.
@@ -335,7 +334,9 @@ def load_request(db: Session, *, by: Person, name: str, custom_id: str) -> Reque
     """
     require(by, Action.RUN_MODELS)
     run = load_run(db, by=by, name=name)
-    request = request_storage.list_requests_of(db, run_id=run.id, custom_ids=[custom_id]).get(custom_id)
+    request = request_storage.load_requests_by_custom_id(db, run_id=run.id, custom_ids=[custom_id]).get(
+        custom_id
+    )
     if request is None:
         raise NotFound(f"Run {name} has no request {custom_id!r}.")
     calls = ledger.list_request_calls(db, run_id=run.id, position=request.position, key=request.key)
@@ -381,7 +382,7 @@ def load_exchange(
     return read_variables(template, message), output
 
 
-def replay_run(db: Session, *, by: Person, name: str) -> Iterator[tuple[str, str | None, str]]:
+def iterate_reply_texts(db: Session, *, by: Person, name: str) -> Iterator[tuple[str, str | None, str]]:
     """Yield (custom id, reply, failure) of every request of a run, in order, from the ledger alone.
 
     The reply is the text without code fences; None for a request without a usable reply.
@@ -419,7 +420,9 @@ def find_reply(db: Session, *, by: Person, name: str, custom_id: str) -> str | N
     """
     require(by, Action.RUN_MODELS)
     run = load_run(db, by=by, name=name)
-    request = request_storage.list_requests_of(db, run_id=run.id, custom_ids=[custom_id]).get(custom_id)
+    request = request_storage.load_requests_by_custom_id(db, run_id=run.id, custom_ids=[custom_id]).get(
+        custom_id
+    )
     call = ledger.find_success(db, key=request.key) if request is not None else None
     return read_output(call.raw, run.endpoint) if call is not None else None
 
@@ -430,7 +433,7 @@ def read_output(raw: str, endpoint: Endpoint) -> str | None:
     return read_reply(raw, schema=None, expected_models=names).output
 
 
-class _RequestDigest:
+class _RequestPreparer:
     """Prepares requests for storage, and hashes all of them."""
 
     def __init__(self, *, stage: str, model: str, prompt_sha256: str | None) -> None:
@@ -444,8 +447,8 @@ class _RequestDigest:
     def sha256(self) -> str:
         return self._hash.hexdigest()
 
-    def add(self, request: ModelRequest) -> StoredRequest:
-        """Return the request as it is stored.
+    def prepare(self, request: ModelRequest) -> StoredRequest:
+        """Add the request to the hash, and return it as it is stored.
 
         Raises:
             InvalidValue: its custom id occurred before.
@@ -479,12 +482,12 @@ def _check_same(
     stage: str,
     prompt: PromptVersion | None,
 ) -> None:
-    digest = _RequestDigest(
+    preparer = _RequestPreparer(
         stage=stage, model=endpoint.model, prompt_sha256=prompt.sha256 if prompt else None
     )
     for request in requests:
-        digest.add(request)
-    if digest.sha256 != run.requests_sha256 or endpoint.name != run.endpoint.name:
+        preparer.prepare(request)
+    if preparer.sha256 != run.requests_sha256 or endpoint.name != run.endpoint.name:
         raise AlreadyThere(
             f"Run {run.name} exists with other requests or another endpoint. Give the new run another name, "
             f"or continue with `cli.py run resume {run.name}`."
@@ -558,7 +561,7 @@ def _load_progress(db: Session, run: ModelRun, now: datetime) -> RunProgress:
 
 
 def _count_calls_per_minute(db: Session, run: ModelRun, now: datetime) -> int:
-    """Return the rate of the calls of the last minute, from the first of them until now."""
+    """Return the calls per minute, from the first call within the last minute until now."""
     highest = ledger.find_highest_call_id(db)
     calls, first = ledger.count_calls_since(
         db, run_id=run.id, since=now - _RATE_WINDOW, after_id=highest - _LATEST_CALLS

@@ -36,7 +36,7 @@ class TeamStatus:
     """What a team sees of itself.
 
     ``scores`` has the disclosed scores by submission and version: after a new version, old scores stay beside
-    the new ones. ``counting_id`` is the submission on the leaderboard, None if there is none.
+    the new ones. ``counted_submission_id`` is the submission on the leaderboard, None if there is none.
     """
 
     leaderboard: Leaderboard
@@ -44,7 +44,7 @@ class TeamStatus:
     remaining: QuotaUse
     submissions: tuple[Submission, ...]
     scores: tuple[DisclosedScore, ...]
-    counting_id: int | None
+    counted_submission_id: int | None
 
 
 def load_standings(db: Session, *, by: Person, leaderboard: str, version: int | None = None) -> Standings:
@@ -100,7 +100,7 @@ def load_team_status(
         remaining=count_remaining(db, board=board, team=own_team, now=now),
         submissions=tuple(submissions.list_submissions(db, team_ids=[own_team.id])),
         scores=tuple(scores),
-        counting_id=counting[0].id if counting else None,
+        counted_submission_id=counting[0].id if counting else None,
     )
 
 

@@ -36,8 +36,8 @@ def compute_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[Accuracy
         Results ordered by task, with all tasks together first, then by rater. Intervals are clustered by exam
         or patient if questions share them.
     """
-    everything = _compute_groups(matrix, settings, (ALL,), np.zeros(len(matrix.questions), dtype=np.int64))
-    return (*everything, *_compute_groups(matrix, settings, matrix.tasks, matrix.task))
+    all_tasks = _compute_groups(matrix, settings, (ALL,), np.zeros(len(matrix.questions), dtype=np.int64))
+    return (*all_tasks, *_compute_groups(matrix, settings, matrix.tasks, matrix.task))
 
 
 def compute_category_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[AccuracyResult, ...]:
@@ -78,14 +78,14 @@ def compute_overall_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[
         has a single question.
     """
     raters = matrix.non_reference_raters
-    everything = _group_rows(matrix, np.zeros(len(matrix.questions), dtype=np.int64), 1)
-    [micros] = shares_by_group(matrix.correct[:, raters], everything, confidence=settings.confidence)
+    whole_set = _group_rows(matrix, np.zeros(len(matrix.questions), dtype=np.int64), 1)
+    [micros] = shares_by_group(matrix.correct[:, raters], whole_set, confidence=settings.confidence)
     shares = shares_by_group(
         matrix.correct[:, raters],
         _group_rows(matrix, matrix.task, len(matrix.tasks)),
         confidence=settings.confidence,
     )
-    errors = _macro_errors(matrix, shares, everything)
+    errors = _macro_errors(matrix, shares, whole_set)
     z = NormalDist().inv_cdf(0.5 + settings.confidence / 2)
     results: list[OverallAccuracy] = []
     for column, (rater, micro) in enumerate(zip(raters, micros, strict=True)):
@@ -208,7 +208,7 @@ def _helped_note(matrix: RatingMatrix, rater: int) -> str:
 
 
 def _macro_errors(
-    matrix: RatingMatrix, shares: Sequence[Sequence[Proportion]], everything: ClusterGroups
+    matrix: RatingMatrix, shares: Sequence[Sequence[Proportion]], whole_set: ClusterGroups
 ) -> list[float | None]:
     """Compute the standard error of each rater's mean of the tasks; None if a task has a single question.
 
@@ -217,7 +217,7 @@ def _macro_errors(
     Args:
         matrix: the ratings.
         shares: the shares by task and rater, without the reference.
-        everything: all questions as one group.
+        whole_set: all questions as one group.
     """
     correct = matrix.correct[:, matrix.non_reference_raters]
     shape = (len(matrix.tasks) + 1, correct.shape[1])  # the last row is for questions without a task
@@ -231,7 +231,7 @@ def _macro_errors(
                 weights[task, column] = math.sqrt(share.n / (share.n - 1)) / share.n
     weights /= np.maximum(1, (sizes > 0).sum(axis=0))
     influence = np.where(correct >= 0, (correct - means[matrix.task]) * weights[matrix.task], 0.0)
-    squares = everything.sum_by_group(everything.sum_by_part(influence) ** 2)[0]
+    squares = whole_set.sum_by_group(whole_set.sum_by_part(influence) ** 2)[0]
     return [
         None if (sizes[:, column] == 1).any() else math.sqrt(float(squares[column]))
         for column in range(shape[1])

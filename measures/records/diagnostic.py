@@ -26,9 +26,9 @@ from measures.results import ACCURACY, AUC, DiagnosticResult, MrmcComparison
 from measures.roc import (
     analyse_mean_auc,
     auc_estimate,
-    auc_figures,
     compare_auc_of_arms,
     compare_auc_with_model,
+    compute_aucs,
 )
 
 Values = NDArray[np.float64]
@@ -114,7 +114,7 @@ class Endpoint:
 
     def compute_mean(self, values: Values, rows: NDArray[np.int64]) -> float | None:
         """Compute the mean over readings, or the mean AUC over readers; None if it is not defined."""
-        figures = values if self.truth is None else auc_figures(self.truth[rows], values).values
+        figures = values if self.truth is None else compute_aucs(self.truth[rows], values).values
         return None if np.isnan(figures).all() else float(np.nanmean(figures))
 
 
@@ -212,7 +212,7 @@ def _compute_diagnostic(
             scores = np.where(truth[rows] >= 0, matrix.scores[rows, rater], np.nan)
             n = int((~np.isnan(scores)).sum())
             if n:
-                figures = auc_figures(
+                figures = compute_aucs(
                     truth[rows], scores[:, None], clusters=clusters,
                     jackknife=settings.jackknife and clusters is None,
                 )  # fmt: skip

@@ -300,7 +300,7 @@ def open_jury(
     require(by, Action.RUN_MODELS)
     for progress in load_jury_progress(db, by=by, jury_id=jury_id, now=now).runs:
         if not progress.is_finished or (retry_failed and progress.failures):
-            models.open_run(db, by=by, name=progress.run.name, retry_failed=retry_failed, now=now)
+            models.resume_run(db, by=by, name=progress.run.name, retry_failed=retry_failed, now=now)
     return load_jury_progress(db, by=by, jury_id=jury_id, now=now)
 
 

@@ -186,7 +186,7 @@ def _plan_planted(
         ),
     )
     numbers = [number for number, _ in order[: count * _MAX_CANDIDATES]]
-    reports = load_reports(db, numbers=numbers)
+    reports = load_reports(db, question_row_ids=numbers)
     questions = dict(load_questions(db, question_ids=numbers))
     to_hide: list[QuestionToHide] = []
     used_row_ids: set[int] = set()

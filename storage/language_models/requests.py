@@ -118,7 +118,9 @@ def mark_as_in_batch(db: Session, *, run_id: int, positions: Sequence[int]) -> N
     )
 
 
-def list_requests_of(db: Session, *, run_id: int, custom_ids: Sequence[str]) -> dict[str, StoredRequest]:
+def load_requests_by_custom_id(
+    db: Session, *, run_id: int, custom_ids: Sequence[str]
+) -> dict[str, StoredRequest]:
     """Return requests of a run by custom id."""
     statement = select(ModelRequestRow).where(
         ModelRequestRow.run_id == run_id, ModelRequestRow.custom_id.in_(custom_ids)

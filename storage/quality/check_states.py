@@ -18,9 +18,9 @@ from storage.rows.checks import DatasetCheckRow
 class CheckState:
     """The state of a check in a dataset.
 
-    All questions with ids up to ``checked_through`` were checked by ``version`` with ``settings``; None and
-    0 if the check has not run. ``missing_needs`` has the number of those that were not checked, by what they
-    lack.
+    The check has processed all questions with ids up to ``checked_through``, by ``version`` with
+    ``settings``; None and 0 if it has not run. ``missing_needs`` counts the questions that it skipped, by the
+    missing input.
     """
 
     check: Check
@@ -55,7 +55,7 @@ def save_state(db: Session, *, dataset_id: int, state: CheckState) -> None:
 
 def save_states(db: Session, *, dataset_id: int, states: Iterable[CheckState]) -> None:
     """Insert or replace the states of checks."""
-    # Kept until the end, because the session forgets rows that nobody refers to, and reads each one again.
+    # A reference to the rows: the session holds them weakly, and merge would read each one again.
     rows = db.execute(select(DatasetCheckRow).where(DatasetCheckRow.dataset_id == dataset_id)).scalars().all()
     with db.no_autoflush:  # written together at the end
         for state in states:

@@ -1,4 +1,4 @@
-"""Sources of hidden questions: a reviewer's queue, and sound questions that the reviewer never received."""
+"""Queries for hidden questions: a reviewer's queue, and sound questions that the reviewer never received."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.rows.datasets import ExamRow, ProblemRow, QuestionRow
 from storage.rows.hidden import HiddenQuestionRow
 from storage.rows.verdicts import VerdictRow
 
-#: The number of questions that are searched for sound ones, from a position that depends on the seed.
+#: The maximum number of sound questions that are loaded, from a position that depends on the seed.
 _WINDOW = 2_000
 
 
@@ -53,7 +53,7 @@ def load_queue(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQue
     )
     return tuple(
         QueuedQuestion(
-            question_row_id=number,
+            question_row_id=row_id,
             question_id=key,
             exam_row_id=exam,
             position=position,
@@ -61,7 +61,7 @@ def load_queue(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQue
             is_hidden=hidden is not None,
             first_judged_at=judged_at,
         )
-        for number, key, exam, position, state, hidden, judged_at in rows
+        for row_id, key, exam, position, state, hidden, judged_at in rows
     )
 
 
@@ -102,15 +102,16 @@ def load_sound_questions(
     ``start``, from 0 to 1, is the point in the dataset at which the search begins. If too few questions
     follow, the search continues from the beginning of the dataset.
     """
-    numbers = select(func.min(QuestionRow.id), func.max(QuestionRow.id))
-    low, high = db.execute(numbers.where(QuestionRow.dataset_id == dataset_id)).one()
+    id_range = select(func.min(QuestionRow.id), func.max(QuestionRow.id))
+    low, high = db.execute(id_range.where(QuestionRow.dataset_id == dataset_id)).one()
     if low is None:
         return []
     pivot = low + int(start * (high - low))
-    of_batch = exists().where(
+    in_batch = exists().where(
         BatchQuestionRow.batch_id == batch_id, BatchQuestionRow.question_id == QuestionRow.id
     )
-    # These subqueries are executed once, because there is no index from a question to its assignments.
+    # These subqueries do not refer to the outer query, so each is executed once. There is no index by
+    # question.
     assigned = select(AssignmentRow.question_id).where(AssignmentRow.person_id == person_id)
     copied = select(HiddenQuestionRow.source_id).where(HiddenQuestionRow.person_id == person_id)
     fault_found = exists().where(
@@ -118,7 +119,7 @@ def load_sound_questions(
         (VerdictRow.decision != Decision.ACCEPT.value) | (VerdictRow.errors != "[]"),
     )
     statement = (
-        select(QuestionRow.id, of_batch.label("of_batch"))
+        select(QuestionRow.id, in_batch.label("in_batch"))
         .where(
             QuestionRow.dataset_id == dataset_id,
             ~exists().where(ProblemRow.question_id == QuestionRow.id),
@@ -133,17 +134,17 @@ def load_sound_questions(
     if len(questions) < _WINDOW and pivot > low:
         remaining = statement.where(QuestionRow.id < pivot).limit(_WINDOW - len(questions))
         questions += [tuple(row) for row in db.execute(remaining)]
-    return [(number, bool(in_batch)) for number, in_batch in questions]
+    return [(row_id, bool(is_in_batch)) for row_id, is_in_batch in questions]
 
 
-def load_reports(db: Session, *, numbers: Sequence[int]) -> dict[int, tuple[int, str]]:
+def load_reports(db: Session, *, question_row_ids: Sequence[int]) -> dict[int, tuple[int, str]]:
     """Return {question id: (exam id, report)}; the report is "" if there is none."""
     reports: dict[int, tuple[int, str]] = {}
-    for start in range(0, len(numbers), 500):
+    for start in range(0, len(question_row_ids), 500):
         rows = db.execute(
             select(QuestionRow.id, QuestionRow.exam_id, ExamRow.report)
             .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
-            .where(QuestionRow.id.in_(numbers[start : start + 500]))
+            .where(QuestionRow.id.in_(question_row_ids[start : start + 500]))
         )
         reports.update({row.id: (row.exam_id, row.report or "") for row in rows})
     return reports

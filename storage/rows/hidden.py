@@ -11,9 +11,10 @@ from storage.types import BigKey, UtcDateTime
 
 
 class HiddenSetRow(TableRow, table=True):
-    """A batch with hidden questions: the dataset of these questions, and the mask of the question ids.
+    """A batch with hidden questions: the dataset of these questions, and the key of their ids.
 
-    ``plan`` is the latest plan as JSON. ``veil`` is the mask.
+    ``plan`` is the latest plan as JSON. ``veil`` is the number with which the ids of questions are masked, so
+    that they do not reveal hidden questions.
     """
 
     __tablename__ = "hidden_set"
@@ -30,7 +31,7 @@ class HiddenQuestionRow(TableRow, table=True):
     """A hidden question of one person in one batch.
 
     ``source_id`` is the copied question. In a shared queue it is shown after the person has
-    judged ``after`` questions.
+    judged ``after`` questions. ``hidden_at`` is the time at which it was added to the batch.
     """
 
     __tablename__ = "hidden_question"

@@ -251,7 +251,7 @@ def _make_drawn_script() -> str:
     roots = "[...document.querySelectorAll('*')].map(element => element.shadowRoot).filter(Boolean)"
     return (
         f"() => {roots}.some(root => [...root.querySelectorAll('.pane[data-radiograph]')]"
-        ".some(pane => /C -?\\d+ W \\d+/.test(pane.textContent)))"
+        ".some(pane => /W [\\d.]+ C -?\\d+/.test(pane.textContent)))"
     )
 
 

@@ -96,13 +96,13 @@ def test_the_small_model_of_the_tests_is_marked(coordinator, run_page, workspace
 
 
 @pytest.mark.full
-def test_nobody_else_opens_the_page(sign_in_as, run_page):
+def test_a_reviewer_cannot_open_the_page(sign_in_as, run_page):
     sign_in_as("ruth", Role.REVIEWER)
     assert "Evaluations" not in [title.value for title in run_page(PAGE).title]
 
 
 @pytest.mark.slow
-def test_stated_probabilities_have_a_calibration_and_others_the_reason(
+def test_calibration_is_shown_for_answers_with_probabilities_only(
     coordinator, run_page, workspace_engine, tmp_path
 ):
     make_evaluation_world(workspace_engine, tmp_path / "workspace", questions=4)

@@ -204,7 +204,7 @@ def test_a_recipe_with_a_model_shows_each_question_with_its_calls(page, folder, 
 
 def test_without_an_endpoint_the_page_states_who_adds_one(page):
     choose_gemex(page)
-    assert "An admin adds the endpoint of a language model" in get_text(page)
+    assert "Ask an admin to add one on the page Language models." in get_text(page)
     assert not [button for button in page.button if button.label.startswith("Generate")]
 
 

@@ -1,4 +1,4 @@
-"""Juries on the page Checks: planned, started, followed, and one question with its votes."""
+"""The page Checks plans and starts a jury, shows its progress, and the votes on one question."""
 
 from __future__ import annotations
 

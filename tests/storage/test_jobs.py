@@ -86,11 +86,12 @@ def load_job(engine: Engine, number: int) -> Job:
 def wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + TIMEOUT_SECONDS
     while not condition():
-        assert time.monotonic() < deadline, "it does not come"
+        assert time.monotonic() < deadline, "timed out waiting for the condition"
         time.sleep(0.02)
 
 
 def read_counter(engine: Engine, dataset: str = "d") -> int:
+    """Return the number that the jobs of these tests count up, in a column that they do not use otherwise."""
     with read_only_session(engine) as db:
         counters = db.execute(select(DatasetRow.minimum_explanation).where(DatasetRow.name == dataset))
         return counters.scalar_one()

@@ -251,7 +251,7 @@ def test_a_paused_jury_keeps_its_votes_and_continues(importer, server):
         pause_jury(db, by=BY, jury_id=jury.id, now=NOW)
         open_jury(db, by=BY, jury_id=jury.id, now=NOW)
         for item in load_jury_progress(db, by=BY, jury_id=jury.id, now=NOW).runs:
-            models.open_run(db, by=BY, name=item.run.name, budget=Budget(max_calls=9), now=NOW)
+            models.resume_run(db, by=BY, name=item.run.name, budget=Budget(max_calls=9), now=NOW)
     assert work(importer, jury).is_finished
     assert line_of(importer).passed == 2
     assert len(server.bodies) == 4

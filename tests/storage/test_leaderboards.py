@@ -358,7 +358,7 @@ def test_a_team_selects_one_submission(world, anna, tmp_path):
         )
     [row] = load_standings(world).rows
     assert row.submission.id == other.submission.id
-    assert load_status(world, anna).counting_id == other.submission.id
+    assert load_status(world, anna).counted_submission_id == other.submission.id
 
 
 def test_changed_or_missing_keys_stop_scoring_and_are_not_leaked(world, anna, tmp_path, caplog):
@@ -602,7 +602,7 @@ def test_a_team_publishes_the_submission_that_set_its_score_on_the_ladder(world,
     assert (json.loads(entry.old), json.loads(entry.new)) == ({"public": False}, {"public": True})
 
 
-def make_open(world, question_ids):
+def convert_to_free_text(world, question_ids):
     with unit_of_work(world.engine) as db:
         db.execute(
             update(QuestionRow)
@@ -622,7 +622,7 @@ def create_open_board(world):
 @pytest.mark.parametrize("reply", [None, "Effusion", "another wording"])
 def test_open_questions_are_not_scored_whatever_the_file_says(world, tmp_path, reply):
     open_id, *closed = sorted(world.keys)
-    make_open(world, [open_id])
+    convert_to_free_text(world, [open_id])
     make_corrected_release(world, "open")
     assert create_open_board(world).questions == len(closed)
     add_team(world.engine, "A", board="closed only")
@@ -636,7 +636,7 @@ def test_open_questions_are_not_scored_whatever_the_file_says(world, tmp_path, r
 
 def test_a_question_that_becomes_open_is_left_out_of_the_next_version(world, anna, tmp_path):
     submit(world.engine, make_file(world, tmp_path), by=anna)
-    make_open(world, [min(world.keys)])
+    convert_to_free_text(world, [min(world.keys)])
     make_corrected_release(world, "open")
     with unit_of_work(world.engine) as db:
         board = leaderboards.change_release(db, by=BY, leaderboard=BOARD, release="open", now=NOW)
@@ -645,7 +645,7 @@ def test_a_question_that_becomes_open_is_left_out_of_the_next_version(world, ann
 
 
 def test_a_private_split_with_only_open_questions_is_refused(world):
-    make_open(world, list(world.keys))
+    convert_to_free_text(world, list(world.keys))
     make_corrected_release(world, "open")
     with pytest.raises(Refused, match="has only open questions"):
         create_open_board(world)

@@ -97,7 +97,7 @@ def test_newer_tables_are_refused_with_advice_for_them(sqlite_engine, command, m
     with sqlite_engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     assert main(command.split()) == 1
-    assert "made by a newer version of Overread (its tables are 9999" in capsys.readouterr().err
+    assert "made by a newer version of Overread (its schema is 9999" in capsys.readouterr().err
 
 
 def test_health_on_newer_tables_advises_no_migration(sqlite_engine, monkeypatch, capsys):

@@ -130,7 +130,7 @@ def test_an_incomplete_file_leaves_the_rest_with_the_batch_until_it_is_taken_bac
         assert work(engine).by_status == {RequestStatus.DONE: 1, RequestStatus.IN_BATCH: 2}
         assert server.connections == 0
     with unit_of_work(engine) as db:
-        models.open_run(db, by=BY, name="run", return_batch=True, now=NOW)
+        models.resume_run(db, by=BY, name="run", requeue_batched=True, now=NOW)
     assert count(engine) == {RequestStatus.DONE: 1, RequestStatus.WAITING: 2}
 
 

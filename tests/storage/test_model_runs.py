@@ -95,7 +95,7 @@ def work(engine, name="run", **values):
 
 def replay(engine, name="run") -> list:
     with read_only_session(engine) as db:
-        return list(models.replay_run(db, by=BY, name=name))
+        return list(models.iterate_reply_texts(db, by=BY, name=name))
 
 
 def read_calls(engine) -> list[ModelCallRow]:
@@ -246,7 +246,7 @@ def test_a_run_continues_at_the_new_address_of_its_endpoint(sqlite_engine, fresh
     work(sqlite_engine)
     moved = add_endpoint(sqlite_engine, fresh_server.url)
     with unit_of_work(sqlite_engine) as db:
-        run = models.open_run(db, by=BY, name="run", retry_failed=True, now=NOW)
+        run = models.resume_run(db, by=BY, name="run", retry_failed=True, now=NOW)
     assert run.endpoint == moved
     assert work(sqlite_engine).by_status == {RequestStatus.DONE: 2}
 
@@ -256,7 +256,7 @@ def test_a_run_keeps_its_endpoint_if_the_new_one_has_another_model(sqlite_engine
     create_run(sqlite_engine, before, ["a"])
     add_endpoint(sqlite_engine, fresh_server.url, model="another")
     with unit_of_work(sqlite_engine) as db:
-        assert models.open_run(db, by=BY, name="run", now=NOW).endpoint.id == before.id
+        assert models.resume_run(db, by=BY, name="run", now=NOW).endpoint.id == before.id
 
 
 def test_an_equal_request_is_called_once_and_answers_both(engine, fresh_server):
@@ -334,7 +334,7 @@ def test_a_budget_pauses_the_run_before_it_is_exceeded(engine, fresh_server, bud
     assert progress.run.cost_nanos <= (budget.max_cost_nanos or progress.run.cost_nanos)
     assert "budget is reached" in progress.run.reason
     with unit_of_work(engine) as db:
-        models.open_run(db, by=BY, name="run", budget=Budget(), now=NOW)
+        models.resume_run(db, by=BY, name="run", budget=Budget(), now=NOW)
     assert work(engine).is_finished
 
 
@@ -386,7 +386,7 @@ def test_a_pause_ends_the_work_and_open_continues_it(sqlite_engine):
         assert 10 <= progress.ended < 200
         assert progress.count(RequestStatus.LEASED) == 0
         with unit_of_work(sqlite_engine) as db:
-            models.open_run(db, by=BY, name="run", now=NOW)
+            models.resume_run(db, by=BY, name="run", now=NOW)
         assert work(sqlite_engine).is_finished
         assert set(slow.seen.values()) == {1}
 
@@ -556,7 +556,7 @@ def test_a_cancelled_run_stays_cancelled(sqlite_engine, server):
     with unit_of_work(sqlite_engine) as db:
         models.cancel_run(db, by=BY, name="run", now=NOW)
     with pytest.raises(Refused, match="was cancelled"), unit_of_work(sqlite_engine) as db:
-        models.open_run(db, by=BY, name="run", now=NOW)
+        models.resume_run(db, by=BY, name="run", now=NOW)
     with pytest.raises(DomainError, match="Run run is cancelled"):
         work(sqlite_engine)
 
@@ -565,7 +565,7 @@ def test_failed_requests_are_called_again_on_demand(sqlite_engine, fresh_server)
     create_run(sqlite_engine, add_endpoint(sqlite_engine, fresh_server.url), ["behave: refusal 1", "fine"])
     assert work(sqlite_engine).failures == {FailureKind.REFUSAL: 1}
     with unit_of_work(sqlite_engine) as db:
-        models.open_run(db, by=BY, name="run", retry_failed=True, now=NOW)
+        models.resume_run(db, by=BY, name="run", retry_failed=True, now=NOW)
     assert work(sqlite_engine).by_status == {RequestStatus.DONE: 2}
 
 

@@ -167,7 +167,7 @@ def test_a_prompt_with_text_of_a_dataset_is_not_sent_where_that_dataset_may_not_
     with pytest.raises(Refused, match="dataset demo permits local endpoints only"):
         create_prompt_run(prompt_engine, endpoint, version)
     with pytest.raises(Refused, match="dataset demo permits"), unit_of_work(prompt_engine) as db:
-        models.open_run(db, by=BY, name="run", now=NOW)
+        models.resume_run(db, by=BY, name="run", now=NOW)
     assert server.connections == 0
     with unit_of_work(prompt_engine) as db:
         models.set_data_use(db, by=BY, dataset="demo", data_use=DataUse.REMOTE, now=NOW)

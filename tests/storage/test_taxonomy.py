@@ -66,19 +66,19 @@ def map_category(importer, raw, controlled, *, by=BY, field=CATEGORY):
         map_name(db, by=by, dataset="d", field=field, raw=raw, controlled=controlled, now=NOW)
 
 
-def show(report):
+def list_names(report):
     return [(name.name, name.questions, name.controlled, name.heading, name.is_own) for name in report.names]
 
 
 def test_names_are_listed_with_counts_and_mapped_and_unmapped_again(importer):
-    assert show(load(importer)) == [
+    assert list_names(load(importer)) == [
         ("Bone", 3, "Bone", "Musculoskeletal", False),
         ("Bones", 2, "Bone", "Musculoskeletal", False),
         ("Cor", 1, None, "", False),
     ]
     map_category(importer, "Cor", "Heart")
     report = load(importer)
-    assert show(report)[2] == ("Cor", 1, "Heart", "Cardiovascular", True)
+    assert list_names(report)[2] == ("Cor", 1, "Heart", "Cardiovascular", True)
     assert (report.last_mapped, report.unmapped) == ("Cor", ())
     map_category(importer, "Cor", None)
     report = load(importer)
@@ -88,7 +88,7 @@ def test_names_are_listed_with_counts_and_mapped_and_unmapped_again(importer):
         assert len(entries) == 2
 
 
-def test_the_name_before_the_last_mapping_is_known(importer):
+def test_the_previous_controlled_name_is_available(importer):
     map_category(importer, "Cor", "Heart")
     assert load(importer).name_before is None
     map_category(importer, "Cor", "Bone")
@@ -136,7 +136,7 @@ def test_two_mappings_at_the_same_moment_do_not_overwrite_each_other(importer, m
         monkeypatch.setattr(name_mappings, "insert", insert_after_another)
         with pytest.raises(AlreadyThere, match="'Cor'"):
             append(db, "Hila")
-    assert show(load(importer))[2][2] != "Hila"
+    assert list_names(load(importer))[2][2] != "Hila"
 
 
 def test_stored_mappings_cannot_be_changed(importer):

@@ -1,4 +1,4 @@
-"""Every start migrates the tables to this version, in one process, or states clearly why it cannot."""
+"""Every start migrates the schema, one process at a time, or reports why it cannot."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_tables_of_a_newer_version_are_not_changed(sqlite_engine, tmp_path):
     process = start_command(sqlite_engine, tmp_path)
     _, error = process.communicate(timeout=200)
     assert process.returncode == 1
-    assert error.startswith("The workspace was made by a newer version of Overread (its tables are 9999;")
+    assert error.startswith("The workspace was made by a newer version of Overread (its schema is 9999;")
 
 
 @pytest.mark.parametrize(

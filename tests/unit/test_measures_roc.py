@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from measures.roc import auc_estimate, auc_figures, compare_auc_of_arms, compare_auc_with_model
+from measures.roc import auc_estimate, compare_auc_of_arms, compare_auc_with_model, compute_aucs
 
 TRUTH = np.repeat([1, 0], [20, 30])
 
@@ -31,8 +31,10 @@ def list_comparisons(truth, scores):
 def covariance_by_brute_force(truth, first, second):
     """Unbiased estimate of the covariance of two mean AUCs, by all pairs of comparisons."""
     a, b = list_comparisons(truth, first), list_comparisons(truth, second)
-    apart = [a[p] * b[q] for p in a for q in b if all(x != y for x, y in zip(p, q, strict=True))]
-    return np.mean(list(a.values())) * np.mean(list(b.values())) - np.mean(apart)
+    products_without_shared_case = [
+        a[p] * b[q] for p in a for q in b if all(x != y for x, y in zip(p, q, strict=True))
+    ]
+    return np.mean(list(a.values())) * np.mean(list(b.values())) - np.mean(products_without_shared_case)
 
 
 def test_the_u_statistic_of_the_auc_equals_a_brute_force_calculation():
@@ -56,15 +58,15 @@ def test_the_delong_standard_error_equals_the_formula():
     comparisons = (np.sign(scores[:20, 0][:, None] - scores[20:, 0][None, :]) + 1) / 2
     by_positive, by_negative = comparisons.mean(axis=1), comparisons.mean(axis=0)
     expected = by_positive.var(ddof=1) / 20 + by_negative.var(ddof=1) / 30
-    estimate = auc_estimate(auc_figures(TRUTH, scores), 0, n=50)
+    estimate = auc_estimate(compute_aucs(TRUTH, scores), 0, n=50)
     assert (estimate.value, estimate.se**2) == pytest.approx((comparisons.mean(), expected))
     assert 0 < estimate.low < estimate.value < estimate.high < 1
 
 
 def test_cases_that_occur_twice_in_a_cluster_add_no_evidence():
     scores = simulate_scores()
-    single = auc_figures(TRUTH, scores)
-    doubled = auc_figures(
+    single = compute_aucs(TRUTH, scores)
+    doubled = compute_aucs(
         np.repeat(TRUTH, 2), np.repeat(scores, 2, axis=0), clusters=np.repeat(np.arange(50), 2)
     )
     assert doubled.values == pytest.approx(single.values)
@@ -72,13 +74,13 @@ def test_cases_that_occur_twice_in_a_cluster_add_no_evidence():
 
 
 def test_completely_separated_scores_have_no_interval():
-    estimate = auc_estimate(auc_figures(np.array([1, 0]), np.array([[2.0], [1.0]])), 0, n=2)
+    estimate = auc_estimate(compute_aucs(np.array([1, 0]), np.array([[2.0], [1.0]])), 0, n=2)
     assert (estimate.value, estimate.low) == (1.0, None)
     assert "separate" in estimate.note
 
 
 def test_without_negative_cases_the_auc_is_not_defined():
-    estimate = auc_estimate(auc_figures(np.array([1, 1]), np.array([[2.0], [1.0]])), 0, n=2)
+    estimate = auc_estimate(compute_aucs(np.array([1, 1]), np.array([[2.0], [1.0]])), 0, n=2)
     assert (estimate.value, estimate.note) == (None, "not defined: no positive or no negative case")
 
 

@@ -72,11 +72,11 @@ def test_the_variances_are_those_of_an_analysis_of_variance():
     assert pilot.interaction_variance == pytest.approx(1 / 6)
 
 
-def test_helpers_are_left_out_and_two_readers_are_needed():
+def test_readers_of_the_reference_are_excluded_and_two_others_are_needed():
     answers = simulate_study(readers=4, cases=200)
-    helped = {rater: ("1" if rater == "r00" else "0") * 200 for rater in answers}
+    reference_readers = {rater: ("1" if rater == "r00" else "0") * 200 for rater in answers}
     without = {rater: text for rater, text in answers.items() if rater != "r00"}
-    assert estimate(answers, set_reference=helped) == estimate(without)
+    assert estimate(answers, set_reference=reference_readers) == estimate(without)
     with pytest.raises(Refused, match="two readers or more"):
         estimate({"ref": "AB", "r1": "AB", "m1": "AA"})
 
@@ -108,7 +108,7 @@ def simulate_arms(planned, *, readers, cases, seed=3):
     base = planned.other_correlation
     shared = random.standard_normal(cases)
     by_arm = random.standard_normal((2, cases))
-    own_spread = planned.spread * random.standard_normal(readers)
+    reader_effects = planned.spread * random.standard_normal(readers)
     texts = {}
     for reader in range(readers):
         by_reader = random.standard_normal(cases)
@@ -117,10 +117,12 @@ def simulate_arms(planned, *, readers, cases, seed=3):
                 np.sqrt(base) * shared
                 + np.sqrt(planned.same_arm_correlation - base) * by_arm[arm]
                 + np.sqrt(planned.same_reader_correlation - base) * by_reader
-                + np.sqrt(planned.specific_variance) * random.standard_normal(cases)
+                + np.sqrt(planned.residual_variance) * random.standard_normal(cases)
             )
-            level = accuracy + own_spread[reader] + planned.arm_spread * random.standard_normal()
-            texts[f"r{reader:02}", "ab"[arm]] = to_letters(latent < scipy.special.ndtri(level))
+            reader_accuracy = (
+                accuracy + reader_effects[reader] + planned.arm_spread * random.standard_normal()
+            )
+            texts[f"r{reader:02}", "ab"[arm]] = to_letters(latent < scipy.special.ndtri(reader_accuracy))
     return texts
 
 

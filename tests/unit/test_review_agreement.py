@@ -115,13 +115,13 @@ def test_an_error_kind_nobody_reported_has_no_kappa(agreement):
     assert kappa.has_few_questions
 
 
-def test_rejected_questions_are_excluded_from_the_key(agreement):
-    accepted_pairs = [
+def test_rejected_questions_do_not_count_in_the_agreement_of_keys(agreement):
+    pairs_without_rejection = [
         (a, b) for a, b in zip(FIRST_DECISIONS, SECOND_DECISIONS, strict=True) if "reject" not in {a, b}
     ]
     key_agreement = find_aspect(agreement, "key after correction")
-    assert key_agreement.percent.n == len(accepted_pairs)
-    share = sum(a == b for a, b in accepted_pairs) / len(accepted_pairs)
+    assert key_agreement.percent.n == len(pairs_without_rejection)
+    share = sum(a == b for a, b in pairs_without_rejection) / len(pairs_without_rejection)
     assert key_agreement.percent.estimate == share
     assert key_agreement.alternative.estimate == pytest.approx((share - 1 / 4) / (1 - 1 / 4))
     assert "options differ" in key_agreement.kappa.note

@@ -110,8 +110,10 @@ def _show_own_submissions(name: str, status: TeamStatus) -> None:
                     for old in versions
                     if old != version
                 },
-                "Public": "yes" if item.details.is_public or item.id == status.counting_id else "no",
-                "Counts": "yes" if item.id == status.counting_id else "",
+                "Public": "yes"
+                if item.details.is_public or item.id == status.counted_submission_id
+                else "no",
+                "Counts": "yes" if item.id == status.counted_submission_id else "",
             }
             for item in status.submissions
         ],
@@ -127,7 +129,7 @@ def _show_own_submissions(name: str, status: TeamStatus) -> None:
     st.button(
         "Select for the leaderboard" if is_public else "Publish on the leaderboard",
         key=f"select-{name}-{chosen_id}",
-        disabled=chosen_id == status.counting_id,
+        disabled=chosen_id == status.counted_submission_id,
         on_click=run_action,
         args=(_select, name, chosen_id),
         kwargs={"notice_key": f"select-{name}"},

@@ -111,7 +111,7 @@ def _retry(name: str) -> None:
 def _open(name: str, *, retry_failed: bool) -> None:
     person = current_person()
     with unit_of_work() as db:
-        models.open_run(db, by=person, name=name, retry_failed=retry_failed, now=clock())
+        models.resume_run(db, by=person, name=name, retry_failed=retry_failed, now=clock())
     job_control.start_job(models.MODEL_RUN, models.RunParameters(name=name), by=person, subject=f"run {name}")
 
 

@@ -173,7 +173,7 @@ def _start(names: tuple[str, ...]) -> None:
     person = current_person()
     with unit_of_work() as db:
         for name in names:
-            models.open_run(db, by=person, name=name, now=clock())
+            models.resume_run(db, by=person, name=name, now=clock())
     for name in names:
         job_control.start_job(
             models.MODEL_RUN, models.RunParameters(name=name), by=person, subject=f"run {name}"

@@ -44,7 +44,10 @@ _RECIPE_LABELS = {
         "GEMeX",
         "A model splits each report into sentences with regions, then writes 11 questions.",
     ),
-    "rexvqa": ("ReXVQA", "A model makes bullets of each report, then single choice questions on five tasks."),
+    "rexvqa": (
+        "ReXVQA",
+        "A model summarises each report in bullet points, then writes single-choice questions on five tasks.",
+    ),
 }
 
 
@@ -54,8 +57,8 @@ def show_generation_form(person: Person) -> None:
     keys = {
         name: f"{form_key}-{name}"
         for name in (
-            "recipe", "source", "path", "images", "seed", "comparison", "skip", "name", "endpoint", "prompts",
-            "short", "data_use", "max_cost", *(f"per_exam-{format_}" for format_ in PER_EXAM),
+            "recipe", "source", "path", "images", "seed", "omit_comparison", "skip", "name", "endpoint",
+            "prompts", "short", "data_use", "max_cost", *(f"per_exam-{format_}" for format_ in PER_EXAM),
         )
     }  # fmt: skip
     recipe = (
@@ -68,7 +71,7 @@ def show_generation_form(person: Person) -> None:
         )
         or TEMPLATE
     )
-    st.caption(f"{_RECIPE_LABELS[recipe][1]} Nothing is imported before you start the import.")
+    st.caption(f"{_RECIPE_LABELS[recipe][1]} Questions are imported only when you start the import.")
     _show_source(keys)
     if recipe != TEMPLATE and not _show_model_options(keys, recipe, person):
         return
@@ -84,9 +87,9 @@ def show_generation_form(person: Person) -> None:
                 max_value=MAX_PER_FORMAT,
                 value=count,
                 key=keys[f"per_exam-{format_}"],
-                help="maximum number of questions of this format; an exam whose facts allow fewer has fewer",
+                help="The maximum number of questions of this format. Exams with few findings get fewer.",
             )
-    st.checkbox("Leave comparisons with prior exams out of the reports", key=keys["comparison"])
+    st.checkbox("Leave comparisons with prior exams out of the reports", key=keys["omit_comparison"])
     st.checkbox("Skip invalid records", key=keys["skip"])
     pilot_column, all_column, _ = st.columns([1.5, 1.2, 1.3])
     for column, label, is_pilot in (
@@ -127,28 +130,30 @@ def _show_model_options(keys: dict[str, str], recipe: str, person: Person) -> bo
         endpoints = [item.endpoint for item in models.list_endpoints(db, by=person)]
         versions = models.list_prompts(db, by=person)
     if not endpoints:
-        show_empty_state(
-            "No endpoint yet", "An admin adds the endpoint of a language model, on the page Language models."
-        )
+        show_empty_state("No endpoint yet", "Ask an admin to add one on the page Language models.")
         return False
-    uses = {endpoint.name: f"{endpoint.name} ({endpoint.data_use.value})" for endpoint in endpoints}
+    endpoint_labels = {
+        endpoint.name: f"{endpoint.name} ({endpoint.data_use.value})" for endpoint in endpoints
+    }
     endpoint_column, name_column, licence_column, cost_column = st.columns([1.2, 1.2, 1, 1])
-    endpoint_column.selectbox("Endpoint", list(uses), format_func=uses.__getitem__, key=keys["endpoint"])
+    endpoint_column.selectbox(
+        "Endpoint", list(endpoint_labels), format_func=endpoint_labels.__getitem__, key=keys["endpoint"]
+    )
     name_column.text_input(
         "Name of the runs",
         value=recipe,
         key=f"{keys['name']}-{recipe}",
-        help="The names of the model runs begin with it, one run per stage.",
+        help="The beginning of the run names. Each stage is one run.",
     )
     licence_column.selectbox(
         "Permitted data use",
         [use.value for use in DataUse],
         key=keys["data_use"],
-        help="Endpoints to which the licence of the reports allows them to be sent.",
+        help="Where the licence of the reports allows them to be sent.",
     )
     cost_column.number_input(
         "Maximum cost (US$)", min_value=0.0, value=None, key=keys["max_cost"], placeholder="no limit",
-        help="The runs pause before they exceed it. It applies to a pilot and to all exams.",
+        help="The runs pause before they exceed it. The limit applies to pilots and full runs alike.",
     )  # fmt: skip
     stages = {stage.name for stage in RECIPES[recipe].stages}
     st.multiselect(
@@ -175,7 +180,7 @@ def _start(person: Person, keys: dict[str, str], is_pilot: bool) -> None:
         path=resolve_server_path(str(values["path"] or "")),
         images=resolve_server_path(images, kind="folder") if images.strip() else None,
         seed=int(str(values["seed"])) if values["seed"] is not None else 1,
-        comparison=not values["comparison"],
+        comparison=not values["omit_comparison"],
         skip_bad=bool(values["skip"]),
         is_pilot=is_pilot,
         per_exam={format_: int(str(values[f"per_exam-{format_}"] or 0)) for format_ in PER_EXAM}

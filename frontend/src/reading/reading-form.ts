@@ -104,7 +104,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
 
   protected override closeOverlay(): void {
     super.closeOverlay();
-    if (this.clock.paused) this.clock.pause(false);
+    if (this.clock.paused) this.clock.setPaused(false);
     this.root.focus({ preventScroll: true });
   }
 
@@ -219,7 +219,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
   private pause(): void {
     if (!this.data.isOpen || this.saveFlow.isBusy) return;
     void this.drafts?.flush();
-    this.clock.pause(true);
+    this.clock.setPaused(true);
     this.openOverlay(breakOverlay(this.data, () => this.closeOverlay()));
   }
 }

@@ -31,7 +31,7 @@ function diffMiddle(a: string[], b: string[]): DiffPart[] {
   if (a.length * b.length > 2_000_000) {
     return [{ kind: "del", text: a.join("") }, { kind: "ins", text: b.join("") }];
   }
-  // length[i][j]: common pieces of a from i on and b from j on
+  // commonLengths[i * width + j]: length of the longest common subsequence of a.slice(i) and b.slice(j)
   const width = b.length + 1;
   const commonLengths = new Uint32Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i -= 1) {

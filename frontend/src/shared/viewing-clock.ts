@@ -3,7 +3,7 @@
 import type { ViewingTimes } from "./api";
 import { listen } from "./dom";
 
-const IDLE_AFTER = 5 * 60; // seconds without a movement
+const IDLE_AFTER = 5 * 60; // seconds without activity
 const REPORT_EVERY = 15; // seconds
 
 export class ViewingClock {
@@ -36,7 +36,7 @@ export class ViewingClock {
     ];
   }
 
-  /** A new question, with the times that were counted before it was left or the page was reloaded. */
+  /** Start timing a question. `initial` holds the times of earlier visits. */
   start(initial: ViewingTimes, idleAfter = IDLE_AFTER): void {
     this.times = { seconds: initial.seconds, seconds_looking: initial.seconds_looking, seconds_away: initial.seconds_away };
     this.lastTickAt = this.lastActivityAt = performance.now();
@@ -59,7 +59,7 @@ export class ViewingClock {
   }
 
   /** Start or end a break. A break counts as time away. */
-  pause(paused: boolean): void {
+  setPaused(paused: boolean): void {
     this.tick();
     this.paused = paused;
     this.reportNow();
@@ -87,7 +87,7 @@ export class ViewingClock {
     const elapsed = (now - this.lastTickAt) / 1000;
     this.lastTickAt = now;
     if (this.stopped) return;
-    // Timers are throttled in a hidden page, so an interval counts by its state at the start.
+    // Timers are throttled in a hidden page, so the time since the last tick counts by the visibility at its start.
     const isAway = this.wasHidden || this.paused || (now - this.lastActivityAt) / 1000 > this.idleAfter;
     this.wasHidden = document.hidden;
     this.times.seconds += elapsed;
