@@ -112,7 +112,7 @@ def create_studies(
         source=source,
         design=StudyDesign(plan=SamplingPlan(seed=198, per_1000=None, n=CASES, strata=("task",))),
         protocol=Protocol(
-            primary_comparison="Mean accuracy of the readers against the model",
+            primary_comparison="Mean accuracy of the readers minus that of the model",
             model="MedGemma (simulated)",
             models=tuple(sorted(models)),
             exclusions="None",

@@ -65,7 +65,7 @@ def wait_for_image_grid(page: Page) -> None:
 def correct_question(page: Page) -> None:
     """Change the explanation and rate it. The draft of an earlier picture may already contain the change."""
     explanation = page.get_by_label("Explanation", exact=True)
-    addition = "; this is best seen on the PA radiograph."
+    addition = "; the heart is best seen on the PA radiograph."
     old_explanation = explanation.input_value().removesuffix(addition).rstrip(".")
     explanation.fill(f"{old_explanation}{addition}")
     page.keyboard.press("Escape")

@@ -87,7 +87,10 @@ class MissingAnswers(StrEnum):
     @property
     def label(self) -> str:
         """The text that people see."""
-        return {MissingAnswers.COMMON: "excluded (common cases)", MissingAnswers.WRONG: "wrong"}[self]
+        return {
+            MissingAnswers.COMMON: "excluded (only cases that both answered)",
+            MissingAnswers.WRONG: "wrong",
+        }[self]
 
 
 class Adjustment(StrEnum):
@@ -172,7 +175,7 @@ class Protocol:
         InvalidValue: a value is outside its range.
     """
 
-    primary_comparison: str = "Mean accuracy of the readers against the model"
+    primary_comparison: str = "Mean accuracy of the readers minus that of the model"
     model: str = ""
     hypothesis: Hypothesis = Hypothesis.SUPERIORITY
     margin: float = 0.0

@@ -41,7 +41,7 @@ def main() -> None:
     if not sets:
         show_empty_state(
             "No answers yet",
-            "Scores compare models by their answers to a release, in the condition “as given”.",
+            "Scores compare models on the questions of a release, shown unchanged (condition “as given”).",
             page="pages/evaluations.py",
             label="View evaluations",
         )

@@ -268,7 +268,7 @@ def _draw_flow(report: StudyReport) -> _Drawing:
         ],
         [
             f"{count_text(facts.cases_analysed, 'case')} analysed",
-            f"{count_text(facts.design.excluded_cases, 'case')} excluded for all raters",
+            f"{count_text(facts.design.excluded_cases, 'case')} excluded from all analyses",
         ],
     ]
     columns = [top]
@@ -295,9 +295,9 @@ def _build_flow_boxes(participation: Sequence[Participation], name: str) -> list
         if field.name not in ("rater", "kind")
     }
     lost = [
-        f"{total['missing']:,} without an answer",
+        f"{total['missing']:,} missing",
         f"{total['excluded']:,} excluded",
-        *([f"{total['only_reported']:,} reported as faulty without an answer"] if name == "reader" else []),
+        *([f"{total['only_reported']:,} reported as faulty instead of answered"] if name == "reader" else []),
     ]
     return [
         [count_text(len(participation), name), f"{total['assigned']:,} answers expected", *lost],
@@ -305,7 +305,7 @@ def _build_flow_boxes(participation: Sequence[Participation], name: str) -> list
             f"{total['analysed']:,} answers analysed",
             f"“cannot determine”: {total['undetermined']:,}"
             if name == "reader"
-            else f"without a recognised answer: {total['failed']:,}",
+            else f"replies without a recognised answer: {total['failed']:,}",
         ],
     ]
 
@@ -336,7 +336,7 @@ def _draw_times(report: StudyReport) -> _Drawing:
     svg = draw_forest(
         figure_rows,
         title="Seconds per case",
-        caption=f"{_describe_study(report)}Median and quartiles [in brackets]; for readers the viewing time.",
+        caption=f"{_describe_study(report)}Median [quartiles]; for readers, of the viewing time.",
         axis=Axis(low=0.0, high=max(ticks[-1], step), ticks=ticks, factor=1.0),
     )
     return figure_rows, svg
@@ -393,9 +393,9 @@ def _draw_reliability(report: StudyReport) -> _Drawing:
         },
         title="Accuracy by stated confidence (%)",
         caption=(
-            f"{_describe_study(report)}1: a guess; 5: certain. {_format_confidence(report)} intervals "
-            "(Wilson), by patient or exam. A reader whose confidence is informative is more often correct at "
-            "higher levels."
+            f"{_describe_study(report)}1: a guess; 5: certain. {_format_confidence(report)} Wilson "
+            "intervals, clustered by patient or exam. A reader whose confidence is informative is more often "
+            "correct at higher levels."
         ),
     )
     return levels, svg

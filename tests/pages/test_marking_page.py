@@ -139,7 +139,7 @@ def test_study_with_one_format_and_exact_match_is_created_on_the_page(study_worl
         [AnswerFormat.OPEN]
     ).run()
     assert "3 cases available" in get_text(page)  # six open questions on three exams
-    next(box for box in page.selectbox if box.label == "Open answers are scored by").set_value(
+    next(box for box in page.selectbox if box.label == "Free-text answers are scored by").set_value(
         OpenAnswerRule.EXACT_MATCH
     ).run()
     assert next(box for box in page.selectbox if box.label == "“Partly right” counts as").disabled

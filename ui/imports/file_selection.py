@@ -45,7 +45,7 @@ def show_file_selection(person: Person) -> None:
         left.file_uploader("Question file", key=keys[0])
         right.file_uploader("Images in one ZIP file (optional)", key=keys[1])
         st.caption(
-            "For larger files, folders, and mappings that join several files, copy them to the server or use "
+            "Larger files, folders, and imports that combine several files: copy them to the server, or use "
             "the command line."
         )
     _show_templates()
@@ -75,7 +75,7 @@ def show_discard_button(delivery: Delivery) -> None:
 
 def _show_templates() -> None:
     links = " · ".join(f"[{kind.upper()}](/files/templates/questions.{kind})" for kind in KINDS)
-    st.caption(f"Templates for question tables: {links}. Other column names are recognised, too.")
+    st.caption(f"Templates for question tables: {links}. Common other column names are recognised, too.")
 
 
 def _show_stored_attributes(person: Person) -> None:

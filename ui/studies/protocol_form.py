@@ -95,7 +95,7 @@ def show_protocol_fields(
         "Family of comparisons",
         "; ".join(current.family),
         key=f"{form_key}-family",
-        placeholder="readers : MedGemma",
+        placeholder="for example readers : MedGemma",
         help="Pairs of raters separated by semicolons, or readers-models, or all. If empty, all pairs.",
     )
     minimum_cases = left.number_input(
@@ -125,7 +125,7 @@ def show_protocol_fields(
         "them, and the model, by the majority of the others who set the key.",
     )
     missing_answers = right.selectbox(
-        "Questions without an answer of the model",
+        "Questions that the model did not answer",
         missing_rules,
         index=missing_rules.index(current.used_missing_answers),
         key=f"{form_key}-missing",
@@ -133,12 +133,12 @@ def show_protocol_fields(
     )
     rules, partly_rules = list(OpenAnswerRule), list(PartlyRightRule)
     open_answers = left.selectbox(
-        "Open answers are scored by",
+        "Free-text answers are scored by",
         rules,
         index=rules.index(current.used_open_answers),
         key=f"{form_key}-open",
         format_func={
-            OpenAnswerRule.MARKED: "Marks of an expert",
+            OpenAnswerRule.MARKED: "An expert's marks",
             OpenAnswerRule.EXACT_MATCH: "Exact match with the key",
         }.__getitem__,
         help="Exact match suits controlled vocabularies only: a correct paraphrase counts as wrong.",
@@ -167,7 +167,7 @@ def show_protocol_fields(
         "correct or both are incorrect, also with different wrong answers.",
     )
     failed_replies = right.selectbox(
-        "Failed replies in agreement",
+        "Failed replies in agreement statistics",
         failed_rules,
         index=failed_rules.index(current.used_failed_replies),
         key=f"{form_key}-failed",

@@ -140,7 +140,7 @@ def _describe_available(source: CaseSource, available: AvailableCases, *, one_pe
     questions, exams = count_text(available.questions, "question"), count_text(available.exams, "exam")
     if one_per_exam:
         cases = count_text(available.exams, "case")
-        return f"{cases} available, training cases included: one question of each exam of {source}."
+        return f"{cases} available, including training cases: one question per exam of {source}."
     return f"{questions} on {exams} of {source} available. Training cases are on other exams."
 
 

@@ -103,7 +103,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
       top: h(
         "header",
         { class: "top" },
-        h("b", { class: "batch" }, `Disputes in ${data.batchName}`),
+        h("b", { class: "batch" }, `Disputes in batch ${data.batchName}`),
         h("span", { class: "progress-text" }, `${formatCount(data.progress.adjudicated)} of ${formatCount(data.progress.total)} adjudicated`),
         h("span", { class: "about" }, data.disputedAspects.length > 0 ? `disputed: ${data.disputedAspects.join(", ")}` : "no longer disputed"),
         h("span", { class: "spring" }),
