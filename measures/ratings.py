@@ -239,16 +239,16 @@ def _map_distinct(column: pd.Series, convert: Callable[[str], str]) -> pd.Series
 
 def _name_clusters(table: pd.DataFrame) -> pd.Series:
     """Return the cluster of each line: the patient of its question, else the exam, else ""."""
-    clusters = pd.Series("", index=table.index, dtype=object)
-    for name in ("exam", "patient"):  # a patient replaces an exam
-        stated = table[table[name] != ""].drop_duplicates("question_id")
-        name_by_question = {
-            question: f"{name} {value}"
-            for question, value in zip(stated["question_id"], stated[name], strict=True)
-        }
-        values = table["question_id"].map(name_by_question)
-        clusters = clusters.where(values.isna(), values)
-    return clusters
+    codes, questions = pd.factorize(table["question_id"])
+    names = np.full(len(questions), "", dtype=object)
+    for field in ("exam", "patient"):  # a patient replaces an exam
+        value_codes, values = pd.factorize(table[field])
+        is_stated = (values != "")[value_codes]
+        value_by_question = np.full(len(questions), -1)
+        value_by_question[codes[is_stated][::-1]] = value_codes[is_stated][::-1]  # the first line is set last
+        has_value = value_by_question >= 0
+        names[has_value] = [f"{field} {values[code]}" for code in value_by_question[has_value]]
+    return pd.Series(names[codes], index=table.index, dtype=object)
 
 
 def _refuse_where(is_invalid: pd.Series, field: str, reason: str, table: pd.DataFrame) -> None:
