@@ -190,6 +190,21 @@ def fill_sign_in(page: Page, name: str, password: str) -> None:
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
+def sign_out(page: Page) -> None:
+    """Sign out, and wait for the sign-in page.
+
+    The page may be redirected twice, by its script and by the gate. The browser then aborts the first
+    navigation, so this waits for an element of the page, not for the navigation.
+    """
+    page.get_by_role("button", name="Sign out").click()
+    wait_for_sign_in_page(page)
+
+
+def wait_for_sign_in_page(page: Page) -> None:
+    """Wait until the sign-in page is shown."""
+    page.get_by_role("button", name="Sign in", exact=True).wait_for()
+
+
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

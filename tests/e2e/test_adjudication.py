@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from domain.people import Role
 from tests.e2e import review_helpers
 from tests.e2e.conftest import PASSWORD as PASSWORD_OF_ALL
-from tests.e2e.conftest import RunningApp, fill_sign_in
+from tests.e2e.conftest import RunningApp, fill_sign_in, sign_out
 from tests.e2e.review_helpers import open_review, press, wait_for_question
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -34,8 +34,7 @@ def world(app: RunningApp):
 
 def sign_in_as(page: Page, name: str) -> None:
     if page.get_by_role("button", name="Sign out").count():
-        page.get_by_role("button", name="Sign out").click()
-        page.wait_for_url("**/sign-in*")
+        sign_out(page)
     fill_sign_in(page, name, PASSWORD_OF_ALL)
     page.get_by_role("button", name="Sign out").wait_for()
 

@@ -79,7 +79,7 @@ def test_empty_workspace_explains_how_to_create_the_first_admin(app, page):
 def become_admin(page: Page, code: str, name: str = "ada-the-first") -> None:
     page.goto("/first-admin")
     page.get_by_label("Code").fill(code)
-    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Sign-in name", exact=True).fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Create first admin").click()
 
@@ -87,7 +87,7 @@ def become_admin(page: Page, code: str, name: str = "ada-the-first") -> None:
 def test_invalid_code_creates_no_admin(page):
     become_admin(page, "AAAAA-BBBBB")
     expect(page.get_by_role("alert")).to_contain_text("This code is wrong")
-    expect(page.get_by_label("Name", exact=True)).to_have_value("ada-the-first")
+    expect(page.get_by_label("Sign-in name", exact=True)).to_have_value("ada-the-first")
 
 
 def test_code_from_the_command_creates_one_admin(app, page):

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from accounts import service as accounts
 from storage.unit_of_work import unit_of_work
 from tests.e2e import review_helpers
-from tests.e2e.conftest import PASSWORD, fill_sign_in
+from tests.e2e.conftest import PASSWORD, fill_sign_in, sign_out
 from tests.e2e.review_helpers import draw, open_review, press, wait_for_question
 
 pytestmark = pytest.mark.browser
@@ -50,8 +50,7 @@ def load_release_records(page, name):
 
 def test_release_contains_the_corrections_made_in_the_browser(page, sign_in):
     drawn_box = review_three_questions(sign_in("ruth"))
-    page.get_by_role("button", name="Sign out").click()
-    page.wait_for_url("**/sign-in*")
+    sign_out(page)
     fill_sign_in(page, "cora", PASSWORD)
     page.get_by_role("button", name="Sign out").wait_for()
     page.goto("/releases")
