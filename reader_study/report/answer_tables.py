@@ -32,25 +32,26 @@ N_QUARTERS = 4
 
 def select_counted_answers(ratings: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Return columns of the answers that count: without training cases, repeats and unanswered ones."""
-    is_counted = ~ratings["arm"].isin([TRAINING, REPEAT]) & (ratings["answer"] != "")
-    return ratings.loc[is_counted, list(columns)]
+    return ratings.loc[_is_counted(ratings), list(columns)]
+
+
+def _is_counted(ratings: pd.DataFrame) -> pd.Series:
+    return ~ratings["arm"].isin([TRAINING, REPEAT]) & (ratings["answer"] != "")
 
 
 def compute_confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
     """Compute the confusion matrix (key, answer) of each rater over single-choice and closed questions."""
-    rows = select_counted_answers(ratings, "rater", "kind", "question_id", "answer", "format")
     formats = [
         format_.value for format_ in AnswerFormat if not (format_.allows_multiple or format_.is_free_text)
     ]
-    rows = rows[rows["format"].isin(formats)]
-    is_key = rows["kind"] == "reference"
-    key = rows[is_key].set_index("question_id")["answer"]
-    answers = rows[~is_key]
-    counts = (
-        answers.assign(key=answers["question_id"].map(key))
-        .groupby(["rater", "key", "answer"], sort=True)
-        .size()
-    )
+    is_counted = _is_counted(ratings) & ratings["format"].isin(formats)
+    is_key = ratings["kind"] == "reference"
+    key = ratings.loc[is_counted & is_key, ["question_id", "answer"]].set_index("question_id")["answer"]
+    # A large table is copied once, with the columns that are needed.
+    answers = ratings.loc[is_counted & ~is_key, ["rater", "question_id", "answer"]]
+    codes, questions = pd.factorize(answers.pop("question_id"))
+    answers["key"] = key.reindex(questions).to_numpy()[codes]
+    counts = answers.groupby(["rater", "key", "answer"], sort=True).size()
     totals = counts.groupby(level=["rater", "key"]).transform("sum")
     return tuple(
         ConfusionCell(
