@@ -269,7 +269,12 @@ def main() -> int:
     args.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="overread-screenshots-") as folder:
         home = args.home or Path(folder) / "home"
-        environment = {**os.environ, "OVERREAD_HOME": str(home), "OVERREAD_DATABASE_URL": ""}
+        environment = {
+            **os.environ,
+            "OVERREAD_HOME": str(home),
+            "OVERREAD_DATABASE_URL": "",
+            "OVERREAD_IMPORT_FROM": "/data",  # Generate shows this folder
+        }
         command = [sys.executable, "cli.py", "demo", "--if-missing"]
         subprocess.run(command, cwd=ROOT, env=environment, check=True)
         with _run_app(environment, args.port or _find_free_port()) as url, sync_playwright() as playwright:
