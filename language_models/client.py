@@ -1,7 +1,7 @@
 """The client: one call to an endpoint through the SDK of OpenAI, with every failure given a kind.
 
-Only the headers in ``_SENT_HEADERS`` are sent, because the SDK adds keys and organisations from environment
-variables such as ``OPENAI_API_KEY``. Redirects are not followed.
+Only the headers in ``_SENT_HEADERS`` and the key of the endpoint are sent, because the SDK adds keys and
+organisations from environment variables such as ``OPENAI_API_KEY``. Redirects are not followed.
 """
 
 from __future__ import annotations

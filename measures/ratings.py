@@ -245,7 +245,9 @@ def _name_clusters(table: pd.DataFrame) -> pd.Series:
         value_codes, values = pd.factorize(table[field])
         is_stated = (values != "")[value_codes]
         value_by_question = np.full(len(questions), -1)
-        value_by_question[codes[is_stated][::-1]] = value_codes[is_stated][::-1]  # the first line is set last
+        value_by_question[codes[is_stated][::-1]] = value_codes[is_stated][
+            ::-1
+        ]  # reversed: the first line wins
         has_value = value_by_question >= 0
         names[has_value] = [f"{field} {values[code]}" for code in value_by_question[has_value]]
     return pd.Series(names[codes], index=table.index, dtype=object)

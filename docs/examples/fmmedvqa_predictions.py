@@ -18,9 +18,8 @@ def main(predictions: Path, questions: Path, out: Path, unjoined_path: Path) -> 
     for question in json.loads(questions.read_text(encoding="utf-8")):
         ids_by_text[_normalize(question["question"])].append(str(question["qid"]))
     joined_count = 0
-    rows = json.loads(
-        predictions.read_text(encoding="utf-8")
-    )  # a JSON array, although its name ends in .jsonl
+    # The file is a JSON array, although its name ends in .jsonl.
+    rows = json.loads(predictions.read_text(encoding="utf-8"))
     with (
         out.open("w", encoding="utf-8") as file,
         unjoined_path.open("w", encoding="utf-8", newline="") as unjoined_file,

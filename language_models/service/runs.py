@@ -313,7 +313,7 @@ def list_requests(
     first: int = 0,
     limit: int = 50,
 ) -> list[RequestOverview]:
-    """List requests of a run in order, without the ``first`` matches.
+    """List requests of a run in order, skipping the ``first`` matches.
 
     Raises:
         NotFound: there is no such run.

@@ -11,7 +11,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class HiddenSetRow(TableRow, table=True):
-    """A batch with hidden questions: the dataset of these questions, and the key of their ids.
+    """A batch with hidden questions: the dataset of these questions, and the mask of their ids.
 
     ``plan`` is the latest plan as JSON. ``veil`` is the number with which the ids of questions are masked, so
     that they do not reveal hidden questions.

@@ -197,11 +197,6 @@ def sign_out(page: Page) -> None:
     navigation, so this waits for an element of the page, not for the navigation.
     """
     page.get_by_role("button", name="Sign out").click()
-    wait_for_sign_in_page(page)
-
-
-def wait_for_sign_in_page(page: Page) -> None:
-    """Wait until the sign-in page is shown."""
     page.get_by_role("button", name="Sign in", exact=True).wait_for()
 
 

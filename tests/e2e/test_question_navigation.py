@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e import review_helpers
-from tests.e2e.conftest import wait_for_sign_in_page
 from tests.e2e.review_helpers import (
     get_shown_stem,
     load_drafts,
@@ -161,7 +160,7 @@ def test_sign_out_at_the_moment_the_form_reports_a_question_opens_the_sign_in_pa
     page.evaluate(SIGN_OUT_WITH_REPORT)
     with page.expect_console_message(lambda message: "Multiple different fragmentIds" in message.text):
         press(page, RATING_KEYS + "a")
-    wait_for_sign_in_page(page)
+    expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible(timeout=30_000)
 
 
 def test_double_click_judges_only_the_question_on_screen(app, open_question_with_held_websocket):
