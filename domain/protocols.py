@@ -88,7 +88,7 @@ class MissingAnswers(StrEnum):
     def label(self) -> str:
         """The text that people see."""
         return {
-            MissingAnswers.COMMON: "excluded (only cases that both answered)",
+            MissingAnswers.COMMON: "excluded (cases both answered)",
             MissingAnswers.WRONG: "wrong",
         }[self]
 
