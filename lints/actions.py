@@ -18,14 +18,14 @@ _RUN_ACTION = "run_action"
 #: The button of ui/background_jobs/live_progress.py, which passes its action to ``run_action``.
 _ACTION_BUTTON = "show_action_button"
 _CALLBACKS = {"on_click", "on_change", "on_submit", "on_select"}
-_DRAWING_DECORATORS = {"fragment", "dialog", "screen"}
+_DRAWING_DECORATORS = {"fragment", "dialog", "page_fragment"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def find_writes_while_drawing(source: SourceFile) -> Iterator[Violation]:
     """Finds writes during the script run, which the next click would interrupt."""
-    if not _is_screen(source):
+    if not _is_ui_file(source):
         return
     functions = _functions_by_name(source)
     writers = _writing_functions(functions)
@@ -45,7 +45,7 @@ def find_writes_while_drawing(source: SourceFile) -> Iterator[Violation]:
 
 def find_writes_outside_action(source: SourceFile) -> Iterator[Violation]:
     """Finds functions that write and are not passed to ``run_action``: a failure would not be reported."""
-    if not _is_screen(source):
+    if not _is_ui_file(source):
         return
     functions = _functions_by_name(source)
     writers = _writing_functions(functions)
@@ -67,7 +67,7 @@ def find_writes_outside_action(source: SourceFile) -> Iterator[Violation]:
 
 def find_drawing_while_writing(source: SourceFile) -> Iterator[Violation]:
     """Finds functions that write and draw: Streamlit may interrupt the write at each drawing call."""
-    if not _is_screen(source):
+    if not _is_ui_file(source):
         return
     for name, function in _functions_by_name(source).items():
         calls = list(_find_calls(function))
@@ -82,7 +82,7 @@ def find_drawing_while_writing(source: SourceFile) -> Iterator[Violation]:
 
 def find_submits_without_action(source: SourceFile) -> Iterator[Violation]:
     """Finds submit buttons of forms without ``run_action``: a form exists to save something."""
-    if not _is_screen(source):
+    if not _is_ui_file(source):
         return
     for call in ast.walk(source.tree):
         if not isinstance(call, ast.Call) or _last_name(call) != "form_submit_button":
@@ -92,18 +92,18 @@ def find_submits_without_action(source: SourceFile) -> Iterator[Violation]:
             yield _violation(source, call, "submit-without-action", text)
 
 
-def find_fragments_without_screen(source: SourceFile) -> Iterator[Violation]:
+def find_plain_fragments(source: SourceFile) -> Iterator[Violation]:
     """Finds plain fragments: they fail without a message if the database is unavailable."""
-    if not _is_screen(source) or source.path == "ui/widgets.py":
+    if not _is_ui_file(source) or source.path == "ui/widgets.py":
         return
     for name, function in _functions_by_name(source).items():
         for decorator in function.decorator_list:
             is_plain_fragment = (
                 isinstance(decorator, ast.Attribute | ast.Name) and _last_name(decorator) == "fragment"
             )
-            if is_plain_fragment and not source.allows("fragment-without-screen", decorator):
+            if is_plain_fragment and not source.allows("plain-fragment", decorator):
                 yield _violation(
-                    source, decorator, "fragment-without-screen", f"{name}: @screen of ui/widgets.py instead"
+                    source, decorator, "plain-fragment", f"{name}: @page_fragment of ui/widgets.py instead"
                 )
 
 
@@ -119,7 +119,7 @@ def find_threads(source: SourceFile) -> Iterator[Violation]:
 _WRITE_ADVICE = "move the write to a separate function and pass it: on_click=run_action, args=(save, …)"
 
 
-def _is_screen(source: SourceFile) -> bool:
+def _is_ui_file(source: SourceFile) -> bool:
     return source.path.startswith(_SCREENS)
 
 
@@ -196,6 +196,6 @@ RULES = (
     find_writes_outside_action,
     find_drawing_while_writing,
     find_submits_without_action,
-    find_fragments_without_screen,
+    find_plain_fragments,
     find_threads,
 )

@@ -11,10 +11,10 @@ from ui.people.own_mail import show_own_mail
 from ui.people.own_password import show_own_password
 from ui.people.own_sign_ins import show_own_sign_ins
 from ui.people.second_factor import show_second_factor
-from ui.widgets import escape_markdown, screen
+from ui.widgets import escape_markdown, page_fragment
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a click cannot interrupt a save."""
     person = require_page()

@@ -16,13 +16,13 @@ from ui.context import read_only_session, require_page
 from ui.forms.adjudication import mount_adjudication_form
 from ui.forms.preferences import add_preferences
 from ui.tables import show_table
-from ui.widgets import escape_markdown, screen, show_empty_state
+from ui.widgets import escape_markdown, page_fragment, show_empty_state
 from web.adjudication.routes import load_next_dispute
 
 BATCH_PARAMETER, QUESTION_PARAMETER = "batch", "question"
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the form with its data. The form saves through its own routes, not through this page."""
     person = require_page(Action.ADJUDICATE)

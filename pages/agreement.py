@@ -12,10 +12,10 @@ from ui.batches.choice import choose_batch, load_batches_or_show_empty
 from ui.batches.consensus import show_consensus_panel
 from ui.batches.drift import show_drift_panel
 from ui.context import current_workspace, read_only_session, require_page
-from ui.widgets import escape_markdown, screen, show_empty_state
+from ui.widgets import escape_markdown, page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show one batch. Every estimate has n and an interval."""
     person = require_page(Action.SEE_PROGRESS)

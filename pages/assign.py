@@ -19,7 +19,7 @@ from ui.batches.settings import show_settings_panel
 from ui.batches.shared_queue import show_shared_queue_panel
 from ui.context import clock, current_person, read_only_session, require_page, unit_of_work
 from ui.tables import show_table
-from ui.widgets import escape_markdown, run_action, screen, show_notice
+from ui.widgets import escape_markdown, page_fragment, run_action, show_notice
 
 _KEY_TEXTS = {Mode.JUDGE: "from the start", Mode.ANSWER_FIRST: "after own answer"}
 _TAB_LABELS = (
@@ -28,7 +28,7 @@ _TAB_LABELS = (
 )  # fmt: skip
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.ASSIGN)

@@ -10,10 +10,10 @@ from review import service as review
 from ui.batches.attention import show_attention_panel
 from ui.batches.choice import choose_batch, load_batches_or_show_empty
 from ui.context import read_only_session, require_page
-from ui.widgets import escape_markdown, screen, show_empty_state
+from ui.widgets import escape_markdown, page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show one batch."""
     person = require_page(Action.SEE_PROGRESS)

@@ -17,12 +17,12 @@ from domain.people import Action, Person
 from ui import state
 from ui.context import current_workspace, read_only_session, require_page
 from ui.trail.entries import show_entries, show_filters
-from ui.widgets import escape_markdown, screen, show_empty_state
+from ui.widgets import escape_markdown, page_fragment, show_empty_state
 
 _MAX_SHOWN_FAULTS = 50
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the filters, the entries, and the button that verifies the hash chain."""
     person = require_page(Action.SEE_AUDIT)

@@ -15,10 +15,10 @@ from ui.search.filters import choose_search
 from ui.search.index_job import load_latest_index_job, start_indexing
 from ui.search.question_history import show_question
 from ui.search.results import show_results
-from ui.widgets import escape_markdown, run_action, screen, show_empty_state, show_notice
+from ui.widgets import escape_markdown, page_fragment, run_action, show_empty_state, show_notice
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the list of questions, or the question in the URL."""
     person = require_page(Action.BROWSE)

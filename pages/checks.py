@@ -16,10 +16,10 @@ from ui.problems.measurement import show_measurements
 from ui.problems.overview import show_check_table, show_overview
 from ui.problems.run import show_run
 from ui.problems.settings import show_settings
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a second click cannot interrupt the first."""
     person = require_page(Action.SEE_CHECKS)

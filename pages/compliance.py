@@ -16,12 +16,12 @@ from ui.compliance.compliance_job import (
 from ui.compliance.report import show_report
 from ui.context import current_person, read_only_session, require_page
 from ui.dataset_choice import choose_dataset
-from ui.widgets import run_action, screen, show_empty_state, show_notice
+from ui.widgets import page_fragment, run_action, show_empty_state, show_notice
 
 _NOTICE = "compliance"
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a second click cannot interrupt the first."""
     person = require_page(Action.IMPORT_QUESTIONS)

@@ -21,12 +21,12 @@ from ui.duplicates.jobs import (
 )
 from ui.duplicates.pairs import show_pair
 from ui.tables import show_table
-from ui.widgets import run_action, screen, show_empty_state, show_notice
+from ui.widgets import page_fragment, run_action, show_empty_state, show_notice
 
 _NOTICE, _MARK_NOTICE = "duplicates", "mark-duplicates"
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a second click cannot interrupt the first."""
     person = require_page(Action.IMPORT_QUESTIONS)

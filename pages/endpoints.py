@@ -8,10 +8,10 @@ from domain.people import Action
 from language_models import service as models
 from ui.context import read_only_session, require_page
 from ui.endpoints.endpoint_form import show_endpoint_form, show_endpoints
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.MANAGE_MODELS)

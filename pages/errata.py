@@ -9,10 +9,10 @@ from release import service as release
 from ui.context import read_only_session, require_page
 from ui.errata.report_form import show_report_form
 from ui.errata.reports import show_reports
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a click cannot interrupt a report."""
     person = require_page(Action.REPORT_PROBLEMS)

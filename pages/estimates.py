@@ -14,10 +14,10 @@ from ui.context import current_workspace, read_only_session, require_page
 from ui.dataset_choice import choose_dataset
 from ui.estimates.dataset_estimates import load_cached_estimates, show_dataset_estimates
 from ui.estimates.groups import show_group_comparison
-from ui.widgets import escape_markdown, screen, show_empty_state
+from ui.widgets import escape_markdown, page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show one dataset. Every estimate has n and an interval."""
     person = require_page(Action.SEE_PROGRESS)

@@ -12,10 +12,10 @@ from ui.evaluations.plan_form import show_plan_form
 from ui.evaluations.progress import show_progress
 from ui.evaluations.results import show_results
 from ui.tables import show_table
-from ui.widgets import escape_markdown, screen, show_empty_state
+from ui.widgets import escape_markdown, page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a second click cannot interrupt the first."""
     person = require_page(Action.RUN_MODELS)

@@ -10,10 +10,10 @@ from ui.context import require_page
 from ui.question_generation.generation_form import show_generation_form
 from ui.question_generation.generation_job import decode_request, load_own_latest_generation
 from ui.question_generation.outcome import show_generation_outcome
-from ui.widgets import escape_markdown, screen
+from ui.widgets import escape_markdown, page_fragment
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the running generation, its outcome, or the form, in one fragment."""
     person = require_page(Action.IMPORT_QUESTIONS)

@@ -16,10 +16,10 @@ from ui.imports.outcome import show_import_outcome, show_import_progress
 from ui.imports.preview import show_preview
 from ui.navigation import ROOT
 from ui.tables import show_table
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the running import, its result, or the form for the next file, in one fragment."""
     person = require_page(Action.IMPORT_QUESTIONS)

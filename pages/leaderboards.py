@@ -10,10 +10,10 @@ from ui.context import read_only_session, require_page
 from ui.leaderboards.management import show_create_form, show_management
 from ui.leaderboards.standings import show_standings
 from ui.leaderboards.submissions import show_submissions
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a click cannot interrupt a submission."""
     person = require_page(Action.SEE_LEADERBOARDS)

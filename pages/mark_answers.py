@@ -9,12 +9,12 @@ from reader_study.service import list_marking_tasks
 from ui.address import parse_id
 from ui.context import read_only_session, require_page
 from ui.marking.open_answer import show_marking
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 STUDY_PARAMETER = "study"
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show one answer of the chosen study, in one fragment, so that a key press cannot interrupt a save."""
     person = require_page(Action.MARK_ANSWERS)

@@ -11,10 +11,10 @@ from ui.context import clock, read_only_session, require_page
 from ui.model_runs.progress import show_run
 from ui.model_runs.requests import show_requests
 from ui.model_runs.run_list import show_run_list
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a second click cannot interrupt the first."""
     person = require_page(Action.RUN_MODELS)

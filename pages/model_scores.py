@@ -20,10 +20,10 @@ from ui.model_scores.choice import (
     show_computation,
 )
 from ui.model_scores.sections import SECTIONS
-from ui.widgets import escape_markdown, screen, show_empty_state
+from ui.widgets import escape_markdown, page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the dashboard, or the case in the URL."""
     person = require_page(Action.RUN_MODELS)

@@ -13,10 +13,10 @@ from ui.patients.data_use import show_data_use_form
 from ui.patients.image_grid import show_pixel_check
 from ui.patients.rules import show_rules_form
 from ui.patients.text_hits import show_text_hits
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a second click cannot interrupt the first."""
     person = require_page(Action.PROTECT_PATIENTS)

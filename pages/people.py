@@ -14,10 +14,10 @@ from ui.people.add_person import show_add_form
 from ui.people.mail_delivery import describe_mail_setting, show_mail_delivery
 from ui.people.person_forms import show_change_forms
 from ui.tables import show_table
-from ui.widgets import screen
+from ui.widgets import page_fragment
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.MANAGE_PEOPLE)

@@ -16,10 +16,10 @@ from ui.chart import show_chart
 from ui.context import clock, current_workspace, read_only_session, require_page
 from ui.layout import show_metrics
 from ui.tables import show_table
-from ui.widgets import escape_markdown, format_relative_time, screen, show_empty_state
+from ui.widgets import escape_markdown, format_relative_time, page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show one batch. Every estimate has n."""
     person = require_page(Action.SEE_PROGRESS)

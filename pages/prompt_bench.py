@@ -12,7 +12,7 @@ from ui.prompt_bench.bench_form import show_bench_form
 from ui.prompt_bench.bench_report import show_report
 from ui.prompt_bench.bench_view import show_experts, show_runs
 from ui.region_checks.check_view import show_region_checks
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 _NEW = "New prompt bench"
 
@@ -50,7 +50,7 @@ def _show_benches(person: Person) -> None:
 _PARTS = {"Output scores": _show_benches, "Region checks": show_region_checks}
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show one bench or region check, in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.RUN_MODELS)

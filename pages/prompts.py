@@ -10,7 +10,7 @@ from ui import state
 from ui.context import read_only_session, require_page
 from ui.prompts.examples import show_examples
 from ui.prompts.versions import show_comparison, show_editor, show_first_prompt, show_versions
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 _PARTS = {
     "Versions": show_versions,
@@ -21,7 +21,7 @@ _PARTS = {
 _NEW = "New prompt"
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show one prompt, in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.RUN_MODELS)

@@ -16,8 +16,8 @@ from ui.forms.reading import mount_reading_form
 from ui.widgets import (
     escape_markdown,
     format_relative_time,
+    page_fragment,
     run_action,
-    screen,
     show_empty_state,
     show_notice,
 )
@@ -27,7 +27,7 @@ from web.review.guideline import replace_images_by_links
 STUDY_PARAMETER = "study"
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the form with its data. The form saves through its own routes, not through this page."""
     person = require_page(Action.READ)  # checked again at each run of the fragment

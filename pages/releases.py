@@ -10,10 +10,10 @@ from ui.context import read_only_session, require_page
 from ui.releases.comparison import show_comparison
 from ui.releases.known_release import show_release
 from ui.releases.release_form import show_release_form
-from ui.widgets import screen, show_empty_state, show_notice
+from ui.widgets import page_fragment, show_empty_state, show_notice
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a click cannot interrupt a release."""
     person = require_page(Action.MAKE_RELEASE)

@@ -17,13 +17,13 @@ from ui.forms.review import mount_review_form
 from ui.review_page.address import BATCH_PARAMETER, QUESTION_PARAMETER, go_to_question
 from ui.review_page.no_question import show_all_claimed, show_completed, show_other_batches
 from ui.review_page.return_question import show_return_button
-from ui.widgets import escape_markdown, screen, show_empty_state
+from ui.widgets import escape_markdown, page_fragment, show_empty_state
 from web.review.claims import claim_question
 from web.review.guideline import replace_images_by_links
 from web.review.requested_question import QuestionTarget, resolve_question, review_page_to_json
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the form with its data. The form saves through its own routes, not through this page."""
     person = require_page(Action.JUDGE)  # checked again at each run of the fragment

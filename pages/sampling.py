@@ -14,10 +14,10 @@ from ui.batches.strategies import show_strategies
 from ui.context import read_only_session, require_page
 from ui.dataset_choice import choose_dataset
 from ui.navigation import ROOT
-from ui.widgets import screen, show_empty_state, show_notice
+from ui.widgets import page_fragment, show_empty_state, show_notice
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a click cannot interrupt a draw."""
     person = require_page(Action.DRAW_BATCH)

@@ -11,13 +11,13 @@ from ui.address import parse_id
 from ui.context import read_only_session, require_page
 from ui.prompt_bench.scoring import show_scoring
 from ui.region_checks.marking import show_region_marking
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 BENCH_PARAMETER = "bench"
 CHECK_PARAMETER = "check"
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show one report of the chosen bench or check. In a fragment, a shortcut key cannot interrupt a save."""
     person = require_page(Action.SCORE_OUTPUTS)

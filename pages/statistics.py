@@ -23,10 +23,10 @@ from ui.search.dataset_statistics import (
     show_report_findings,
     show_words,
 )
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show one dataset. Statistics are cached until a question, a release or a mapping of a name is new."""
     person = require_page(Action.BROWSE)

@@ -15,7 +15,7 @@ from ui.studies.power_planning import show_planning
 from ui.studies.study_form import show_study_form
 from ui.studies.study_imports import show_study_imports
 from ui.studies.study_view import show_study
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 _VIEWS = ("Studies", "New study", "Sample size")
 _STUDY_PARTS = {
@@ -27,7 +27,7 @@ _STUDY_PARTS = {
 }
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show one of three views, in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.RUN_STUDY)

@@ -10,10 +10,10 @@ from terminology.taxonomy import NamedField
 from ui.context import read_only_session, require_page
 from ui.dataset_choice import choose_dataset
 from ui.taxonomy.names import show_all_names, show_change, show_next_name, show_overview
-from ui.widgets import screen, show_empty_state
+from ui.widgets import page_fragment, show_empty_state
 
 
-@screen
+@page_fragment
 def main() -> None:
     """Show the page in one fragment, so that a second click cannot interrupt the first."""
     person = require_page(Action.IMPORT_QUESTIONS)

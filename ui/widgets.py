@@ -110,7 +110,7 @@ def show_notice(key: str = "page") -> None:
         st.button("Try again", key=f"again-{key}", on_click=notice.again, icon=":material/refresh:")
 
 
-def screen(draw: Callable[P, None]) -> Callable[P, None]:
+def page_fragment(draw: Callable[P, None]) -> Callable[P, None]:
     """Decorate a function that draws a page, or its interactive part, so that it runs as one fragment.
 
     In one fragment, a click cannot be handled before the previous save is complete. If the database is

@@ -83,9 +83,17 @@ async def report_readiness(request: Request) -> Response:
     is_ready = all(check.passed for check in results)
     status = 200 if is_ready else 503
     if may_see_checks:
-        checks = [{"name": check.name, "good": check.passed, "said": check.detail} for check in results]
+        checks = [_check_to_plain(check) for check in results]
         return json_response({"version": VERSION, "ready": is_ready, "checks": checks}, status=status)
     return PlainTextResponse("ready" if is_ready else "not ready", status)
+
+
+def _check_to_plain(check: HealthCheck) -> dict[str, object]:
+    """Return a check as plain JSON values. Monitors of earlier versions read ``good`` and ``said``."""
+    return {
+        "name": check.name, "passed": check.passed, "detail": check.detail,
+        "good": check.passed, "said": check.detail,
+    }  # fmt: skip
 
 
 async def _may_see_checks(request: Request) -> bool:

@@ -43,15 +43,15 @@ class NameReport:
     """The raw names of a field of a dataset, the most frequent first.
 
     ``last_mapped`` is the raw name that was mapped last in this dataset; None if there is none.
-    ``name_before`` is the controlled name that the dataset gave it before; None if it gave none, or one that
-    the taxonomy no longer has.
+    ``previous_name`` is the controlled name that the dataset gave it before; None if it gave none, or one
+    that the taxonomy no longer has.
     """
 
     dataset: str
     field: NamedField
     names: tuple[RawName, ...]
     last_mapped: str | None
-    name_before: str | None = None
+    previous_name: str | None = None
 
     @property
     def questions(self) -> int:
@@ -102,7 +102,7 @@ def load_names(db: Session, *, by: Person, dataset: str, field: NamedField) -> N
         field=field,
         names=tuple(names),
         last_mapped=last_mapped,
-        name_before=before if before in taxonomy.list_names(field) else None,
+        previous_name=before if before in taxonomy.list_names(field) else None,
     )
 
 

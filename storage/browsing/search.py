@@ -29,6 +29,7 @@ FACETS = {
     "import_id": "i",
 }
 _UNENCODED = {"dataset_id", "format", "task", "difficulty", "import_id"}  # ids and enum values
+_TEXT_COLUMN = "said"  # its name in SQLite's index
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 _FEW_ROWS = 3_000  # looking up one question takes about 30 us, scanning a million takes 200 ms
 # Hidden questions are never listed, and no message reveals that they cannot be found.
@@ -121,12 +122,12 @@ def _build_insert(source: str, *, sqlite: bool, command: str = "") -> str:
     )
     if command:
         return (
-            "INSERT INTO question_words (question_words, rowid, said, facets) "  # noqa: S608 - our own names
+            f"INSERT INTO question_words (question_words, rowid, {_TEXT_COLUMN}, facets) "  # noqa: S608 - our own names
             f"SELECT '{command}', q.id, {words}, {facets} FROM {source}"
         )
     if sqlite:
         return (
-            "INSERT INTO question_words (rowid, said, facets) "  # noqa: S608 - our own names
+            f"INSERT INTO question_words (rowid, {_TEXT_COLUMN}, facets) "  # noqa: S608 - our own names
             f"SELECT q.id, {words}, {facets} FROM {source}"
         )
     return (
@@ -207,13 +208,13 @@ def _has_few_rows(db: Session, allowed_sql: str, values: Mapping[str, object]) -
 
 
 def fts_query(query: str, facets: Sequence[str | Sequence[str]]) -> str:
-    """Return FTS5's query: all words in column ``said``, all facets in ``facets``; "" for no condition."""
+    """Return FTS5's query: all words in the text column, all facets in ``facets``; "" for no condition."""
     conditions = [
         f"facets : {name}" if isinstance(name, str) else f"facets : ({' OR '.join(name)})" for name in facets
     ]
     for words, is_prefix in _parse_phrases(query):
         phrase = f'"{" ".join(words)}"'
-        conditions.append(f"said : {phrase}{'*' if is_prefix else ''}")
+        conditions.append(f"{_TEXT_COLUMN} : {phrase}{'*' if is_prefix else ''}")
     return " AND ".join(conditions)
 
 

@@ -24,7 +24,7 @@ from storage.rows.hidden import HiddenQuestionRow, HiddenSetRow
 #: The text between the source's key and the id in the key of a hidden question.
 HIDDEN_MARK = " (hidden "
 #: Built once, because every request of a reviewer executes it.
-_ID_MASK = select(HiddenSetRow.veil).where(HiddenSetRow.batch_id == bindparam("batch_id"))
+_ID_MASK = select(HiddenSetRow.id_mask).where(HiddenSetRow.batch_id == bindparam("batch_id"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ def find_hidden_set(db: Session, *, batch_id: int) -> HiddenSet | None:
         batch_id=batch_id,
         dataset_id=row.dataset_id,
         import_id=row.import_id,
-        id_mask=row.veil,
+        id_mask=row.id_mask,
         plan=_plan_from_plain(from_json(row.plan)),
     )
 
@@ -107,7 +107,7 @@ def save_hidden_set(
             batch_id=batch_id,
             dataset_id=dataset_id,
             import_id=import_id,
-            veil=id_mask,
+            id_mask=id_mask,
             plan="",
             changed_at=now,
         )
@@ -115,7 +115,7 @@ def save_hidden_set(
     db.add(row)
     db.flush()
     return HiddenSet(
-        batch_id=batch_id, dataset_id=row.dataset_id, import_id=row.import_id, id_mask=row.veil, plan=plan
+        batch_id=batch_id, dataset_id=row.dataset_id, import_id=row.import_id, id_mask=row.id_mask, plan=plan
     )
 
 

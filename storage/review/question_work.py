@@ -62,7 +62,7 @@ _BATCH_FOR_PERSON = (
         *_BATCH_COLUMNS,
         SharedQueueRow.overlap,
         SharedQueueRow.idle_minutes,
-        HiddenSetRow.veil,
+        HiddenSetRow.id_mask,
         PoolMemberRow.person_id.label("member"),
         PracticeSetRow.batch_id.label("practice"),
         build_unqualified(_BATCH, _PERSON).label("unqualified"),
@@ -124,7 +124,7 @@ def find_batch_for_person(
         if has_queue
         else None,
         in_pool=row.member is not None,
-        id_mask=row.veil,
+        id_mask=row.id_mask,
         is_practice=row.practice is not None,
         is_qualified=not row.unqualified,
     )

@@ -13,8 +13,8 @@ from storage.types import BigKey, UtcDateTime
 class HiddenSetRow(TableRow, table=True):
     """A batch with hidden questions: the dataset of these questions, and the mask of their ids.
 
-    ``plan`` is the latest plan as JSON. ``veil`` is the number with which the ids of questions are masked, so
-    that they do not reveal hidden questions.
+    ``plan`` is the latest plan as JSON. ``id_mask`` is the number with which the ids of questions are masked,
+    so that they do not reveal hidden questions.
     """
 
     __tablename__ = "hidden_set"
@@ -22,7 +22,7 @@ class HiddenSetRow(TableRow, table=True):
     batch_id: int = Field(foreign_key="batch.id", primary_key=True)
     dataset_id: int = Field(foreign_key="dataset.id")
     import_id: int = Field(foreign_key="import_run.id")
-    veil: int = Field(sa_type=BigKey)
+    id_mask: int = Field(sa_column=Column("veil", BigKey, nullable=False))
     plan: str
     changed_at: datetime = Field(sa_type=UtcDateTime)
 

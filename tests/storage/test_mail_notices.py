@@ -323,7 +323,7 @@ def test_links_lead_to_the_pages_that_the_lines_speak_of(world, server):
 
 def test_the_link_to_a_question_has_the_masked_number_of_the_review_page(world, server):
     with unit_of_work(world.engine) as db:
-        db.add(HiddenSetRow(batch_id=1, dataset_id=1, import_id=1, veil=SECRET, plan="", changed_at=NOW))
+        db.add(HiddenSetRow(batch_id=1, dataset_id=1, import_id=1, id_mask=SECRET, plan="", changed_at=NOW))
     assign(world, "ruth")
     answer_comment(world)
     run_jobs(world.engine)

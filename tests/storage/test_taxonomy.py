@@ -90,9 +90,9 @@ def test_names_are_listed_with_counts_and_mapped_and_unmapped_again(importer):
 
 def test_the_previous_controlled_name_is_available(importer):
     map_category(importer, "Cor", "Heart")
-    assert load(importer).name_before is None
+    assert load(importer).previous_name is None
     map_category(importer, "Cor", "Bone")
-    assert load(importer).name_before == "Heart"
+    assert load(importer).previous_name == "Heart"
 
 
 def test_the_same_mapping_again_adds_nothing(importer):

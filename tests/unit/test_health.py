@@ -47,9 +47,16 @@ def test_an_admin_sees_the_failed_check(browser_of, full_disk):
     response = browser_of("ada").get("/health/ready")
     assert response.status_code == 503
     body = response.json()
-    assert [check["name"] for check in body["checks"] if not check["good"]] == ["disk"]
-    assert "GiB free" in next(check["said"] for check in body["checks"] if check["name"] == "disk")
+    assert [check["name"] for check in body["checks"] if not check["passed"]] == ["disk"]
+    assert "GiB free" in next(check["detail"] for check in body["checks"] if check["name"] == "disk")
     assert body["version"]
+
+
+def test_a_check_keeps_the_keys_of_earlier_versions(browser_of, full_disk):
+    checks = browser_of("ada").get("/health/ready").json()["checks"]
+    assert [(check["good"], check["said"]) for check in checks] == [
+        (check["passed"], check["detail"]) for check in checks
+    ]
 
 
 def test_a_process_with_an_unhealthy_workspace_is_alive(browser_of, full_disk):

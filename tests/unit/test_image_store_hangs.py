@@ -203,6 +203,6 @@ def test_readiness_reports_an_unresponsive_image_store(world, bucket):
     assert liveness.text == "ok"
     assert {response.text for response in stranger_responses} == {"not ready"}
     checks = {check["name"]: check for check in admin_response.json()["checks"]}
-    assert [name for name, check in checks.items() if not check["good"]] == ["images"]
-    assert checks["images"]["said"] == "no answer within 3 seconds"
+    assert [name for name, check in checks.items() if not check["passed"]] == ["images"]
+    assert checks["images"]["detail"] == "no answer within 3 seconds"
     assert len(bucket.requests) == 1  # fifty-one requests share one look-up

@@ -39,7 +39,7 @@ def list_broken_rules(path: str, text: str) -> list[str]:
         (
             "write-while-drawing",
             "ui/batches/settings.py",
-            f'{WRITING_FUNCTION}@screen\ndef main():\n    if st.button("Save"):\n        save()\n',
+            f'{WRITING_FUNCTION}@page_fragment\ndef main():\n    if st.button("Save"):\n        save()\n',
         ),
         ("write-outside-action", "pages/people.py", f'{WRITING_FUNCTION}st.button("Save", on_click=save)\n'),
         ("write-outside-action", "pages/people.py", f"{WRITING_FUNCTION}run_action(save)\n"),
@@ -54,7 +54,7 @@ def list_broken_rules(path: str, text: str) -> list[str]:
             "def save():\n    st.progress(0)\n    with unit_of_work() as db:\n        add_person(db)\n",
         ),
         ("submit-without-action", "pages/people.py", 'st.form_submit_button("Add")\n'),
-        ("fragment-without-screen", "pages/people.py", "@st.fragment\ndef main():\n    pass\n"),
+        ("plain-fragment", "pages/people.py", "@st.fragment\ndef main():\n    pass\n"),
         ("thread-of-its-own", "ui/imports/import_job.py", "threading.Thread(target=work).start()\n"),
         ("unlocked-decoding", "web/review/schemas.py", "msgspec.convert(payload, Request)\n"),
         ("unlocked-decoding", "jobs/encoding.py", "msgspec.json.decode(text, type=Job)\n"),
@@ -106,7 +106,7 @@ def test_a_planted_offence_is_found(rule, path, text):
             ),
         ),
         ("pages/people.py", 'st.form_submit_button("Add", on_click=run_action, args=(save,))\n'),
-        ("pages/people.py", "@screen\ndef main():\n    pass\n"),
+        ("pages/people.py", "@page_fragment\ndef main():\n    pass\n"),
         ("web/sign_in/routes.py", f"{WRITING_FUNCTION}save()\n"),
         (
             "ui/releases/release_form.py",

@@ -73,9 +73,7 @@ def _button(
     )
 
 
-@st.fragment(
-    run_every=_POLL_INTERVAL
-)  # allow fragment-without-screen: shows itself that the database is away
+@st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows itself that the database is away
 def _poll_job(number: int) -> None:
     try:
         job = job_control.reload_job(number)

@@ -36,9 +36,7 @@ def show_live_progress(
     show_notice(notice_key)
 
 
-@st.fragment(
-    run_every=_POLL_INTERVAL
-)  # allow fragment-without-screen: shows itself that the database is away
+@st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows itself that the database is away
 def _poll(load: Callable[[], T], draw: DrawProgress[T], is_active: Callable[[T], bool]) -> None:
     try:
         progress = load()

@@ -26,7 +26,7 @@ from ui.figures import report_job
 from ui.figures.roc_comparison import show_roc_comparison
 from ui.figures.sections import SECTIONS
 from ui.figures.view import ReportView
-from ui.widgets import escape_markdown, run_action, screen, show_notice
+from ui.widgets import escape_markdown, page_fragment, run_action, show_notice
 
 
 def show_report(person: Person, summary: StudySummary) -> None:
@@ -96,7 +96,7 @@ def _show_compute_button(person: Person, summary: StudySummary, release: str | N
     )
 
 
-@screen
+@page_fragment
 def _show_view(summary: StudySummary, digest: str, report: StudyReport) -> None:
     """Draw the report as a fragment: a change of a filter does not load the study again."""
     require_page(Action.RUN_STUDY)

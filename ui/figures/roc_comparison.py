@@ -14,10 +14,10 @@ from reader_study.roc_results import MAX_BYTES, RocResult, read_roc_results
 from reader_study.service import StudySummary, load_report_data
 from ui.context import read_only_session, require_page
 from ui.tables import show_table
-from ui.widgets import escape_markdown, screen
+from ui.widgets import escape_markdown, page_fragment
 
 
-@screen
+@page_fragment
 def show_roc_comparison(summary: StudySummary) -> None:
     """Draw the field for the result files, and a table of each file's numbers beside ours."""
     person = require_page(Action.RUN_STUDY)

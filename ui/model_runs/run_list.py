@@ -27,9 +27,7 @@ def show_run_list(runs: Sequence[RunProgress]) -> None:
         _draw(runs)
 
 
-@st.fragment(
-    run_every=_POLL_INTERVAL
-)  # allow fragment-without-screen: shows itself that the database is away
+@st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows itself that the database is away
 def _poll_list() -> None:
     try:
         with read_only_session() as db:

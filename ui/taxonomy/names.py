@@ -119,7 +119,7 @@ def _show_undo(report: NameReport) -> None:
             key=f"undo-{report.dataset}-{report.field}-{report.last_mapped}",
             shortcut="u",
             on_click=run_action,
-            args=(_map, report.dataset, report.field, report.last_mapped, report.name_before),
+            args=(_map, report.dataset, report.field, report.last_mapped, report.previous_name),
             kwargs={"notice_key": _NOTICE},
         )
 
