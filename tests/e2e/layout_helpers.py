@@ -34,6 +34,12 @@ FIND_FAULTS = r"""() => {
     const isSmall = parseFloat(getComputedStyle(element).fontSize) < 12;
     if (isSmall && !element.closest('code')) faults.push(`small: ${words}`);
   }
+  for (const input of document.querySelectorAll('.stApp input')) {  // a select shows its value in an input
+    const isVisible = input.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true });
+    if (isVisible && input.scrollWidth > input.clientWidth + 1) {
+      faults.push(`cut: ${input.value || input.placeholder}`);
+    }
+  }
   const main = document.querySelector('[data-testid="stMain"]');
   if (main.scrollWidth > main.clientWidth + 1) faults.push(`the page is ${main.scrollWidth} px wide`);
   const out = document.querySelector('.st-key-sign-out').getBoundingClientRect();
