@@ -155,7 +155,7 @@ def soak_questions(count: int, *, home: Path, first_number: int = 0) -> SoakResu
             make_question_file(number, junk),
             f"question file {number}",
             results,
-            in_child_process=number % _OWN_PROCESS_INTERVAL == 0,
+            parse_in_child_process=number % _OWN_PROCESS_INTERVAL == 0,
         )
         if number and number % 1_000 == 0:
             print(f"    {number:,} question files", file=sys.stderr, flush=True)
@@ -163,7 +163,10 @@ def soak_questions(count: int, *, home: Path, first_number: int = 0) -> SoakResu
     import_one()
     for number in numbers:  # hypothesis stops early when it has exhausted its examples
         importer.import_file(
-            make_question_file(number, "null"), f"question file {number}", results, in_child_process=False
+            make_question_file(number, "null"),
+            f"question file {number}",
+            results,
+            parse_in_child_process=False,
         )
     return results
 
@@ -172,7 +175,7 @@ def soak_question_bombs(home: Path) -> SoakResults:
     """Parse each known question bomb in a separate process, as in the app, and also in the preview."""
     results, importer = SoakResults(), SoakImporter(home)
     for name, (content, is_refused) in make_question_bombs().items():
-        was_imported = importer.import_file(content, name, results, in_child_process=True)
+        was_imported = importer.import_file(content, name, results, parse_in_child_process=True)
         if was_imported is is_refused:
             results.record_fault(f"{name}: {'was imported' if was_imported else 'was refused'}")
         importer.preview_file(name, results)

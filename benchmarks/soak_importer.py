@@ -46,28 +46,30 @@ class SoakImporter:
         self.workspace = Workspace(home=home / "workspace", database_url="")
         self.file = home / "questions.json"
 
-    def import_file(self, content: bytes, name: str, results: SoakResults, *, in_child_process: bool) -> bool:
+    def import_file(
+        self, content: bytes, name: str, results: SoakResults, *, parse_in_child_process: bool
+    ) -> bool:
         """Import a file and roll back; return whether anything would have been imported."""
         self.file.write_bytes(content)
         start, was_imported = time.monotonic(), False
         try:
             with (
-                _time_limit(not in_child_process),
-                _parse_in_this_process(not in_child_process),
+                _time_limit(not parse_in_child_process),
+                _parse_in_this_process(not parse_in_child_process),
                 unit_of_work(self.engine) as db,
             ):
                 report = intake.import_questions(
                     db, by=command_line_person(), path=self.file, dataset="soak", workspace=self.workspace,
-                    images=self.images if len(content) < 5_000 and in_child_process else None, now=NOW,
+                    images=self.images if len(content) < 5_000 and parse_in_child_process else None, now=NOW,
                 )  # fmt: skip
                 was_imported = True
                 if _count(db, QuestionRow) != report.questions or report.refused:
                     results.record_fault(
-                        f"{name}: {report.questions} reported, {_count(db, QuestionRow)} there"
+                        f"{name}: {report.questions} reported, {_count(db, QuestionRow)} in the database"
                     )
                 raise RollBack
         except RollBack:
-            outcome = "imported completely"
+            outcome = "accepted"
         except DomainError:
             outcome = "refused"
         except Exception as error:  # noqa: BLE001 - any other error is a fault
@@ -77,7 +79,7 @@ class SoakImporter:
         results.record_duration(name, seconds)
         results.record_outcome(outcome, wait_seconds=seconds)
         with Session(self.engine) as db:
-            leftovers = {row.__tablename__: _count(db, row) for row in _TABLES if _count(db, row)}
+            leftovers = {table.__tablename__: _count(db, table) for table in _TABLES if _count(db, table)}
         if leftovers:
             results.record_fault(f"{name}: left behind {leftovers}")
         return was_imported
@@ -92,8 +94,8 @@ class SoakImporter:
             results.record_fault(f"{name}, preview: {type(error).__name__}: {str(error)[:200]}")
 
 
-def _count(db: Session, row: type[Any]) -> int:
-    return int(db.execute(select(func.count()).select_from(row)).scalar_one())
+def _count(db: Session, table: type[Any]) -> int:
+    return int(db.execute(select(func.count()).select_from(table)).scalar_one())
 
 
 @contextmanager

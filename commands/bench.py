@@ -29,7 +29,12 @@ def add_to(subparsers: Subparsers) -> None:
     create.add_argument("--dataset", required=True)
     create.add_argument("--endpoint", required=True, metavar="NAME")
     create.add_argument("--reports", type=int, default=10, metavar="N", help="drawn at random (default 10)")
-    create.add_argument("--seed", type=int, required=True, help="determines the reports and all orders")
+    create.add_argument(
+        "--seed",
+        type=int,
+        required=True,
+        help="determines the reports and the order in which each expert sees the outputs",
+    )
     create.add_argument("--radiographs", action="store_true", help="send the radiographs, too")
     create.set_defaults(run=run_create)
     verbs.add_parser("list", help="list all benches").set_defaults(run=run_list)
@@ -45,7 +50,13 @@ def add_to(subparsers: Subparsers) -> None:
         "experts", help="set who scores the outputs; they do so on the page Score outputs"
     )
     experts.add_argument("bench", metavar="BENCH")
-    experts.add_argument("--to", nargs="+", required=True, metavar="NAME", help="all experts")
+    experts.add_argument(
+        "--to",
+        nargs="+",
+        required=True,
+        metavar="NAME",
+        help="the complete list of experts; replaces the earlier one",
+    )
     experts.set_defaults(run=run_experts)
 
 

@@ -16,13 +16,13 @@ from quality.service import (
     CheckLine,
     CheckReport,
     finish_run,
+    iterate_problems_csv,
     list_examples,
     load_check_report,
     reset_checks,
     run_checks,
     set_minimum_explanation,
     switch_check,
-    write_problems_csv,
 )
 from review.check_measurement_text import describe_measurement, format_kappa
 from review.service import measure_checks, measure_difficulty
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
                 print(f"    e.g. {example.question_id}: {example.problem.field} {example.problem.reason}")
         if args.csv is not None:
             with args.csv.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(write_problems_csv(db, by=by, dataset=args.dataset, check=None))
+                file.writelines(iterate_problems_csv(db, by=by, dataset=args.dataset, check=None))
     if args.measured:
         _print_measurements(by, args.dataset)
     return run_texts(args) if args.patient_data else 0

@@ -28,7 +28,7 @@ def add_to(subparsers: Subparsers) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
     _add_plan(verbs)
     for name, run, text in (
-        ("run", run_run, "make the calls, or continue"),
+        ("run", run_run, "make the calls; continues a jury that was paused or interrupted"),
         ("pause", run_pause, "pause in all processes; calls under way are stored"),
         ("cancel", run_cancel, "cancel; this cannot be undone; votes so far are kept"),
         ("show", run_show, "print judges, progress and costs"),
@@ -41,7 +41,7 @@ def add_to(subparsers: Subparsers) -> None:
     listing = verbs.add_parser("list", help="list juries, newest first")
     listing.add_argument("dataset", metavar="DATASET", nargs="?")
     listing.set_defaults(run=run_list)
-    results = verbs.add_parser("results", help="print the answers to each item")
+    results = verbs.add_parser("results", help="print the answers to each criterion")
     results.add_argument("dataset", metavar="DATASET")
     results.set_defaults(run=run_results)
     votes = verbs.add_parser("votes", help="print the votes on one question with their reasons")
@@ -54,9 +54,9 @@ def _add_plan(verbs: Subparsers) -> None:
     plan = verbs.add_parser(
         "plan",
         help="plan a jury; nothing is sent yet",
-        description="Models of two or more families answer fixed items on each question: yes, no or "
+        description="Models of two or more families answer fixed criteria on each question: yes, no or "
         "insufficient evidence, with a reason. A model never judges what a model of its family wrote, unless "
-        "you give a reason. Questions that a model has judged by the same criteria are not asked again.",
+        "you give a reason. A model does not get a question again that it has judged by the same criteria.",
     )
     plan.add_argument("dataset", metavar="DATASET")
     plan.add_argument(
@@ -71,10 +71,12 @@ def _add_plan(verbs: Subparsers) -> None:
         dest="questions",
         action="store_const",
         const=quality.PILOT_QUESTIONS,
-        help=f"{quality.PILOT_QUESTIONS} questions; their votes count, and they are not asked again",
+        help=f"{quality.PILOT_QUESTIONS} questions; their votes count, and no model judges them twice",
     )
     plan.add_argument(
-        "--judged", action="store_true", help="only questions with a verdict, to measure the checks"
+        "--judged",
+        action="store_true",
+        help="only questions with a verdict of a reviewer, to measure the checks",
     )
     plan.add_argument(
         "--prompt",
@@ -210,14 +212,14 @@ def _print_jury(by: Person, jury_id: int) -> None:
     print(f"Jury {jury.id} of {jury.dataset}: {questions}, {_describe_families(jury)}")
     for note in jury.notes:
         print(note)
-    for item in progress.judges:
-        judge = item.judge
-        if item.requests is None:
+    for judge_progress in progress.judges:
+        judge, requests = judge_progress.judge, judge_progress.requests
+        if requests is None:
             print(f"{judge.check}\t{judge.family}\tno question to judge")
             continue
-        run = item.requests.run
+        run = requests.run
         print(
-            f"{judge.check}\t{judge.family}\t{judge.model}\t{item.requests.ended:,} of {run.requests:,}\t"
+            f"{judge.check}\t{judge.family}\t{judge.model}\t{requests.ended:,} of {run.requests:,}\t"
             f"{format_cost(run.cost_nanos)}\trun {run.name}"
         )
     print(quality.describe_jury_progress(progress))

@@ -61,7 +61,7 @@ def to_plain(batch_progress: Progress) -> dict[str, Any]:
         "decisions": [_rate_to_plain(rate) for rate in batch_progress.decisions],
         "errors": [_rate_to_plain(rate) for rate in batch_progress.errors],
         "ratings": [asdict(line) for line in batch_progress.ratings],
-        "flags": [asdict(line) for line in batch_progress.flags],
+        "flags": [asdict(line) for line in batch_progress.yes_no_fields],
         "tiers_machine_by_expert": {
             "tiers": [tier.value for tier in table.tiers],
             "counts": [list(row) for row in table.counts],
@@ -124,7 +124,7 @@ def format_text(batch_progress: Progress) -> Iterable[str]:
 
 
 def _format_ratings(batch_progress: Progress) -> Iterable[str]:
-    yield "Ratings, in judgements: 1 (worst) to 5 (best), those not judged, and the mean"
+    yield "Number of judgements with each rating, 1 (worst) to 5 (best), number not judged, and mean rating"
     yield from _format_table(
         ("", *map(str, RATING_VALUES), "not judged", "mean"),
         [
@@ -138,9 +138,10 @@ def _format_ratings(batch_progress: Progress) -> Iterable[str]:
         ],
     )
     yield ""
-    for flag in batch_progress.flags:
-        share = f"{format_percent(flag.yes.estimate)}, {format_interval(flag.yes.low, flag.yes.high)}"
-        yield f"{flag.name}: {flag.yes.count:,} of {flag.yes.n:,} ({share}); {flag.not_judged:,} not judged"
+    for field in batch_progress.yes_no_fields:
+        yes = field.yes
+        share = f"{format_percent(yes.estimate)}, {format_interval(yes.low, yes.high)}"
+        yield f"{field.name}: {yes.count:,} of {yes.n:,} ({share}); {field.not_judged:,} not judged"
     yield ""
 
 

@@ -26,11 +26,13 @@ def add_to(subparsers: Subparsers) -> None:
     )
     parser.add_argument("batch", metavar="BATCH")
     parser.add_argument("--mode", choices=[mode.value for mode in Mode])
-    parser.add_argument("--parts", choices=[scope.value for scope in FormScope])
+    parser.add_argument(
+        "--parts", choices=[scope.value for scope in FormScope], help="which fields of the form are requested"
+    )
     parser.add_argument(
         "--one-key-accept",
         choices=["on", "off"],
-        help="accepting gives the open fields the top rating or yes; the difficulty may stay open",
+        help="accepting gives empty fields the top rating or yes; the difficulty may stay empty",
     )
     parser.add_argument(
         "--report",

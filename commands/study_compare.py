@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         writer.writerow(
             [
                 escape_formula(result.location),
-                result.result,
+                result.quantity,
                 escape_formula(result.reader),
                 escape_formula(result.arm),
                 *(

@@ -62,7 +62,10 @@ def import_simulated_models(db: Session, *, by: Person, study: str, cases: list[
 
 
 def render_predictions(cases: list[Case], model: SimulatedModel) -> str:
-    """Return a model's predictions as overread.prediction/1. Its first wrong replies contain no answer."""
+    """Return a model's predictions as overread.prediction/1.
+
+    Of the wrong replies, as many as ``unparsable_share`` of the cases contain no answer.
+    """
     right_numbers = right_case_numbers(model.name, cases, accuracy=model.accuracy)
     remaining_unparsable = round(model.unparsable_share * len(cases))
     lines = []

@@ -68,7 +68,7 @@ class EvaluatedExam:
 
     @property
     def cluster(self) -> str:
-        """What is drawn together: the patient, or the exam if the patient is not stated."""
+        """The unit of resampling: the patient, or the exam if the patient is not stated."""
         patient = (self.patient or "").strip().casefold()
         return f"patient {patient}" if patient else f"exam {self.id}"
 
@@ -104,7 +104,7 @@ class EvaluationCase:
             raise InvalidValue("permutation", f"{self.permutation} must contain each index once")
 
     def to_release_order(self, answer: Answer | None) -> Answer | None:
-        """Convert an answer to the options as shown into one to the options of the release.
+        """Convert the indices of an answer from the order shown to the order of the release.
 
         >>> EvaluationCase(question_row_id=1, permutation=(2, 0, 1)).to_release_order((0, 1))
         (0, 2)
@@ -114,7 +114,7 @@ class EvaluationCase:
         return tuple(sorted(self.permutation[index] for index in answer))
 
     def to_shown_order(self, answer: Answer) -> Answer:
-        """Convert an answer to the options of the release into one to the options as shown.
+        """Convert the indices of an answer from the order of the release to the order shown.
 
         >>> EvaluationCase(question_row_id=1, permutation=(2, 0, 1)).to_shown_order((0, 2))
         (0, 1)
@@ -136,8 +136,8 @@ class Evaluation:
         release_id: the id of the release in the database.
         split: "public" or "private".
         answered_by: how the answers are obtained.
-        model: the model that an endpoint is asked for, or the name of the model of a command or file.
-        is_test_model: whether that is the small model that tests the path only.
+        model: the name of the model in requests to the endpoint, or the one that a command or file states.
+        is_test_model: whether it is the small test model, whose answers say nothing about quality.
         prompt: the version of the prompt, such as "evaluation@1"; None for commands and files.
         image_size: the size of the radiographs.
         seed: determines the other patients and the orders of options.
@@ -167,7 +167,7 @@ class EvaluationRun:
         id: the id in the database.
         evaluation_id: the evaluation.
         condition: the condition.
-        model_id: the entry of the table of models whose predictions are the answers.
+        model_id: the id of the model whose predictions are the answers.
         model_run: the name of the run of requests; None if no endpoint is asked.
         cases: the number of questions.
         excluded: the number of questions of the split that have no case, by reason.
@@ -191,7 +191,7 @@ class EvaluationRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreColumnVersion:
-    """An external score with the version of the tool that computed it; ``id`` is in the database."""
+    """An external score with the version of the tool that computed it; ``id`` is its id in the database."""
 
     id: int
     name: str

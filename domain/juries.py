@@ -1,6 +1,6 @@
 """Juries of language models: judges of several model families answer fixed criteria about a question.
 
-The criteria are part of a prompt version (``quality.juries.criteria``). The votes are kept.
+The criteria are part of a prompt version (``quality.juries.criteria``).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class JuryCriterion:
 class Vote:
     """The answers of one judge on a question, in the order of the criteria.
 
-    There are no answers without a usable reply, and ``failure`` states why.
+    Without a usable reply ``answers`` is empty, and ``failure`` states the reason.
     """
 
     family: str
@@ -87,7 +87,7 @@ class Jury:
     Attributes:
         id: the id in the database, which people use as its name.
         dataset: the name of the dataset.
-        questions: the number of questions with at least one request or excluded judge.
+        questions: the number of questions for which a judge is asked, or excluded as of the author's family.
         unknown_authors: the number of these with neither a recorded origin nor a generator.
         written_by: the family that a person assumed for questions without a known author, or None.
         override_reason: why judges may belong to the family of the author; "" if they may not.
@@ -108,8 +108,10 @@ class Jury:
         """Sentences on exceptions: unknown authors, and judges of the author's family."""
         notes = []
         if self.unknown_authors:
-            stated = f"stated as {self.written_by}" if self.written_by else "any family may judge them"
-            notes.append(f"Questions without a known author: {self.unknown_authors:,} ({stated}).")
+            assumption = (
+                f"assumed to be {self.written_by}" if self.written_by else "any family may judge them"
+            )
+            notes.append(f"Questions without a known author: {self.unknown_authors:,} ({assumption}).")
         if self.override_reason:
             notes.append(f"Models may judge their own family: {self.override_reason}")
         return tuple(notes)

@@ -95,7 +95,7 @@ class DiskCache:
         """
         try:
             self._write(name, content)
-            self._evict(len(content))
+            self._evict_if_due(len(content))
         except OSError as error:
             _LOG.warning("the cache could not be written: %s", error.strerror)
 
@@ -126,7 +126,7 @@ class DiskCache:
     def _path(self, name: str) -> Path:
         return self._folder / name[:2] / name
 
-    def _evict(self, written_bytes: int) -> None:
+    def _evict_if_due(self, written_bytes: int) -> None:
         with self._lock:
             self._written_bytes += written_bytes
             if self._written_bytes * _SCANS_PER_LIMIT < self._limit:

@@ -23,7 +23,7 @@ _FAMILIES = (
 )  # fmt: skip
 #: All families of the list above.
 FAMILIES = tuple(dict.fromkeys(family for _, family in _FAMILIES))
-_SHORT_LENGTH = 4  # letters; shorter parts also occur within other words, such as phi in dolphin
+_MIN_LENGTH_WITHIN_WORDS = 4  # letters; shorter parts must begin a word: phi is also in dolphin
 _O_SERIES = re.compile(r"o[1-9]\b")
 _MAX_LENGTH = 30  # letters of a family that is not in the list
 _FIRST_WORD = re.compile(r"[a-z]+")
@@ -40,7 +40,7 @@ def infer_family(model: str) -> str:
     # GPTQ is a way to compress a model of any family.
     name = model.strip().lower().rpartition("/")[2].replace("gptq", "")
     for part, family in _FAMILIES:
-        if re.search(rf"(?<![a-z]){part}" if len(part) < _SHORT_LENGTH else part, name):
+        if re.search(rf"(?<![a-z]){part}" if len(part) < _MIN_LENGTH_WITHIN_WORDS else part, name):
             return family
     if _O_SERIES.match(name):
         return "gpt"

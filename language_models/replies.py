@@ -1,4 +1,4 @@
-"""Reads the body of a response: its text, its usage, and the reason if it cannot be used."""
+"""Reads the body of a response: the text, the numbers of tokens, and the reason if the text is not usable."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _find_failure(
 
 
 def _validate(output: str, schema: Mapping[str, Any]) -> tuple[FailureKind | None, str]:
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - a page that makes no request need not wait
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import, and only needed where replies are read
     from jsonschema.exceptions import best_match  # noqa: PLC0415 - as above
 
     try:

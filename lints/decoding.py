@@ -1,15 +1,15 @@
-"""A rule for conversions to types: msgspec crashes if two threads use a class for the first time."""
+"""A rule for conversions to types: msgspec may crash if two threads use a new class at the same time."""
 
 import ast
 from collections.abc import Iterator
 
 from lints.source import SourceFile, Violation
 
-RULE = "unlocked-decoding"
+RULE = "decoding-without-lock"
 _ALLOWED_FILE = "records/decoding.py"
 
 
-def find_unlocked_decoding(source: SourceFile) -> Iterator[Violation]:
+def find_decoding_without_lock(source: SourceFile) -> Iterator[Violation]:
     """Finds conversions to a type that do not use :mod:`records.decoding`."""
     if source.path == _ALLOWED_FILE or source.package == "tests":
         return
@@ -19,7 +19,7 @@ def find_unlocked_decoding(source: SourceFile) -> Iterator[Violation]:
                 path=source.path,
                 line=node.lineno,
                 rule=RULE,
-                text="use a function of records.decoding, which is safe in several threads",
+                text="use a function of records.decoding, which holds a lock",
             )
 
 
@@ -33,4 +33,4 @@ def _converts_to_type(call: ast.Call) -> bool:
     )
 
 
-RULES = (find_unlocked_decoding,)
+RULES = (find_decoding_without_lock,)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lints.source import SourceFile, Violation
 
 SCREENS = {"app.py", "pages", "ui"}
-# Packages that operate the pages: also tests and benchmarks, and the screenshot script under docs/.
+# Packages that may import Streamlit: the screens, and what drives them (docs/ has the screenshot script).
 STREAMLIT_PACKAGES = SCREENS | {"tests", "benchmarks", "docs"}
 INPUTS = {
     "checkbox", "data_editor", "date_input", "feedback", "multiselect", "number_input", "pills", "radio",
@@ -59,13 +59,13 @@ def find_streamlit_imports(source: SourceFile) -> Iterator[Violation]:
         return
     for node, module in _imported_modules(source):
         if source.package == "web" and isinstance(node, ast.ImportFrom):
-            continue  # settings and messages of Streamlit; pyproject.toml lists who may import them
+            continue  # the import contracts in pyproject.toml limit what web may import from Streamlit
         if module.split(".")[0] in {"streamlit", "streamlit_drawable_canvas"}:
             yield _violation(
                 source,
                 node,
                 "streamlit-outside-screens",
-                "only app.py, pages and ui may use Streamlit; pass the values as arguments",
+                "this package may not import Streamlit; pass the values as arguments",
             )
 
 

@@ -1,4 +1,4 @@
-"""Renumbers clusters of questions (exams) 0, 1, 2, …, so that values can be summed by cluster."""
+"""Gives clusters of questions, such as exams, the numbers 0, 1, 2, …, to sum values by cluster."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ Conventions. A table has shape (k, k); rows are the first rater's categories, co
 Arrays of tables can have any number of leading axes (strata, pairs, resamples). A pair uses the questions
 that both raters answered. Weights have shape (k, k), 1 on the diagonal.
 
-Edge cases. Kappa is NaN for an empty table or a single category, and 0 if one rater is constant. The standard
-errors divide by n (as Gwet's for two raters), not by n - 1.
+Edge cases. Kappa is NaN for an empty table or a single category, and 0 if exactly one rater is
+constant. The standard errors divide by n, as in Gwet's formula for two raters, not by n - 1.
 
 Sources: Cohen J, Psychol Bull 1968;70:213-220; Fleiss JL, Cohen J, Everitt BS, Psychol Bull 1969;72:323-327;
 Gwet KL, Br J Math Stat Psychol 2008;61:29-48.
@@ -82,23 +82,25 @@ def compute_kappas(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple
     with np.errstate(divide="ignore", invalid="ignore"):
         share = counts / n[..., None, None]
         row_shares, column_shares = share.sum(axis=-1), share.sum(axis=-2)
-        expected_by_row, expected_by_column = column_shares @ weights.T, row_shares @ weights
+        mean_weight_of_row, mean_weight_of_column = column_shares @ weights.T, row_shares @ weights
         observed = np.sum(share * weights, axis=(-2, -1))
-        chance = np.sum(row_shares * expected_by_row, axis=-1)
+        chance = np.sum(row_shares * mean_weight_of_row, axis=-1)
         one_minus_chance = 1.0 - chance
         one_category = one_minus_chance < 1e-12
         kappa = np.where(one_category, np.nan, (observed - chance) / one_minus_chance)
-        kappa_3d = kappa[..., None, None]
-        unscaled_influence = weights - (expected_by_row[..., :, None] + expected_by_column[..., None, :]) * (
-            1 - kappa_3d
+        kappa_of_cells = kappa[..., None, None]
+        unscaled_influence = weights - (
+            mean_weight_of_row[..., :, None] + mean_weight_of_column[..., None, :]
+        ) * (1 - kappa_of_cells)
+        unscaled_influence = unscaled_influence - (
+            kappa_of_cells - chance[..., None, None] * (1 - kappa_of_cells)
         )
-        unscaled_influence = unscaled_influence - (kappa_3d - chance[..., None, None] * (1 - kappa_3d))
         se = np.sqrt(np.sum(share * unscaled_influence**2, axis=(-2, -1)) / n) / one_minus_chance
     first_constant = (row_shares > 0).sum(axis=-1) == 1
     second_constant = (column_shares > 0).sum(axis=-1) == 1
-    one_constant = first_constant ^ second_constant
-    kappa = np.where(one_constant, 0.0, np.where(first_constant & second_constant, np.nan, kappa))
-    return kappa, np.where(one_constant | np.isnan(kappa), np.nan, np.where(se < 1e-12, 0.0, se))
+    exactly_one_constant = first_constant ^ second_constant
+    kappa = np.where(exactly_one_constant, 0.0, np.where(first_constant & second_constant, np.nan, kappa))
+    return kappa, np.where(exactly_one_constant | np.isnan(kappa), np.nan, np.where(se < 1e-12, 0.0, se))
 
 
 def kappa_influence(
@@ -112,17 +114,17 @@ def kappa_influence(
 
     Returns:
         Kappa, shape (...), and the influence of each cell, shape (..., k, k): n times the change of kappa
-        when one question is added to the cell. The mean influence over the questions is 0. The square root of
-        the sum of its squares over the questions, divided by n, is the standard error.
+        when one question is added to the cell. The mean influence over the questions is 0. The standard
+        error is sqrt(sum of the squared influences of the questions) / n.
     """
     share = tables / tables.sum(axis=(-2, -1), keepdims=True)
     row_shares, column_shares = share.sum(axis=-1), share.sum(axis=-2)
-    expected_by_column = (row_shares[..., None, :] @ weights)[..., 0, :]
-    expected_by_row = (weights @ column_shares[..., :, None])[..., 0]
-    chance = (expected_by_column[..., None, :] @ column_shares[..., :, None])[..., 0, 0]
+    mean_weight_of_column = (row_shares[..., None, :] @ weights)[..., 0, :]
+    mean_weight_of_row = (weights @ column_shares[..., :, None])[..., 0]
+    chance = (mean_weight_of_column[..., None, :] @ column_shares[..., :, None])[..., 0, 0]
     kappa = (_sum_cells(share * weights) - chance) / (1 - chance)
     unscaled_influence = weights - (
-        expected_by_row[..., :, None] + expected_by_column[..., None, :]
+        mean_weight_of_row[..., :, None] + mean_weight_of_column[..., None, :]
     ) * _add_axes(1 - kappa)
     return kappa, (unscaled_influence - _add_axes(kappa - chance * (1 - kappa))) / _add_axes(1 - chance)
 
@@ -131,7 +133,7 @@ def ac1_influence(tables: NDArray[np.int64], weights: Matrix) -> tuple[Matrix | 
     """Compute Gwet's AC1 (AC2 with weights) of tables, and the influence function of their cells.
 
     Args:
-        tables: counts over the whole scale, shape (..., k, k); no table is empty.
+        tables: counts with all categories, also unused ones, shape (..., k, k); no table is empty.
         weights: the agreement weights, shape (k, k), 1 on the diagonal.
 
     Returns:
@@ -141,12 +143,12 @@ def ac1_influence(tables: NDArray[np.int64], weights: Matrix) -> tuple[Matrix | 
     k = len(weights)
     share = tables / tables.sum(axis=(-2, -1), keepdims=True)
     overall = (share.sum(axis=-1) + share.sum(axis=-2)) / 2
-    scale = float(weights.sum()) / (k * (k - 1)) if k > 1 else 0.0
-    chance = scale * np.sum(overall * (1 - overall), axis=-1)
+    weight_factor = float(weights.sum()) / (k * (k - 1)) if k > 1 else 0.0
+    chance = weight_factor * np.sum(overall * (1 - overall), axis=-1)
     ac1 = (_sum_cells(share * weights) - chance) / (1 - chance)
     # the derivative of chance: each of a question's two answers contributes half
     other = 1 - overall
-    chance_gradient = scale * ((other[..., :, None] + other[..., None, :]) / 2)
+    chance_gradient = weight_factor * ((other[..., :, None] + other[..., None, :]) / 2)
     influence = (weights - _add_axes(chance)) / _add_axes(1 - chance) - _add_axes(ac1)
     return ac1, influence - _add_axes(2 * (1 - ac1)) * (chance_gradient - _add_axes(chance)) / _add_axes(
         1 - chance
@@ -160,5 +162,5 @@ def _sum_cells(tables: Matrix) -> Matrix:
 
 
 def _add_axes(values: Matrix) -> Matrix:
-    """Return one value for each table so that it applies to all of its cells."""
+    """Add two axes, so that the value of each table is broadcast over its cells."""
     return np.asarray(values)[..., None, None]

@@ -4,8 +4,8 @@ Each resample draws patients with replacement. All systems use the same resample
 systems accounts for their correlation. A difference is tested with its bootstrap standard error and the
 normal distribution; Holm's method adjusts the p values of all pairs.
 
-Edge cases. Systems with equal answers have a difference without error and p 1. With fewer than two clusters
-there is no interval, and no difference is significant.
+Edge cases. Systems with equal answers have a difference of 0 with a standard error of 0, and p 1. With
+fewer than two clusters there is no interval, and no difference is significant.
 
 Sources: Efron B, Tibshirani RJ, An Introduction to the Bootstrap, 1993, ch. 6 and 8; Field CA, Welsh AH,
 J R Stat Soc B 2007;69:369-390 (bootstrap of clusters); Goldstein H, Spiegelhalter DJ, J R Stat Soc A
@@ -29,7 +29,7 @@ ALPHA = 0.05
 RESAMPLES = 2_000
 #: The confidence level of the intervals.
 CONFIDENCE = 0.95
-_MAX_COUNTS = 4_000_000  # drawn counts that are held at once
+_MAX_COUNTS = 4_000_000  # numbers of draws (resamples x clusters) that are in memory at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +88,8 @@ def rank_systems(
     Args:
         correct: whether each system answered each question correctly, shape (questions, systems).
         clusters: the patient of each question, shape (questions,).
-        seed: the seed of the resamples. The result depends on it, on the answers and on nothing else; the
-            order of the systems only decides which of two systems with equal scores is listed first.
+        seed: the seed of the resamples. The same arguments give the same result. The order of the systems
+            only decides which of two systems with equal scores is listed first.
         resamples: the number of resamples.
         confidence: the confidence level of the intervals.
 
@@ -160,8 +160,12 @@ def _compare_pairs(
                 compared.append((int(a), int(b), difference, None, None, None))
                 continue
             low, high = np.quantile(differences, [tail, 1 - tail])
-            error = float(differences.std(ddof=1))
-            p = 1.0 if error < 1e-12 else float(2 * scipy.special.ndtr(-abs(difference) / error))
+            standard_error = float(differences.std(ddof=1))
+            p = (
+                1.0
+                if standard_error < 1e-12
+                else float(2 * scipy.special.ndtr(-abs(difference) / standard_error))
+            )
             compared.append((int(a), int(b), difference, float(low), float(high), p))
     adjusted = adjust_p_values([item[5] for item in compared])
     return tuple(

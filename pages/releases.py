@@ -10,7 +10,7 @@ from ui.context import read_only_session, require_page
 from ui.releases.comparison import show_comparison
 from ui.releases.known_release import show_release
 from ui.releases.release_form import show_release_form
-from ui.widgets import page_fragment, show_empty_state, show_notice
+from ui.widgets import page_fragment, show_empty_state
 
 
 @page_fragment
@@ -20,11 +20,11 @@ def main() -> None:
     st.title("Releases")
     with read_only_session() as db:
         batches = release.list_releasable_batches(db, by=person)
-        known_releases = release.list_releases(db, by=person)
+        releases = release.list_releases(db, by=person)
     if not batches:
         show_empty_state(
             "No batches yet",
-            "A release contains the questions of batches that reviewers accepted or corrected.",
+            "A release contains the questions that reviewers accepted or corrected in batches.",
             page="pages/sampling.py",
             label="Draw a batch",
         )
@@ -32,12 +32,11 @@ def main() -> None:
     st.subheader("New release")
     show_release_form(person, batches)
     st.subheader("Existing releases")
-    show_notice("made")
-    if not known_releases:
+    if not releases:
         st.caption("No releases yet.")
-    for known_release in known_releases:
-        show_release(person, known_release)
-    show_comparison(person, known_releases)
+    for existing_release in releases:
+        show_release(person, existing_release)
+    show_comparison(person, releases)
 
 
 main()

@@ -28,7 +28,7 @@ from ui.widgets import page_fragment, show_empty_state
 
 @page_fragment
 def main() -> None:
-    """Show one dataset. Statistics are cached until a question, a release or a mapping of a name is new."""
+    """Show one dataset. Statistics are cached until a question, a release or a name mapping is added."""
     person = require_page(Action.BROWSE)
     st.title("Statistics")
     with read_only_session() as db:

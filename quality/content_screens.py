@@ -91,7 +91,9 @@ def screen_several_correct(question: Question, report: str | None) -> Problem | 
     key_terms = _read_option(key)
     for index, option in others:
         if _terms_entail(key_terms, _read_option(option)):
-            return _several_correct(f"{_format_option(index, option)} follows from the key {key!r}")
+            return _make_several_correct_problem(
+                f"{_format_option(index, option)} follows from the key {key!r}"
+            )
     if not report:
         return None
     if _asks_for_absence(question):
@@ -105,7 +107,9 @@ def screen_several_correct(question: Question, report: str | None) -> Problem | 
             and all(_is_stated(finding, report) for finding in stated)
             and _is_side_in_report(option, report)
         ):
-            return _several_correct(f"{_format_option(index, option)} is stated in the report, too")
+            return _make_several_correct_problem(
+                f"{_format_option(index, option)} is stated in the report, too"
+            )
     return None
 
 
@@ -115,10 +119,12 @@ def _screen_absent_options(key: str, others: Sequence[tuple[int, str]], report: 
         return None
     for index, option in others:
         findings = _stated_findings(option)
-        if not findings or any(_is_mentioned(finding, report) for finding in findings):
+        if not findings or any(_is_stated_or_uncertain(finding, report) for finding in findings):
             continue
         verb = "negates" if any(_is_negated(finding, report) for finding in findings) else "does not mention"
-        return _several_correct(f"{_format_option(index, option)} is absent as well: the report {verb} it")
+        return _make_several_correct_problem(
+            f"{_format_option(index, option)} is absent as well: the report {verb} it"
+        )
     return None
 
 
@@ -136,7 +142,7 @@ def _asks_which_is_present(stem: str) -> bool:
     return _WHICH_IS_PRESENT.search(stem) is not None and not _read_stem(stem)
 
 
-def _several_correct(reason: str) -> Problem:
+def _make_several_correct_problem(reason: str) -> Problem:
     return Problem(check=Check.SEVERAL_CORRECT, field="options", reason=reason)
 
 
@@ -161,7 +167,7 @@ def _terms_entail(specific: _OptionTerms, general: _OptionTerms) -> bool:
         and specific.findings != general.findings
         and len(specific.place.sides) != 2
     ):
-        return False  # most options name different things
+        return False  # tested first, because most options name different things
     if not specific.words or not general.words or specific.negations != general.negations:
         return False
     # ``specific`` has all words of ``general``, and besides them only modifiers.
@@ -175,7 +181,7 @@ def _terms_entail(specific: _OptionTerms, general: _OptionTerms) -> bool:
         return True
     if len(specific.place.sides) == 2 and general.place.side:
         return _strip_sides(specific.words) == _strip_sides(general.words)
-    # Both are only names of findings, and name the same one.
+    # Both consist of nothing but the name of a finding, and it is the same finding.
     return (
         len(specific.findings) == 1
         and specific.findings == general.findings
@@ -206,7 +212,7 @@ def _read_option(text: str) -> _OptionTerms:
         without_modifiers=words - _MODIFIERS,
         negations=words & _NEGATIONS,
         place=read_place(text),
-        findings=_exact_findings(text),
+        findings=_findings_if_nothing_else(text),
     )
 
 
@@ -216,7 +222,7 @@ def _strip_sides(words: frozenset[str]) -> frozenset[str]:
     )
 
 
-def _exact_findings(text: str) -> frozenset[str]:
+def _findings_if_nothing_else(text: str) -> frozenset[str]:
     """The findings that a text names, if it consists of their names and modifiers only."""
     findings = {m.finding for m in read_mentions(text) if m.exact and m.polarity is Polarity.STATED}
     rest = text
@@ -241,7 +247,7 @@ def screen_not_in_report(question: Question, report: str) -> Problem | None:
     """
     for field, findings in _assertions(question):
         for finding in findings:
-            if _is_mentioned(finding, report):
+            if _is_stated_or_uncertain(finding, report):
                 continue
             verb = "negates" if _is_negated(finding, report) else "does not mention"
             reason = f"names {load_findings()[finding].noun}, which the report {verb}"
@@ -250,7 +256,7 @@ def screen_not_in_report(question: Question, report: str) -> Problem | None:
 
 
 def _assertions(question: Question) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield (field, findings) that the question assumes."""
+    """Yield each field with the findings that it assumes to be present."""
     if _asks_for_absence(question) or _is_answer(question, "no"):
         return
     yield "stem", _list_stated(_read_stem(question.stem))
@@ -274,7 +280,7 @@ def _as_statement(stem: str) -> str:
 
 def _read_stem(stem: str) -> tuple[Mention, ...]:
     """The mentions of findings in the stem as a statement."""
-    # Removing a question mark may join the letters around it to one word ("lung?nodule"): read such stems.
+    # Without its question mark, "lung?nodule" may name a finding, so such stems are always read.
     if not may_mention_finding(stem) and "?" not in stem[:-1]:
         return ()
     return read_mentions(_as_statement(stem))
@@ -300,7 +306,7 @@ def _list_signs() -> frozenset[str]:
     return frozenset(sentence for term in load_findings().values() for sentence in split_sentences(term.sign))
 
 
-def _is_mentioned(finding: str, report: str) -> bool:
+def _is_stated_or_uncertain(finding: str, report: str) -> bool:
     """Whether the report states a finding, or leaves it open; a similar finding counts as well."""
     mentions = read_text(report).find(_related_terms(finding))
     return any(m.polarity is not Polarity.NEGATED for m in mentions)
@@ -367,7 +373,7 @@ class _Part(NamedTuple):
 def screen_side(
     question: Question, radiographs: Sequence[ImageGeometry] = (), report: str | None = None
 ) -> Problem | None:
-    """Return a problem if parts of a question name opposite sides or levels, or a box is on the other side.
+    """Return a problem if parts of a question name opposite sides or levels, or a box contradicts a side.
 
     The stem, the key, the explanation and the labels of the boxes are compared, and the sentences of the
     report that state the same finding. A part that names both sides, or none, contradicts nothing.
@@ -431,7 +437,9 @@ def _find_contradiction(question: Question, parts: Sequence[_Part]) -> Problem |
 def _find_misplaced_box(
     question: Question, radiographs: Sequence[ImageGeometry], parts: Sequence[_Part]
 ) -> Problem | None:
-    """Compare boxes with the sides of their labels, or of the key if there is one box without a side.
+    """Compare boxes with the sides of their labels.
+
+    If the label of a single box names no side, compare the box with the side of the key or the stem.
 
     On a frontal radiograph the patient's left is on the right of the image. The radiograph may be rotated and
     the mediastinum shifted, so that only a box that lies wholly on the other side is reported.

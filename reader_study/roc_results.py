@@ -63,7 +63,7 @@ class RocResult:
     """
 
     location: str
-    result: str
+    quantity: str
     reader: str
     arm: str
     our_value: float | None
@@ -159,10 +159,10 @@ def _read_reader_row(our_results: OurResults, location: str, row: dict[str, str]
         (name, auc, _read_number(row, auc_column, location), "empirical"),
         (f"standard error {prefix}".strip(), se, _read_root(row, f"var{auc_column}", location), "DeLong"),
     )
-    for result, our_value, other_value, method in rows:
+    for quantity, our_value, other_value, method in rows:
         if other_value is not None:
             yield RocResult(
-                location=location, result=result, reader=our_results.study.readers[reader],
+                location=location, quantity=quantity, reader=our_results.study.readers[reader],
                 arm=_name_arms(our_results, first, second), our_value=our_value, other_value=other_value,
                 method=method if our_value is not None else "not defined: no positive or no negative case",
             )  # fmt: skip
@@ -310,14 +310,14 @@ def _read_figures(
                 reader = _find_output_id(our_results.study.readers, "Rdr", title, names, location)
                 auc = our_results.figures[arm].values[reader]
                 yield RocResult(
-                    location=location, result="AUC", reader=our_results.study.readers[reader], arm=arm_name,
+                    location=location, quantity="AUC", reader=our_results.study.readers[reader], arm=arm_name,
                     our_value=None if np.isnan(auc) else float(auc), other_value=float(value),
                     method="empirical",
                 )  # fmt: skip
             elif title == "Rdr. Avg.":
                 values = our_results.figures[arm].values[~np.isnan(our_results.figures[arm].values)]
                 yield RocResult(
-                    location=location, result="mean AUC", reader="", arm=arm_name,
+                    location=location, quantity="mean AUC", reader="", arm=arm_name,
                     our_value=float(values.mean()) if len(values) else None, other_value=float(value),
                     method="empirical",
                 )  # fmt: skip
@@ -419,11 +419,12 @@ def _build_mean_rows(
         "standard error": our_result.se, "degrees of freedom": our_result.df, "p": our_result.p,
         "95% interval, low": our_result.low, "95% interval, high": our_result.high,
     }  # fmt: skip
-    for result, value in other_values.items():
+    for quantity, value in other_values.items():
         if value is not None:
-            our_value = our_values[result]
+            our_value = our_values[quantity]
             yield RocResult(
-                location=location, result=result, reader="", arm=arm, our_value=our_value, other_value=value,
+                location=location, quantity=quantity, reader="", arm=arm, our_value=our_value,
+                other_value=value,
                 method=our_result.note if our_value is None else our_result.method,
             )  # fmt: skip
 

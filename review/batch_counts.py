@@ -66,7 +66,7 @@ def count_batch(batch: Batch, data: BatchData, *, now: datetime) -> Progress:
         decisions=rates.estimate_decision_rates(),
         errors=rates.estimate_error_rates(),
         ratings=summarize_ratings(data.verdicts.ratings, exams),
-        flags=summarize_yes_no_fields(data.verdicts.flags, exams),
+        yes_no_fields=summarize_yes_no_fields(data.verdicts.flags, exams),
         tier_table=_build_tier_table(index),
         notes=_write_notes(index),
     )

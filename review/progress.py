@@ -84,7 +84,7 @@ class Progress:
     decisions: tuple[Rate, ...]
     errors: tuple[Rate, ...]
     ratings: tuple[RatingSummary, ...]
-    flags: tuple[YesNoSummary, ...]
+    yes_no_fields: tuple[YesNoSummary, ...]
     tier_table: TierTable
     notes: tuple[str, ...]
 

@@ -56,8 +56,8 @@ def plan_sample_size(
     """Estimate how many further questions narrow the interval of a rate to the target half-width.
 
     The half-width is predicted by the normal approximation with finite population correction, from the
-    current rates (half a hit and half a miss are added). It is multiplied by a constant, so that the
-    prediction for no further questions equals the current half-width. If one cell alone needs at most 25 %
+    current rates (half a hit and half a miss are added). It is multiplied by a constant, so that with
+    0 further questions the predicted half-width equals the current one. If one cell alone needs at most 25 %
     more questions than the combination of cells, the plan has only that cell.
 
     Args:
@@ -84,11 +84,11 @@ def plan_sample_size(
             name=estimate.name,
             target_half_width=target_half_width,
             current_half_width=half_width,
-            additional=(("drawn in the same way", needed),),
+            additional=(("drawn in the same way", needed),),  # there are no strata to name
         )
     cells = _summarise_judged_cells(estimate, sample)
-    correction = half_width / max(1e-12, _predict_half_width(cells))
-    target = target_half_width / correction
+    calibration_factor = half_width / max(1e-12, _predict_half_width(cells))
+    target = target_half_width / calibration_factor
     additional = _find_greedy_allocation(cells, target)
     single_cells = [
         (key, more) for key in cells if (more := _find_additional_in_one_cell(cells, key, target)) is not None

@@ -1,7 +1,8 @@
 """Selects the questions of a draw: in each stratum, those with the lowest hash of id and seed.
 
 The stored 64-bit hash of the id is mixed with the seed by a bijection, so two questions only tie if their
-stored hashes are equal. The id then decides. Other questions and the order of rows have no influence.
+stored hashes are equal. The id then decides. The mixed hash of a question depends
+neither on other questions nor on the order of rows.
 """
 
 from __future__ import annotations
@@ -131,8 +132,8 @@ def _mark_lowest(
 def _compute_limits(counts_to_draw: Sequence[int], sizes: Sequence[int]) -> NDArray[np.uint64]:
     """Compute a limit for each stratum: its n lowest hashes are below the limit with near certainty.
 
-    The limit is the share n / N of uniform hashes plus six standard deviations; the risk is one in a billion.
-    Hashes above the limit need no sorting.
+    The limit is n divided by the size of the stratum, plus six standard deviations: fewer than n hashes are
+    below it with a probability of one in a billion. Hashes above the limit need no sorting.
     """
     limits = []
     for n, size in zip(counts_to_draw, sizes, strict=True):
@@ -156,20 +157,20 @@ def _select_candidates(
     block, buffer = np.empty(size, dtype=np.uint64), np.empty(size, dtype=np.uint64)
     below_buffer = np.empty(size, dtype=np.bool_)
     unsigned = hashes.view(np.uint64)
-    # The capacity is the expected number of uniform hashes plus one block. The arrays are allocated only
+    # The capacity is the expected number of hashes below the limit plus one block. The arrays are allocated
     # once, because allocation takes longer than the arithmetic.
     capacity = min(len(hashes), int(len(hashes) * (int(highest_limit) / 2.0**64) * 1.01) + _BLOCK_SIZE)
     indices, values, count = np.empty(capacity, dtype=np.intp), np.empty(capacity, dtype=np.uint64), 0
     for start in range(0, len(hashes), _BLOCK_SIZE):
         length = min(_BLOCK_SIZE, len(hashes) - start)
-        mixed_block, limit, is_below = block[:length], buffer[:length], below_buffer[:length]
+        mixed_block, scratch, is_below = block[:length], buffer[:length], below_buffer[:length]
         np.bitwise_xor(unsigned[start : start + length], salt, out=mixed_block)
-        _mix(mixed_block, limit)
+        _mix(mixed_block, scratch)
         if use_one_limit:
             np.less_equal(mixed_block, highest_limit, out=is_below)
         else:
-            np.take(limits, strata[start : start + length], out=limit, mode="clip")
-            np.less_equal(mixed_block, limit, out=is_below)
+            limits_of_block = np.take(limits, strata[start : start + length], out=scratch, mode="clip")
+            np.less_equal(mixed_block, limits_of_block, out=is_below)
         positions = np.flatnonzero(is_below)
         end = count + len(positions)
         if end > len(indices):  # only for hashes that are not uniform, as in tests

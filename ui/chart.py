@@ -16,7 +16,7 @@ _MARGIN = 70  # pixels outside the rows that the chart's height includes
 
 
 def show_chart(altair_chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> None:
-    """Draw a chart. In every theme, its labels have the text colour of the page (ui/assets/shell.css)."""
+    """Show a chart. In every theme, its labels have the text colour of the page (ui/assets/shell.css)."""
     # Streamlit's theme moves the first and the last axis label away from their values; labelFlush=False
     # keeps them there.
     altair_chart = (

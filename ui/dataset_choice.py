@@ -21,7 +21,7 @@ def choose_dataset(
     container: DeltaGenerator | None = None,
     format_name: Callable[[str], str] = str,
 ) -> str:
-    """Draw the selection of a dataset and return its name.
+    """Show the selection of a dataset and return its name.
 
     The default is the dataset that was last chosen or imported in this session, otherwise the dataset with
     the latest import.

@@ -30,7 +30,7 @@ def grid_columns(count: int, *, name: str) -> list[DeltaGenerator]:
 
 
 def show_metrics(*metrics: tuple[str, str, str]) -> None:
-    """Draw metrics, given as (label, value, help), in a row that wraps. Each is as wide as its text."""
+    """Show metrics, given as (label, value, help), in a row that wraps. Each is as wide as its text."""
     with st.container(horizontal=True, gap="large"):
         for label, value, help_text in metrics:
             st.metric(label, value, help=help_text, width="content")

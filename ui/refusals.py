@@ -32,7 +32,7 @@ class _Refusal(Protocol):
 
 
 def show_refusals(refusals: Sequence[_Refusal], *, total: int, item: str = "") -> None:
-    """Draw one line for each reason, with its first records.
+    """Show one line for each reason, with its first records.
 
     It is text, because the cells of a table would truncate reasons.
 

@@ -30,7 +30,7 @@ def show_table(
     wide: Collection[str] = (),
     decimals: Mapping[str, int] | None = None,
 ) -> None:
-    """Draw a plain table. The columns are the keys of the rows; integers have thousands separators.
+    """Show a plain table. The columns are the keys of the rows; integers have thousands separators.
 
     If there are many columns, the first one stays in place while a narrow window scrolls the others;
     Streamlit draws it paler. The column "Note" is omitted if there are no notes.

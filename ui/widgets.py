@@ -93,7 +93,7 @@ def _create_success_notice(message: str | None, *, key: str, started_at: datetim
 
 
 def show_notice(key: str = "page") -> None:
-    """Draw the outcome of the last action if its notice has this key.
+    """Show the outcome of the last action if its notice has this key.
 
     If repeating a failed action may help, draw a button for it.
     """
@@ -130,7 +130,7 @@ def page_fragment(draw: Callable[P, None]) -> Callable[P, None]:
 
 
 def show_unavailable(error: NotNow) -> NoReturn:
-    """Draw the error and a button to try again while the database is unavailable, and stop the page."""
+    """Show the error and a button to try again while the database is unavailable, and stop the page."""
     last_notice = state.get_notice()
     if last_notice is not None and last_notice.refused:
         st.error(escape_markdown(last_notice.text))
@@ -142,7 +142,7 @@ def show_unavailable(error: NotNow) -> NoReturn:
 
 
 def show_empty_state(title: str, next_step: str, page: str | None = None, label: str | None = None) -> None:
-    """Draw the state of a page without data.
+    """Show the state of a page without data.
 
     Args:
         title: what is missing.
@@ -165,7 +165,7 @@ def go_to(page: str, **query: object) -> None:
 def show_statistic(
     label: str, value: str, *, n: int | None = None, interval: tuple[float, float] | None = None
 ) -> None:
-    """Draw a number with its ``n`` and its 95 % interval, whose limits are shares from 0 to 1."""
+    """Show a number with its ``n`` and its 95 % interval, whose limits are shares from 0 to 1."""
     st.metric(label, value)
     basis = []
     if n is not None:

@@ -22,7 +22,7 @@ def show_work_box(
     page: str,
     **query: object,
 ) -> None:
-    """Draw the box.
+    """Show the box.
 
     Args:
         name: the name of the batch or study.

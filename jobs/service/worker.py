@@ -95,7 +95,7 @@ class Worker:
             keeper.join(2 * _LOCK_TIMEOUT_MS / 1000)  # a pending renewal must not undo the release below
         try:
             with unit_of_work(self.engine, lock_timeout_ms=_LOCK_TIMEOUT_MS) as db:
-                job_storage.release_jobs(db, worker=self.name, now=self.clock())
+                job_storage.end_leases(db, worker=self.name, now=self.clock())
         except NotNow:
             _LOG.warning("the jobs of this process will be taken over when their lease ends")
 

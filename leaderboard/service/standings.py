@@ -93,14 +93,14 @@ def load_team_status(
     own_team = resolve_team(db, by=by, board=board, name=team)
     scores = submissions.list_disclosed_scores(db, team_ids=[own_team.id])
     current = {score.submission_id: score for score in scores if score.version == board.version}
-    counting = _choose_submissions(db, board, [own_team], current)
+    chosen = _choose_submissions(db, board, [own_team], current)
     return TeamStatus(
         leaderboard=board,
         team=own_team,
         remaining=count_remaining(db, board=board, team=own_team, now=now),
         submissions=tuple(submissions.list_submissions(db, team_ids=[own_team.id])),
         scores=tuple(scores),
-        counted_submission_id=counting[0].id if counting else None,
+        counted_submission_id=chosen[0].id if chosen else None,
     )
 
 
@@ -109,13 +109,13 @@ def select_submission(
 ) -> Submission:
     """Select the submission that counts for a team. Locks the team's row.
 
-    A submission that was not public becomes public. So a team whose displayed score on the Ladder is that of
-    such a submission can still appear on the leaderboard.
+    A submission that was not public becomes public. Otherwise a team whose score on the Ladder comes from
+    such a submission could not appear on the leaderboard.
 
     Raises:
         NotFound: the leaderboard, the team or the team's submission does not exist.
         NotAllowed: the person is not a member of the team.
-        Refused: the score of the submission is not disclosed.
+        Refused: the submission has no disclosed score, because it did not change the score of the team.
     """
     require(by, Action.SUBMIT_PREDICTIONS)
     board = boards.load_leaderboard(db, name=leaderboard)
@@ -143,7 +143,7 @@ def select_submission(
 def _choose_submissions(
     db: Session, board: Leaderboard, teams: Sequence[Team], scores: dict[int, DisclosedScore]
 ) -> list[Submission]:
-    """Return the submission that counts for each team that has one, in the order of their ids."""
+    """Return the submission that counts of each team that has one, ordered by the id of the submission."""
     selected = submissions.list_selections(db, leaderboard_id=board.id)
     by_team: dict[int, list[Submission]] = {}
     for item in submissions.list_submissions(db, team_ids=[team.id for team in teams]):

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         DatasetSummary,
         ProblemCount,
         ProblemExample,
+        iterate_problems_csv,
         list_dataset_problems,
         list_datasets,
         list_examples,
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
         load_check_outcomes,
         load_check_report,
         load_question_with_problem,
-        write_problems_csv,
     )
     from quality.service.runs import CheckRun, finish_run, record_results, run_checks
     from quality.service.settings import reset_checks, set_minimum_explanation, switch_check
@@ -115,6 +115,7 @@ __all__ = [
     "find_duplicates",
     "find_repeated_wordings",
     "finish_run",
+    "iterate_problems_csv",
     "judge_pair",
     "list_dataset_problems",
     "list_datasets",
@@ -150,5 +151,4 @@ __all__ = [
     "suggest_names",
     "switch_check",
     "work_on_jury",
-    "write_problems_csv",
 ]

@@ -273,7 +273,7 @@ def load_check_outcomes(
     }
 
 
-def write_problems_csv(db: Session, *, by: Person, dataset: str, check: Check | None) -> Iterator[str]:
+def iterate_problems_csv(db: Session, *, by: Person, dataset: str, check: Check | None) -> Iterator[str]:
     """Yield the lines of a CSV file with all problems of a check, or of all checks.
 
     Raises:

@@ -61,7 +61,7 @@ class _Description(msgspec.Struct):
 
 
 def choose_training_split(folder: Path) -> Split:
-    """Return the split of a release that may be trained on: train, or public if it has no such splits."""
+    """Return the split of a release for training: train if there is one, otherwise public."""
     return Split.TRAIN if (folder / SPLIT_TABLE).is_file() else Split.PUBLIC
 
 
@@ -75,7 +75,7 @@ def write_training_data(
     form: BoxFormat,
     progress: Callable[[int], None] = lambda _: None,
 ) -> TrainingData:
-    """Write training data of a release; data that exist already are returned unchanged. Reads the database.
+    """Write training data of a release; data that exist already are returned unchanged.
 
     Args:
         db: a session; one that only reads is sufficient.
@@ -83,7 +83,7 @@ def write_training_data(
         workspace: the workspace.
         release_id: the id of the release in the database.
         library: the library that reads the files.
-        form: the form of the boxes; ms-swift converts them itself.
+        form: the form of the boxes; ignored for ms-swift, which gets pixels and converts them.
         progress: a function that is called with the number of questions read.
 
     Raises:

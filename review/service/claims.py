@@ -48,8 +48,8 @@ def claim_next(
 ) -> NextClaim:
     """Claim the next question of a shared queue: one that the person already holds, else a free question.
 
-    Free questions of the same exam come first. If a hidden question is due, it is assigned instead. Locks the
-    batch's row, so that a free question is claimed only once.
+    Free questions of the same exam come first. If a hidden question is due, it is assigned instead. The
+    claimed question's row is locked, so a free question is claimed only once.
 
     Args:
         db: a session for writing.

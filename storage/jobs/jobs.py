@@ -110,7 +110,10 @@ def find_latest_job(
 def list_jobs(
     db: Session, *, actions: Sequence[Action], kind: str | None = None, active_only: bool, limit: int
 ) -> list[Job]:
-    """Return the jobs with those actions, the latest first; only those of ``kind`` if it is given."""
+    """Return the jobs that need one of those permissions, the latest first.
+
+    With ``kind``, return only jobs of that kind.
+    """
     conditions: list[ColumnElement[bool]] = [JobRow.action.in_([action.value for action in actions])]
     if kind is not None:
         conditions.append(JobRow.kind == kind)
@@ -202,7 +205,7 @@ def finish_job(
     return affected_rows(update_result) > 0
 
 
-def release_jobs(db: Session, *, worker: str, now: datetime) -> None:
+def end_leases(db: Session, *, worker: str, now: datetime) -> None:
     """End the leases of that worker, so that another process can claim its jobs immediately."""
     db.execute(
         update(JobRow)

@@ -18,7 +18,7 @@ from tests.e2e.review_helpers import open_review, press, wait_for_question
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
-RATED = "5443yym"
+KEYS_OF_ALL_RATINGS = "5443yym"
 QUESTIONS = 10
 #: Where remo's verdict differs from ruth's, by question; ruth accepts all of them.
 REMO_DIFFERENCES = {2: "fax", 4: "key", 6: "stem", 8: "fax"}
@@ -45,13 +45,13 @@ def judge_ten_questions(page: Page, differences: dict[int, str]) -> None:
         difference = differences.get(number)
         if difference == "key":
             page.get_by_role("button", name="C is not the key").click()
-            press(page, RATED + "fcv")
+            press(page, KEYS_OF_ALL_RATINGS + "fcv")
         elif difference == "stem":
             page.get_by_label("Stem", exact=True).fill(f"Which one finding is on radiograph {number}?")
             page.keyboard.press("Escape")
-            press(page, RATED + "v")
+            press(page, KEYS_OF_ALL_RATINGS + "v")
         else:
-            press(page, difference or RATED + "a")
+            press(page, difference or KEYS_OF_ALL_RATINGS + "a")
         wait_for_question(page, number + 1)
 
 

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 #: How often a race is run, and the first of its questions.
 FEW, MANY = (6, 1), (30, 101)
-RATED = "3333nne"
+KEYS_OF_ALL_RATINGS = "3333nne"
 #: Sets `hasRun` once the server has begun to run the script of the page.
 NOTE_THE_NEXT_RUN = """() => {
     const app = document.querySelector('[data-testid="stApp"]')
@@ -61,7 +61,7 @@ def test_save_followed_at_once_by_another_page_leaves_one_verdict(app, signed_in
     for attempt in range(0, tries, 2):
         number = first + 30 + attempt
         open_review(page, number)
-        press(page, RATED)
+        press(page, KEYS_OF_ALL_RATINGS)
         find_accept_button(page).click(no_wait_after=True)
         page.wait_for_timeout(compute_gap(attempt, tries))
         page.get_by_role("link", name="Home").click(no_wait_after=True)
@@ -87,7 +87,7 @@ def test_save_followed_at_once_by_back_leaves_one_verdict(app, signed_in, tries,
         page.goto("/")
         open_review(page, number)
         page.wait_for_timeout(600)  # the form does not save a question that has only just appeared
-        press(page, RATED)
+        press(page, KEYS_OF_ALL_RATINGS)
         find_accept_button(page).click(no_wait_after=True)
         page.wait_for_timeout(compute_gap(attempt, tries))
         page.evaluate("setTimeout(() => history.back(), 0)")  # this call must not wait for the navigation
@@ -131,9 +131,9 @@ def load_batch_state(app, name):
 
 def test_question_judged_in_two_tabs_is_saved_once(app, signed_in):
     page = open_review(signed_in("remo"), 40)
-    press(page, RATED)
+    press(page, KEYS_OF_ALL_RATINGS)
     second = open_review(page.context.new_page(), 40)
-    press(second, RATED)
+    press(second, KEYS_OF_ALL_RATINGS)
     second.wait_for_timeout(700)
     for tab in (page, second):
         tab.keyboard.press("a")
@@ -144,7 +144,7 @@ def test_question_judged_in_two_tabs_is_saved_once(app, signed_in):
 
 def test_verdict_on_a_reassigned_question_is_refused(app, world, signed_in):
     page = open_review(signed_in("remo"), 50)
-    press(page, RATED)
+    press(page, KEYS_OF_ALL_RATINGS)
     page.wait_for_timeout(600)
     with unit_of_work(app.engine) as db:
         review.withdraw(db, by=world.people["cora"], batch="first", from_="remo", now=datetime.now(UTC))

@@ -29,7 +29,7 @@ from tests.e2e.websocket_client import open_socket
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
-RATED = "3333nne"
+KEYS_OF_ALL_RATINGS = "3333nne"
 LOCAL_DRAFTS = "() => Object.keys(localStorage).filter(key => key.startsWith('overread-draft:'))"
 
 
@@ -72,7 +72,7 @@ def lock_database(app):
 
 def test_save_blocked_by_another_writer_can_be_retried(world, app, signed_in):
     page = open_review(signed_in("ruth"), 1)
-    press(page, RATED)
+    press(page, KEYS_OF_ALL_RATINGS)
     with lock_database(app):
         press(page, "a")
         expect(find_not_saved_message(page)).to_be_visible(timeout=20_000)
@@ -114,7 +114,7 @@ def test_full_disk_is_reported_and_the_draft_is_kept(sqlite_template, tmp_path, 
             review_helpers.create_review_world(app, questions=2)
             with open_window(chromium, app, "ruth") as page:
                 open_review(page, 1)
-                press(page, RATED)
+                press(page, KEYS_OF_ALL_RATINGS)
                 expect(page.get_by_text("Draft saved")).to_be_visible(timeout=20_000)
                 with fill_disk(app, mounted=mounted):
                     find_comment_field(page).fill("typed on a full disk")
@@ -170,7 +170,7 @@ def test_reviewer_continues_after_a_postgresql_outage(app_on_postgres, own_postg
     app = app_on_postgres
     with open_window(chromium, app, "ruth") as page:
         open_review(page, 1)
-        press(page, RATED)
+        press(page, KEYS_OF_ALL_RATINGS)
         with stop_server(own_postgres):
             find_comment_field(page).fill("typed while it was away")
             expect(page.get_by_text("Draft not saved")).to_be_visible(timeout=30_000)

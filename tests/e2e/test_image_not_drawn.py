@@ -27,7 +27,7 @@ from tests.storage.worlds import assign_all, make_batch
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
-RATED = "4444yym"
+KEYS_OF_ALL_RATINGS = "4444yym"
 #: The addresses from which the viewer and the plain editor load a radiograph of the small world.
 IMAGES = ("**/pixels/**", "**/radiographs/**")
 FAILED = "Not saved: a radiograph of this exam could not be loaded."
@@ -98,7 +98,7 @@ def test_question_with_a_failed_radiograph_needs_confirmation(app, signed_in):
     page = signed_in("ruth")
     route_images(page, lambda route: route.abort())
     open_question(page, 1, "failed")
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     expect(page.get_by_role("alert").filter(has_text="Not saved")).to_contain_text(FAILED)
     assert load_verdicts(app, 1) == []
     unroute_images(page)
@@ -111,13 +111,13 @@ def test_the_confirmation_is_for_one_question(app, signed_in):
     page = signed_in("ruth")
     route_images(page, lambda route: route.abort())
     open_question(page, 2, "failed")
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     page.get_by_role("button", name="I judged this question without seeing all radiographs").click()
     review_helpers.wait_for_verdicts(app, page, 2, 1)
     page.wait_for_url("**question=3")
     wait_for_state(page, "failed")
     page.wait_for_timeout(600)
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     expect(page.get_by_role("alert").filter(has_text="Not saved")).to_be_visible()
     assert load_verdicts(app, 3) == []
 
@@ -126,7 +126,7 @@ def test_reloaded_radiograph_is_recorded_as_drawn(app, signed_in):
     page = signed_in("ruth")
     route_images(page, lambda route: route.fulfill(status=503, json={"error": "The store is away."}))
     open_question(page, 4, "failed")
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     expect(page.get_by_text(FAILED)).to_be_visible()
     unroute_images(page)
     press(page, "t")
@@ -145,7 +145,7 @@ def test_late_radiograph_is_waited_for_and_the_input_is_kept(app, signed_in):
 
     route_images(page, hold_route)
     open_question(page, 5, "loading")
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     expect(page.get_by_text(LOADING)).to_be_visible()
     assert load_verdicts(app, 5) == []
     for route in held_routes:
@@ -161,7 +161,7 @@ def test_one_failed_radiograph_of_two_needs_confirmation(app, signed_in):
     page = signed_in("ruth")
     route_images(page, lambda route: route.abort(), views=("**/lat**",))
     open_question(page, 6, "failed")
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     expect(page.get_by_text(FAILED)).to_be_visible()
     assert load_verdicts(app, 6) == []
 
@@ -170,7 +170,7 @@ def test_reload_restores_the_input_but_not_the_confirmation(app, signed_in):
     page = signed_in("ruth")
     route_images(page, lambda route: route.abort())
     open_question(page, 7, "failed")
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     page.wait_for_timeout(900)  # drafts are sent after 400 ms without input
     page.reload()
     wait_for_state(page, "failed")
@@ -185,7 +185,7 @@ def test_question_can_be_skipped_without_its_radiograph(app, signed_in):
     page = signed_in("ruth")
     route_images(page, lambda route: route.abort())
     open_question(page, 8, "failed")
-    press(page, RATED + "as")
+    press(page, KEYS_OF_ALL_RATINGS + "as")
     page.get_by_label("Reason for skipping").fill("image not readable")
     page.keyboard.press("Enter")
     page.wait_for_url("**question=9")
@@ -195,7 +195,7 @@ def test_question_can_be_skipped_without_its_radiograph(app, signed_in):
 def test_verdict_on_an_exam_without_pixels_is_recorded_as_no_image(app, signed_in):
     page = signed_in("ruth")
     open_question(page, 9, "none")
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     [verdict] = review_helpers.wait_for_verdicts(app, page, 9, 1)
     assert verdict.image == "no image"
 
@@ -204,7 +204,7 @@ def test_prefetched_radiograph_is_recorded_as_drawn(app, signed_in):
     page = signed_in("ruth")
     open_question(page, 10, "drawn")
     for number in (10, 11):
-        press(page, RATED + "a")
+        press(page, KEYS_OF_ALL_RATINGS + "a")
         wait_for_question(page, number + 1)
         [verdict] = review_helpers.wait_for_verdicts(app, page, number, 1)
         assert verdict.image == "drawn"
@@ -215,7 +215,7 @@ def test_plain_editor_needs_confirmation_and_can_reload(app, signed_in):
     page.add_init_script("localStorage.setItem('overread-viewer', 'plain')")
     route_images(page, lambda route: route.abort())
     open_question(page, 13, "failed")
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     expect(page.get_by_text(FAILED)).to_be_visible()
     assert load_verdicts(app, 13) == []
     unroute_images(page)
@@ -240,7 +240,7 @@ def test_own_answer_and_verdict_each_need_confirmation(app, signed_in):
     with read_only_session(app.engine) as db:
         assert db.execute(select(OwnAnswerRow.image)).scalar_one() == "not drawn, confirmed"
     page.wait_for_timeout(600)
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     expect(page.get_by_text(FAILED)).to_be_visible()
     assert load_verdicts(app, 15) == []
 

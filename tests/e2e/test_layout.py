@@ -23,7 +23,7 @@ from tests.e2e.review_helpers import load_verdicts, press, press_answer, wait_fo
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
-RATED = "4444yym"
+KEYS_OF_ALL_RATINGS = "4444yym"
 LONG_EXPLANATION = "Blunting of the costophrenic angle and a meniscus indicate pleural effusion. " * 80
 FORMS = {"ruth": "/review?batch=1&question=1", "rea": "/read", "anna": "/adjudicate"}
 
@@ -82,7 +82,7 @@ def disputed(app, world, chromium):
         wait_for_images(page)
         page.get_by_label("Explanation", exact=True).fill(text)
         page.keyboard.press("Escape")
-        press(page, RATED + "v")
+        press(page, KEYS_OF_ALL_RATINGS + "v")
         expect(page.get_by_text("(revised)")).to_be_visible(timeout=15_000)
         context.close()
 
@@ -143,9 +143,9 @@ def test_questions_are_judged_in_full_screen_by_the_same_keys(app, open_form):
     enter_full_screen(page)
     for selector in (".stem-text", ".options", ".explanation-text"):
         expect(page.locator(selector)).to_be_in_viewport(ratio=1)
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     wait_for_question(page, 3)
-    press(page, RATED + "fc")
+    press(page, KEYS_OF_ALL_RATINGS + "fc")
     page.keyboard.press("x")
     wait_for_question(page, 4)
     assert [load_verdicts(app, number)[0].decision for number in (2, 3)] == ["accept", "reject"]
@@ -158,7 +158,7 @@ def test_hidden_question_in_full_screen_is_shown_before_it_is_judged(app, open_f
     page.keyboard.press("Shift+Q")
     expect(page.locator(".stem-text")).not_to_be_visible()
     assert measure_layout(page).share > share
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     expect(page.get_by_text("read the explanation first")).to_be_visible()
     expect(page.locator(".explanation-text")).to_be_in_viewport()
     for _ in range(5):  # every press shows the next part
@@ -194,7 +194,7 @@ def test_accept_refuses_an_explanation_that_was_not_scrolled_to_its_end(app, ope
     page = open_form("ruth", "/review?batch=1&question=9", size=(1024, 600))
     if full_screen:
         enter_full_screen(page)
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     expect(page.get_by_text("read the explanation first")).to_be_visible()
     page.get_by_role("button", name="Accept", exact=True).click(delay=700)
     expect(page.get_by_text("read the explanation first")).to_be_visible()

@@ -10,7 +10,7 @@ from tests.e2e.review_helpers import draw, load_verdicts, open_review, press, wa
 
 pytestmark = pytest.mark.browser
 
-RATED = "5443yym"  # four ratings, needs radiology, more than recall, medium
+KEYS_OF_ALL_RATINGS = "5443yym"  # four ratings, needs radiology, more than recall, medium
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,7 +30,7 @@ def open_question(signed_in):
 
 def test_eight_keys_and_no_mouse_accept_a_question(app, open_question):
     page = open_question(1)
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     wait_for_question(page, 2)
     [verdict] = load_verdicts(app, 1)
     assert (verdict.decision, verdict.revision) == ("accept", 1)
@@ -41,7 +41,7 @@ def test_eight_keys_and_no_mouse_accept_a_question(app, open_question):
 
 def test_saved_verdict_is_shown_with_its_time(app, open_question):
     page = open_question(2)
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     expect(page.locator(".saved")).to_have_text(
         f"Saved {get_verdict_time(app, page, 2)} (accepted)", timeout=10_000
     )
@@ -59,7 +59,7 @@ def test_a_corrected_key_and_a_drawn_box_are_saved_in_original_pixels(app, open_
     page = open_question(3)
     drawn_box = draw(page, (0.5, 0.3), (0.7, 0.55))
     page.get_by_role("button", name="C is not the key").click()
-    press(page, RATED)
+    press(page, KEYS_OF_ALL_RATINGS)
     press(page, "fc")  # a kind of error: wrong key
     press(page, "v")
     wait_for_question(page, 4)
@@ -79,7 +79,7 @@ def test_click_on_the_image_draws_no_box(app, open_question):
     review_helpers.find_canvas(page).click(position={"x": 200, "y": 150})
     page.wait_for_timeout(700)  # the canvas reports the box after 200 ms
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     wait_for_question(page, 5)
     [verdict] = load_verdicts(app, 4)
     assert verdict.decision == "accept"
@@ -96,7 +96,7 @@ def test_the_message_names_the_missing_field_and_nothing_is_saved(app, open_ques
 
 def test_z_reopens_the_last_verdict_as_a_new_revision(app, open_question):
     page = open_question(6)
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     wait_for_question(page, 7)
     page.wait_for_timeout(300)
     press(page, "z")
@@ -135,7 +135,7 @@ def test_input_typed_just_before_leaving_is_kept(app, open_question):
 
 def test_save_without_a_response_is_reported_and_can_be_retried(app, open_question):
     page = open_question(10)
-    press(page, RATED)
+    press(page, KEYS_OF_ALL_RATINGS)
     page.route("**/review/verdict", lambda route: route.abort())
     press(page, "a")
     expect(page.get_by_role("alert")).to_contain_text("Not saved. The server did not answer.")
@@ -150,7 +150,7 @@ def test_verdict_from_a_second_tab_is_refused(app, open_question):
     page = open_question(11)
     second_tab = page.context.new_page()
     open_review(second_tab, 11)
-    press(page, RATED)
+    press(page, KEYS_OF_ALL_RATINGS)
     press(second_tab, "1111nnh")
     press(page, "a")
     wait_for_question(page, 12)
@@ -209,7 +209,7 @@ def test_keys_typed_into_a_text_field_are_text(app, open_question):
 def test_looking_time_is_saved_separately(app, open_question):
     page = open_question(16)
     page.wait_for_timeout(1500)
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     [verdict] = review_helpers.wait_for_verdicts(app, page, 16, 1)
     assert 0 < verdict.seconds_looking <= verdict.seconds
     assert verdict.seconds_away == 0

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 #: On how many questions a box is drawn and saved at once, in the short form and in `make soak`.
 FEW, MANY = 6, 20
 LAST_RACE_QUESTION = FEW + MANY  # the last of these questions; the other tests start after it
-RATED = "4444yyh"
+KEYS_OF_ALL_RATINGS = "4444yyh"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -35,7 +35,7 @@ def test_a_box_drawn_and_saved_at_once_is_never_lost(app, signed_in, tries, firs
     for number in range(first, first + tries):
         wait_for_question(page, number)
         review_helpers.wait_for_painted_image(page)
-        press(page, RATED)
+        press(page, KEYS_OF_ALL_RATINGS)
         offset = (number - first) / 100  # each box differs
         expected[number] = draw(page, (0.35 + offset, 0.3), (0.6, 0.4 + offset))
         press(page, "v")
@@ -58,7 +58,7 @@ def test_boxes_are_relabelled_deleted_and_undone(app, signed_in):
     press(page, "u")
     expect(page.get_by_text("2 boxes")).to_be_visible()
     page.locator(".boxes li.original").get_by_role("button").click()
-    press(page, RATED + "v")
+    press(page, KEYS_OF_ALL_RATINGS + "v")
     wait_for_question(page, LAST_RACE_QUESTION + 3)
     [own_box] = load_boxes(app, LAST_RACE_QUESTION + 2)
     assert own_box["label"] == "left lung"
@@ -123,7 +123,7 @@ def test_machines_box_can_be_moved_by_mouse(app, signed_in):
     page.mouse.move(middle[0] + 30, middle[1] + 10)
     page.mouse.move(middle[0] + 60, middle[1] + 20)
     page.mouse.up()
-    press(page, RATED + "v")
+    press(page, KEYS_OF_ALL_RATINGS + "v")
     wait_for_question(page, LAST_RACE_QUESTION + 4)
     [moved] = load_boxes(app, LAST_RACE_QUESTION + 3)
     x, y = 60 / scale, 20 / scale
@@ -137,7 +137,7 @@ def test_a_box_on_one_question_does_not_appear_on_the_next_of_the_same_exam(app,
     press(page, "j")
     wait_for_question(page, LAST_RACE_QUESTION + 5)
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     wait_for_question(page, LAST_RACE_QUESTION + 6)
     press(page, "k")
     wait_for_question(page, LAST_RACE_QUESTION + 5)

@@ -14,7 +14,7 @@ from tests.e2e.review_helpers import draw, open_review, press, wait_for_question
 
 pytestmark = pytest.mark.browser
 
-RATED = "5443yym"  # four ratings, needs radiology, more than recall, medium
+KEYS_OF_ALL_RATINGS = "5443yym"  # four ratings, needs radiology, more than recall, medium
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,12 +29,12 @@ def world(app):
 def review_three_questions(page):
     """Accept the first, correct key and boxes of the second, reject the third; return the drawn box."""
     open_review(page, 1)
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     wait_for_question(page, 2)
     review_helpers.wait_for_painted_image(page)
     drawn_box = draw(page, (0.5, 0.3), (0.7, 0.55))
     page.get_by_role("button", name="C is not the key").click()
-    press(page, RATED + "fcv")  # wrong key; revise
+    press(page, KEYS_OF_ALL_RATINGS + "fcv")  # wrong key; revise
     wait_for_question(page, 3)
     press(page, "fax")  # more than one right answer; reject
     wait_for_question(page, 4)

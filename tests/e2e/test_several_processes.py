@@ -26,7 +26,7 @@ from tests.storage.bucket_server import running_bucket_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.postgresql, pytest.mark.full]
 
-RATED = "5443yym"  # four ratings, needs radiology, more than recall, medium
+KEYS_OF_ALL_RATINGS = "5443yym"  # four ratings, needs radiology, more than recall, medium
 
 
 @pytest.fixture(scope="module")
@@ -114,18 +114,18 @@ def sign_in_on_page(page: Page, name: str) -> Page:
 def review_two_questions(page: Page, queue: list[int]) -> list[float]:
     """Accept the first, correct key and boxes of the second; return the drawn box."""
     open_review(page, queue[0])
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     wait_for_question(page, queue[1])
     review_helpers.wait_for_painted_image(page)
     drawn_box = draw(page, (0.5, 0.3), (0.7, 0.55))
     page.get_by_role("button", name="C is not the key").click()
-    press(page, RATED + "fcv")  # wrong key; revise
+    press(page, KEYS_OF_ALL_RATINGS + "fcv")  # wrong key; revise
     wait_for_question(page, queue[2])
     return drawn_box
 
 
 def reject_third_question(page: Page, queue: list[int]) -> None:
-    press(page, RATED + "fax")  # more than one right answer; reject
+    press(page, KEYS_OF_ALL_RATINGS + "fax")  # more than one right answer; reject
     wait_for_question(page, queue[3])
 
 

@@ -19,7 +19,7 @@ from tests.e2e.viewer_helpers import (
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
-RATED = "4444yyh"
+KEYS_OF_ALL_RATINGS = "4444yyh"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -58,7 +58,7 @@ def test_box_is_saved_in_the_pixels_it_was_drawn_on(app, open_question):
     page = open_question(2)
     pane_position = get_pane_position(page)
     draw_box(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
-    press(page, RATED + "v")
+    press(page, KEYS_OF_ALL_RATINGS + "v")
     wait_for_question(page, 3)
     machine, own_box = load_saved_boxes(app, 2)
     assert machine["box"] == review_helpers.MACHINE_BOX
@@ -76,7 +76,7 @@ def test_box_drawn_zoomed_and_rotated_is_saved_to_within_a_pixel(app, open_quest
     expect(find_status_line(page)).to_contain_text("506 %")
     x, y = get_pane_position(page, rotated=True).to_pixel(*start)
     draw_box(page, start, (start[0] + 81, start[1] + 162))
-    press(page, RATED + "v")
+    press(page, KEYS_OF_ALL_RATINGS + "v")
     wait_for_question(page, 5)
     own_box = next(box for box in load_saved_boxes(app, 4) if box["radiograph"] == "lateral")
     zoom = 1.5**4
@@ -127,11 +127,11 @@ def test_plain_editor_saves_the_same_box_for_the_same_drag(app, open_question):
     page = open_question(9)
     pane_position = get_pane_position(page)
     draw_box(page, pane_position.of_pixel(400, 480), pane_position.of_pixel(600, 720))
-    press(page, RATED + "v")
+    press(page, KEYS_OF_ALL_RATINGS + "v")
     wait_for_question(page, 10)
     open_review(page, 10)
     draw(page, (0.4, 0.4), (0.6, 0.6))
-    press(page, RATED + "v")
+    press(page, KEYS_OF_ALL_RATINGS + "v")
     wait_for_question(page, 11)
     assert load_saved_boxes(app, 9)[-1]["box"] == pytest.approx(load_saved_boxes(app, 10)[-1]["box"], abs=3)
 
@@ -149,7 +149,7 @@ def test_selected_box_is_moved_by_arrows_and_labelled_by_enter(app, open_questio
     page.keyboard.press("Enter")
     page.keyboard.press("Shift+S")
     expect(page.get_by_text("3 boxes")).to_be_visible()
-    press(page, RATED + "v")
+    press(page, KEYS_OF_ALL_RATINGS + "v")
     wait_for_question(page, 12)
     _machine, own_box, copy = load_saved_boxes(app, 11)
     assert own_box["box"] == pytest.approx([401, 510, 701, 810], abs=1)
@@ -161,7 +161,7 @@ def test_form_keys_work_while_a_box_is_selected(app, open_question):
     page = open_question(13)
     pane_position = get_pane_position(page)
     draw_box(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
-    press(page, RATED)
+    press(page, KEYS_OF_ALL_RATINGS)
     expect(page.locator('[data-step="clinical_quality"] [aria-pressed="true"]')).to_have_text("4")
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowRight")

@@ -1,4 +1,4 @@
-"""The viewer as a work place: full screen, 2:1 zoom, undo, and keyboard only."""
+"""The viewer in full screen, on a high-density screen, with undo, and by keyboard alone."""
 
 import json
 
@@ -16,7 +16,7 @@ from tests.e2e.viewer_helpers import drag, draw_box, get_pane_position, open_vie
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
-RATED = "4444yyh"
+KEYS_OF_ALL_RATINGS = "4444yyh"  # four ratings of 4, yes, yes, hard
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -35,7 +35,7 @@ def open_question(signed_in):
 
 
 def load_last_box(app, page, question, count):
-    """The box drawn last, as stored in the draft, once there are that many."""
+    """Wait until the stored draft has ``count`` boxes, and return the last one."""
     expect(page.get_by_text(f"{count} boxes")).to_be_visible()
     expect(page.get_by_text("Draft saved")).to_be_visible()
     for _ in range(50):
@@ -62,7 +62,7 @@ def test_a_box_may_begin_on_the_label_of_another(app, open_question):
     left, top = pane_position.of_pixel(600, 600)
     draw_box(page, (left + 10, top - 12), (left + 50, top - 60))  # on "no label", above the box
     x_min, _, _, y_max = load_last_box(app, page, 1, 3)
-    assert x_min > 600 > y_max  # a box of its own, next to the former position of the label
+    assert x_min > 600 > y_max  # a new box; a click would have selected the existing one
 
 
 def test_click_on_a_label_selects_its_box(open_question):
@@ -83,7 +83,7 @@ def test_form_works_in_full_screen(app, open_question):
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Shortcuts")).to_be_in_viewport()
     page.keyboard.press("?")
-    press(page, RATED + "a")
+    press(page, KEYS_OF_ALL_RATINGS + "a")
     review_helpers.wait_for_question(page, 4)
     viewer_helpers.wait_until_painted(page)
     expect(page.get_by_role("button", name="Full screen")).to_have_attribute("aria-pressed", "true")
@@ -123,19 +123,19 @@ def test_box_is_drawn_resized_and_moved_by_keyboard(app, open_question):
     page.get_by_label("Label of the box", exact=True).fill("rib 4")
     page.keyboard.press("Enter")
     expect(announcement).to_contain_text("rib 4")
-    press(page, RATED + "v")
+    press(page, KEYS_OF_ALL_RATINGS + "v")
     review_helpers.wait_for_question(page, 7)
     [verdict] = review_helpers.load_verdicts(app, 6)
     own_box = json.loads(verdict.correction)["boxes"][-1]
     assert own_box["box"] == pytest.approx([x0 - 1, y0, x1, y1 - 10], abs=0.02)
 
 
-def test_window_and_image_are_changed_by_keyboard(open_question):
+def test_grey_window_and_image_are_changed_by_keyboard(open_question):
     page = open_question(7)
     old_status = viewer_helpers.find_status_line(page).text_content()
     page.keyboard.press(".")
     expect(viewer_helpers.find_status_line(page)).not_to_have_text(old_status)
-    expect(page.get_by_label("Window", exact=True)).to_have_value("-1")  # with the mouse
+    expect(page.get_by_label("Window", exact=True)).to_have_value("-1")  # no preset
     old_grey_levels = viewer_helpers.sample_grey_levels(page)
     press(page, "+++")
     page.keyboard.press("Shift+ArrowRight")
@@ -157,7 +157,7 @@ def test_list_of_many_boxes_scrolls_vertically_only(app, open_question):
     assert get_pane_position(page) == pane_position  # the image has not moved under the pointer
 
 
-def test_new_box_asks_for_its_label_and_typing_there_is_no_shortcut(app, open_question):
+def test_new_box_asks_for_its_label_and_keys_typed_there_are_no_shortcuts(app, open_question):
     page = open_question(9)
     press(page, "4444")
     status = viewer_helpers.find_status_line(page).text_content().split(" · ")[0]
@@ -184,7 +184,7 @@ def test_new_box_asks_for_its_label_and_typing_there_is_no_shortcut(app, open_qu
 
 def test_optional_fields_and_the_answer_key_are_set_by_keyboard(app, open_question):
     page = open_question(10)
-    press(page, RATED)
+    press(page, KEYS_OF_ALL_RATINGS)
     page.keyboard.press("Shift+I")
     for _ in range(2):
         page.keyboard.press("Shift+O")
@@ -208,7 +208,7 @@ def withdraw_assignment(app, question):
 def test_withdrawn_question_is_cleared_at_the_next_action(app, open_question):
     page = open_question(11)
     withdraw_assignment(app, 11)
-    page.keyboard.press("4")  # the draft would be stored, which is refused
+    page.keyboard.press("4")  # this saves the draft, which the server refuses
     expect(page.get_by_text("Not assigned to you.")).to_be_visible()
     expect(page.locator(".pane")).to_have_count(0)
     expect(page.get_by_text("This question is no longer assigned to you.")).to_be_visible()

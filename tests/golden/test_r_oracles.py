@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cli import main
-from tests.golden.test_references_by_command import count_sample, measure_answers, select_all
+from tests.golden.test_references_by_command import count_sample, measure_answers, select_all_tasks
 from tests.golden.test_statistics import table_to_pairs
 from tests.golden.test_statistics_of_readers import load_van_dyke_ratings
 from tests.golden.worked_examples import FOLDER, load_example
@@ -18,7 +18,7 @@ ORACLES = json.loads((FOLDER / "r_oracles.json").read_text(encoding="utf-8"))
 
 def test_intraclass_correlations_of_psych(tmp_path):
     data, _, _ = load_example("icc_shrout_fleiss")
-    rows = select_all(measure_answers(tmp_path, data["ratings"], "quadratic")["intraclass"])
+    rows = select_all_tasks(measure_answers(tmp_path, data["ratings"], "quadratic")["intraclass"])
     assert {row["icc"]: row["estimate"] for row in rows} == pytest.approx(ORACLES["psych_icc"])
 
 
@@ -26,7 +26,7 @@ def test_intraclass_correlations_of_psych(tmp_path):
 def test_kappa_of_psych(tmp_path, weights, name):
     data, _, _ = load_example("kappa_cohen1968")
     pairs = (table_to_pairs(data["table"]) + 1).tolist()
-    [pair] = select_all(measure_answers(tmp_path, pairs, weights)["agreement"])
+    [pair] = select_all_tasks(measure_answers(tmp_path, pairs, weights)["agreement"])
     assert pair["kappa"] == pytest.approx(ORACLES["psych_kappa"][name])
 
 

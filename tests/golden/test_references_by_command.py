@@ -1,7 +1,7 @@
 """The worked examples of statistics/ through ``cli.py measure`` and ``cli.py counts``, as a user gets them.
 
-Standard errors of a group are recomputed from its Student intervals. Those of a table of two raters divide by
-n, ours by n - 1.
+Standard errors of a group are recomputed from its Student intervals. The published ones of two raters
+divide by n, those of the command by n - 1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ WEIGHTS = ("none", "linear", "quadratic")
 
 
 def measure_answers(folder, ratings, weights="none", *options):
-    """Run ``cli.py measure`` with large-sample intervals; answers (questions, raters), None where missing."""
+    """Run ``cli.py measure`` with large-sample intervals.
+
+    ``ratings`` has one row per question and one answer per rater, None where missing.
+    """
     path, out = folder / "ratings.csv", folder / "measures.json"
     lines = ["question_id,rater,kind,answer"]
     for question, answers in enumerate(ratings):
@@ -36,12 +39,12 @@ def measure_answers(folder, ratings, weights="none", *options):
     return json.loads(out.read_text(encoding="utf-8"))
 
 
-def select_all(rows):
+def select_all_tasks(rows):
     return [row for row in rows if row["task"] == "all"]
 
 
 def standard_error(row, name, n):
-    """Standard error of a group's coefficient, from its Student interval; the upper limit is at most 1."""
+    """Compute the standard error of a coefficient from the lower limit; the upper limit is cut at 1."""
     return (row[name] - row[f"{name}_low"]) / t.ppf(0.975, n - 1)
 
 
@@ -52,7 +55,7 @@ def test_two_raters(tmp_path, name, weights):
     data, expected, tolerance = load_example(name)
     pairs = (table_to_pairs(data["table"]) + 1).tolist()
     tables = measure_answers(tmp_path, pairs, weights)
-    [pair], [group] = select_all(tables["agreement"]), select_all(tables["group"])
+    [pair], [group] = select_all_tasks(tables["agreement"]), select_all_tasks(tables["group"])
     n = expected["n"]
     kappa = expected[f"kappa_{'unweighted' if weights == 'none' else weights}"]
     assert (pair["n"], pair["observed"]) == (n, pytest.approx(expected["percent_agreement"], abs=tolerance))
@@ -78,7 +81,7 @@ def test_two_raters(tmp_path, name, weights):
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_a_group_of_raters(tmp_path, name, weights):
     data, expected, tolerance = load_example(name)
-    [group] = select_all(measure_answers(tmp_path, data["ratings"], weights)["group"])
+    [group] = select_all_tasks(measure_answers(tmp_path, data["ratings"], weights)["group"])
     suffix = "" if weights == "none" else f"_{weights}"
     columns = {
         "ac1" if weights == "none" else "ac2": "ac1",
@@ -94,15 +97,15 @@ def test_a_group_of_raters(tmp_path, name, weights):
     assert len(compared) >= 2
     for key, column in compared.items():
         reference = expected["irrCAC_5dp"][key]
-        if key == "kripp_ordinal":  # Gwet's ordinal weights differ from Krippendorff's; see the next test
+        if key == "kripp_ordinal":  # Gwet's ordinal weights differ from those of Krippendorff's alpha
             continue
         assert group[column] == pytest.approx(reference["value"], abs=tolerance / 2 + 1e-9), key
         assert standard_error(group, column, n) == pytest.approx(reference["se"], abs=tolerance), key
 
 
-def test_light_and_the_exact_kappa_of_fleiss_1971(tmp_path):
+def test_lights_kappa_and_the_exact_kappa_of_fleiss_1971(tmp_path):
     data, expected, tolerance = load_example("fleiss1971_diagnoses")
-    [group] = select_all(measure_answers(tmp_path, data["ratings"])["group"])
+    [group] = select_all_tasks(measure_answers(tmp_path, data["ratings"])["group"])
     for column, key in (("fleiss", "fleiss_kappa"), ("conger", "conger_exact"), ("light", "light_kappa")):
         assert group[column] == pytest.approx(expected[key], abs=tolerance)
 
@@ -112,7 +115,7 @@ def test_light_and_the_exact_kappa_of_fleiss_1971(tmp_path):
 )
 def test_alpha_of_krippendorff(tmp_path, weights, metric):
     data, expected, tolerance = load_example("krippendorff2011")
-    [group] = select_all(measure_answers(tmp_path, data["ratings"], weights)["group"])
+    [group] = select_all_tasks(measure_answers(tmp_path, data["ratings"], weights)["group"])
     assert group["alpha"] == pytest.approx(expected["alpha"][metric], abs=tolerance)
 
 
@@ -126,11 +129,11 @@ def test_cochran_q_of_three_drugs(tmp_path):
     path.write_text("\n".join(lines), encoding="utf-8")
     assert main(["measure", str(path), "--out", str(out), "--bootstrap", "0"]) == 0
     tables = json.loads(out.read_text(encoding="utf-8"))
-    [group] = select_all(tables["group"])
+    [group] = select_all_tasks(tables["group"])
     assert [group["cochran_q"], group["q_df"], group["q_p"]] == pytest.approx(
         list(expected["Q"].values()), abs=tolerance
     )
-    rows = {(row["a"], row["b"]): row for row in select_all(tables["paired"])}
+    rows = {(row["a"], row["b"]): row for row in select_all_tasks(tables["paired"])}
     pairs = [rows[f"drug {a}", f"drug {b}"] for a, b in expected["pairs"]]
     assert [row["p_exact"] for row in pairs] == pytest.approx(expected["pairwise_exact"], abs=tolerance)
     assert [row["p_adjusted"] for row in pairs] == pytest.approx(expected["holm"], abs=tolerance)

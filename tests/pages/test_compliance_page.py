@@ -6,7 +6,7 @@ from domain.people import Role
 from storage.workspace import current_workspace
 from tests.pages.conftest import get_text, wait_for_jobs
 from tests.storage.import_worlds import Importer, to_json_lines
-from tests.storage.test_compliance import make_shortcut
+from tests.storage.test_compliance import make_guessable_question
 
 PAGE = "pages/compliance.py"
 
@@ -14,7 +14,7 @@ PAGE = "pages/compliance.py"
 def import_questions(workspace, folder, count):
     importer = Importer(workspace, folder)
     importer.workspace = current_workspace()
-    importer(to_json_lines(*(make_shortcut(number) for number in range(1, count + 1))))
+    importer(to_json_lines(*(make_guessable_question(number) for number in range(1, count + 1))))
 
 
 @pytest.fixture

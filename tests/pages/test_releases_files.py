@@ -35,7 +35,7 @@ FIGURE = "/files/statistics/task.svg?dataset=demo"
 
 @pytest.fixture(scope="module")
 def stored_release(sqlite_template, tmp_path_factory) -> tuple[Path, WrittenRelease]:
-    """A workspace with release 1, made once: the folder, which tests copy, and what was written."""
+    """Write release 1 into a workspace once, for each test to copy. Return the workspace and the release."""
     home = tmp_path_factory.mktemp("released")
     shutil.copyfile(sqlite_template, home / "overread.sqlite")
     engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
@@ -48,7 +48,7 @@ def stored_release(sqlite_template, tmp_path_factory) -> tuple[Path, WrittenRele
 
 @pytest.fixture
 def release_folder(workspace, stored_release):
-    """A workspace for one test, with release 1 and a list of refused records."""
+    """Copy release 1 to the workspace of the test, and write a list of refused records. Return its folder."""
     home, written_release = stored_release
     shutil.copyfile(home / "overread.sqlite", current_workspace().home / "overread.sqlite")
     shutil.copytree(home / "releases", current_workspace().releases)

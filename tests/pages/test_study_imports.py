@@ -66,7 +66,7 @@ def load_case_ids(study_world) -> list[str]:
 
 
 @pytest.mark.slow
-def test_predictions_are_imported_with_counts_per_rule(study_world, open_study_page):
+def test_predictions_are_imported_with_counts_per_extraction_rule(study_world, open_study_page):
     first, second, third, _ = load_case_ids(study_world)
     lines = [
         {"question_id": first, "answer": "B"},
@@ -107,8 +107,8 @@ def test_predictions_with_an_invalid_line_are_refused(study_world, open_study_pa
 @pytest.mark.slow
 def test_external_readings_are_imported(study_world, open_study_page):
     rows = [
-        f"first,ext,{key},B,4,20,2026-03-02T09:0{minute}:00Z"
-        for minute, key in enumerate(load_case_ids(study_world))
+        f"first,ext,{question_id},B,4,20,2026-03-02T09:0{minute}:00Z"
+        for minute, question_id in enumerate(load_case_ids(study_world))
     ]
     text = "\n".join(["study,reader,question_id,answer,confidence,seconds,read_at", *rows])
     study_page = open_study_page("Imports")
@@ -170,7 +170,7 @@ def test_amendment_needs_a_reason_and_keeps_the_reading_conditions(study_world, 
 def test_model_choice_lists_answered_cases_and_saves_a_protocol_version(
     study_world, open_study_page, tmp_path
 ):
-    answers = [{"question_id": key, "answer": "B"} for key in load_case_ids(study_world)[:3]]
+    answers = [{"question_id": question_id, "answer": "B"} for question_id in load_case_ids(study_world)[:3]]
     file = tmp_path / "m.jsonl"
     file.write_text("\n".join(map(json.dumps, answers)))
     with unit_of_work() as db:

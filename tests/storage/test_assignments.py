@@ -298,7 +298,7 @@ def test_progress_uses_the_latest_rating_of_each_question(engine):
         ("clinical quality", 1.0), ("explanation clarity", 2.0),
         ("factual correctness", 3.0), ("image alignment", 4.0),
     ]  # fmt: skip
-    flags = {line.name: (line.yes.count, line.not_judged) for line in progress.flags}
+    flags = {line.name: (line.yes.count, line.not_judged) for line in progress.yes_no_fields}
     assert (flags["image centric"], flags["domain specific"]) == ((1, 0), (0, 0))
 
 

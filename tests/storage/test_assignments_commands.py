@@ -1,4 +1,4 @@
-"""assign, settings and progress in the terminal: the same services, exit codes, plain and JSON output."""
+"""The commands assign, settings and progress: exit codes, and output as text and as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.storage.worlds import make_world
 
 @pytest.fixture
 def world(workspace_engine):
-    """A small world in a workspace that the environment names."""
+    """A dataset with a batch called "first", in the workspace of OVERREAD_HOME."""
     return make_world(workspace_engine)
 
 

@@ -25,7 +25,7 @@ def make_exam(number):
     }  # fmt: skip
 
 
-def make_shortcut(number, **fields):
+def make_guessable_question(number, **fields):
     """A question whose key is always the longest option, which a text-only classifier learns."""
     options = ["Mass", "Nodule", "Hernia", "Edema"]
     options[number % 4] += " with several further words"
@@ -58,8 +58,10 @@ def load_lines(importer):
 
 @pytest.mark.slow
 def test_the_stages_store_problems_and_count_what_remains(importer):
-    records = [make_shortcut(number) for number in range(1, 41)]
-    records.append(make_shortcut(41, explanation="Discussed with Dr. Müller on 3/14/2019 in the morning."))
+    records = [make_guessable_question(number) for number in range(1, 41)]
+    records.append(
+        make_guessable_question(41, explanation="Discussed with Dr. Müller on 3/14/2019 in the morning.")
+    )
     records.append(make_record(42, exam=make_exam(42), format="open", options=..., answer="Mass"))
     importer(to_json_lines(*records))
     report = examine(importer, threshold=0.5)
@@ -83,7 +85,7 @@ def test_the_stages_store_problems_and_count_what_remains(importer):
 
 @pytest.mark.slow
 def test_a_higher_threshold_replaces_the_problems(importer):
-    importer(to_json_lines(*(make_shortcut(number) for number in range(1, 41))))
+    importer(to_json_lines(*(make_guessable_question(number) for number in range(1, 41))))
     examine(importer, threshold=0.3)
     before = load_lines(importer)[Check.TEXT_ONLY].with_problem
     examine(importer, threshold=1.0)
@@ -91,7 +93,7 @@ def test_a_higher_threshold_replaces_the_problems(importer):
 
 
 def test_each_check_of_a_run_is_in_the_audit_trail(importer):
-    importer(to_json_lines(make_shortcut(1)))
+    importer(to_json_lines(make_guessable_question(1)))
     examine(importer)
     with read_only_session(importer.engine) as db:
         rows = list(db.scalars(select(AuditRow.new).where(AuditRow.what == "check questions")))
@@ -100,7 +102,7 @@ def test_each_check_of_a_run_is_in_the_audit_trail(importer):
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_small_dataset_is_reported_without_the_text_only_stage(importer, count):
-    importer(to_json_lines(*(make_shortcut(number) for number in range(1, count + 1))))
+    importer(to_json_lines(*(make_guessable_question(number) for number in range(1, count + 1))))
     report = examine(importer)
     assert (report.questions, report.text_only) == (count, ())
     assert "needs at least 20 questions" in report.text_only_note
@@ -124,7 +126,7 @@ def test_refusals(importer):
 def test_the_command_prints_the_stages(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "home"))
     file = tmp_path / "q.jsonl"
-    file.write_bytes(to_json_lines(*(make_shortcut(number) for number in range(1, 31))))
+    file.write_bytes(to_json_lines(*(make_guessable_question(number) for number in range(1, 31))))
     assert cli.main(["import", "questions", str(file), "--dataset", "d", "--without-images"]) == 0
     capsys.readouterr()
     assert cli.main(["compliance", "d"]) == 0

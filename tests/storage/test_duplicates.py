@@ -16,6 +16,7 @@ from quality.service import (
     draw_calibration,
     find_duplicates,
     find_repeated_wordings,
+    iterate_problems_csv,
     judge_pair,
     list_results,
     load_calibration,
@@ -23,7 +24,6 @@ from quality.service import (
     load_embedder,
     mark_duplicates,
     store_calibration,
-    write_problems_csv,
 )
 from storage.rows.datasets import DatasetRow, QuestionRow
 from storage.unit_of_work import read_only_session, unit_of_work
@@ -65,7 +65,7 @@ def mark(importer, report, **options):
 
 def load_problems(importer, check):
     with read_only_session(importer.engine) as db:
-        return list(write_problems_csv(db, by=BY, dataset="d", check=check))[1:]
+        return list(iterate_problems_csv(db, by=BY, dataset="d", check=check))[1:]
 
 
 @pytest.fixture

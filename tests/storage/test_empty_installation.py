@@ -1,4 +1,4 @@
-"""A start with only an empty database, and a bucket or a folder that does not exist yet."""
+"""The first start of an installation: an empty database, and a folder or bucket that does not exist yet."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ def bucket_server():
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def empty_database(request, monkeypatch):
-    """An empty database that the environment names; on SQLite it is in the workspace."""
+    """An empty PostgreSQL database named in the environment, or SQLite's default in the workspace."""
     if request.param == "sqlite":
         monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
         yield
     else:
         name = f"overread_empty_{os.getpid()}"
-        administration = request.getfixturevalue("administration")
-        administration.exec_driver_sql(f'CREATE DATABASE "{name}"')
+        admin_connection = request.getfixturevalue("administration")
+        admin_connection.exec_driver_sql(f'CREATE DATABASE "{name}"')
         server = request.getfixturevalue("postgres_server")
         url = make_url(server).set(database=name).render_as_string(hide_password=False)
         monkeypatch.setenv("OVERREAD_DATABASE_URL", url)
         yield
         get_engine(url).dispose()
-        administration.exec_driver_sql(f'DROP DATABASE "{name}" WITH (FORCE)')
+        admin_connection.exec_driver_sql(f'DROP DATABASE "{name}" WITH (FORCE)')
     get_engine.cache_clear()
 
 
 @pytest.fixture(params=["folder", "bucket"])
 def installation(request, empty_database, tmp_path, monkeypatch):
-    """The environment of an installation whose folder does not exist yet."""
+    """Set the environment of an installation whose folder does not exist yet; return its workspace."""
     if request.param == "bucket":
         server = request.getfixturevalue("bucket_server")
         for name, value in server.settings(tmp_path.name).items():

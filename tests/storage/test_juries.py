@@ -10,11 +10,11 @@ from domain.language_models import DataUse
 from language_models.service import save_prompt
 from quality.juries.criteria import read_shipped_prompt
 from quality.service import (
+    iterate_problems_csv,
     list_juries,
     load_check_report,
     load_jury_results,
     run_checks,
-    write_problems_csv,
 )
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.import_worlds import NOW, Importer, make_record, to_json_lines
@@ -66,7 +66,7 @@ def test_votes_become_results_of_the_check(importer, server):
     assert (line.state.is_on, line.passed, line.with_problem, line.not_run) == (True, 1, 1, 0)
     assert line.not_checked == {Need.MAJORITY: 1}
     assert not line.is_outdated
-    assert [row.strip() for row in read(importer, write_problems_csv, dataset="d", check=DEPTH)][1:] == [
+    assert [row.strip() for row in read(importer, iterate_problems_csv, dataset="d", check=DEPTH)][1:] == [
         "q-2,e-1,cognitive depth,warning,more than recall,2 of 2 judges answered no"
     ]
 

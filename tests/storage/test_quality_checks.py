@@ -13,6 +13,7 @@ from domain.errors import NotAllowed
 from domain.people import Person, Role
 from quality.service import (
     finish_run,
+    iterate_problems_csv,
     list_examples,
     list_results,
     load_check_report,
@@ -21,7 +22,6 @@ from quality.service import (
     run_checks,
     set_minimum_explanation,
     switch_check,
-    write_problems_csv,
 )
 from quality.service import runs as check_runs
 from storage.intake.datasets import load_dataset
@@ -53,7 +53,7 @@ def load_saved_report(importer):
 
 def load_problems(importer):
     with read_only_session(importer.engine) as db:
-        return list(write_problems_csv(db, by=BY, dataset="d", check=None))
+        return list(iterate_problems_csv(db, by=BY, dataset="d", check=None))
 
 
 def line_of(report, check):

@@ -106,7 +106,7 @@ def test_unknown_role_is_wrong_usage(run):
     assert exit_info.value.code == 2
 
 
-def test_account_without_a_password_cannot_sign_in_with_one(run):
+def test_account_without_a_password_cannot_sign_in_with_an_empty_one(run):
     assert run("add", "anna@example.org", "--role", "reviewer", "--no-password")[0] == 0
     assert not can_sign_in("anna@example.org", "")
 
@@ -168,7 +168,7 @@ def test_person_is_signed_out_everywhere(run):
         assert accounts.find_valid_sign_in(db, token="here", now=now) is None
 
 
-def test_first_admin_prints_only_a_code_while_there_is_no_admin(run):
+def test_first_admin_prints_a_code_and_is_refused_once_there_is_an_admin(run):
     code, output, instructions = run("first-admin")
     assert code == 0
     assert re.fullmatch(r"([A-Z2-9]{5}-){4}[A-Z2-9]{5}\n", output)

@@ -72,7 +72,7 @@ def test_image_reliance_is_the_paired_difference_clustered_by_patient():
     assert {item.text_only for item in results.accuracies} == {blind.mean()}
 
 
-def test_a_contrast_uses_the_questions_of_both_conditions_only():
+def test_a_contrast_uses_only_questions_that_are_in_both_conditions():
     questions = [make_question(number) for number in range(4)]
     results = compute_results(
         questions,
@@ -111,7 +111,7 @@ def test_position_bias_counts_positions_as_shown():
 
 
 def test_the_spread_of_recalls_is_their_standard_deviation():
-    # Keys at A (recall 1) and B (recall 0.5): mean 0.75, deviations 0.25, so RStd is 0.25.
+    # Keys at A (recall 1) and B (recall 0.5): mean 0.75, both deviate by 0.25: the SD is 0.25.
     questions = {number: make_question(number, key=(number % 2,)) for number in range(4)}
     bias = compute_position_bias(
         make_answers(Condition.AS_GIVEN, {0: (0,), 1: (1,), 2: (0,), 3: (0,)}), questions
@@ -128,7 +128,7 @@ def test_questions_may_differ_in_their_number_of_options():
     ]  # fmt: skip
 
 
-#: GEMeX prints 48.80, 25.85 and 7.50 for one random draw; its expectations are 50, 25 and 1/15.
+#: GEMeX prints 48.80, 25.85 and 7.50 % for one random draw; expected are 50, 25 and 6.67 %.
 CHANCES = {
     "closed": (AnswerFormat.CLOSED, (), "yes", (), 0.5),
     "single": (AnswerFormat.SINGLE, OPTIONS, (0,), (), 0.25),

@@ -1,4 +1,4 @@
-"""cli.py extraction: hits by rule from files of replies in four shapes."""
+"""cli.py extraction: the number of replies that each rule reads, from files with four layouts."""
 
 from __future__ import annotations
 

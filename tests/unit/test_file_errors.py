@@ -1,4 +1,4 @@
-"""The message for a file that cannot be read or written: which file, and whether space or permission."""
+"""The message for a file that cannot be read or written names the file and the cause, such as a full disk."""
 
 import errno
 from pathlib import Path
@@ -10,7 +10,7 @@ from domain.file_errors import add_filename_to_errors, describe_file_error
 
 
 def catch_os_error(action):
-    with pytest.raises(OSError) as caught:  # noqa: PT011 - which one is what the test looks at
+    with pytest.raises(OSError) as caught:  # noqa: PT011 - the tests inspect the error
         action()
     return caught.value
 

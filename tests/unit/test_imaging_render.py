@@ -1,4 +1,4 @@
-"""PNG files for models: the right values, polarity and size, with every decoder."""
+"""PNG files for models: the right values, polarity and size, for every DICOM transfer syntax."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def test_every_chunk_has_a_valid_checksum():
 
 def test_a_pixel_aspect_is_written_to_the_png():
     image = Image.open(io.BytesIO(encode_grey_png(ramp(), aspect=(2, 1))))
-    assert image.info["aspect"] == (2, 1)  # twice as many pixels across as down, over the same length
+    assert image.info["aspect"] == (2, 1)  # a pixel is half as wide as it is high
 
 
 # ---------------------------------------------------------------------------------------------- levels
-def test_16_bits_of_a_12_bit_file_spread_over_all_levels():
+def test_a_16_bit_png_of_a_12_bit_file_uses_all_levels():
     levels = render_levels(dicom(ramp()), bits=16)
     assert np.abs(levels - ramp() * (65535 / 4095)).max() < 0.51
 
 
-def test_16_bits_of_a_16_bit_file_are_the_stored_values():
+def test_a_16_bit_png_of_a_16_bit_file_has_the_stored_values():
     pixels = ramp(256, 256, bits=16)
     assert np.array_equal(render_levels(dicom(pixels, bits=16), bits=16), pixels)
 
@@ -97,7 +97,7 @@ def test_the_lowest_value_of_an_inverted_file_is_white(attributes, bits):
     assert (levels[0, 0], levels[-1, -1]) == ((1 << bits) - 1, 0)
 
 
-def test_8_bits_use_the_first_window():
+def test_an_8_bit_png_uses_the_window_of_the_file():
     levels = render_levels(dicom(ramp(), WindowCenter=2048, WindowWidth=1001), bits=8)
     assert levels.max() == 255
     assert (levels == 0).mean() == pytest.approx((2048 - 500) / 4096, abs=0.01)
@@ -133,13 +133,13 @@ def test_another_bit_depth_raises_an_error():
 
 
 # --------------------------------------------------------------------------------------------- quarter
-def test_a_quarter_is_the_mean_of_four_by_four():
+def test_each_pixel_of_the_quarter_is_the_mean_of_4_by_4_pixels():
     levels = np.arange(64, dtype=np.uint16).reshape(8, 8)
-    # rows 0, 8, 16, 24 plus 0 to 3: 12 + 1.5 = 13.5, rounded half up
+    # first 4 x 4 pixels: rows begin with 0, 8, 16, 24 (mean 12); columns add 0 to 3 (mean 1.5); rounded up
     assert reduce_to_quarter(levels).tolist() == [[14, 18], [46, 50]]
 
 
-def test_a_quarter_at_the_edge_is_the_mean_of_remaining_pixels():
+def test_pixels_of_the_quarter_at_the_edge_are_the_mean_of_the_remaining_pixels():
     levels = np.array([[10, 10, 10, 10, 3], [30, 30, 30, 30, 5]], np.uint16)
     assert reduce_to_quarter(levels).tolist() == [[20, 4]]
 
@@ -154,7 +154,7 @@ def test_8_and_16_bits_are_averaged_alike(levels):
 
 
 @given(arrays(np.uint16, SHAPES))
-def test_a_quarter_is_a_quarter_of_each_side_rounded_up(levels):
+def test_the_quarter_has_a_quarter_of_each_side_rounded_up(levels):
     rows, columns = levels.shape
     assert reduce_to_quarter(levels).shape == (-(-rows // 4), -(-columns // 4))
 

@@ -40,7 +40,7 @@ def test_every_null_has_a_note(weights, reference, n, varied):
             assert not undefined or record["note"], (name, undefined, record)
 
 
-def test_the_note_names_its_coefficients():
+def test_the_note_names_the_coefficients_that_it_explains():
     group = measure_answers(
         {"r1": "ABAB", "r2": "ABBB"}, Settings(bootstrap=0, weights=Weights.LINEAR)
     ).group[0]

@@ -26,13 +26,13 @@ def test_equal_weights_give_clopper_and_pearsons_interval_at_n_minus_1():
 
 
 @pytest.mark.parametrize("hits", [0, 20])
-def test_without_a_hit_or_a_miss_the_interval_is_that_of_all_questions(hits):
+def test_if_all_or_none_are_hits_the_interval_uses_n_questions(hits):
     result = rate_of([True] * hits + [False] * (20 - hits))
     expected = proportion_confint(hits, 20, method="beta")
     assert (result.low, result.high) == pytest.approx(expected, abs=1e-9)
 
 
-def test_weights_count():
+def test_rates_are_weighted():
     """Of weights 1, 1, 3, 1 the hits have 3 of 6."""
     result = rate_of([True, True, False, True], weights=[1, 1, 3, 1])
     assert result.estimate == 0.5

@@ -72,11 +72,11 @@ def test_the_variances_are_those_of_an_analysis_of_variance():
     assert pilot.interaction_variance == pytest.approx(1 / 6)
 
 
-def test_readers_of_the_reference_are_excluded_and_two_others_are_needed():
+def test_readers_who_helped_to_set_the_reference_are_excluded_and_two_others_are_needed():
     answers = simulate_study(readers=4, cases=200)
     reference_readers = {rater: ("1" if rater == "r00" else "0") * 200 for rater in answers}
-    without = {rater: text for rater, text in answers.items() if rater != "r00"}
-    assert estimate(answers, set_reference=reference_readers) == estimate(without)
+    answers_without_r00 = {rater: text for rater, text in answers.items() if rater != "r00"}
+    assert estimate(answers, set_reference=reference_readers) == estimate(answers_without_r00)
     with pytest.raises(Refused, match="two readers or more"):
         estimate({"ref": "AB", "r1": "AB", "m1": "AA"})
 
@@ -97,10 +97,10 @@ def test_missing_answers_are_left_out():
         )
         for rater, text in answers.items()
     }
-    complete, split = estimate(answers), estimate(partial)
+    from_all, from_partial = estimate(answers), estimate(partial)
     for name in ("spread", "reader_correlation", "model_correlation"):
-        whole, part = getattr(complete.assumptions, name), getattr(split.assumptions, name)
-        assert part == pytest.approx(whole, abs=0.05), name
+        expected = getattr(from_all.assumptions, name)
+        assert getattr(from_partial.assumptions, name) == pytest.approx(expected, abs=0.05), name
 
 
 def simulate_arms(planned, *, readers, cases, seed=3):
@@ -159,10 +159,10 @@ def test_the_command_plans_from_a_file_of_ratings(tmp_path, capsys):
         "20",
     ]
     assert main([*arguments, "--json"]) == 0
-    planned = json.loads(capsys.readouterr().out)
+    output = json.loads(capsys.readouterr().out)
     assumptions = estimate(answers).assumptions
     assert isinstance(assumptions, PowerAssumptions)
-    assert planned["expected"] == asdict(assumptions) == planned["pilot"]["assumptions"]
+    assert output["expected"] == asdict(assumptions) == output["pilot"]["assumptions"]
     assert main([*arguments, "--spread", "0.04"]) == 0  # a given value replaces the pilot's
     assert capsys.readouterr().out.startswith("Pilot: 5 readers, 120 cases, model m1; accuracy readers ")
     assert main([*arguments, "--second-arm-accuracy", "0.8"]) == 1

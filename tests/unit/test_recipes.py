@@ -1,4 +1,4 @@
-"""Recipes: prompts that fit the code, and what is left out of replies, by kind."""
+"""Recipes: the shipped prompts agree with the code; invalid parts of replies are left out and counted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BULLET_STAGE, MCQ_STAGE = RECIPES["rexvqa"].stages
 STAGES = [stage for recipe in RECIPES.values() for stage in recipe.stages]
 
 
-def make_exam(findings="The cardiomediastinal silhouette is normal. There is a left effusion."):
+def make_exam_material(findings="The cardiomediastinal silhouette is normal. There is a left effusion."):
     return make_material(
         SourceExam(
             id="e1",
@@ -40,7 +40,7 @@ def make_exam(findings="The cardiomediastinal silhouette is normal. There is a l
 
 
 def read(stage, material, reply):
-    """The material after a reply, and what was left out by kind."""
+    """Return the exam with the statements and questions of a reply, and the counts of what was left out."""
     left_out: Counter[str] = Counter()
     call = CallReference(stage=stage.name, prompt=f"{stage.name}@1", model="m-1")
     material = replace(material, calls=(*material.calls, call))
@@ -57,7 +57,7 @@ def make_pair(number, sentence, region):
 def test_a_shipped_prompt_has_the_name_and_the_variables_of_its_stage(stage):
     prompt = parse_prompt(stage.read_shipped_prompt())
     material = replace(
-        make_exam(),
+        make_exam_material(),
         statements=(
             Statement(text="a b c", sentences=(1,), region="spine"),
             Statement(text="d e f", sentences=(2,), region="svc"),
@@ -97,7 +97,7 @@ def test_a_sentence_with_two_regions_is_split_as_in_the_paper():
             make_pair(2, "There is a left effusion.", "left lung"),
         ]
     }
-    material, left_out = read(REGION_STAGE, make_exam(), reply)
+    material, left_out = read(REGION_STAGE, make_exam_material(), reply)
     assert [(item.sentences, item.region) for item in material.statements] == [
         ((1,), "cardiac silhouette"),
         ((1,), "mediastinum"),
@@ -120,21 +120,23 @@ def test_a_sentence_with_two_regions_is_split_as_in_the_paper():
 )
 def test_a_pair_that_breaks_a_rule_is_left_out(pair, kind):
     reply = {"pairs": [make_pair(2, "There is a left effusion.", "left lung"), pair]}
-    material, left_out = read(REGION_STAGE, make_exam(), reply)
+    material, left_out = read(REGION_STAGE, make_exam_material(), reply)
     assert [item.region for item in material.statements] == ["left lung"]
     assert left_out == {kind: 1, "sentence without a region": 1}
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
 @pytest.mark.parametrize("reply", ["[]", "{}", '{"pairs": 1}', "no JSON"])
-def test_a_reply_of_another_form_is_left_out(stage, reply):
-    material, left_out = read(stage, make_exam(), reply)
+def test_a_reply_that_does_not_match_the_schema_is_left_out(stage, reply):
+    material, left_out = read(stage, make_exam_material(), reply)
     assert (material.statements, material.questions) == ((), ())
     assert left_out == {"reply of another form": 1}
 
 
-def test_a_grounded_report_with_one_sentence_gives_no_questions():
-    material = replace(make_exam(), statements=(Statement(text="a b c", sentences=(1,), region="spine"),))
+def test_a_report_with_one_grounded_sentence_gives_no_questions():
+    material = replace(
+        make_exam_material(), statements=(Statement(text="a b c", sentences=(1,), region="spine"),)
+    )
     kinds = []
     assert QUESTION_STAGE.fill(material, lambda kind, detail="": kinds.append(kind)) is None
     assert kinds == ["fewer than 2 grounded sentences"]
@@ -142,7 +144,7 @@ def test_a_grounded_report_with_one_sentence_gives_no_questions():
 
 # ------------------------------------------------------------------------------------------- GEMeX, stage II
 GROUNDED = replace(
-    make_exam(),
+    make_exam_material(),
     statements=(
         Statement(text="The heart is normal.", sentences=(1,), region="cardiac silhouette"),
         Statement(text="There is a left effusion.", sentences=(2,), region="left lung"),
@@ -236,7 +238,7 @@ def test_numbered_questions_are_read_and_null_counts_as_missing():
         (RECIPES["rexvqa"].stages[1], "questions", 5),
     ],
 )
-def test_a_model_that_repeats_itself_cannot_write_questions_without_end(stage, name, number):
+def test_the_schema_limits_the_number_of_questions_in_a_reply(stage, name, number):
     schema = parse_prompt(stage.read_shipped_prompt()).schema
     allowed = dict.fromkeys(map(str, range(1, number + 1)))
     part = {**schema["properties"][name], "$defs": schema["$defs"]}
@@ -310,7 +312,7 @@ def test_bullets_keep_the_hierarchy_and_the_sentences_that_they_are_from():
             }
         ]
     }
-    material, left_out = read(BULLET_STAGE, make_exam(), reply)
+    material, left_out = read(BULLET_STAGE, make_exam_material(), reply)
     (bullet,) = material.statements
     assert (bullet.text, bullet.sentences, bullet.is_abnormal) == (
         "Pleura: effusion; left; small",
@@ -328,15 +330,15 @@ def test_a_sentence_is_covered_if_bullets_that_cite_it_contain_half_of_its_conte
     half = Statement(text="Pleura: no effusion", sentences=(1,))
     other = Statement(text="Heart: mild enlargement", sentences=(1,))
     assert find_uncovered(sentences, (half, other)) == (sentences[1],)
-    named = Statement(text="Heart: mild enlargement", sentences=(2,))
-    # mildly and mild begin alike only in four letters; heart and enlar(ged) are two of three.
-    assert find_uncovered(sentences, (half, named)) == ()
+    cites_second = Statement(text="Heart: mild enlargement", sentences=(2,))
+    # Words match if their first five letters do: heart and enlarged, but not mildly; two of three words.
+    assert find_uncovered(sentences, (half, cites_second)) == ()
     assert find_uncovered(sentences, ()) == sentences
     assert find_uncovered((), ()) == ()
 
 
 def test_every_sentence_is_covered_by_bullets_that_repeat_it():
-    material = make_exam()
+    material = make_exam_material()
     lines = list(enumerate(material.sentences, start=1))
     after, left_out = read(BULLET_STAGE, material, write_bullets(lines))
     assert len(after.statements) == 2
@@ -357,7 +359,7 @@ def test_every_sentence_is_covered_by_bullets_that_repeat_it():
 def test_a_multiple_choice_question_that_breaks_a_rule_is_left_out(changes, kind):
     reply = write_rexvqa_questions([(1, "(normal) Heart: normal")])
     reply["questions"][0] |= changes
-    material = replace(make_exam(), statements=(Statement(text="Heart: normal", sentences=(1,)),))
+    material = replace(make_exam_material(), statements=(Statement(text="Heart: normal", sentences=(1,)),))
     after, left_out = read(MCQ_STAGE, material, reply)
     assert len(after.questions) == (0 if kind == "reply of another form" else 4)
     assert left_out == {kind: 1}

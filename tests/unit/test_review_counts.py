@@ -318,6 +318,6 @@ def test_yes_no_fields_have_the_share_of_yes_among_answers():
         JudgementStub(question_row_id=2, flags=(False, None, None, None)),
         JudgementStub(question_row_id=3),
     ]
-    specific, depth, *_ = make_counts(make_questions(3), judgements).flags
+    specific, depth, *_ = make_counts(make_questions(3), judgements).yes_no_fields
     assert (specific.yes.count, specific.yes.n, specific.not_judged) == (1, 2, 1)
     assert (depth.yes.estimate, depth.not_judged) == (None, 3)

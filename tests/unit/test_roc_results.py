@@ -100,7 +100,7 @@ def write_table(header, rows):
 
 def read(study, content, name="statAnalysis.csv"):
     return {
-        (result.result, result.reader, result.arm): result
+        (result.quantity, result.reader, result.arm): result
         for result in read_roc_results(study, name=name, content=content)
     }
 

@@ -184,7 +184,7 @@ REQUIRED_ACTIONS: dict[str, Action] = {
     "quality.reset_checks": Action.IMPORT_QUESTIONS,
     "quality.set_minimum_explanation": Action.IMPORT_QUESTIONS,
     "quality.switch_check": Action.IMPORT_QUESTIONS,
-    "quality.write_problems_csv": Action.SEE_CHECKS,
+    "quality.iterate_problems_csv": Action.SEE_CHECKS,
     "quality.list_imported_files": Action.SEE_CHECKS,
     "quality.list_datasets": Action.SEE_CHECKS,
     "quality.load_question_with_problem": Action.SEE_CHECKS,

@@ -26,7 +26,7 @@ from quality.structural_checks import check_question
 from terminology.findings import load_findings
 from tests.unit.generation_sources import make_region, write_openi, write_scene_graph
 
-#: Labels that state one finding each, with the finding.
+#: The finding that each label of a source stands for.
 LABELS = {
     "Effusion": "pleural_effusion",
     "Pneumothorax": "pneumothorax",
@@ -67,7 +67,7 @@ def make_random():
 
 
 def list_true_and_false_options(facts):
-    """All texts that are true and false by the facts: findings as "present" options, and statements."""
+    """Return options of present and of absent findings, then true and false statements, by the facts."""
     terms = load_findings()
     present = {terms[name].option for name in facts.present}
     absent = {terms[name].option for name in facts.absent}
@@ -126,7 +126,7 @@ def test_findings_of_one_group_are_never_in_one_question(states):
 
 @settings(max_examples=40, deadline=None)
 @given(STATES, st.integers(0, 3))
-def test_an_exam_has_at_most_3_2_3_3_questions_without_problems(states, seed):
+def test_an_exam_has_the_set_number_of_questions_per_format_and_none_has_a_problem(states, seed):
     counts = GenerationCounts()
     questions = write_questions(make_exam(states), seed=seed, counts=counts)
     formats = Counter(question.format for question in questions)
@@ -179,7 +179,7 @@ def test_the_origin_has_a_fact_for_each_finding_that_a_question_names(states):
         assert named <= {finding for finding, _ in known}
 
 
-def test_the_origin_of_an_exclusion_is_the_sentence_and_the_rule(tmp_path):
+def test_the_evidence_of_an_absent_finding_is_the_sentence_and_the_rule(tmp_path):
     write_openi(tmp_path, {"MeSH": "normal", "findings": "The heart size is normal.", "impression": ""})
     (exam,) = load_source("openi-csv", tmp_path).exams
     evidence = collect_facts(exam).list_evidence("cardiomegaly")
@@ -200,7 +200,7 @@ def test_the_tier_follows_from_format_and_task():
     assert tiers["multiple", False] == "hard"
 
 
-def test_too_few_facts_are_not_padded_and_are_counted():
+def test_questions_that_lack_facts_are_not_built_but_counted():
     counts = GenerationCounts()
     questions = write_questions(make_exam({"Pneumothorax": False}), counts=counts)
     assert {question.format for question in questions} == {AnswerFormat.CLOSED}
@@ -228,7 +228,7 @@ def test_questions_on_a_region_have_its_boxes_on_the_grid_of_the_source(tmp_path
     assert (box.label, box.box.as_tuple(), box.grid.width) == ("left lung", (120, 20, 200, 180), 224)
 
 
-def make_zone_exam(tmp_path, *zones):
+def draft_zone_questions(tmp_path, *zones):
     write_scene_graph(
         tmp_path,
         *(make_region(zone, (120, 20, 200, 80), "anatomicalfinding|yes|lung nodule") for zone in zones),
@@ -241,8 +241,8 @@ def make_writer(facts):
     return DraftWriter(facts=facts, random=make_random())
 
 
-def test_a_nodule_in_one_zone_is_asked_for_without_the_zones_that_border_on_it(tmp_path):
-    drafts = make_zone_exam(tmp_path, "left upper lung zone")
+def test_the_options_for_a_zone_leave_out_its_neighbouring_zones(tmp_path):
+    drafts = draft_zone_questions(tmp_path, "left upper lung zone")
     single = drafts["single zone"]
     assert single.stem == "Where is the pulmonary nodule?"
     assert single.options[single.answer[0]] == "In the left upper lung zone"
@@ -252,12 +252,12 @@ def test_a_nodule_in_one_zone_is_asked_for_without_the_zones_that_border_on_it(t
 
 
 def test_nodules_in_two_zones_have_no_question_on_the_zone(tmp_path):
-    drafts = make_zone_exam(tmp_path, "left upper lung zone", "left lower lung zone")
+    drafts = draft_zone_questions(tmp_path, "left upper lung zone", "left lower lung zone")
     assert not {"single zone", "open zone"} & drafts.keys()
     assert drafts["open side"].answer == "On the left"
 
 
-def test_devices_of_a_scene_graph_are_asked_for(tmp_path):
+def test_devices_of_a_scene_graph_are_asked_about(tmp_path):
     write_scene_graph(
         tmp_path, make_region("trachea", (90, 5, 110, 60), "tubesandlines|yes|endotracheal tube")
     )
@@ -323,7 +323,7 @@ def test_the_file_is_complete_or_not_there(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_report_goes_into_the_file_without_its_comparison_on_request(tmp_path):
+def test_the_comparison_section_of_the_report_is_left_out_on_request(tmp_path):
     exams = load_source("openi-csv", write_openi(tmp_path / "source")).exams
     for comparison in (True, False):
         path = tmp_path / f"{comparison}.jsonl"

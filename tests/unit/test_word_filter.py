@@ -60,7 +60,7 @@ def test_a_search_finds_what_the_pattern_finds(text):
 
 @settings(max_examples=20, deadline=None, database=None)
 @given(st.lists(_PARTS, max_size=14).map(" ".join))
-def test_mentions_are_those_of_every_finding_in_plain_order(text):
+def test_the_fast_reading_gives_the_mentions_of_a_loop_over_sentences_and_findings(text):
     expected = [
         mention
         for sentence in mentions.split_sentences(text)
@@ -70,7 +70,7 @@ def test_mentions_are_those_of_every_finding_in_plain_order(text):
     assert list(mentions.read_mentions(text)) == expected
 
 
-#: Words that name a place and words that change what others name, also where they are no whole words.
+#: Words that name a place, words that change the place of another word, and longer words that contain them.
 _PLACE_WORDS = """
 left right LEFT right-sided sided bilaterally unbilateral both bibasal biapical mid mid-to-lower upper apex
 lower base lung zone heart hearts main arch answer shifted to from the all arm aright left2 2left _left left_
@@ -82,7 +82,7 @@ lower base lung zone heart hearts main arch answer shifted to from the all arm a
 @given(
     st.lists(st.sampled_from(_PLACE_WORDS.split()), max_size=7), st.sampled_from([" ", "-", ", ", "", "\n"])
 )
-def test_a_place_of_words_is_that_of_the_pattern(words, between):
+def test_reading_by_words_gives_the_same_place_as_the_pattern(words, between):
     text = between.join(words)
     assert sides.read_place(text) == sides._read_place_by_pattern(text)
 
@@ -98,18 +98,18 @@ def test_a_place_of_words_is_that_of_the_pattern(words, between):
         (r"(?:x|yz)+\d", {"x", "yz"}),
     ],
 )
-def test_the_longest_texts_that_a_match_must_have_are_triggers(pattern, triggers):
+def test_every_match_contains_one_of_the_triggers(pattern, triggers):
     assert find_triggers(pattern) == triggers
 
 
-def test_letters_outside_ascii_that_equal_ascii_ones_are_searched():
+def test_a_non_ascii_letter_that_matches_an_ascii_letter_ignoring_case_is_found():
     assert re.search("side", "\u017fide", re.IGNORECASE)
     assert FilteredPattern("side").search("\u017fide")
-    assert read_word_bits("\u017fide") == -1
+    assert read_word_bits("\u017fide") == -1  # all bits
 
 
 @pytest.mark.parametrize("text", ["no\u2013effusion", "No5", "_no_", "say no.", "K\u00f6hler/no"])
-def test_a_whole_word_is_found_beside_any_other_character(text):
+def test_the_filter_passes_a_whole_word_beside_any_character(text):
     filtered = FilteredPattern(r"\b(?:no|never)\b")
     assert filtered.may_match(text)
     assert bool(filtered.search(text)) == bool(filtered.pattern.search(text))
@@ -119,5 +119,5 @@ def test_a_longer_word_does_not_pass_the_filter_of_a_whole_word():
     assert not FilteredPattern(r"\b(?:no|never)\b").may_match("a small nodule is noted")
 
 
-def test_a_pattern_without_triggers_is_searched_in_texts_without_words():
+def test_a_pattern_without_triggers_is_searched_even_in_texts_without_words():
     assert FilteredPattern(r"\(\d{3}\) \d{3}").search("(617) 555")

@@ -17,7 +17,7 @@ _POLL_INTERVAL = timedelta(seconds=0.7)
 
 
 def show_job_progress(job: Job | None) -> bool:
-    """Draw the progress of a job if the job is active.
+    """Show the progress of a job if the job is active.
 
     Returns:
         Whether the job is active. If not, the caller draws the button that starts a job.
@@ -29,7 +29,7 @@ def show_job_progress(job: Job | None) -> bool:
 
 
 def show_job_outcome(job: Job | None) -> None:
-    """Draw the outcome of a finished job until it is dismissed.
+    """Show the outcome of a finished job until it is dismissed.
 
     Call this below the start button, so that the button does not move while it is clicked.
     """
@@ -48,7 +48,7 @@ def show_job_outcome(job: Job | None) -> None:
 
 
 def show_job_message(job: Job) -> None:
-    """Draw the message of a finished job in the colour of its status."""
+    """Show the message of a finished job in the colour of its status."""
     match job.status:
         case JobStatus.DONE if job.message:
             st.success(escape_markdown(job.message))

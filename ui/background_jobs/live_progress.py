@@ -27,7 +27,7 @@ class DrawProgress(Protocol[T_contra]):
 def show_live_progress(
     load: Callable[[], T], draw: DrawProgress[T], is_active: Callable[[T], bool], *, notice_key: str
 ) -> None:
-    """Draw the progress, and the notice of the last action. While a job is active, refresh the figures."""
+    """Show the progress, and the notice of the last action. While a job is active, refresh the figures."""
     progress = load()
     if is_active(progress):
         _poll(load, draw, is_active)
@@ -58,7 +58,7 @@ def show_action_button(
     is_primary: bool = False,
     help_text: str | None = None,
 ) -> None:
-    """Draw a button that runs an action on the subject. Its outcome is the notice with that key."""
+    """Show a button that runs an action on the subject. Its outcome is the notice with that key."""
     st.button(
         label,
         key=f"{label}-{notice_key}",

@@ -34,7 +34,7 @@ _METHODS_NOTE = (
 
 
 def show_agreement_panel(agreement: BatchAgreement) -> None:
-    """Draw the table of pairs, the table of aspects, and the agreement on boxes."""
+    """Show the table of pairs, the table of aspects, and the agreement on boxes."""
     names = format_pair_names(agreement.agreements, agreement.people)
     batch_id = agreement.batch.id
     st.subheader("Agreement by pair")
@@ -75,7 +75,7 @@ def show_agreement_panel(agreement: BatchAgreement) -> None:
 
 
 def show_aspect_table(first_column: str, rows: Sequence[tuple[str, Aspect]]) -> None:
-    """Draw a table of agreement, kappa and AC1, each with its interval and n. Values with a small n are grey.
+    """Show a table of agreement, kappa and AC1, each with its interval and n. Values with a small n are grey.
 
     Args:
         first_column: the heading of the first column.
@@ -135,7 +135,7 @@ def _format_interval_methods(estimates: Sequence[AgreementEstimate]) -> str:
 
 
 def _show_box_agreement(agreement: GroupAgreement) -> None:
-    """Draw the mean overlap of the boxes of a pair or of all reviewers.
+    """Show the mean overlap of the boxes of a pair or of all reviewers.
 
     Only a pair has a first reviewer. For all reviewers, a question counts once for each pair that judged it.
     """

@@ -16,7 +16,7 @@ from ui.widgets import escape_markdown, run_action, show_empty_state, show_notic
 
 
 def show_assignment_panel(batch: Batch, workload: review.BatchWorkload, reviewers: list[Person]) -> None:
-    """Draw the workloads, the choice of reviewers, a preview, and the button that assigns."""
+    """Show the workloads, the choice of reviewers, a preview, and the button that assigns."""
     show_table(
         [_build_workload_row(person_workload) for person_workload in workload.people],
         empty="No questions of this batch are assigned yet.",

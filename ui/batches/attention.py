@@ -22,7 +22,7 @@ _MAX_COLUMNS_UNPINNED = 4
 
 
 def show_attention_panel(batch_attention: BatchAttention) -> None:
-    """Draw all tables. Shares and kappas have their n, and an interval if it is defined."""
+    """Show all tables. Shares and kappas have their n, and an interval if it is defined."""
     _show_overview(batch_attention)
     _show_faults(batch_attention)
     _show_intra_reviewer_agreement(batch_attention)

@@ -24,7 +24,7 @@ def load_batches_or_show_empty(person: Person, next_step: str) -> list[BatchOver
 
 
 def choose_batch(batches: Sequence[BatchOverview], *, key: str, default_index: int | None = None) -> Batch:
-    """Draw the selection of a batch and return the chosen batch.
+    """Show the select box for batches and return the chosen batch.
 
     The default is the batch that was chosen on the previous page, otherwise the batch at ``default_index``,
     otherwise the largest open batch.

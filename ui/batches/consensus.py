@@ -13,7 +13,7 @@ from ui.tables import show_table
 
 
 def show_consensus_panel(consensus: Consensus, people: Mapping[int, str]) -> None:
-    """Draw the shares of the decisions by majority, model and adjudication, and the confusion matrices."""
+    """Show the shares of the decisions by majority, model and adjudication, and the confusion matrices."""
     st.subheader("Consensus")
     ties = f" {count_text(consensus.ties, 'question')} without a majority." if consensus.ties else ""
     st.caption(

@@ -14,7 +14,7 @@ from ui.widgets import run_action, show_notice
 
 
 def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> None:
-    """Draw the adjudication rules of a batch and the button that saves them.
+    """Show the adjudication rules of a batch and the button that saves them.
 
     Args:
         person: the coordinator.

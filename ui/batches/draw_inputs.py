@@ -26,7 +26,7 @@ _TIERS = (*Difficulty, None)
 
 
 def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) -> Batch | None:
-    """Draw the choice of a batch. Return the batch to extend by its own plan; None for a new batch."""
+    """Show the choice of a batch. Return the batch to extend by its own plan; None for a new batch."""
     open_batches = {
         batch.name: batch
         for batch in batches
@@ -51,7 +51,7 @@ def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) ->
 
 
 def choose_sampling_plan(person: Person, form_key: str, dataset: str) -> SamplingPlan | None:
-    """Draw the inputs of a sampling plan and return it; if it is not valid, show why and return None."""
+    """Show the inputs of a sampling plan and return it; if it is not valid, show why and return None."""
     per_1000_label, exams_label = "Per 1,000", "By findings"
     size_mode = st.segmented_control(
         "Sample size",
@@ -147,7 +147,7 @@ def choose_sampling_plan(person: Person, form_key: str, dataset: str) -> Samplin
 
 
 def _choose_risk(person: Person, form_key: str, dataset: str) -> tuple[bool, RiskDesign | None]:
-    """Draw the inputs of a draw by risk.
+    """Show the inputs of a draw by risk.
 
     Returns:
         Whether the inputs are complete, and the design; None for a draw with equal chances.

@@ -26,7 +26,7 @@ _VALUE_SCALE = alt.Scale(zero=False, nice=False, padding=8)
 
 
 def show_drift_panel(agreement: BatchAgreement) -> None:
-    """Draw the choice of a measure, its chart, and the table of all measures."""
+    """Show the choice of a measure, its chart, and the table of all measures."""
     st.subheader("Reviewers over time")
     if not agreement.drift:
         st.caption("No verdicts in this batch yet.")

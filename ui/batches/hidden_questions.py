@@ -18,7 +18,7 @@ from ui.widgets import escape_markdown, run_action, show_notice
 
 
 def show_hidden_panel(batch: Batch) -> None:
-    """Draw the plan, a preview of the questions that it would hide, and the present hidden questions."""
+    """Show the plan, a preview of the questions that it would hide, and the present hidden questions."""
     with read_only_session() as db:
         saved_plan = review.load_hidden_plan(db, by=current_person(), batch=batch.name)
         hidden_rows = review.list_hidden_questions(db, by=current_person(), batch=batch.name)

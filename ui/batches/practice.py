@@ -18,7 +18,7 @@ from ui.widgets import escape_markdown, run_action, show_notice
 
 
 def show_practice_panel(batch: Batch, reviewers: list[Person]) -> None:
-    """Draw the requirement of the batch, all practice sets with results, and the form for a new set."""
+    """Show the requirement of the batch, all practice sets with results, and the form for a new set."""
     with read_only_session() as db:
         overviews = review.list_practice_overviews(db, by=current_person())
         requirement = review.load_requirement(db, by=current_person(), batch=batch.name)

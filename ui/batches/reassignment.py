@@ -15,7 +15,7 @@ from ui.widgets import run_action, show_notice
 
 
 def show_reassignment_panel(batch: Batch, workload: review.BatchWorkload, reviewers: list[Person]) -> None:
-    """Draw the choice of the present and the new reviewers, and the buttons that move open questions."""
+    """Show the choice of the present and the new reviewers, and the buttons that move open questions."""
     open_workloads = [person_workload for person_workload in workload.people if person_workload.left]
     if open_workloads:
         _show_form(batch, open_workloads, reviewers)

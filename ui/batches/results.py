@@ -19,7 +19,7 @@ from ui.widgets import escape_markdown
 
 
 def show_results(progress: Progress) -> None:
-    """Draw a summary, every kind of error with its interval, and the decisions."""
+    """Show a summary, every kind of error with its interval, and the decisions."""
     st.subheader("Errors and decisions")
     if not progress.reviewed:
         st.caption("Not defined yet: no question has a verdict.")
@@ -60,7 +60,7 @@ def show_results(progress: Progress) -> None:
 
 
 def show_ratings(progress: Progress) -> None:
-    """Draw the distributions of the four ratings and of the yes/no fields."""
+    """Show the distributions of the four ratings and of the yes/no fields."""
     if not progress.reviewed:
         return
     st.subheader("Ratings")
@@ -87,7 +87,7 @@ def show_ratings(progress: Progress) -> None:
                 "95 % interval": format_interval(line.yes.low, line.yes.high),
                 "Not judged": line.not_judged,
             }
-            for line in progress.flags
+            for line in progress.yes_no_fields
         ]
     )
     st.caption(
@@ -97,7 +97,7 @@ def show_ratings(progress: Progress) -> None:
 
 
 def show_tier_agreement(progress: Progress) -> None:
-    """Draw the table of stated difficulty by reviewers' rating, with weighted kappa."""
+    """Show the table of stated difficulty by reviewers' rating, with weighted kappa."""
     tiers = progress.tier_table
     st.subheader("Stated difficulty and reviewers' rating")
     if not tiers.n:

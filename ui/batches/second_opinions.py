@@ -46,7 +46,7 @@ class _Request:
 
 
 def show_second_opinions_panel(batch: Batch, reviewers: list[Person]) -> None:
-    """Draw the present plan for second opinions and the form that requests more."""
+    """Show the present plan for second opinions and the form that requests more."""
     st.subheader("Second opinions")
     with read_only_session() as db:
         saved_rules = review.load_second_opinions(db, by=current_person(), batch=batch.name)

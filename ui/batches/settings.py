@@ -33,7 +33,7 @@ _SCOPE_LABELS = {
 
 
 def show_settings_panel(batch: Batch, person: Person) -> None:
-    """Draw the three forms, each with its own button, and a warning if another person changed settings."""
+    """Show the three forms, each with its own button, and a warning if another person changed settings."""
     opened_batch = state.get_selection(_make_snapshot_key(batch.id))
     if not isinstance(opened_batch, Batch):
         opened_batch = batch

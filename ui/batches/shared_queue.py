@@ -14,7 +14,7 @@ from ui.widgets import escape_markdown, run_action, show_notice
 
 
 def show_shared_queue_panel(batch: Batch, workload: review.BatchWorkload, reviewers: list[Person]) -> None:
-    """Draw the state of the queue and the form that opens it or adds reviewers."""
+    """Show the state of the queue and the form that opens it or adds reviewers."""
     shared = workload.shared
     if shared is None:
         st.caption(

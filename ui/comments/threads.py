@@ -18,7 +18,7 @@ _MAX_EXCERPT_LENGTH = 160  # characters
 
 
 def show_open_comments(person: Person) -> None:
-    """Draw the threads whose last comment is by a reviewer. Draw nothing if there are none."""
+    """Show the threads whose last comment is by a reviewer. Show nothing if there are none."""
     with read_only_session() as db:
         threads = review.list_comment_threads(db, by=person, open_only=True)
     if not threads:
@@ -26,10 +26,10 @@ def show_open_comments(person: Person) -> None:
     st.subheader("Open comments")
     st.caption(f"{count_text(len(threads), 'thread')} to which nobody has replied yet.")
     for thread in threads[:_MAX_THREADS]:
-        question = thread.comments[-1].question_row_id
+        question_row_id = thread.comments[-1].question_row_id
         new = f" · **{thread.unread:,} unread**" if thread.unread else ""
         st.markdown(
-            f"[{escape_markdown(thread.question_id)}](/browse?question={question})"
+            f"[{escape_markdown(thread.question_id)}](/browse?question={question_row_id})"
             f" · {escape_markdown(thread.reviewer_name)} · batch {escape_markdown(thread.batch)}{new}"
             f"  \n{_format_excerpt(thread)}"
         )
@@ -38,10 +38,10 @@ def show_open_comments(person: Person) -> None:
 
 
 def show_unread_comments(person: Person) -> None:
-    """Draw the reviewer's threads that contain an unread comment. Draw nothing if there are none."""
+    """Show the reviewer's threads that contain an unread comment. Show nothing if there are none."""
     with read_only_session() as db:
         threads = review.list_own_unread_threads(db, person=person)
-        masks = {
+        id_masks = {
             batch_id: review.load_id_mask(db, batch_id=batch_id)
             for batch_id in {thread.comments[0].batch_id for thread in threads}
         }
@@ -50,20 +50,20 @@ def show_unread_comments(person: Person) -> None:
     st.subheader("Unread comments")
     for thread in threads[:_MAX_THREADS]:
         comment = thread.comments[-1]
-        question = masks[comment.batch_id].mask(comment.question_row_id)
+        masked_id = id_masks[comment.batch_id].mask(comment.question_row_id)
         text_column, button_column = st.columns([4, 1], vertical_alignment="center")
         text_column.markdown(
             f"Batch {escape_markdown(thread.batch)}, from {escape_markdown(comment.author_name)}, "
             f"{format_relative_time(comment.written_at, now=clock())}"
         )
         if button_column.button("Open question", key=f"unread-{comment.number}", width="stretch"):
-            go_to("pages/review.py", batch=comment.batch_id, question=question)
+            go_to("pages/review.py", batch=comment.batch_id, question=masked_id)
     if len(threads) > _MAX_THREADS:
         st.caption(f"The newest {_MAX_THREADS} of {len(threads):,}.")
 
 
 def show_question_threads(person: Person, question_row_id: int) -> None:
-    """Draw the threads of a question, and a field to write to one of its reviewers."""
+    """Show the threads of a question, and a field to write to one of its reviewers."""
     with read_only_session() as db:
         threads = review.list_comment_threads(db, by=person, question_row_id=question_row_id)
         reviewers = review.list_question_reviewers(db, by=person, question_row_id=question_row_id)

@@ -12,7 +12,7 @@ from ui.tables import show_table
 
 
 def show_report(report: ComplianceReport) -> None:
-    """Draw the stages, the text-only accuracy and the report of biases."""
+    """Show the stages, the text-only accuracy and the report of biases."""
     st.subheader("Stages")
     show_table(
         [

@@ -11,7 +11,7 @@ from ui.widgets import escape_markdown
 
 
 def show_pair(pair: ComparedPair) -> None:
-    """Draw both questions with options and answer key."""
+    """Show both questions with options and answer key."""
     columns = st.columns(2, border=True)
     for column, question, key in zip(
         columns, (pair.first, pair.second), (pair.first_key, pair.second_key), strict=True

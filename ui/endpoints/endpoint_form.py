@@ -26,7 +26,7 @@ _INPUT_PRICE, _OUTPUT_PRICE = "Input price (USD per million tokens)", "Output pr
 
 
 def show_endpoints(states: Sequence[models.EndpointState]) -> None:
-    """Draw the table of endpoints, with buttons to test and remove one."""
+    """Show the table of endpoints, with buttons to test and remove one."""
     show_table([_endpoint_row(endpoint_state) for endpoint_state in states])
     names = [endpoint_state.endpoint.name for endpoint_state in states]
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -51,7 +51,7 @@ def show_endpoints(states: Sequence[models.EndpointState]) -> None:
 
 
 def show_endpoint_form() -> None:
-    """Draw the form for a new endpoint. One with the same name is replaced."""
+    """Show the form for a new endpoint. One with the same name is replaced."""
     form_key = state.form_key("endpoint")
     with st.form(form_key, border=True):
         left, right = st.columns(2)

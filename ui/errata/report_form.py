@@ -20,7 +20,7 @@ _NOTICE = "erratum"
 
 
 def show_report_form(person: Person, releases: list[release.ReleaseRecord]) -> None:
-    """Draw the choice of a question, the question as released, and the fields of the report."""
+    """Show the choice of a question, the question as released, and the fields of the report."""
     st.subheader("Report a problem")
     names = {record.id: f"{record.dataset} · {record.name}" for record in releases}
     requested = parse_id(st.query_params.get(RELEASE_PARAMETER))

@@ -15,7 +15,7 @@ from ui.widgets import show_statistic
 
 
 def show_reports(person: Person, entries: list[release.ErratumEntry]) -> None:
-    """Draw the counts of the reports by outcome, and a table of the reports, the latest first."""
+    """Show the counts of the reports by outcome, and a table of the reports, the latest first."""
     sees_all = person.may(Action.MAKE_RELEASE)
     st.subheader("Reported problems" if sees_all else "Problems you reported")
     if not entries:

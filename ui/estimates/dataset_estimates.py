@@ -44,7 +44,7 @@ def load_cached_estimates(
 
 
 def show_dataset_estimates(whole_estimates: DatasetEstimates) -> None:
-    """Draw the estimates. Each has n and an interval."""
+    """Show the estimates. Each has n and an interval."""
     estimates = whole_estimates.estimates
     st.markdown(
         f"**{count_text(estimates.reviewed, 'judged question')} represent {estimates.covered:,} of "
@@ -100,7 +100,7 @@ def _show_stopping_rule(stopping: StoppingRule) -> None:
 
 
 def _show_both_estimates(estimates: Sequence[Estimate]) -> None:
-    """Draw the estimates by probability beside the prediction-powered ones."""
+    """Show the estimates by probability beside the prediction-powered ones."""
     st.subheader("Estimates with predictions")
     rows = [_powered_row(estimate) for estimate in estimates if estimate.powered and estimate.count]
     if not rows:

@@ -24,7 +24,7 @@ _MAX_GROUPS = 12  # groups in the chart and the table
 
 
 def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) -> None:
-    """Draw the choice of grouping and rate, the rate of each group, and examples of each kind of error."""
+    """Show the choice of grouping and rate, the rate of each group, and examples of each kind of error."""
     st.subheader("Comparison of groups")
     group_column, error_column = st.columns(2)
     group = group_column.selectbox(

@@ -23,7 +23,7 @@ _PERCENT = alt.Scale(domain=[0, 100], nice=False)
 
 
 def show_calibration(results: EvaluationResults) -> None:
-    """Draw the calibration of each condition, or state that no answer has a probability."""
+    """Show the calibration of each condition, or state that no answer has a probability."""
     if not results.calibrations:
         st.caption(NO_PROBABILITIES)
         return

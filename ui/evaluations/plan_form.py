@@ -29,7 +29,7 @@ _CONDITION_HELP = (
 
 
 def show_plan_form(person: Person, *, planned: int) -> None:
-    """Draw the form, or what has to exist before it.
+    """Show the form, or what has to exist before it.
 
     Args:
         person: the acting person.

@@ -20,7 +20,7 @@ from ui.widgets import escape_markdown
 
 
 def show_progress(name: str) -> None:
-    """Draw the progress. While the evaluation runs, the figures are refreshed by themselves."""
+    """Show the progress. While the evaluation runs, the figures are refreshed by themselves."""
     show_live_progress(
         partial(_load, name), _draw, lambda _: _is_active(name), notice_key=f"evaluation-{name}"
     )

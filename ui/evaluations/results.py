@@ -28,7 +28,7 @@ from ui.widgets import escape_markdown, run_action, show_notice
 
 
 def show_results(progress: EvaluationProgress) -> None:
-    """Draw the button that computes the results, and the results if they are of the present answers."""
+    """Show the button that computes the results, and the results if they are of the present answers."""
     evaluation = progress.evaluation
     st.subheader("Results")
     if evaluation.split == Split.PRIVATE:
@@ -53,7 +53,7 @@ def show_results(progress: EvaluationProgress) -> None:
 
 
 def _choose_release(evaluation: Evaluation) -> str:
-    """Draw the choice of the keys, if the dataset has several releases, and return the name of a release."""
+    """Show the choice of the keys, if the dataset has several releases, and return the name of a release."""
     with read_only_session() as db:
         names = [
             record.name

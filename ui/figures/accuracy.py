@@ -28,7 +28,7 @@ _TABLE_BY_GROUPING = {
 
 
 def show_accuracies(view: ReportView) -> None:
-    """Draw the accuracies by group, the micro and macro averages, and the overlap of boxes."""
+    """Show the accuracies by group, the micro and macro averages, and the overlap of boxes."""
     tables = view.filtered_report.tables
     view.draw_figure(make_figure_name("accuracy", view.task))
     grouping = st.segmented_control(
@@ -157,7 +157,7 @@ def _show_boxes(view: ReportView) -> None:
 
 
 def _show_paper_layout(view: ReportView) -> None:
-    """Draw the accuracies in the layout of the ReXVQA paper, for comparison with its tables and bars."""
+    """Show the accuracies in the layout of the ReXVQA paper, for comparison with its tables and bars."""
     with st.expander("ReXVQA layout"):
         view.draw_figure("bars")
         st.caption("Percentages of all raters, without intervals. Replies without an answer count as wrong.")
@@ -168,7 +168,7 @@ def _show_paper_layout(view: ReportView) -> None:
 
 
 def _show_cross_table(results: Sequence[AccuracyResult], grouping: str) -> None:
-    """Draw a table of each accuracy with its interval, the number of correct answers and n.
+    """Show a table of each accuracy with its interval, the number of correct answers and n.
 
     Rows are raters and columns are groups. For categories, of which there are many, rows and columns are
     exchanged.
@@ -221,13 +221,13 @@ def _format_share(value: float | None, low: float | None, high: float | None) ->
 
 
 def show_differences(view: ReportView) -> None:
-    """Draw the differences from the models, and those between the arms."""
+    """Show the differences from the models, and those between the arms."""
     _show_differences_from_models(view)
     _show_arm_differences(view)
 
 
 def _show_differences_from_models(view: ReportView) -> None:
-    """Draw the difference of each rater, and of the mean reader, from the models."""
+    """Show the difference of each rater, and of the mean reader, from the models."""
     if view.report.facts.model is None:
         if view.report.facts.models:
             st.info("The protocol does not name one of the models for comparison. Choose a model above.")
@@ -280,7 +280,7 @@ def _show_differences_from_models(view: ReportView) -> None:
 
 
 def _show_missing_answers(view: ReportView) -> None:
-    """Draw the comparison with the chosen model under assumptions about missing answers, over all tasks."""
+    """Show the comparison with the chosen model under assumptions about missing answers, over all tasks."""
     model = view.report.facts.model
     rows = [row for row in view.report.tables.missing_answers if row.model == model]
     if not rows:
@@ -306,7 +306,7 @@ def _show_missing_answers(view: ReportView) -> None:
 
 
 def _show_arm_differences(view: ReportView) -> None:
-    """Draw the differences between the arms of the study, and the checks of a crossover."""
+    """Show the differences between the arms of the study, and the checks of a crossover."""
     rows = [row for row in view.report.tables.arms if row.task == view.task]
     if not rows:
         return

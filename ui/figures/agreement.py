@@ -13,7 +13,7 @@ from ui.tables import show_table
 
 
 def show_agreement(view: ReportView) -> None:
-    """Draw the kappa figure, the table of pairs, and the agreement of repeated answers."""
+    """Show the kappa figure, the table of pairs, and the agreement of repeated answers."""
     pairs = list_kappa_rows(view.filtered_report, task=view.task)
     if not pairs:
         st.info("No agreement yet: it needs two raters who answered the same cases.")

@@ -9,7 +9,7 @@ from ui.figures.view import ReportView
 
 
 def show_times(view: ReportView) -> None:
-    """Draw the answer times, the learning effect, and accuracy by stated confidence and probability."""
+    """Show the answer times, the learning effect, and accuracy by stated confidence and probability."""
     tables = view.filtered_report.tables
     if tables.times:
         view.draw_figure("times")
@@ -27,7 +27,7 @@ def show_times(view: ReportView) -> None:
 
 
 def show_answers(view: ReportView) -> None:
-    """Draw how often the option at each position was chosen, and the confusion table of one rater."""
+    """Show how often the option at each position was chosen, and the confusion table of one rater."""
     tables = view.filtered_report.tables
     if tables.positions:
         view.draw_figure("places")

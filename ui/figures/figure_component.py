@@ -17,5 +17,5 @@ _mount = st.components.v2.component(
 
 
 def show_figure(figure: Figure, *, key: str) -> None:
-    """Draw a figure. On a narrow page it scrolls sideways, and the row names of a grid stay visible."""
+    """Show a figure. On a narrow page it scrolls sideways, and the row names of a grid stay visible."""
     _mount(key=key, data={"svg": add_sticky_names(apply_theme(figure.svg))})

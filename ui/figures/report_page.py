@@ -30,7 +30,7 @@ from ui.widgets import escape_markdown, page_fragment, run_action, show_notice
 
 
 def show_report(person: Person, summary: StudySummary) -> None:
-    """Draw the report on the present answers.
+    """Show the report on the present answers.
 
     If it is not stored yet, draw the progress of its computation, or the button that starts the computation.
     """
@@ -51,7 +51,7 @@ def show_report(person: Person, summary: StudySummary) -> None:
 
 
 def _choose_keys(person: Person, summary: StudySummary) -> str | None:
-    """Draw the choice of the answer keys. Returns the name of a release, or None for those of the study."""
+    """Show the choice of the answer keys. Returns the name of a release, or None for those of the study."""
     with read_only_session() as db:
         names = [
             record.name
@@ -98,7 +98,7 @@ def _show_compute_button(person: Person, summary: StudySummary, release: str | N
 
 @page_fragment
 def _show_view(summary: StudySummary, digest: str, report: StudyReport) -> None:
-    """Draw the report as a fragment: a change of a filter does not load the study again."""
+    """Show the report as a fragment: a change of a filter does not load the study again."""
     require_page(Action.RUN_STUDY)
     key = f"report-{summary.study.id}"
     models = [result.rater for result in report.tables.overall if result.kind == "model"]

@@ -19,7 +19,7 @@ from ui.widgets import escape_markdown, page_fragment
 
 @page_fragment
 def show_roc_comparison(summary: StudySummary) -> None:
-    """Draw the field for the result files, and a table of each file's numbers beside ours."""
+    """Show the field for the result files, and a table of each file's numbers beside ours."""
     person = require_page(Action.RUN_STUDY)
     with st.expander("Compare with iMRMC or RJafroc"):
         _show_export(summary, person)
@@ -54,7 +54,7 @@ def show_roc_comparison(summary: StudySummary) -> None:
 
 
 def _show_export(summary: StudySummary, person: Person) -> None:
-    """Draw the button that checks whether the study can be exported, then the link to its files."""
+    """Show the button that checks whether the study can be exported, then the link to its files."""
     name = summary.study.name
     if not st.button("Export for iMRMC and RJafroc", key=f"report-{summary.study.id}-roc-export"):
         return
@@ -76,7 +76,7 @@ def _show_export(summary: StudySummary, person: Person) -> None:
 
 def _build_row(result: RocResult, file: str) -> dict[str, object]:
     return {
-        "Result": result.result,
+        "Result": result.quantity,
         "Reader": result.reader or "all",
         "Arm": result.arm,
         "Ours": _format_number(result.our_value),

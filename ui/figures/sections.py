@@ -25,7 +25,7 @@ from ui.tables import show_table
 
 
 def show_lists(view: ReportView) -> None:
-    """Draw the raters, failed replies, reported questions, exclusions and protocol versions."""
+    """Show the raters, failed replies, reported questions, exclusions and protocol versions."""
     report = view.report
     view.draw_figure("flow")
     st.markdown("**Readers and models**")

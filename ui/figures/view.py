@@ -37,7 +37,7 @@ class ReportView:
         return f"[{label}]({self.address}/{quote(path)}{f'?{self.query}' if self.query else ''})"
 
     def draw_figure(self, name: str) -> None:
-        """Draw a figure of the chosen raters, with links to its files. The files contain all raters."""
+        """Show a figure of the chosen raters, with links to its files. The files contain all raters."""
         show_figure(draw_figure(self.filtered_report, name), key=f"{self.key}-{name}")
         st.markdown(
             f":small[{self.format_link('SVG', f'figures/{name}.svg')} · "
@@ -46,7 +46,7 @@ class ReportView:
         )
 
     def show_table_links(self, *names: str) -> None:
-        """Draw links to the CSV and LaTeX files of the named tables."""
+        """Show links to the CSV and LaTeX files of the named tables."""
         links = " · ".join(
             self.format_link(f"{name.replace('_', ' ')}.csv", f"tables/{name}.csv")
             + f" ({self.format_link('LaTeX', f'tables/{name}.tex')})"

@@ -12,7 +12,7 @@ from ui.widgets import escape_markdown, go_to
 
 
 def show_accounts(person: Person) -> None:
-    """Draw the tile of the stage Administration."""
+    """Show the tile of the stage Administration."""
     with read_only_session() as db:
         people = accounts.list_people(db, by=person)
         with_second_factor = accounts.list_people_with_second_factor(db, by=person)

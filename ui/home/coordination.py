@@ -18,7 +18,7 @@ _MAX_BATCHES = 8
 
 
 def show_coordination(person: Person) -> None:
-    """Draw the next step, the tiles of the stages, and the progress of the newest batches."""
+    """Show the next step, the tiles of the stages, and the progress of the newest batches."""
     workspace = load_workspace_state(person)
     _show_next_step(workspace)
     show_tiles(build_tiles(workspace))

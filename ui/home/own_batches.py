@@ -14,7 +14,7 @@ from ui.work_box import show_work_box
 
 
 def show_own_batches(person: Person) -> None:
-    """Draw one box per batch, those with open questions first."""
+    """Show one box per batch, those with open questions first."""
     with read_only_session() as db:
         batches = list_batches_for_reviewer(db, person=person)
     st.subheader("Your batches")

@@ -39,7 +39,7 @@ def build_tiles(workspace: WorkspaceState) -> tuple[StageTile, ...]:
 
 
 def show_tiles(tiles: Sequence[StageTile]) -> None:
-    """Draw the tiles side by side. In a narrow window a row has two tiles (ui/assets/shell.css)."""
+    """Show the tiles side by side. In a narrow window a row has two tiles (ui/assets/shell.css)."""
     columns = grid_columns(len(tiles), name="tiles")
     for column, tile in zip(columns, tiles, strict=True):
         with column.container(border=True, height="stretch"):

@@ -49,7 +49,7 @@ class _Options:
 
 
 def show_box_corrections(person: Person, names: Sequence[str]) -> None:
-    """Draw the choice of the file, the preview, and the button that changes the boxes.
+    """Show the choice of the file, the preview, and the button that changes the boxes.
 
     Args:
         person: the coordinator.
@@ -88,7 +88,7 @@ def show_box_corrections(person: Person, names: Sequence[str]) -> None:
 
 
 def _show_preview(person: Person, name: str, content: bytes, options: _Options, form_key: str) -> None:
-    """Draw what the file would change, the field for the reason, and the button."""
+    """Show what the file would change, the field for the reason, and the button."""
     try:
         with st.spinner("Matching boxes with questions …"), read_only_session() as db:
             plan = plan_box_corrections(

@@ -18,7 +18,7 @@ _SOURCE_LABELS = {"upload": "Upload from this computer", "machine": "Files on th
 
 
 def show_file_selection(person: Person) -> None:
-    """Draw the selection of the files and the button that opens the preview."""
+    """Show the selection of the files and the button that opens the preview."""
     st.markdown(
         "Question file: Overread JSON Lines, ReXVQA, GEMeX, VQA-RAD, COCO, Label Studio, or a table (CSV, "
         "XLSX, Parquet, JSON). Images: DICOM, PNG or JPEG."
@@ -62,7 +62,7 @@ def show_file_selection(person: Person) -> None:
 
 
 def show_discard_button(delivery: Delivery) -> None:
-    """Draw the button that discards the selected files, so that others can be selected."""
+    """Show the button that discards the selected files, so that others can be selected."""
     st.button(
         "Choose another file",
         key=f"other-{delivery.id}",

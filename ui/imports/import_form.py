@@ -19,7 +19,7 @@ from ui.widgets import run_action, show_notice
 def show_import_form(
     delivery: Delivery, preview: FilePreview, chosen_format: str | Mapping, person: Person, form_key: str
 ) -> None:
-    """Draw the options of an import and the button that starts it.
+    """Show the options of an import and the button that starts it.
 
     Args:
         delivery: the files to import.

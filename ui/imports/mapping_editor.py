@@ -51,7 +51,7 @@ _MAX_CELL_LENGTH = 300  # characters
 
 
 def show_mapping_editor(delivery: Delivery, person: Person, form_key: str) -> Mapping | None:
-    """Draw the editor and return the mapping; return None while the mapping is incomplete.
+    """Show the editor and return the mapping; return None while the mapping is incomplete.
 
     Raises:
         InvalidValue: the file is not a table.
@@ -104,7 +104,7 @@ def _load_sample(path: Path, modified_ns: int, person: Person) -> TableSample:  
 
 
 def _show_mapping_choice(person: Person, form_key: str) -> Mapping | None:
-    """Draw the choice of a saved or an uploaded mapping file and return the mapping."""
+    """Show the choice of a saved or an uploaded mapping file and return the mapping."""
     saved = list_saved_mappings(current_workspace(), by=person)
     saved_column, upload_column = st.columns(2)
     name = saved_column.selectbox(

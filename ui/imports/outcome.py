@@ -17,14 +17,14 @@ from ui.widgets import escape_markdown, run_action, show_notice
 
 
 def show_import_progress(job: Job) -> None:
-    """Draw the progress of an import."""
+    """Show the progress of an import."""
     st.subheader(f"Importing {escape_markdown(import_job.decode_request(job).delivery.name)}")
     show_job_progress(job)
     st.caption("Nothing appears until the import finishes.")
 
 
 def show_import_outcome(job: Job, person: Person) -> None:
-    """Draw the outcome of an import and the next steps."""
+    """Show the outcome of an import and the next steps."""
     request, details = import_job.decode_request(job), import_job.decode_outcome(job)
     show_job_message(job)
     if details is not None and job.status is JobStatus.DONE:

@@ -32,11 +32,11 @@ from ui.widgets import escape_markdown
 
 #: The format for a table whose columns the person maps.
 _TABLE = "table"
-_MAPPING = "mapping: "
+_MAPPING_PREFIX = "mapping: "
 
 
 def show_preview(delivery: Delivery, person: Person) -> None:
-    """Draw the format, the missing images, the invalid records, the first questions, and the import form."""
+    """Show the format, the missing images, the invalid records, the first questions, and the import form."""
     st.subheader(escape_markdown(delivery.name))
     form_key = f"look-{delivery.id}"
     mappings = _list_mappings(person)
@@ -44,7 +44,8 @@ def show_preview(delivery: Delivery, person: Person) -> None:
         "Format",
         ["auto", *FORMATS, _TABLE, *mappings],
         key=f"{form_key}-format",
-        help="auto: detect the format; table: choose the column of each field; the others are mapping files",
+        help="auto: detect the format; table: choose the column of each field; "
+        "mapping: read the file with that mapping",
     )
     if delivery.path.is_dir() and chosen_format not in mappings:
         st.info("This is a folder. Choose the mapping file that reads it.")
@@ -92,11 +93,11 @@ def _list_mappings(person: Person) -> dict[str, Callable[[], Mapping]]:
     """Return the functions that load the mapping files of the workspace and those of Overread, by name."""
     workspace = current_workspace()
     mappings: dict[str, Callable[[], Mapping]] = {
-        f"{_MAPPING}{name}": partial(load_saved_mapping, workspace, by=person, name=name)
+        f"{_MAPPING_PREFIX}{name}": partial(load_saved_mapping, workspace, by=person, name=name)
         for name in list_saved_mappings(workspace, by=person)
     }
     mappings.update(
-        {f"{_MAPPING}{name}": partial(load_builtin_mapping, name) for name in list_builtin_mappings()}
+        {f"{_MAPPING_PREFIX}{name}": partial(load_builtin_mapping, name) for name in list_builtin_mappings()}
     )
     return mappings
 

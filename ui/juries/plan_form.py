@@ -17,7 +17,7 @@ from ui.widgets import run_action, show_empty_state, show_notice
 
 
 def show_plan_form(dataset: DatasetSummary, person: Person) -> None:
-    """Draw the form, or what has to exist before it."""
+    """Show the form, or what has to exist before it."""
     with read_only_session() as db:
         endpoints = [item.endpoint for item in models.list_endpoints(db, by=person)]
     st.markdown("**New jury**")

@@ -19,7 +19,7 @@ from ui.widgets import escape_markdown
 
 
 def show_jury(jury_id: int) -> None:
-    """Draw a jury. While it works, the figures are refreshed by themselves."""
+    """Show a jury. While it works, the figures are refreshed by themselves."""
     show_live_progress(
         partial(_load, jury_id), _draw, lambda _: _is_active(jury_id), notice_key=f"jury-{jury_id}"
     )

@@ -15,7 +15,7 @@ from ui.widgets import escape_markdown
 
 
 def show_results(results: Sequence[JuryResults]) -> None:
-    """Draw a table for each check with votes."""
+    """Show a table for each check with votes."""
     for result in results:
         note = f" · test model: {TEST_MODEL_NOTE}" if result.is_test else ""
         st.markdown(f"**{result.check.label}**")
@@ -39,7 +39,7 @@ def show_results(results: Sequence[JuryResults]) -> None:
 
 
 def show_question_votes(question_row_id: int, person: Person) -> None:
-    """Draw the votes on a question with their reasons; nothing if there are none."""
+    """Show the votes on a question with their reasons; nothing if there are none."""
     with read_only_session() as db:
         details = load_question_votes(db, by=person, question_row_id=question_row_id)
     if details:

@@ -13,7 +13,7 @@ from ui.juries.results import show_results
 
 
 def show_juries(dataset: DatasetSummary, person: Person) -> None:
-    """Draw the section for a dataset."""
+    """Show the section for a dataset."""
     with read_only_session() as db:
         juries = list_juries(db, by=person, dataset=dataset.name)
         results = load_jury_results(db, by=person, dataset=dataset.name)

@@ -19,7 +19,7 @@ from ui.widgets import escape_markdown, run_action, show_empty_state, show_notic
 
 
 def show_management(person: Person, name: str) -> None:
-    """Draw the teams with their members, and the reference rows that can be set."""
+    """Show the teams with their members, and the reference rows that can be set."""
     with read_only_session() as db:
         teams = leaderboards.list_teams(db, by=person, leaderboard=name)
         submitters = [item.name for item in list_people_with_role(db, role=Role.SUBMITTER)]
@@ -116,7 +116,7 @@ def _show_reference_choice(
 
 
 def show_create_form(person: Person, *, is_open: bool) -> None:
-    """Draw the form that creates a leaderboard."""
+    """Show the form that creates a leaderboard."""
     with read_only_session() as db:
         sides = leaderboards.list_releases_with_private_split(db, by=person)
     with st.expander("Create a leaderboard", expanded=is_open):

@@ -22,7 +22,7 @@ from ui.widgets import escape_markdown
 
 
 def show_standings(person: Person, name: str) -> None:
-    """Draw the leaderboard."""
+    """Show the leaderboard."""
     with read_only_session() as db:
         newest = next(
             board.version for board in leaderboards.list_leaderboards(db, by=person) if board.name == name

@@ -34,7 +34,7 @@ _YES_NO = ("Yes", "No")
 
 
 def show_submissions(person: Person, name: str) -> None:
-    """Draw the form, and the submissions of the person's team; or that the person has no team."""
+    """Show the form, and the submissions of the person's team; or that the person has no team."""
     st.subheader("Your team")
     try:
         with read_only_session() as db:

@@ -22,7 +22,7 @@ def show_mark_buttons(
     args: tuple[object, ...],
     kwargs: Mapping[str, Any],
 ) -> None:
-    """Draw one button per mark, with the keys 1, 2, 3 and so on.
+    """Show one button per mark, with the keys 1, 2, 3 and so on.
 
     Args:
         labels: the marks with their texts.
@@ -53,7 +53,7 @@ def show_neighbour_buttons(
     key: str,
     shortcuts: tuple[str, str] = ("left", "right"),
 ) -> None:
-    """Draw the buttons that open the item before and after; None for no such item.
+    """Show the buttons that open the item before and after; None for no such item.
 
     Args:
         selection: the name of the selection that they change.

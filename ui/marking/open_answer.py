@@ -23,7 +23,7 @@ _NOTICE = "marking"
 
 
 def show_marking(person: Person, study_id: int) -> None:
-    """Draw the chosen answer, or the first one that is not marked."""
+    """Show the chosen answer, or the first one that is not marked."""
     requested = state.get_selection(_selection(study_id))
     with read_only_session() as db:
         sheet = studies.load_marking_sheet(
@@ -76,7 +76,7 @@ def _show_answer(person: Person, sheet: MarkingSheet) -> None:
 
 
 def _show_radiographs(sheet: MarkingSheet) -> None:
-    """Draw the radiographs of the exam; a click opens one at full size."""
+    """Show the radiographs of the exam; a click opens one at full size."""
     images = [radiograph for radiograph in sheet.radiographs if radiograph.sha256]
     if not images:
         st.caption("The images of this exam are not in the workspace.")
@@ -93,7 +93,7 @@ def _show_radiographs(sheet: MarkingSheet) -> None:
 
 
 def _show_buttons(person: Person, sheet: MarkingSheet) -> None:
-    """Draw the marks and the way to the neighbours."""
+    """Show the marks and the way to the neighbours."""
     study_id, answer = sheet.task.study.id, sheet.answer
     key = f"marking-{study_id}-{answer.id.case_id}-{answer.id.text_sha256}-{sheet.revision}"
     # After a first mark the next unmarked answer follows; after a corrected one, its neighbour.

@@ -18,7 +18,7 @@ from ui.widgets import escape_markdown
 
 
 def show_run(name: str) -> None:
-    """Draw a run. While it is in progress, the figures are refreshed by themselves."""
+    """Show a run. While it is in progress, the figures are refreshed by themselves."""
     show_live_progress(partial(_load, name), _draw, _is_active, notice_key=f"run-{name}")
 
 

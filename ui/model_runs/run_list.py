@@ -20,7 +20,7 @@ _POLL_INTERVAL = timedelta(seconds=5)
 
 
 def show_run_list(runs: Sequence[RunProgress]) -> None:
-    """Draw one row per run. While a run is in progress, the table is refreshed by itself."""
+    """Show one row per run. While a run is in progress, the table is refreshed by itself."""
     if any(_is_active(progress) for progress in runs):
         _poll_list()
     else:

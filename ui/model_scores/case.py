@@ -19,7 +19,7 @@ from ui.widgets import escape_markdown
 
 
 def show_case(person: Person, *, release_id: int, split: str, question_row_id: int) -> None:
-    """Draw the question. On a private split, each question that is opened is recorded once."""
+    """Show the question. On a private split, each question that is opened is recorded once."""
     case = _open(person, release_id=release_id, split=split, question_row_id=question_row_id)
     question = case.item.question
     back = urlencode({"release": release_id, "split": split})

@@ -42,7 +42,7 @@ class Slice:
 
 
 def choose_split(sets: list[EvaluatedSplit]) -> EvaluatedSplit:
-    """Draw the choice of the split."""
+    """Show the choice of the split."""
     by_title = {evaluated_split.title: evaluated_split for evaluated_split in sets}
     titles = list(by_title)
     wanted = (st.query_params.get("release"), st.query_params.get("split"))
@@ -59,7 +59,7 @@ def choose_split(sets: list[EvaluatedSplit]) -> EvaluatedSplit:
 
 
 def show_computation(person: Person, evaluated_split: EvaluatedSplit) -> None:
-    """Draw the progress of the computation, or the button that starts it if scores are missing."""
+    """Show the progress of the computation, or the button that starts it if scores are missing."""
     subject = evaluated_split.key
     job = job_control.load_latest_job(evaluations.MODEL_SCORES, by=person, subject=subject)
     if not show_job_progress(job) and evaluated_split.waiting:
@@ -78,7 +78,7 @@ def show_computation(person: Person, evaluated_split: EvaluatedSplit) -> None:
 
 
 def show_column_import(evaluated_split: EvaluatedSplit) -> None:
-    """Draw the form that stores external scores."""
+    """Show the form that stores external scores."""
     form_key = state.form_key(f"columns-{evaluated_split.key}")
     with st.expander("External scores", expanded=False):
         with st.form(form_key, border=False):
@@ -118,7 +118,7 @@ def open_split(person: Person, evaluated_split: EvaluatedSplit) -> SplitScores |
 
 
 def choose_slice(scored: SplitScores) -> Slice:
-    """Draw the choice of models and of the slice."""
+    """Show the choice of models and of the slice."""
     prefix = f"{scored.evaluated_split.key} slice"
     names = [model.name for model in scored.models]
     chosen_names = st.multiselect(

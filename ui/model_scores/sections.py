@@ -34,7 +34,7 @@ _UNSCROLLED_CASES = 12
 
 
 def show_scores(chosen: Slice) -> None:
-    """Draw all measures of all models, where their answers come from, and both averages."""
+    """Show all measures of all models, where their answers come from, and both averages."""
     table = chosen.scored.questions
     summaries = summarise_models(table, chosen.models, chosen.rows)
     show_table(list_score_rows(summaries, chosen.models))
@@ -55,7 +55,7 @@ def show_scores(chosen: Slice) -> None:
 
 
 def show_groups(chosen: Slice) -> None:
-    """Draw one measure by the values of a dimension."""
+    """Show one measure by the values of a dimension."""
     left, right = st.columns(2)
     names = [
         name for name, dimension in chosen.scored.questions.dimensions.items() if len(dimension.values) > 1
@@ -75,7 +75,7 @@ def show_groups(chosen: Slice) -> None:
 
 
 def show_differences(chosen: Slice) -> None:
-    """Draw the paired differences of all models from one of them."""
+    """Show the paired differences of all models from one of them."""
     if len(chosen.models) < 2:
         st.caption("A comparison needs two models.")
         return
@@ -93,7 +93,7 @@ def show_differences(chosen: Slice) -> None:
 
 
 def show_paper_tables(chosen: Slice) -> None:
-    """Draw a table in the layout of a paper, with its files."""
+    """Show a table in the layout of a paper, with its files."""
     with_published = st.checkbox("Published models", value=True, key=f"{chosen.key} published")
     tables = {
         table.name: table
@@ -131,7 +131,7 @@ def show_paper_tables(chosen: Slice) -> None:
 
 
 def show_cases(chosen: Slice) -> None:
-    """Draw the list of questions that the models answer differently."""
+    """Show the list of questions that the models answer differently."""
     evaluated_split = chosen.scored.evaluated_split
     if evaluated_split.is_private:
         st.caption("Cases of the private split are not exported, and each one that is opened is recorded.")

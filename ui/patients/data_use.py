@@ -13,7 +13,7 @@ from ui.widgets import run_action, show_notice
 
 
 def show_data_use_form(dataset: str, person: Person) -> None:
-    """Draw the form for a dataset."""
+    """Show the form for a dataset."""
     with read_only_session() as db:
         current = models.list_data_use(db, by=person)[dataset]
     key = f"data-use-{dataset}-{current.value}"

@@ -24,7 +24,7 @@ _LAST_KEY = "patient-text-last"
 
 
 def show_pixel_check(dataset: str, person: Person) -> None:
-    """Draw the counts, the ranking, the next images to check, and the removed images."""
+    """Show the counts, the ranking, the next images to check, and the removed images."""
     with read_only_session() as db:
         pixel_counts = load_pixel_state(db, by=person, dataset=dataset)
         image_checks = load_next_images(db, by=person, dataset=dataset, count=_GRID_SIZE)

@@ -19,7 +19,7 @@ _CONFIRM_LABELS = {
 
 
 def show_rules_form(rules: PatientDataRules, person: Person) -> None:
-    """Draw the choices with their consequences, and the button that saves them."""
+    """Show the choices with their consequences, and the button that saves them."""
     originals_choices, confirm_choices = list(Originals), list(PixelCheckScope)
     left, right = st.columns(2)
     with left:

@@ -25,7 +25,7 @@ class SearchRequest:
 
 
 def show_search_button(label: str, kind: JobKind[SearchRequest], dataset: str, person: Person) -> Job | None:
-    """Draw the button that starts a job, or the progress of the active job; below it the latest outcome.
+    """Show the button that starts a job, or the progress of the active job; below it the latest outcome.
 
     Returns:
         The latest job of that kind for the dataset; None if there is none.

@@ -16,7 +16,7 @@ _CONTEXT_LENGTH = 60  # characters before and after a passage
 
 
 def show_text_hits(dataset: str, person: Person) -> None:
-    """Draw the search button, the counts by kind, and the passages with their context."""
+    """Show the search button, the counts by kind, and the passages with their context."""
     with read_only_session() as db:
         report = load_hit_report(db, by=person, dataset=dataset)
     left, right = st.columns([1, 2], vertical_alignment="bottom")

@@ -15,7 +15,7 @@ from ui.widgets import run_action, show_notice
 
 
 def show_add_form() -> None:
-    """Draw the form for a new person: name, roles and password; an empty password is generated."""
+    """Show the form for a new person. If the password field is empty, a password is generated."""
     st.subheader("Add person")
     form_key = state.form_key("add-person")  # it changes after each success, which empties the fields
     with st.form(form_key, border=True):

@@ -25,7 +25,7 @@ _GROUPS = tuple(dict.fromkeys(shortcut.group for shortcut in SHORTCUTS.values())
 
 
 def show_input_preferences(person: Person) -> None:
-    """Draw the fields for keys, one group at a time, and the left mouse button, export and import."""
+    """Show the fields for keys, one group at a time, and the left mouse button, export and import."""
     with read_only_session() as db:
         preferences = accounts.load_input_preferences(db, person=person)
     st.subheader("Shortcuts and mouse")

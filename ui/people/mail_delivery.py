@@ -32,7 +32,7 @@ def describe_mail_setting(setting: MailSetting | None) -> str:
 
 
 def show_address_form(person: Person, settings: Mapping[int, MailSetting]) -> None:
-    """Draw the form for another person's address; nothing if this server sends no e-mail."""
+    """Show the form for another person's address; nothing if this server sends no e-mail."""
     if not is_mail_configured() or person.demo:
         return
     setting = settings.get(person.id, MailSetting())
@@ -55,7 +55,7 @@ def show_address_form(person: Person, settings: Mapping[int, MailSetting]) -> No
 
 
 def show_mail_delivery(people: list[Person], person: Person) -> None:
-    """Draw what is wrong with the settings, and the latest e-mails that were not sent."""
+    """Show what is wrong with the settings, and the latest e-mails that were not sent."""
     if not is_mail_configured():
         st.caption("Notices by e-mail are off: no mail server is configured (OVERREAD_SMTP_HOST).")
         return

@@ -15,7 +15,7 @@ _NOTICE_KEY = "own-mail"
 
 
 def show_own_mail(person: Person) -> None:
-    """Draw the form; nothing if this server sends no e-mail, or for a demo account."""
+    """Show the form; nothing if this server sends no e-mail, or for a demo account."""
     if not is_mail_configured() or person.demo:
         return
     with read_only_session() as db:

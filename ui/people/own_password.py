@@ -13,7 +13,7 @@ from ui.widgets import run_action, show_notice
 
 
 def show_own_password(person: Person) -> None:
-    """Draw the form, or state why the password cannot be changed here."""
+    """Show the form, or state why the password cannot be changed here."""
     st.subheader("Password")
     with read_only_session() as db:
         has_password = accounts.has_password(db, person=person)

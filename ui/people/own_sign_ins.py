@@ -21,7 +21,7 @@ _SIGN_IN_METHODS = {
 
 
 def show_own_sign_ins(person: Person) -> None:
-    """Draw the person's sign-ins. This browser's own one has no button."""
+    """Show the person's sign-ins. This browser's own one has no button."""
     with read_only_session() as db:
         sign_ins = accounts.list_own_sign_ins(
             db,

@@ -21,7 +21,7 @@ from ui.widgets import run_action, show_notice
 def show_change_forms(
     people: list[Person], *, with_second_factor: Collection[int], mail_settings: Mapping[int, MailSetting]
 ) -> None:
-    """Draw the selection of a person and the forms that change them.
+    """Show the selection of a person and the forms that change them.
 
     Args:
         people: the people to choose from.

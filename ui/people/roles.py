@@ -10,7 +10,7 @@ _ROLE_PURPOSES = {
     Role.COORDINATOR: "imports data, assigns batches, makes releases",
     Role.REVIEWER: "judges questions",
     Role.READER: "answers questions in reader studies",
-    Role.SUBMITTER: "submits predictions to leaderboards and sees their scores only",
+    Role.SUBMITTER: "submits predictions to leaderboards and sees only the scores",
 }
 
 

@@ -23,9 +23,9 @@ _FORM = "own-second-factor"
 
 
 def show_second_factor(person: Person) -> None:
-    """Draw the state of the person's authenticator app, and the forms that set it up or turn it off.
+    """Show the state of the person's authenticator app, and the forms that set it up or turn it off.
 
-    Draw nothing for a person without a password, and in the demo.
+    Show nothing for a person without a password, and in the demo.
     """
     with read_only_session() as db:
         if person.demo or not accounts.has_password(db, person=person):

@@ -25,7 +25,7 @@ _PAGE_SIZE = 20
 
 
 def show_check(check_report: CheckReport, dataset: DatasetSummary, check: Check, person: Person) -> None:
-    """Draw the choice of a field, a page of its problems, and one question in full."""
+    """Show the choice of a field, a page of its problems, and one question in full."""
     st.caption(f"Requirement: {CHECKS[check].description}")
     fields = {count.field: count.questions for count in check_report.counts if count.check is check}
     all_label = f"all ({check_report.count_of(check):,})"

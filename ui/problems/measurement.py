@@ -16,7 +16,7 @@ _LABELS = {"prompt_version": "prompt version"}
 
 
 def show_measurements(dataset: DatasetSummary, person: Person) -> None:
-    """Draw the agreement of each check with the verdicts, which is computed when it is asked for."""
+    """Show the agreement of each check with the verdicts, which is computed when it is asked for."""
     with st.expander("Agreement with reviewers"):
         if not st.toggle("Compute", key=f"measure-{dataset.id}"):
             st.caption("Precision, recall and specificity of each check, from the random batches.")

@@ -10,7 +10,7 @@ from ui.widgets import show_statistic
 
 
 def show_overview(check_report: CheckReport) -> None:
-    """Draw the numbers of questions without and with a problem, and on which checks have not run."""
+    """Show the numbers of questions without and with a problem, and on which checks have not run."""
     columns = st.columns(4)
     with columns[0]:
         show_statistic("No problem so far", f"{check_report.valid:,}", n=check_report.questions)
@@ -25,7 +25,7 @@ def show_overview(check_report: CheckReport) -> None:
 
 
 def show_check_table(check_report: CheckReport) -> None:
-    """Draw one row per check, and why checks do not apply to questions."""
+    """Show one row per check, and why checks do not apply to questions."""
     show_table([_build_row(line) for line in check_report.lines])
     reasons = [
         f"{line.check.label}: "

@@ -18,7 +18,7 @@ from ui.widgets import run_action, show_notice
 
 
 def show_settings(check_report: CheckReport, dataset: DatasetSummary) -> None:
-    """Draw a checkbox per check and the button that saves."""
+    """Show a checkbox per check and the button that saves."""
     with st.expander("Settings"):
         on_now = [line.check for line in check_report.lines if line.state.is_on]
         # The key has the stored values: a change by another person is shown.

@@ -17,7 +17,7 @@ _NOTICE = "new-bench"
 
 
 def show_bench_form(person: Person) -> None:
-    """Draw the form, or what is missing for a bench."""
+    """Show the form, or what is missing for a bench."""
     with read_only_session() as db:
         endpoints = [endpoint.endpoint for endpoint in models.list_endpoints(db, by=person)]
         prompts = [version.label for version in models.list_prompts(db, by=person)]

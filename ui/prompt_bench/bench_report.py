@@ -19,7 +19,7 @@ from ui.widgets import escape_markdown
 
 
 def show_report(overview: BenchOverview) -> None:
-    """Draw the results so far, with links to the files."""
+    """Show the results so far, with links to the files."""
     st.subheader("Report")
     name = overview.bench.name
     try:

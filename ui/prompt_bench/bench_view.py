@@ -26,7 +26,7 @@ _RUNS, _EXPERTS = "bench-runs", "bench-experts"
 
 
 def show_runs(overview: BenchOverview) -> None:
-    """Draw the bench and the progress of its runs. While one is in progress, the table is refreshed."""
+    """Show the bench and the progress of its runs. While one is in progress, the table is refreshed."""
     show_notice("new-bench")
     bench = overview.bench
     st.caption(
@@ -94,7 +94,7 @@ def _run_row(label: str, progress: RunProgress) -> dict[str, object]:
 
 
 def show_experts(overview: BenchOverview) -> None:
-    """Draw the choice of experts, and how many scores each has given."""
+    """Show the choice of experts, and how many scores each has given."""
     choose_experts(
         overview.experts,
         key=f"experts-{overview.bench.id}",
@@ -127,7 +127,7 @@ def choose_experts(
     args: tuple[object, ...],
     notice_key: str,
 ) -> None:
-    """Draw the choice of the people who score outputs.
+    """Show the choice of the people who score outputs.
 
     Args:
         experts: the present ones.

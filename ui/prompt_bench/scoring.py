@@ -21,7 +21,7 @@ _ENDS = {BENCH_SCORES[0]: "poor", BENCH_SCORES[-1]: "excellent"}
 
 
 def show_scoring(person: Person, bench_id: int) -> None:
-    """Draw the chosen report, or the one with the first score that is not given."""
+    """Show the chosen report, or the one with the first score that is not given."""
     requested = state.get_selection(_selection(bench_id))
     with read_only_session() as db:
         sheet = models.open_output(

@@ -28,7 +28,7 @@ _MAX_TABLE_TEXT = 160
 
 
 def show_examples(versions: Sequence[models.PromptVersion]) -> None:
-    """Draw the exam to write from, the fields of the example, and the examples that were written."""
+    """Show the exam to write from, the fields of the example, and the examples that were written."""
     newest, person = versions[0], current_person()
     with read_only_session() as db:
         datasets = list_browsable_datasets(db, by=person)
@@ -180,7 +180,7 @@ def _show_written(newest: models.PromptVersion, examples: Sequence[models.Prompt
 
 
 def _show_corrections(newest: models.PromptVersion, datasets: Sequence[str]) -> None:
-    """Draw the button that makes examples of the replies that experts corrected, as the command does."""
+    """Show the button that makes examples of the replies that experts corrected, as the command does."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         dataset = st.selectbox(
             "Questions of", datasets, key=f"corrections-{newest.name}-{len(datasets)}", width=260

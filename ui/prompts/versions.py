@@ -33,7 +33,7 @@ properties.answer.type = "string"
 
 
 def show_versions(versions: Sequence[models.PromptVersion]) -> None:
-    """Draw the versions of a prompt with their notes, the newest first, and the file of one."""
+    """Show the versions of a prompt with their notes, the newest first, and the file of one."""
     show_notice(_NOTICE)  # of the first version, after which the page shows this part
     st.caption("A stored version never changes. A change is the next version, and its requests are new ones.")
     show_table(
@@ -54,7 +54,7 @@ def show_versions(versions: Sequence[models.PromptVersion]) -> None:
 
 
 def show_comparison(versions: Sequence[models.PromptVersion]) -> None:
-    """Draw the difference of two versions of a prompt."""
+    """Show the difference of two versions of a prompt."""
     if len(versions) < 2:
         st.caption("There is one version only. Save another to compare them.")
         return
@@ -71,13 +71,13 @@ def show_comparison(versions: Sequence[models.PromptVersion]) -> None:
 
 
 def show_editor(versions: Sequence[models.PromptVersion]) -> None:
-    """Draw the editor with the newest version of a prompt."""
+    """Show the editor with the newest version of a prompt."""
     newest = versions[0]
     _show_editor(newest.content, key=f"prompt-{newest.label}", label="Save as next version")
 
 
 def show_first_prompt() -> None:
-    """Draw the editor with the content of a simple prompt."""
+    """Show the editor with the content of a simple prompt."""
     _show_editor(_FIRST_CONTENT, key=f"new-{state.form_key('prompt')}", label="Save prompt")
 
 

@@ -52,7 +52,7 @@ _RECIPE_LABELS = {
 
 
 def show_generation_form(person: Person) -> None:
-    """Draw the recipe, the source, the options, and the buttons for a pilot and for all exams."""
+    """Show the recipe, the source, the options, and the buttons for a pilot and for all exams."""
     form_key = state.form_key("generation")
     keys = {
         name: f"{form_key}-{name}"
@@ -125,7 +125,7 @@ def _show_source(keys: dict[str, str]) -> None:
 
 
 def _show_model_options(keys: dict[str, str], recipe: str, person: Person) -> bool:
-    """Draw endpoint, prompt versions, licence and budget. Returns whether there is an endpoint."""
+    """Show endpoint, prompt versions, licence and budget. Returns whether there is an endpoint."""
     with read_only_session() as db:
         endpoints = [item.endpoint for item in models.list_endpoints(db, by=person)]
         versions = models.list_prompts(db, by=person)

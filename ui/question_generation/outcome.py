@@ -31,7 +31,7 @@ _MAX_SHOWN = 250
 
 
 def show_generation_outcome(job: Job, person: Person) -> None:
-    """Draw the outcome of a generation, and the buttons of the next steps."""
+    """Show the outcome of a generation, and the buttons of the next steps."""
     outcome, request = generation_job.decode_outcome(job), generation_job.decode_request(job)
     show_job_message(job)
     delivery = generation_job.find_generated_file(job)

@@ -20,7 +20,7 @@ _COLOURS = ("#4fc3f7", "#ff8a65", "#81c784", "#ba68c8", "#f06292", "#aed581", "#
 def show_radiographs(
     exam_row_id: int, exam: Exam, *, boxes: Sequence[LabelledBox] = (), max_height: str = "26rem"
 ) -> None:
-    """Draw the radiographs that have an image. The route checks whether the person may see them.
+    """Show the radiographs that have an image. The route checks whether the person may see them.
 
     Args:
         exam_row_id: the exam's id in the database.
@@ -66,7 +66,7 @@ def show_boxes_of_raters(
     boxes: Mapping[str, Sequence[LabelledBox]],
     shown: Collection[str],
 ) -> None:
-    """Draw the radiographs one below the other, with the key's boxes in yellow and those of some raters.
+    """Show the radiographs one below the other, with the key's boxes in yellow and those of some raters.
 
     Args:
         exam_row_id: the exam's id in the database.

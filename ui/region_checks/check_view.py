@@ -30,7 +30,7 @@ _REPORTS = 100
 
 
 def show_region_checks(person: Person) -> None:
-    """Draw the chosen check, or the form for a new one."""
+    """Show the chosen check, or the form for a new one."""
     with read_only_session() as db:
         names = [check.name for check in generation.list_region_checks(db, by=person)]
     if not names:

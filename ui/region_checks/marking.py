@@ -20,7 +20,7 @@ _NOTICE = "region-marking"
 
 
 def show_region_marking(person: Person, check_id: int) -> None:
-    """Draw the chosen sentence in its report, or the first one without a mark."""
+    """Show the chosen sentence in its report, or the first one without a mark."""
     requested = state.get_selection(_selection(check_id))
     with read_only_session() as db:
         sheet = generation.open_sentence(
@@ -97,7 +97,7 @@ def _show_undo(person: Person, task: RegionTask) -> None:
 
 
 def _show_report(sheet: RegionSheet) -> None:
-    """Draw the sentences of the report, with those in bold that the sentence to mark is from."""
+    """Show the sentences of the report, with those in bold that the sentence to mark is from."""
     with st.container(border=True):
         st.caption("Findings and impression")
         lines = []
@@ -108,7 +108,7 @@ def _show_report(sheet: RegionSheet) -> None:
 
 
 def _show_radiographs(sheet: RegionSheet) -> None:
-    """Draw the radiographs with the boxes of the region, as far as the workspace has them."""
+    """Show the radiographs with the boxes of the region, as far as the workspace has them."""
     exam, number = sheet.exam, sheet.report.exam_row_id
     if exam is None or number is None or not any(image.sha256 for image in exam.radiographs):
         st.caption("The images of this exam are not in the workspace.")

@@ -36,7 +36,7 @@ _FILE_DESCRIPTIONS = {
 
 
 def show_release(person: Person, known_release: release.ReleaseRecord) -> None:
-    """Draw a release with its date, the button that verifies it, and a link to each of its files."""
+    """Show a release with its date, the button that verifies it, and a link to each of its files."""
     with st.container(border=True):
         title_column, verify_column = st.columns([5, 1], vertical_alignment="center")
         by_text = f" by {escape_markdown(known_release.made_by)}" if known_release.made_by else ""

@@ -29,7 +29,7 @@ class KeyErrorLimit:
 
 
 def load_and_show_tally(person: Person, dataset: str, batches: tuple[str, ...]) -> release.Tally | None:
-    """Draw the number of released questions and return all counts; on an error, draw it and return None."""
+    """Show the number of released questions and return all counts; on an error, draw it and return None."""
     try:
         with read_only_session() as db:
             version = release.compute_preview_cache_key(
@@ -44,7 +44,7 @@ def load_and_show_tally(person: Person, dataset: str, batches: tuple[str, ...]) 
 
 
 def show_tally(tally: release.Tally) -> None:
-    """Draw the counts by outcome and by stratum."""
+    """Show the counts by outcome and by stratum."""
     show_table(
         [
             {"Verdict": "accepted unchanged", "Questions": tally.accepted, "Outcome": "released"},
@@ -72,7 +72,7 @@ def show_tally(tally: release.Tally) -> None:
 def show_key_error_limit(
     person: Person, dataset: str, batches: tuple[str, ...], form_key: str
 ) -> KeyErrorLimit:
-    """Draw the input of the condition, the present estimate, and whether the dataset meets the condition."""
+    """Show the input of the condition, the present estimate, and whether the dataset meets the condition."""
     is_limited = st.toggle(
         "Require a low rate of answer key errors",
         key=f"{form_key}-rule",

@@ -58,7 +58,7 @@ class _SplitChoice:
 
 
 def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
-    """Draw the form, the preview of the release, and the button that creates it."""
+    """Show the form, the preview of the release, and the button that creates it."""
     job = load_latest_release_job(person)
     _clear_when_done(job)
     form_key = state.form_key("release")
@@ -146,7 +146,7 @@ _SPLIT_LABELS = {"private": "Private", "valid": "Validation", "test": "Test"}
 
 
 def _choose_split(form_key: str) -> _SplitChoice:
-    """Draw the shares of the splits in one row, and the seed."""
+    """Show the shares of the splits in one row, and the seed."""
     help_by_split = {
         "private": "The keys of this share of exams are withheld for scoring models. Patients and images are "
         "never in two splits. All images are decoded for this, which takes time.",

@@ -17,7 +17,7 @@ from ui.widgets import escape_markdown
 
 
 def show_all_claimed(batch_for_reviewer: BatchListItem, free_at: datetime) -> None:
-    """Draw the page when other reviewers have claimed all remaining questions of a shared queue.
+    """Show the page when other reviewers have claimed all remaining questions of a shared queue.
 
     Args:
         batch_for_reviewer: the batch, with the reviewer's progress.
@@ -41,7 +41,7 @@ def show_all_claimed(batch_for_reviewer: BatchListItem, free_at: datetime) -> No
 
 
 def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: list[BatchListItem]) -> None:
-    """Draw the page when all questions are judged or skipped: a summary, and links to continue."""
+    """Show the page when all questions are judged or skipped: a summary, and links to continue."""
     batch, progress = batch_for_reviewer.batch, batch_for_reviewer.progress
     with read_only_session() as db:
         mask_id = load_id_mask(db, batch_id=batch.id).mask
@@ -81,7 +81,7 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
 
 
 def show_other_batches(batch_for_reviewer: BatchListItem, batches: list[BatchListItem]) -> None:
-    """Draw a button for each other open batch with questions left, those of practice sets first."""
+    """Show a button for each other open batch with questions left, those of practice sets first."""
     batch = batch_for_reviewer.batch
     for other_batch in sorted(batches, key=lambda item: not item.is_practice):
         if (

@@ -12,7 +12,7 @@ from ui.widgets import run_action, show_notice
 
 
 def show_return_button(person: Person, batch_id: int, question: int) -> None:
-    """Draw the button that returns a question to the shared queue, if the person may do so.
+    """Show the button that returns a question to the shared queue, if the person may do so.
 
     ``question`` is the masked id of the question.
     """

@@ -28,7 +28,7 @@ _MAX_WORDINGS = 50
 
 
 def choose_other_datasets(statistics: DatasetStatistics, other_datasets: Sequence[str]) -> list[str]:
-    """Draw the choice of further datasets for the comparison."""
+    """Show the choice of further datasets for the comparison."""
     if not other_datasets:
         st.caption("There is only one dataset. Import another one to compare them.")
         return []
@@ -36,7 +36,7 @@ def choose_other_datasets(statistics: DatasetStatistics, other_datasets: Sequenc
 
 
 def show_dataset_comparison(datasets: Sequence[DatasetStatistics]) -> None:
-    """Draw the questions by one column, the boxes by answer format, and a link to the CSV file."""
+    """Show the questions by one column, the boxes by answer format, and a link to the CSV file."""
     names = [statistics.dataset for statistics in datasets]
     show_table(build_overview_rows(datasets))
     columns = list_columns(datasets)
@@ -65,7 +65,7 @@ def show_dataset_comparison(datasets: Sequence[DatasetStatistics]) -> None:
 
 
 def _show_leak_check(names: Sequence[str]) -> None:
-    """Draw the button that compares patients, images, reports and questions, and the result below it."""
+    """Show the button that compares patients, images, reports and questions, and the result below it."""
     st.markdown("**Shared patients, images, reports and questions**")
     result_key = f"leaks-{'-'.join(names)}"
     with_questions = st.checkbox(

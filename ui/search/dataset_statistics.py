@@ -30,7 +30,7 @@ _FILES = ("statistics.csv", "statistics.json")
 
 
 def show_counts(statistics: DatasetStatistics) -> None:
-    """Draw the number of questions for each value of one column."""
+    """Show the number of questions for each value of one column."""
     names = [name for name, counts in statistics.counts.items() if any(value for value, _ in counts)]
     if not names:
         st.caption("The questions state neither task nor category.")
@@ -71,7 +71,7 @@ def _label_value(column: str, value: str) -> str:
 
 
 def _show_splits(statistics: DatasetStatistics, column: str, values: Sequence[str]) -> None:
-    """Draw the newest release: one row per value, and one column per split with questions and percent."""
+    """Show the newest release: one row per value, and one column per split with questions and percent."""
     counts = statistics.splits[column]
     totals = Counter[str]()
     for (split, _), n in statistics.splits["task"].items():
@@ -97,7 +97,7 @@ def _show_splits(statistics: DatasetStatistics, column: str, values: Sequence[st
 
 
 def show_boxes(statistics: DatasetStatistics) -> None:
-    """Draw the boxes by answer format, the boxes per question, and the observations in boxes."""
+    """Show the boxes by answer format, the boxes per question, and the observations in boxes."""
     show_table(
         [
             {
@@ -135,7 +135,7 @@ def show_boxes(statistics: DatasetStatistics) -> None:
 
 
 def _show_labels(heading: str, labels: Sequence[tuple[str, int, int]], statistics: DatasetStatistics) -> None:
-    """Draw questions and boxes by label or controlled region."""
+    """Show questions and boxes by label or controlled region."""
     with_boxes = statistics.formats[-1].with_boxes
     show_table(
         [
@@ -151,7 +151,7 @@ def _show_labels(heading: str, labels: Sequence[tuple[str, int, int]], statistic
 
 
 def show_report_findings(dataset: str, person: Person) -> None:
-    """Draw the button that counts the findings in reports, and the result below it."""
+    """Show the button that counts the findings in reports, and the result below it."""
     st.markdown("**Findings in reports**")
     result_key = f"findings-{dataset}"
     if st.button("Count findings in reports", key=result_key):
@@ -172,7 +172,7 @@ def show_report_findings(dataset: str, person: Person) -> None:
 
 
 def show_lengths(statistics: DatasetStatistics) -> None:
-    """Draw histograms of the lengths of questions and explanations."""
+    """Show histograms of the lengths of questions and explanations."""
     unit = st.segmented_control(
         "Unit", ["characters", "words"], default="characters", key=f"length-in-{statistics.dataset}"
     )
@@ -194,7 +194,7 @@ def show_lengths(statistics: DatasetStatistics) -> None:
 
 
 def show_words(statistics: DatasetStatistics) -> None:
-    """Draw the most frequent words of questions and explanations."""
+    """Show the most frequent words of questions and explanations."""
     st.caption(
         "Number of texts that contain each word. Common English words are excluded, except words that open "
         "questions, such as what and is."
@@ -214,7 +214,7 @@ def show_words(statistics: DatasetStatistics) -> None:
 
 
 def show_files(statistics: DatasetStatistics) -> None:
-    """Draw links to the statistics as files. Their route computes them again and requires a sign-in."""
+    """Show links to the statistics as files. Their route computes them again and requires a sign-in."""
     dataset = urlencode({"dataset": statistics.dataset})
     with st.expander("Files"):
         links = [f"[{name}](/files/statistics/{name}?{dataset})" for name in _FILES]

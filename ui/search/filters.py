@@ -29,7 +29,7 @@ _MAX_VALUES = 500  # the maximum number of choices in a filter
 
 
 def choose_search(person: Person, datasets: Sequence[str]) -> Search:
-    """Draw the search field and the filters, and return the search."""
+    """Show the search field and the filters, and return the search."""
     dataset_column, words_column = st.columns([1, 3], vertical_alignment="bottom")
     dataset = choose_dataset(person, datasets, key="dataset-to-browse", container=dataset_column)
     words = words_column.text_input(

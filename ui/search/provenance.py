@@ -13,7 +13,7 @@ from ui.widgets import escape_markdown
 
 
 def show_provenance(provenance: Provenance, source: Source) -> None:
-    """Draw the origin of a question, with links to the calls of models."""
+    """Show the origin of a question, with links to the calls of models."""
     with st.expander("Origin", expanded=True):
         title = describe_origin(provenance, source)
         st.markdown(escape_markdown(title[:1].upper() + title[1:]))
@@ -30,7 +30,7 @@ def show_provenance(provenance: Provenance, source: Source) -> None:
 
 
 def show_report(report: str, provenance: Provenance | None) -> None:
-    """Draw a report, with the sentences on which the question is based marked."""
+    """Show a report, with the sentences on which the question is based marked."""
     text = escape_markdown(report)
     for evidence in provenance.evidence if provenance else ():
         if evidence.kind is EvidenceKind.SENTENCE and evidence.text:

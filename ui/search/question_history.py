@@ -15,7 +15,7 @@ from ui.widgets import escape_markdown
 
 
 def show_question(person: Person, question_id: int) -> None:
-    """Draw the question as imported, next to its history and comments.
+    """Show the question as imported, next to its history and comments.
 
     Raises:
         NotFound: no question has that id.

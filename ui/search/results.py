@@ -18,7 +18,7 @@ _PAGE_SIZE = 20
 
 
 def show_results(person: Person, search: Search) -> None:
-    """Draw the current page of the list. A new search starts at its first page."""
+    """Show the current page of the list. A new search starts at its first page."""
     position = state.get_browse_position(search)
     with read_only_session() as db:
         matches = search_questions(

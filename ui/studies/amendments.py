@@ -21,7 +21,7 @@ from ui.widgets import run_action, show_notice
 def show_amendment_forms(
     person: Person, summary: StudySummary, latest_version: ProtocolVersion, readers: Sequence[str]
 ) -> None:
-    """Draw the form for a new protocol version and the form for exclusions."""
+    """Show the form for a new protocol version and the form for exclusions."""
     left, right = responsive_columns(1, 1, name="amending")
     with left, st.expander("Change protocol"):
         _show_protocol_form(person, summary, latest_version)

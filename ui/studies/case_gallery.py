@@ -19,7 +19,7 @@ _RESULTS = {True: "correct", False: "wrong", None: "not scored"}
 
 
 def show_case_gallery(person: Person, summary: StudySummary) -> None:
-    """Draw the choice of a case and the case, or state why single cases are not shown."""
+    """Show the choice of a case and the case, or state why single cases are not shown."""
     study = summary.study
     try:
         with read_only_session() as db:

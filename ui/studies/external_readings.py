@@ -35,7 +35,7 @@ class RefusedReadings:
 
 
 def show_readings(person: Person, study: str, study_id: int) -> None:
-    """Draw the form, and the progress or the outcome of the latest import with its refused lines."""
+    """Show the form, and the progress or the outcome of the latest import with its refused lines."""
     st.subheader("Readings")
     show_file_form(
         FileForm(

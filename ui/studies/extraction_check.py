@@ -26,7 +26,7 @@ _MAX_REPLY_LENGTH = 4_000
 
 
 def show_extraction_check(person: Person, summary: StudySummary) -> None:
-    """Draw the error rates by rule, and the sample of one rule."""
+    """Show the error rates by rule, and the sample of one rule."""
     study = summary.study
     st.caption(
         "Answers are extracted from the models' free text by fixed rules. Mark a random sample of each "

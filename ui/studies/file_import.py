@@ -54,7 +54,7 @@ class FileForm(Generic[P]):
 
 
 def show_file_form(file_form: FileForm[P]) -> None:
-    """Draw the form, and the progress or the outcome of the latest import."""
+    """Show the form, and the progress or the outcome of the latest import."""
     job = job_control.load_latest_job(
         file_form.kind, by=file_form.person, subject=f"study {file_form.study_id}"
     )

@@ -17,7 +17,7 @@ from ui.widgets import run_action, show_notice
 
 
 def show_markers(person: Person, summary: StudySummary) -> None:
-    """Draw the markers and their progress. Draw nothing if the study has no open question."""
+    """Show the markers and their progress. Show nothing if the study has no open question."""
     study = summary.study
     with read_only_session() as db:
         progress = studies.load_marking_progress(db, by=person, study=study.name)

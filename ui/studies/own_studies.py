@@ -14,7 +14,7 @@ from ui.work_box import show_work_box
 
 
 def show_own_studies(person: Person) -> None:
-    """Draw one box per study, those with open cases first."""
+    """Show one box per study, those with open cases first."""
     with read_only_session() as db:
         own_studies = list_studies_for_reader(db, person=person)
     st.subheader("Your studies")

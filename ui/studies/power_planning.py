@@ -38,7 +38,7 @@ _DEFAULTS = PowerAssumptions(reader_accuracy=0.7727, model_accuracy=0.8384, spre
 
 
 def show_planning(person: Person) -> None:
-    """Draw the inputs on the left, and power and precision on the right."""
+    """Show the inputs on the left, and power and precision on the right."""
     form_key = state.form_key("plan")
     left, right = responsive_columns(1, 2, name="planning")
     with left:
@@ -99,7 +99,7 @@ def build_power_chart(powers: Sequence[Power]) -> alt.LayerChart:
 
 
 def _choose_pilot(person: Person, form_key: str) -> tuple[str, PowerAssumptions]:
-    """Draw the choice of a pilot study. Returns a key of the choice, and the initial assumptions."""
+    """Show the choice of a pilot study. Returns a key of the choice, and the initial assumptions."""
     with read_only_session() as db:
         names = [summary.study.name for summary in list_studies(db, by=person)]
     if not names:
@@ -142,7 +142,7 @@ def _load_pilot(_person: Person, study: str, model: str | None, digest: str) -> 
 def _choose_assumptions(
     form_key: str, initial: PowerAssumptions
 ) -> tuple[PowerAssumptions, list[int], list[int]] | None:
-    """Draw the inputs. Their keys contain the pilot, so that they are reset when another pilot is chosen."""
+    """Show the inputs. Their keys contain the pilot, so that they are reset when another pilot is chosen."""
     reader = _percent_input("Reader accuracy (%)", initial.reader_accuracy * 100, f"{form_key}-reader")
     model = _percent_input("Model accuracy (%)", initial.model_accuracy * 100, f"{form_key}-model")
     spread = _percent_input(

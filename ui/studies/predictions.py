@@ -47,7 +47,7 @@ class PredictionsRequest:
 
 
 def show_predictions(person: Person, study: str, study_id: int) -> None:
-    """Draw the form, the progress or outcome of the latest import, and a description of the format."""
+    """Show the form, the progress or outcome of the latest import, and a description of the format."""
     st.subheader("Predictions")
 
     def build_request(delivery: Delivery, form_key: str) -> PredictionsRequest:

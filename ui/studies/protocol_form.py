@@ -41,7 +41,7 @@ _LEVELS = (0.9, 0.95, 0.99)
 def show_protocol_fields(
     form_key: str, current: Protocol, *, frozen: bool = False, models: Mapping[str, int] | None = None
 ) -> Protocol | None:
-    """Draw the fields and return the protocol; if it is not valid, show why and return None.
+    """Show the fields and return the protocol; if it is not valid, show why and return None.
 
     Args:
         form_key: the key of the form, which begins the keys of its widgets.

@@ -27,7 +27,7 @@ _FORM_NAME = "study"
 
 
 def show_study_form(person: Person) -> None:
-    """Draw the form, or an empty state if there are no questions."""
+    """Show the form, or an empty state if there are no questions."""
     with read_only_session() as db:
         datasets = {name: size for name, size in list_drawable_datasets(db, by=person).items() if size}
         releases = list_releases(db, by=person)

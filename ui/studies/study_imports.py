@@ -19,7 +19,7 @@ _NOTICE_KEY = "study-models"
 
 
 def show_study_imports(person: Person, summary: StudySummary) -> None:
-    """Draw the models of the study, the choice of models, and the imports of predictions and readings."""
+    """Show the models of the study, the choice of models, and the imports of predictions and readings."""
     study = summary.study
     with read_only_session() as db:
         models = studies.list_study_models(db, by=person, study=study.name)

@@ -23,7 +23,7 @@ from ui.widgets import escape_markdown, format_relative_time, run_action, show_n
 
 
 def show_study(person: Person, summary: StudySummary) -> None:
-    """Draw the study without its questions, answers and keys."""
+    """Show the study without its questions, answers and keys."""
     study = summary.study
     with read_only_session() as db:
         progress = studies.load_study_progress(db, by=person, study=study.name)

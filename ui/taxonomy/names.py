@@ -24,7 +24,7 @@ _SUGGESTIONS = 3
 
 
 def show_overview(report: NameReport) -> None:
-    """Draw how many names and questions have a controlled name."""
+    """Show how many names and questions have a controlled name."""
     mapped = [name for name in report.names if name.controlled is not None]
     left, right = st.columns(2)
     with left:
@@ -40,7 +40,7 @@ def show_overview(report: NameReport) -> None:
 
 
 def show_next_name(person: Person, report: NameReport) -> None:
-    """Draw the next name without a controlled name, with buttons for similar names."""
+    """Show the next name without a controlled name, with buttons for similar names."""
     unmapped = report.unmapped
     if unmapped:
         skip_key = f"skipped-{report.dataset}-{report.field}"
@@ -80,7 +80,7 @@ def _show_name(person: Person, report: NameReport, raw: RawName) -> None:
 
 
 def _show_choices(report: NameReport, raw: RawName) -> None:
-    """Draw buttons for the most similar names, and the choice of any other."""
+    """Show buttons for the most similar names, and the choice of any other."""
     suggestions = suggest_names(report.field, raw.name)
     with st.container(horizontal=True):
         for number, name in enumerate(suggestions[:_SUGGESTIONS], start=1):
@@ -125,7 +125,7 @@ def _show_undo(report: NameReport) -> None:
 
 
 def show_all_names(report: NameReport) -> None:
-    """Draw all names with their controlled names."""
+    """Show all names with their controlled names."""
     st.subheader("All names")
     show_table([_build_row(name) for name in report.names])
 
@@ -144,7 +144,7 @@ def _build_row(name: RawName) -> dict[str, object]:
 
 
 def show_change(report: NameReport) -> None:
-    """Draw the change of any mapping."""
+    """Show the change of any mapping."""
     with st.expander("Change a mapping"):
         form_key = f"{report.dataset}-{report.field}"
         names = {name.name: name for name in report.names}

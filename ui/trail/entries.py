@@ -23,7 +23,7 @@ _MAX_CELL_LENGTH = 300  # characters of the details in the table
 
 
 def show_filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[AuditFilter, str]:
-    """Draw the filters. Return them, and a text that identifies them in the keys of other widgets."""
+    """Show the filters. Return them, and a text that identifies them in the keys of other widgets."""
     person_column, action_column, subject_column, days_column = grid_columns(4, name="audit")
     person = person_column.selectbox(
         "Person",
@@ -63,7 +63,7 @@ def show_filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[Aud
 
 
 def show_entries(person: Person, audit_filter: AuditFilter, scope: str) -> None:
-    """Draw one page of the matching entries, newest first, and links to all of them as files.
+    """Show one page of the matching entries, newest first, and links to all of them as files.
 
     Args:
         person: the person who reads the trail.
@@ -130,7 +130,7 @@ def _describe_fields(entry: AuditEntry) -> str:
 
 
 def _show_details(shown_entries: tuple[VisibleEntry, ...]) -> None:
-    """Draw one entry in full: its values, its JSON, and its hash with that of the previous entry."""
+    """Show one entry in full: its values, its JSON, and its hash with that of the previous entry."""
     by_number = {shown_entry.entry.number: shown_entry for shown_entry in shown_entries}
     first = next(iter(by_number), 0)
     number = st.selectbox(

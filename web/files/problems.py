@@ -15,7 +15,7 @@ from web.requests import json_errors, require_person
 
 @json_errors
 async def download_problems(request: Request) -> Response:
-    """Return all problems as CSV. The query has the ``dataset``."""
+    """Return all problems as CSV. The query parameter ``dataset`` is the name of the dataset."""
     person = await require_person(request)
     require(person, Action.SEE_CHECKS)
     text = await run_in_threadpool(_load_csv, person, request.query_params.get("dataset", ""))
@@ -28,7 +28,7 @@ async def download_problems(request: Request) -> Response:
 
 def _load_csv(person: Person, dataset: str) -> str:
     with read_only_session() as db:
-        return "".join(checks.write_problems_csv(db, by=person, dataset=dataset, check=None))
+        return "".join(checks.iterate_problems_csv(db, by=person, dataset=dataset, check=None))
 
 
 ROUTES = [Route("/files/problems.csv", download_problems, methods=["GET"])]

@@ -1,7 +1,7 @@
 // The plain editor: the radiographs of the exam, each with its canvas, and the boxes on them.
 //
-// The canvas is streamlit-drawable-canvas, called as Streamlit would call it. Its own undo is not used: it forgets
-// everything when a drawing is set from outside, which deleting from the list and relabelling do.
+// The canvas is streamlit-drawable-canvas, called as Streamlit would call it. The undo of the canvas is not used: it
+// loses its history whenever this code sets the boxes, as when a box is deleted from the list or relabelled.
 
 import mountCanvas, { type CanvasComponent } from "drawable-canvas";
 import type { CanvasData, CanvasObject, Drawings, ExamData, Radiograph } from "./api";
@@ -24,16 +24,16 @@ class RadiographView {
   objects: CanvasObject[] = [];
   past: CanvasObject[][] = [];
   future: CanvasObject[][] = [];
-  isTouched = false;
+  hasEdits = false;
   isPainted = false;
   isPressed = false;
   /** The picture is in the browser, though its canvas may not have painted it. */
   isLoaded = false;
   /** Shown where the picture could not be loaded. */
   failure: HTMLElement | null = null;
-  loadCount = 0;
-  /** The last parameters of the canvas. */
-  component: CanvasComponent | null = null;
+  drawingNumber = 0;
+  /** The parameters with which the canvas was last mounted. */
+  canvasParameters: CanvasComponent | null = null;
   unmountCanvas: (() => void) | undefined;
 
   constructor(
@@ -82,7 +82,7 @@ export class PlainEditor implements ImageViewer {
     const onRelease = (): void => {
       for (const view of this.orderedViews.filter(({ isPressed }) => isPressed)) {
         view.isPressed = false;
-        setTimeout(() => this.requestDrawing(view)); // the canvas reports a new box only later: keys would still be shortcuts
+        setTimeout(() => this.requestDrawing(view)); // otherwise the label field opens late, and typed letters act as shortcuts
       }
     };
     const capture = { capture: true };
@@ -96,7 +96,7 @@ export class PlainEditor implements ImageViewer {
     this.labels = data.labels ?? [];
     const addresses = new Set(data.radiographs.map(getAddress));
     for (const view of this.views.values()) if (!addresses.has(view.address)) this.removeView(view);
-    this.orderedViews = data.radiographs.map((radiograph) => this.showRadiograph(radiograph));
+    this.orderedViews = data.radiographs.map((radiograph) => this.prepareView(radiograph));
     const keepsFront = this.front !== null && this.orderedViews.includes(this.front);
     if (!keepsFront) this.zoom = 1;
     this.setEditing(false);
@@ -107,7 +107,7 @@ export class PlainEditor implements ImageViewer {
     return ACTIONS.has(id);
   }
 
-  /** The next radiograph; plain-editor-tools.ts has the other actions. */
+  /** Run "next-radiograph"; plain-editor-tools.ts runs the other actions. Returns whether it was run. */
   runAction(id: ActionId): boolean {
     if (id === "next-radiograph") this.showNext();
     return id === "next-radiograph";
@@ -123,8 +123,8 @@ export class PlainEditor implements ImageViewer {
   }
 
   getDrawings(): Drawings | null {
-    for (const view of this.orderedViews) this.requestDrawing(view); // an edit of a moment ago included
-    if (!this.orderedViews.some((view) => view.isTouched)) return null;
+    for (const view of this.orderedViews) this.requestDrawing(view); // includes an edit made a moment ago
+    if (!this.orderedViews.some((view) => view.hasEdits)) return null;
     return Object.fromEntries(this.orderedViews.filter((view) => view.canvas).map((view) => [view.radiograph.id, view.objects]));
   }
 
@@ -178,10 +178,10 @@ export class PlainEditor implements ImageViewer {
 
   setLabel(label: string): void {
     this.label = label;
-    for (const { component } of this.orderedViews) {
-      if (!component) continue;
-      component.data = { ...component.data, label };
-      mountCanvas(component);
+    for (const { canvasParameters } of this.orderedViews) {
+      if (!canvasParameters) continue;
+      canvasParameters.data = { ...canvasParameters.data, label };
+      mountCanvas(canvasParameters);
     }
   }
 
@@ -248,7 +248,7 @@ export class PlainEditor implements ImageViewer {
     return this.orderedViews.find((view) => view === box.view) ?? null;
   }
 
-  private showRadiograph(radiograph: Radiograph): RadiographView {
+  private prepareView(radiograph: Radiograph): RadiographView {
     const address = getAddress(radiograph);
     const existing = this.views.get(address);
     const view = existing ?? new RadiographView(address, radiograph);
@@ -259,7 +259,7 @@ export class PlainEditor implements ImageViewer {
     view.future = [];
     view.originalObjects = radiograph.originalCanvasObjects ?? [];
     view.objects = radiograph.canvas?.initialDrawing.objects ?? [];
-    view.isTouched = Boolean(radiograph.boxesMayDiffer);
+    view.hasEdits = Boolean(radiograph.boxesMayDiffer);
     this.mountDrawing(view, view.objects);
     return view;
   }
@@ -288,14 +288,14 @@ export class PlainEditor implements ImageViewer {
     this.views.delete(view.address);
   }
 
-  /** Set a drawing. Its number lets the canvas distinguish two questions. */
+  /** Set the boxes of a canvas. Question and drawing number tell the canvas that they are new. */
   private mountDrawing(view: RadiographView, objects: CanvasObject[]): void {
     view.objects = objects;
     if (!view.canvas) return;
-    view.loadCount += 1;
+    view.drawingNumber += 1;
     const { question } = this;
-    const drawing = { objects, background: "", overread: `${question}:${view.loadCount}` };
-    view.component = {
+    const drawing = { objects, background: "", overread: `${question}:${view.drawingNumber}` };
+    view.canvasParameters = {
       data: { ...view.canvas, label: this.label, disabled: this.isLocked, initialDrawing: drawing },
       parentElement: view.container,
       setStateValue: (name, value) => {
@@ -305,7 +305,7 @@ export class PlainEditor implements ImageViewer {
       key: view.address,
       name: "canvas",
     };
-    view.unmountCanvas = mountCanvas(view.component);
+    view.unmountCanvas = mountCanvas(view.canvasParameters);
     if (this.isEditing) queueMicrotask(() => this.syncEditButton(view));
   }
 
@@ -345,7 +345,7 @@ export class PlainEditor implements ImageViewer {
         this.mountDrawing(view, view.objects.map((object) => (isSameBox(object, newBox) ? { ...object, label } : object)));
         this.events.boxesChanged();
       };
-      if (view.isPressed) void this.waitForDrawing().then(save); // the next box is being drawn: another drawing would remove it
+      if (view.isPressed) void this.waitForDrawing().then(save); // setting the boxes now would remove the one being drawn
       else save();
     });
   }
@@ -364,7 +364,7 @@ export class PlainEditor implements ImageViewer {
   private recordHistory(view: RadiographView): void {
     view.past.push(view.objects);
     view.future = [];
-    view.isTouched = true;
+    view.hasEdits = true;
   }
 
   private stepHistory(from: "past" | "future", to: "past" | "future"): void {
@@ -389,20 +389,20 @@ export class PlainEditor implements ImageViewer {
       this.stage.replaceChildren();
       return;
     }
-    const { id, view: name } = view.radiograph;
-    this.stage.replaceChildren(view.canvas ? view.container : h("p", { class: "no-picture" }, `The workspace has no image for ${id} (${name}).`));
+    const { id, view: projection } = view.radiograph;
+    this.stage.replaceChildren(view.canvas ? view.container : h("p", { class: "no-picture" }, `The workspace has no image for ${id} (${projection}).`));
     this.fit();
     if (view.isPainted || !view.canvas) this.events.imageDrawn();
   }
 
   private createThumbnail(view: RadiographView, index: number): HTMLButtonElement {
     const isFront = view === this.front;
-    const { previewUrl, view: name } = view.radiograph;
+    const { previewUrl, view: projection } = view.radiograph;
     return h(
       "button",
       { type: "button", class: "thumbnail", "aria-pressed": String(isFront), onclick: () => this.bringToFront(view) },
       previewUrl !== undefined && h("img", { src: previewUrl.replace(/longest=\d+/, "longest=300"), alt: "", loading: "lazy" }),
-      h("span", {}, `${index + 1}. ${name}`, !isFront && keycap(shortcutLabel("next-radiograph"))),
+      h("span", {}, `${index + 1}. ${projection}`, !isFront && keycap(shortcutLabel("next-radiograph"))),
     );
   }
 }
@@ -430,7 +430,7 @@ function isSameBox(a: CanvasObject, b: CanvasObject): boolean {
 
 const areSameBoxes = (first: CanvasObject[], second: CanvasObject[]): boolean => first.length === second.length && first.every((box, index) => isSameBox(box, second[index]!));
 
-/** Whether an object is an accidental click. An original box of the same size is kept. */
+/** Whether a box is so small that it comes from an accidental click. Original boxes are never too small. */
 function isTooSmall({ canvas, originalObjects }: RadiographView, object: CanvasObject): boolean {
   const limit = 2 * (canvas?.strokeWidth ?? 0) + 0.01;
   const [width, height] = [getWidth(object), getHeight(object)];

@@ -1,4 +1,4 @@
-// Saving: one request at a time. A failure stays on the form until a save succeeds.
+// Saves the input of a form, one request at a time.
 //
 // The input stays on the form until the server has confirmed the save. If it fails, the form shows the reason, and the
 // person can try again.
@@ -14,7 +14,7 @@ export interface SaveView {
   /** The line that reads "saved 14:03:12". */
   readonly savedLine: HTMLElement;
   readonly message: HTMLElement;
-  /** Identifies the question that is shown. */
+  /** Identifies the case that is shown: a question, or the case of a study. */
   displayedCaseId(): string;
   /** The action for a newer version on the server. */
   readonly staleRevisionAction: { label: string; run: () => void };
@@ -24,7 +24,7 @@ export interface SaveView {
 
 export interface Submission<R extends Route> {
   route: R;
-  /** Builds the request once other saves are blocked. May wait until a drag or a draft's request ends. */
+  /** Builds the body, after other saves were blocked. May first wait for the end of a mouse drag or for a draft to be saved. */
   body: () => Promise<Routes[R]["request"]>;
   /** Called when the request has been sent. */
   onSent?: () => void;
@@ -57,7 +57,7 @@ export class SaveFlow {
   async submit<R extends Route>(submission: Submission<R>): Promise<void> {
     await this.runAlone(async () => {
       const { view } = this;
-      const shownKey = view.displayedCaseId();
+      const savedCaseId = view.displayedCaseId();
       const isNavigation = submission.onSaved === undefined;
       this.clearProblem();
       this.showNote("");
@@ -68,12 +68,12 @@ export class SaveFlow {
         submission.onSent?.();
         const response = await request;
         this.lastSaved = submission.onSaved?.(response) ?? this.lastSaved;
-        if (view.displayedCaseId() !== shownKey) return;
+        if (view.displayedCaseId() !== savedCaseId) return;
         view.savedLine.textContent = this.lastSaved;
         submission.onNext(response);
       } catch (problem) {
         if (!isNavigation) view.savedLine.textContent = "Not saved";
-        if (view.displayedCaseId() === shownKey) {
+        if (view.displayedCaseId() === savedCaseId) {
           this.hasFailed = true;
           this.showProblem(RequestError.from(problem), submission.retry, isNavigation ? "The question could not be loaded. " : undefined);
         }
@@ -116,7 +116,7 @@ export class SaveFlow {
     return retry !== null;
   }
 
-  /** Show a message. An empty message does not replace a failed save. */
+  /** Show a message. An empty message does not replace that of a failed save. */
   showNote(text: Child, isProblem = false): void {
     if (this.hasFailed && text === "") return;
     this.setMessage(text, isProblem);
