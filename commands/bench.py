@@ -47,7 +47,7 @@ def add_to(subparsers: Subparsers) -> None:
         verb_parser.add_argument("bench", metavar="BENCH")
         verb_parser.set_defaults(run=function)
     experts = verbs.add_parser(
-        "experts", help="set who scores the outputs; they do so on the page Score outputs"
+        "experts", help="set who scores the outputs; they do so on the page Score model outputs"
     )
     experts.add_argument("bench", metavar="BENCH")
     experts.add_argument(

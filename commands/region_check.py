@@ -21,7 +21,7 @@ def add_to(subparsers: Subparsers) -> None:
     create = verbs.add_parser(
         "create",
         help="draw reports from the replies of a run of gemex-regions",
-        description="Experts mark each sentence on the page Score outputs: right, wrong region, wrong "
+        description="Experts mark each sentence on the page Score model outputs: right, wrong region, wrong "
         "sentence or missed sentence.",
     )
     create.add_argument("check", metavar="CHECK")
@@ -44,7 +44,7 @@ def add_to(subparsers: Subparsers) -> None:
         verb_parser.add_argument("check", metavar="CHECK")
         verb_parser.set_defaults(run=function)
     experts = verbs.add_parser(
-        "experts", help="set who marks the sentences; they do so on the page Score outputs"
+        "experts", help="set who marks the sentences; they do so on the page Score model outputs"
     )
     experts.add_argument("check", metavar="CHECK")
     experts.add_argument("--to", nargs="+", required=True, metavar="NAME", help="all experts")

@@ -108,7 +108,7 @@ def list_demo_batches() -> tuple[DemoBatch, ...]:
             days_ago=6,
         ),
         DemoBatch(
-            name="Judged twice",
+            name="Double reading",
             plan=SamplingPlan(seed=5, per_1000=None, n=40),
             settings=BatchSettings(guideline=guideline),
             done_shares=((ROSA, 0.85), (RENATE, 1.0)),

@@ -177,7 +177,7 @@ SCREENSHOTS = (
             ("lists", "Lists and protocol"),
         )
     ),
-    Screenshot(name="adjudicate", person="ravi", path="/adjudicate", expected_text="Judged twice"),
+    Screenshot(name="adjudicate", person="ravi", path="/adjudicate", expected_text="Double reading"),
     Screenshot(name="read", person="leo", path="/read", expected_text="Read", steps=begin_reading),
     Screenshot(
         name="studies-extraction",

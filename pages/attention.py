@@ -17,7 +17,7 @@ from ui.widgets import escape_markdown, page_fragment, show_empty_state
 def main() -> None:
     """Show one batch."""
     person = require_page(Action.SEE_PROGRESS)
-    st.title("Attention")
+    st.title("Reviewer attention")
     batches = load_batches_or_show_empty(person, "Results are shown once a batch has hidden questions.")
     if not batches:
         return

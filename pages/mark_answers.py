@@ -1,4 +1,4 @@
-"""Mark answers: the open answers of a reader study, marked without knowing who answered."""
+"""Mark study answers: the open answers of a reader study, marked without knowing who answered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STUDY_PARAMETER = "study"
 def main() -> None:
     """Show one answer of the chosen study, in one fragment, so that a key press cannot interrupt a save."""
     person = require_page(Action.MARK_ANSWERS)
-    st.title("Mark answers")
+    st.title("Mark study answers")
     with read_only_session() as db:
         tasks = {task.study.id: task for task in list_marking_tasks(db, person=person)}
     if not tasks:

@@ -1,4 +1,4 @@
-"""Score outputs: experts score the blinded outputs of a prompt bench, or the sentences of a region check."""
+"""Score model outputs: blinded outputs of a prompt bench, or the sentences of a region check."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHECK_PARAMETER = "check"
 def main() -> None:
     """Show one report of the chosen bench or check. In a fragment, a shortcut key cannot interrupt a save."""
     person = require_page(Action.SCORE_OUTPUTS)
-    st.title("Score outputs")
+    st.title("Score model outputs")
     with read_only_session() as db:
         benches = models.list_bench_tasks(db, person=person)
         checks = generation.list_region_tasks(db, person=person)

@@ -164,7 +164,7 @@ PAGES = (
     ),
     Page(
         file="pages/attention.py",
-        title="Attention",
+        title="Reviewer attention",
         icon=":material/visibility_lock:",
         action=Action.SEE_PROGRESS,
         stage=Stage.RESULTS,
@@ -207,7 +207,7 @@ PAGES = (
     ),
     Page(
         file="pages/mark_answers.py",
-        title="Mark answers",
+        title="Mark study answers",
         icon=":material/spellcheck:",
         action=Action.MARK_ANSWERS,
         stage=Stage.STUDIES,
@@ -256,7 +256,7 @@ PAGES = (
     ),
     Page(
         file="pages/score_outputs.py",
-        title="Score outputs",
+        title="Score model outputs",
         icon=":material/star_rate:",
         action=Action.SCORE_OUTPUTS,
         stage=Stage.MODELS,

@@ -1,4 +1,4 @@
-"""Hiding questions on the page Batches, and the page Attention: for coordinators, with n everywhere."""
+"""Hiding questions on the page Batches, and the page Reviewer attention: for coordinators, n everywhere."""
 
 from dataclasses import replace
 

@@ -36,7 +36,15 @@ def test_a_submitter_sees_home_leaderboards_and_my_account():
 
 def test_a_reviewer_sees_the_pages_for_judging_and_marking():
     titles = [page.title for page in list_permitted_pages(make_person(Role.REVIEWER))]
-    assert titles == ["Home", "Review", "Adjudicate", "Errata", "Mark answers", "Score outputs", "My account"]
+    assert titles == [
+        "Home",
+        "Review",
+        "Adjudicate",
+        "Errata",
+        "Mark study answers",
+        "Score model outputs",
+        "My account",
+    ]
 
 
 def test_a_coordinator_sees_the_stages_in_workflow_order():
@@ -55,7 +63,7 @@ def test_a_coordinator_sees_the_stages_in_workflow_order():
             "Patient data",
         ],
         "Review": ["Draw a batch", "Batches", "Progress"],
-        "Results": ["Agreement", "Attention", "Dataset estimates", "Releases", "Errata"],
+        "Results": ["Agreement", "Reviewer attention", "Dataset estimates", "Releases", "Errata"],
         "Studies": ["Reader studies"],
         "Models": [
             "Evaluations",

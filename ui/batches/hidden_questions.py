@@ -26,7 +26,7 @@ def show_hidden_panel(batch: Batch) -> None:
         "Hidden questions measure attention: some of a reviewer's own questions are repeated, and "
         "questions with a known fault are planted among the others. Reviewers cannot recognise them, "
         "and no figure of the batch includes them. Inform reviewers that there may be hidden questions, "
-        "but not which ones. The page Attention shows the results."
+        "but not which ones. The page Reviewer attention shows the results."
     )
     if batch.state is BatchState.CLOSED:
         st.caption("This batch is closed. Reopen it to hide questions in it.")

@@ -1,1 +1,1 @@
-"""Parts of the pages Prompt bench and Score outputs."""
+"""Parts of the pages Prompt bench and Score model outputs."""

@@ -1,1 +1,1 @@
-"""Parts of the pages Prompt bench and Score outputs for region checks."""
+"""Parts of the pages Prompt bench and Score model outputs for region checks."""

@@ -81,4 +81,4 @@ def _assign(person: Person, study: str, role: MarkerRole, name: str | None) -> s
         studies.assign_marker(db, by=person, study=study, role=role, to=name, now=clock())
     if name is None:
         return f"Removed the {role.label}. Existing marks are kept."
-    return f"{name} is the {role.label}. They find the answers under “Mark answers”."
+    return f"{name} is the {role.label}. They find the answers under “Mark study answers”."

@@ -105,7 +105,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
         { class: "top" },
         h("b", { class: "batch" }, `Disputes in batch ${data.batchName}`),
         h("span", { class: "progress-text" }, `${formatCount(data.progress.adjudicated)} of ${formatCount(data.progress.total)} adjudicated`),
-        h("span", { class: "about" }, data.disputedAspects.length > 0 ? `disputed: ${data.disputedAspects.join(", ")}` : "no longer disputed"),
+        h("span", { class: "about" }, data.disputedAspects.length > 0 ? `Disputed: ${data.disputedAspects.join(", ")}` : "No longer disputed"),
         h("span", { class: "spring" }),
         this.savedLine,
         button("Shortcuts", shortcutLabel("help"), () => this.showShortcuts(), { class: "quiet" }),

@@ -104,7 +104,7 @@ export class JudgementPanel {
 
   private buildFlagRow({ id, label, required }: YesNoField): HTMLElement {
     const ownKey = required ? "" : shortcutLabel(`flag-${id}` as ActionId);
-    return this.buildChoiceRow(id, label, buildYesNoChoices(required), required ? "" : "optional", ownKey);
+    return this.buildChoiceRow(id, label, buildYesNoChoices(required), required ? "yes-no" : "optional", ownKey);
   }
 
   private buildChoiceRow(name: string, label: string, choices: ChoiceOption[], className = "", ownKey = ""): HTMLElement {

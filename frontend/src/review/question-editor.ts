@@ -75,7 +75,7 @@ export class QuestionEditor {
   private buildClassification(): HTMLElement {
     const { contentType, alsoRight, id } = this.question;
     const { tasks, tiers } = this.data.choices;
-    const details = [contentType, alsoRight.length > 0 && `also correct: ${alsoRight.join(" or ")}`, id].filter(Boolean).join(" · ");
+    const details = [contentType && `Content type: ${contentType}`, alsoRight.length > 0 && `also correct: ${alsoRight.join(" or ")}`, id].filter(Boolean).join(" · ");
     return h("div", { class: "sorting" }, this.buildSelect("task", "Task", tasks), this.buildCategoryField(), this.data.last && this.buildSelect("difficulty", "Difficulty", tiers), h("span", { class: "further" }, details));
   }
 
