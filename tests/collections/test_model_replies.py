@@ -1,4 +1,4 @@
-"""Replies of real models: what begins with yes or no is read, and nothing is read against its text."""
+"""Replies of real models: those that begin with yes or no are read, and no answer contradicts its reply."""
 
 import hashlib
 import json
@@ -64,16 +64,16 @@ def test_replies_that_begin_with_yes_or_no_are_read(model, rules):
     extractions = [extract_closed(reply) for reply in replies]
     assert Counter(extraction.rule for extraction in extractions) == rules
     first_words = [reply.replace(",", " ").split()[0].strip(".").lower() for reply in replies]
-    beginning = [
+    words_and_answers = [
         (word, extraction.answer)
         for word, extraction in zip(first_words, extractions, strict=True)
         if word in ("yes", "no")
     ]
-    assert sum(answer == word for word, answer in beginning) >= 0.97 * len(beginning)
-    assert all(answer in (word, None) for word, answer in beginning)
+    assert sum(answer == word for word, answer in words_and_answers) >= 0.97 * len(words_and_answers)
+    assert all(answer in (word, None) for word, answer in words_and_answers)
 
 
-def test_no_reading_contradicts_the_developer_marks():
+def test_no_extraction_contradicts_the_developer_marks():
     marks = {(mark["dataset"], mark["reply_sha256"]): mark["mark"] for mark in MARKS}
     checked = {}
     for model in ("llavamed", "tinyllava"):

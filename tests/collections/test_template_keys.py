@@ -1,4 +1,4 @@
-"""Template questions of all Open-i records: a second reader agrees with their keys."""
+"""Template questions of all Open-i records: an independent label reader agrees with their keys."""
 
 import json
 from collections import Counter
@@ -32,7 +32,7 @@ def test_the_xml_files_state_the_same_as_the_tables(content):
 
 
 @pytest.mark.full
-def test_a_second_reader_agrees_with_the_keys(content, tmp_path):
+def test_an_independent_label_reader_agrees_with_the_keys(content, tmp_path):
     path = tmp_path / "questions.jsonl"
     counts = write_question_file(path, content.exams, seed=1)
     records = read_records(OPENI)

@@ -74,7 +74,7 @@ def test_reviewer_who_fails_sees_the_result_and_gets_no_batch(
     review_helpers.open_review(page)
     for done in range(3):
         expect(page.get_by_text(f"{done} of 3 done")).to_be_visible(timeout=30_000)
-        expect(page.get_by_label("Feedback")).to_have_count(0)  # the next question, whose images load now
+        expect(page.get_by_label("Feedback")).to_have_count(0)  # it belonged to the previous question
         review_helpers.wait_for_images(page)
         page.wait_for_timeout(700)  # a faster click counts as the second half of a double click
         page.get_by_role("button", name="Accept", exact=True).click()
@@ -105,8 +105,8 @@ def test_reviewer_who_fails_sees_the_result_and_gets_no_batch(
     take_screenshot(page, "practice-refused")
 
 
-def test_coordinator_exempts_a_reviewer_on_record(app: RunningApp, signed_in: Callable[[str], Page]):
-    """Rita has not passed the practice set; after the test above, she has failed it."""
+def test_an_exemption_by_the_coordinator_is_recorded(app: RunningApp, signed_in: Callable[[str], Page]):
+    """Rita has not passed the practice set: she has failed it in the test above, or has not taken it."""
     page = signed_in("cora")
     open_tab(page, "Practice")
     choose_option(page, page.get_by_role("combobox", name=re.compile("^Exempt a reviewer")), "Rita")

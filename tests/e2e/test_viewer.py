@@ -29,7 +29,7 @@ def world(app):
 
 @pytest.fixture
 def open_question(signed_in):
-    """Ruth's review page at that question."""
+    """Return a function that opens a question in Ruth's viewer."""
 
     def open_at(question):
         return open_viewer(signed_in("ruth"), question)
@@ -65,7 +65,7 @@ def test_box_is_saved_in_the_pixels_it_was_drawn_on(app, open_question):
     assert own_box["box"] == pytest.approx([400, 500, 700, 800], abs=1)
 
 
-def test_box_drawn_zoomed_and_rotated_is_saved_to_within_a_pixel(app, open_question):
+def test_box_drawn_on_a_zoomed_and_rotated_image_is_saved_to_within_a_pixel(app, open_question):
     page = open_question(4)
     press(page, "l")
     viewer_helpers.wait_until_painted(page)
@@ -80,7 +80,7 @@ def test_box_drawn_zoomed_and_rotated_is_saved_to_within_a_pixel(app, open_quest
     wait_for_question(page, 5)
     own_box = next(box for box in load_saved_boxes(app, 4) if box["radiograph"] == "lateral")
     zoom = 1.5**4
-    # a quarter turn to the right: down on screen is along the columns, left on screen is down the rows
+    # after a quarter turn to the right, down on screen increases x, and left on screen increases y
     assert own_box["box"] == pytest.approx([x, y - 81 / zoom, x + 162 / zoom, y], abs=1)
 
 
@@ -113,7 +113,7 @@ def test_reloading_the_page_restores_the_boxes(app, open_question):
     assert own_box["box"] == pytest.approx([400, 500, 700, 800], abs=1)
 
 
-def test_two_views_hang_side_by_side_frontal_left(open_question):
+def test_two_views_are_side_by_side_with_the_frontal_on_the_left(open_question):
     page = open_question(8)
     page.keyboard.press("Shift+L")
     expect(page.locator(".pane .name")).to_have_text(["PA", "LATERAL"])
@@ -140,10 +140,10 @@ def test_selected_box_is_moved_by_arrows_and_labelled_by_enter(app, open_questio
     page = open_question(11)
     pane_position = get_pane_position(page)
     draw_box(page, pane_position.of_pixel(400, 500), pane_position.of_pixel(700, 800))
-    old_label = page.locator(".boxes li.mine input").get_attribute("aria-label")
+    old_position = page.locator(".boxes li.mine input").get_attribute("aria-label")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Shift+ArrowDown")
-    assert page.locator(".boxes li.mine input").get_attribute("aria-label") != old_label
+    assert page.locator(".boxes li.mine input").get_attribute("aria-label") != old_position
     page.keyboard.press("Enter")
     page.get_by_label("Label of the box", exact=True).fill("left lung")
     page.keyboard.press("Enter")
@@ -151,10 +151,10 @@ def test_selected_box_is_moved_by_arrows_and_labelled_by_enter(app, open_questio
     expect(page.get_by_text("3 boxes")).to_be_visible()
     press(page, KEYS_OF_ALL_RATINGS + "v")
     wait_for_question(page, 12)
-    _machine, own_box, copy = load_saved_boxes(app, 11)
+    _machine, own_box, mirrored_box = load_saved_boxes(app, 11)
     assert own_box["box"] == pytest.approx([401, 510, 701, 810], abs=1)
-    assert (own_box["label"], copy["label"]) == ("left lung", "right lung")
-    assert copy["box"] == pytest.approx([299, 510, 599, 810], abs=1)
+    assert (own_box["label"], mirrored_box["label"]) == ("left lung", "right lung")
+    assert mirrored_box["box"] == pytest.approx([299, 510, 599, 810], abs=1)
 
 
 def test_form_keys_work_while_a_box_is_selected(app, open_question):
@@ -168,7 +168,7 @@ def test_form_keys_work_while_a_box_is_selected(app, open_question):
     wait_for_question(page, 14)
 
 
-def test_moving_the_machines_box_makes_it_the_reviewers(open_question):
+def test_a_moved_machine_box_counts_as_the_reviewers_own(open_question):
     page = open_question(15)
     expect(page.locator(".boxes li.original")).to_have_count(1)
     pane_position = get_pane_position(page)
@@ -195,7 +195,7 @@ def test_a_double_click_in_a_box_labels_it(open_question):
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()
 
 
-def test_key_sheet_lists_the_keys_of_form_and_viewer(open_question):
+def test_the_list_of_shortcuts_has_those_of_form_and_viewer(open_question):
     page = open_question(16)
     press(page, "?")
     sheet = page.get_by_role("dialog", name="Shortcuts")
@@ -211,7 +211,7 @@ def test_plain_editor_opens_if_the_viewer_cannot_be_loaded(signed_in):
     expect(page.get_by_text("The viewer could not start. This is the basic viewer.")).to_be_visible()
 
 
-def test_plain_editor_can_be_chosen_and_left(open_question):
+def test_plain_editor_can_be_opened_and_closed(open_question):
     page = open_question(16)
     page.get_by_role("button", name="Use basic viewer").click()
     review_helpers.wait_for_painted_image(page)
@@ -225,7 +225,7 @@ def test_plain_editor_can_be_chosen_and_left(open_question):
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()
 
 
-def test_8_bit_image_is_shown_and_marked_if_the_matrix_fails(signed_in):
+def test_8_bit_image_is_shown_and_marked_if_the_pixel_data_cannot_be_loaded(signed_in):
     page = signed_in("ruth")
     page.route("**/pixels/**", lambda route: route.fulfill(status=500, json={"error": "broken"}))
     open_viewer(page, 16)

@@ -1,4 +1,4 @@
-"""Workspaces made at commit 1d5f6f1 open, migrate and release files identical to those of that time.
+"""Workspaces of commit 1d5f6f1 can be opened and migrated; their releases differ only in known ways.
 
 ``at_1d5f6f1/NAME.sqlite.gz`` is a database as that commit left it, ``at_1d5f6f1/NAME/`` the release made from
 it then. "forms" holds all four answer formats with boxes on DICOM and PNG exams; "judged" holds corrections
@@ -54,10 +54,11 @@ def read_files(folder):
 
 
 def undo_later_changes(released_files, stored_files):
-    """Replace files whose format has changed since then by the old ones, if they differ in nothing else.
+    """Check that files whose format has changed differ in nothing else, and replace them by the old ones.
 
-    gold.parquet has columns of boxes on a grid. The conversations have whole pixels of the grid and are
-    spelled like GEMeX's files. The data card has other intervals. croissant.json describes gold.parquet.
+    gold.parquet has two new columns. Locations in the conversations are rounded to whole pixels, and spaces
+    are as in GEMeX's files. The data card has Clopper-Pearson instead of Jeffreys intervals.
+    croissant.json describes gold.parquet.
     Hashes and sizes of these files are in croissant.json and manifest.json.
     """
     released, stored = (
@@ -68,9 +69,10 @@ def undo_later_changes(released_files, stored_files):
     assert all(released.column(name).null_count == len(released) for name in added)
     assert released.select(stored.column_names).to_pylist() == stored.to_pylist()
     for name in ("gemex/conversations.json", "gemex/conversations_paper.json"):
-        as_files = not name.endswith("paper.json")
+        is_gemex_format = not name.endswith("paper.json")
         assert json.loads(released_files[name]) == [
-            modernise_conversation(record, as_files=as_files) for record in json.loads(stored_files[name])
+            modernise_conversation(record, is_gemex_format=is_gemex_format)
+            for record in json.loads(stored_files[name])
         ]
     check_new_intervals(released_files["datacard.md"], stored_files["datacard.md"])
     entries, stored_entries = (
@@ -81,12 +83,12 @@ def undo_later_changes(released_files, stored_files):
     for name, entry in entries.items():
         assert entry["sha256"] == hashlib.sha256(released_files[name]).hexdigest()
     for name in CHANGED_SINCE:
-        for describe in (
+        for compute_entry in (
             lambda content: hashlib.sha256(content).hexdigest(),
             lambda content: str(len(content)),
         ):
             # whole words only: the digits of a size may be part of a hash
-            new, old = (describe(files[name]).encode() for files in (released_files, stored_files))
+            new, old = (compute_entry(files[name]).encode() for files in (released_files, stored_files))
             released_files["manifest.json"] = re.sub(
                 rb"\b" + new + rb"\b", old, released_files["manifest.json"]
             )
@@ -106,14 +108,14 @@ def check_new_intervals(released, stored):
             assert line.partition("Intervals are")[0] == old_line.partition("Intervals are")[0]
 
 
-def modernise_conversation(record, *, as_files):
+def modernise_conversation(record, *, is_gemex_format):
     """The record with locations as whole pixels and, as in GEMeX's files, no space before the question."""
     question, answer = record["conversations"]
     turn, _, location = answer["value"].partition("<location>")
     if location:
         rounded = [[round(value) for value in box] for box in json.loads(location)]
-        answer = {**answer, "value": f"{turn}<location>{' ' * as_files}{rounded}"}
-    if as_files:
+        answer = {**answer, "value": f"{turn}<location>{' ' * is_gemex_format}{rounded}"}
+    if is_gemex_format:
         question = {**question, "value": question["value"].replace("<image>\n ", "<image>\n", 1)}
     return {**record, "conversations": [question, answer]}
 

@@ -148,7 +148,7 @@ def get_text(page: AppTest) -> str:
     return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", text)
 
 
-def end_double_click_window(page: AppTest) -> AppTest:
-    """The page after the time in which a further click counts as part of a double click."""
+def skip_double_click_time(page: AppTest) -> AppTest:
+    """Let the time pass in which a further click counts as a double click; return the page."""
     page.session_state["overread-last-action"] = None
     return page

@@ -8,7 +8,7 @@ from review import service as review
 from storage.review.assignments import count_by_person
 from storage.sampling.batches import load_batch, save_settings
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.pages.conftest import end_double_click_window, get_text
+from tests.pages.conftest import get_text, skip_double_click_time
 from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.worlds import NOW, make_world
 
@@ -121,7 +121,7 @@ def test_open_questions_can_be_withdrawn(page, world):
 def test_batch_can_be_closed_and_reopened(page):
     page = click(page, "Close batch")
     assert load_first_batch().state is BatchState.CLOSED
-    page = click(end_double_click_window(page), "Reopen batch")
+    page = click(skip_double_click_time(page), "Reopen batch")
     assert load_first_batch().state is BatchState.OPEN
     assert "Batch first is reopened." in get_text(page)
 

@@ -98,7 +98,7 @@ def test_result_is_shown_until_it_is_dismissed(held_job):
     job_kinds.HELD["page"].set()
     wait_for_jobs()
     page = render_job_page()
-    assert "All of *it* is done." in get_text(page)
+    assert "All of *it* is done." in get_text(page)  # Markdown of the result is escaped
     assert "Finished at" in get_text(page)
     page = find_button(page, "Dismiss").click().run().run()
     assert get_text(page) == "at rest"
@@ -140,4 +140,4 @@ def test_every_job_kind_is_registered_under_its_name(kind):
 
 
 def test_unregistered_job_kind_is_not_found():
-    assert job_control.find_job_kind("of tomorrow") is None
+    assert job_control.find_job_kind("kind of a later version") is None

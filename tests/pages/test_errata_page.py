@@ -13,7 +13,7 @@ from domain.verdicts import Decision, ErrorKind
 from release.service import list_errata, open_reportable_question, report_problem
 from review import service as review
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.pages.conftest import end_double_click_window, get_text
+from tests.pages.conftest import get_text, skip_double_click_time
 from tests.storage.backup_worlds import make_workspace
 from tests.storage.leaderboard_worlds import BY, SPLIT, make_leaderboard_world
 from tests.storage.release_helpers import create_release
@@ -32,7 +32,7 @@ def report(page, question, description):
     find(page.selectbox, "Question").select(question).run()
     find(page.selectbox, "Problem").select(ErrorKind.WORDING).run()
     find(page.text_area, "Description").set_value(description)
-    return end_double_click_window(find(page.button, "Report problem").click().run())
+    return skip_double_click_time(find(page.button, "Report problem").click().run())
 
 
 @pytest.mark.parametrize("role", [Role.COORDINATOR, Role.REVIEWER, Role.READER])

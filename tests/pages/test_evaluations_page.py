@@ -14,7 +14,7 @@ from domain.people import Role
 from evaluation import service as evaluations
 from language_models import service as models
 from storage.unit_of_work import unit_of_work
-from tests.pages.conftest import COMMAND_LINE, end_double_click_window, get_text, wait_for_jobs
+from tests.pages.conftest import COMMAND_LINE, get_text, skip_double_click_time, wait_for_jobs
 from tests.storage.evaluation_worlds import add_vision_endpoint, make_evaluation_world, make_settings
 from tests.storage.local_model import LOCAL_MODEL
 from tests.storage.vision_server import running_vision_server
@@ -35,7 +35,7 @@ def coordinator(sign_in_as):
 
 def press(page, label):
     button = next(element for element in page.button if element.label == label)
-    return end_double_click_window(button.click().run())
+    return skip_double_click_time(button.click().run())
 
 
 def labels(page) -> list[str]:

@@ -8,7 +8,7 @@ from domain.people import Role
 from domain.protocols import Protocol
 from reader_study import service as studies
 from storage.unit_of_work import read_only_session
-from tests.pages.conftest import end_double_click_window, get_text
+from tests.pages.conftest import get_text, skip_double_click_time
 from tests.storage.study_reports import import_model_answers, list_scored_cases
 from tests.storage.study_worlds import make_design, make_study_world
 
@@ -30,7 +30,7 @@ def open_check(workspace, sign_in_as, run_page):
 
 
 def click(page, label: str):
-    next(button for button in end_double_click_window(page).button if button.label == label).click().run()
+    next(button for button in skip_double_click_time(page).button if button.label == label).click().run()
     assert not page.exception
     return page
 

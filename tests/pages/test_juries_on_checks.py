@@ -6,7 +6,7 @@ import pytest
 
 from domain.people import Role
 from storage.workspace import current_workspace
-from tests.pages.conftest import end_double_click_window, get_text, wait_for_jobs
+from tests.pages.conftest import get_text, skip_double_click_time, wait_for_jobs
 from tests.storage.import_worlds import Importer, make_record, to_json_lines
 from tests.storage.jury_replies import answer
 from tests.storage.model_server import running_model_server
@@ -36,7 +36,7 @@ def importer(workspace, tmp_path, sign_in_as):
 
 def press(page, label):
     button = next(element for element in page.button if element.label == label)
-    return end_double_click_window(button.click().run())
+    return skip_double_click_time(button.click().run())
 
 
 def test_without_endpoints_the_section_names_what_is_missing(importer, run_page):

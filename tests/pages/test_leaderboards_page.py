@@ -6,7 +6,7 @@ import pytest
 
 from domain.people import Role
 from storage.unit_of_work import unit_of_work
-from tests.pages.conftest import end_double_click_window, get_text
+from tests.pages.conftest import get_text, skip_double_click_time
 from tests.storage.backup_worlds import make_workspace
 from tests.storage.leaderboard_worlds import (
     BY,
@@ -26,7 +26,7 @@ PAGE = "pages/leaderboards.py"
 
 def press(page, label):
     button = next(element for element in page.button if element.label == label)
-    return end_double_click_window(button.click().run())
+    return skip_double_click_time(button.click().run())
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from domain.people import Role
 from notifications import service as notifications
 from storage.rows.jobs import JobRow
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.pages.conftest import COMMAND_LINE, end_double_click_window, get_text, wait_for_jobs
+from tests.pages.conftest import COMMAND_LINE, get_text, skip_double_click_time, wait_for_jobs
 from tests.storage.mail_server import configure_mail, running_mail_server
 from ui.background_jobs.job_control import worker
 
@@ -39,7 +39,7 @@ def find_by_label(elements, label):
 
 
 def press(page, label):
-    return end_double_click_window(find_by_label(page.button, label).click().run())
+    return skip_double_click_time(find_by_label(page.button, label).click().run())
 
 
 def queue_notice(person) -> None:

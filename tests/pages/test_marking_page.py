@@ -12,7 +12,7 @@ from reader_study import service as studies
 from storage.reader_study.marks import list_latest_marks
 from storage.reader_study.studies import find_study, load_current_protocol
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.pages.conftest import end_double_click_window, get_text
+from tests.pages.conftest import get_text, skip_double_click_time
 from tests.storage.study_worlds import answer_case, make_design, make_study_world, open_sheet
 from tests.storage.worlds import NOW
 
@@ -36,7 +36,7 @@ def study_world(workspace):
 
 
 def click(page, label: str):
-    next(button for button in end_double_click_window(page).button if button.label == label).click().run()
+    next(button for button in skip_double_click_time(page).button if button.label == label).click().run()
     assert not page.exception
     return page
 

@@ -11,7 +11,7 @@ from domain.people import Role
 from language_models import service as models
 from language_models.requests import ModelRequest
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.pages.conftest import COMMAND_LINE, end_double_click_window, get_text, wait_for_jobs
+from tests.pages.conftest import COMMAND_LINE, get_text, skip_double_click_time, wait_for_jobs
 from tests.storage.model_server import MODEL, make_body, running_model_server
 from tests.storage.worlds import SECRETS, make_world
 
@@ -30,7 +30,7 @@ def find_by_label(elements, label):
 
 
 def press(page, label):
-    return end_double_click_window(find_by_label(page.button, label).click().run())
+    return skip_double_click_time(find_by_label(page.button, label).click().run())
 
 
 def read_text(page) -> str:

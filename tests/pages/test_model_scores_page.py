@@ -6,7 +6,7 @@ import pytest
 
 from domain.people import Role
 from release.splits import Split
-from tests.pages.conftest import end_double_click_window, get_text, wait_for_jobs
+from tests.pages.conftest import get_text, skip_double_click_time, wait_for_jobs
 from tests.storage.evaluation_worlds import make_evaluation_world
 from tests.storage.test_model_scores import answer, list_questions, plan, read_audit
 
@@ -20,7 +20,7 @@ def coordinator(sign_in_as):
 
 def press(page, label):
     button = next(element for element in page.button if element.label == label)
-    return end_double_click_window(button.click().run())
+    return skip_double_click_time(button.click().run())
 
 
 def choose(page, section):

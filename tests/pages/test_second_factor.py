@@ -11,7 +11,7 @@ import pytest
 from accounts import service as accounts
 from domain.people import Role
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.pages.conftest import COMMAND_LINE, end_double_click_window, get_text
+from tests.pages.conftest import COMMAND_LINE, get_text, skip_double_click_time
 
 PASSWORD = "a password of hers"
 FORM = "own-second-factor-{}"
@@ -56,7 +56,7 @@ def test_a_wrong_password_or_code_turns_nothing_on(anna, run_page):
     page = set_up(run_page("pages/account.py"), password="a wrong guess")
     assert "The current password is wrong" in get_text(page)
     assert not has_second_factor(anna)
-    page = end_double_click_window(page)
+    page = skip_double_click_time(page)
     page.text_input(key=f"{FORM.format(0)}-password").input(PASSWORD)
     page.text_input(key=f"{FORM.format(0)}-code").input("12")
     page = click(page, "Turn on")
@@ -65,7 +65,7 @@ def test_a_wrong_password_or_code_turns_nothing_on(anna, run_page):
 
 
 def test_the_app_can_be_turned_off_with_the_password(anna, run_page):
-    page = end_double_click_window(set_up(run_page("pages/account.py")))
+    page = skip_double_click_time(set_up(run_page("pages/account.py")))
     page.text_input(key=f"{FORM.format(1)}-password").input(PASSWORD)
     page = click(page, "Turn off")
     assert "The authenticator app is off" in get_text(page)
@@ -73,7 +73,7 @@ def test_the_app_can_be_turned_off_with_the_password(anna, run_page):
 
 
 def test_a_person_whose_role_requires_a_code_cannot_turn_the_app_off(anna, run_page, monkeypatch):
-    page = end_double_click_window(set_up(run_page("pages/account.py")))
+    page = skip_double_click_time(set_up(run_page("pages/account.py")))
     monkeypatch.setenv("OVERREAD_SECOND_FACTOR_ROLES", "admin")
     assert anna
     page = page.run()

@@ -12,7 +12,7 @@ from reader_study import service as studies
 from storage.reader_study.cases import list_cases
 from storage.reader_study.readings import iterate_readings
 from storage.unit_of_work import read_only_session, unit_of_work
-from tests.pages.conftest import end_double_click_window, get_text, wait_for_jobs
+from tests.pages.conftest import get_text, skip_double_click_time, wait_for_jobs
 from tests.storage.study_worlds import answer_case, make_study_world
 from tests.storage.worlds import NOW
 
@@ -156,7 +156,7 @@ def test_amendment_needs_a_reason_and_keeps_the_reading_conditions(study_world, 
     assert amend_button.disabled
     fill_field(study_page, "Reason for the change", "the margin was left out")
     study_page.run()
-    text = get_text(press_button(end_double_click_window(study_page), "Save version 2"))
+    text = get_text(press_button(skip_double_click_time(study_page), "Save version 2"))
     assert "Saved protocol version 2" in text
     with read_only_session() as db:
         latest_version = studies.list_protocol_versions(db, by=BY, study="first")[-1]

@@ -37,7 +37,7 @@ def open_report_view(run_page):
 
 
 def compute_report(page) -> str:
-    """The page once the background thread has finished."""
+    """Create the report, and return the text of the page afterwards."""
     next(button for button in page.button if button.label == "Create report").click().run(timeout=120)
     wait_for_jobs(timeout=60)
     page.run(timeout=120)
@@ -50,7 +50,7 @@ def test_figures_are_computed_on_request_with_their_n(workspace, sign_in_as, run
     read_all(study_world, "rea", option=0)
     read_all(study_world, "rob", option=1)
     page = open_report(sign_in_as, run_page)
-    assert "On 4 cases" not in get_text(page)
+    assert "of 4 cases correctly" not in get_text(page)
     assert "of 4 cases correctly" in compute_report(page)
     texts = [element.value for element in page.markdown]
     [first_figure, *_] = [number for number, text in enumerate(texts) if "/figures/" in text]
@@ -71,7 +71,7 @@ def test_every_section_of_the_report_links_its_files(workspace, sign_in_as, run_
     read_all(study_world, "rob", option=1)
     page = open_report(sign_in_as, run_page)
     compute_report(page)
-    files = {
+    expected_texts = {
         "Accuracy": "figures/accuracy-all.svg",
         "Differences": "No models in the study",
         "Agreement": "figures/repeats.csv",
@@ -79,11 +79,11 @@ def test_every_section_of_the_report_links_its_files(workspace, sign_in_as, run_
         "Answers": "figures/confusion-rea.svg",
         "Lists and protocol": "tables/exclusions.csv",
     }
-    for part, link in files.items():
-        sections = next(control for control in page.segmented_control if part in control.options)
-        sections.set_value(part).run(timeout=60)
+    for section, expected in expected_texts.items():
+        sections = next(control for control in page.segmented_control if section in control.options)
+        sections.set_value(section).run(timeout=60)
         assert not page.exception
-        assert link in get_text(page)
+        assert expected in get_text(page)
 
 
 def test_differences_to_a_model_and_accuracies_by_category_are_shown(
@@ -109,7 +109,7 @@ def test_differences_to_a_model_and_accuracies_by_category_are_shown(
     assert "Mean of the readers minus each model" in get_text(page)
 
 
-def read_closed(study_world, name):
+def answer_all_yes(study_world, name):
     """The same answer to every case, so that the AUC is 0.5."""
     for _ in range(6):
         answer_case(study_world, name, answer="yes")
@@ -126,7 +126,7 @@ def test_results_of_imrmc_are_shown_beside_ours_and_another_file_is_refused(work
     study_world = make_study_world(
         workspace, cases=6, questions=12, per_exam=1, closed=12, protocol=Protocol(bootstrap=0)
     )
-    read_closed(study_world, "rea")
+    answer_all_yes(study_world, "rea")
     page = open_report(sign_in_as, run_page)
     compute_report(page)
     header = "readerID,modalityA,modalityB,AUCA,varAUCA,AUCAminusAUCB,varAUCAminusAUCB"
@@ -169,7 +169,7 @@ def test_files_for_roc_programs_are_downloaded_by_the_coordinator_only(
     study_world = make_study_world(
         workspace, cases=6, questions=12, per_exam=1, closed=12, protocol=Protocol(bootstrap=0)
     )
-    read_closed(study_world, "rea")
+    answer_all_yes(study_world, "rea")
     page = open_report(sign_in_as, run_page)
     compute_report(page)
     export_roc_files(page)

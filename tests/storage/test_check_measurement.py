@@ -1,4 +1,4 @@
-"""Checks against verdicts in a real database: precision, recall and specificity of the sampled questions."""
+"""Checks against verdicts in a real database: precision, recall and specificity on the sampled questions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def make_judged_world(engine):
     return world
 
 
-def report(world, numbers):
+def store_problems(world, numbers):
     run_checks(
         by=BY, dataset="demo", clock=lambda: NOW, read_session=lambda: read_only_session(world.engine),
         transaction=lambda: unit_of_work(world.engine),
@@ -56,7 +56,7 @@ def measure(world, check=Check.SEVERAL_CORRECT, kind=ErrorKind.SEVERAL_CORRECT, 
 
 def test_a_check_is_compared_with_the_verdicts(world):
     """Reported: 1 and 2 (faulty), 4 (sound). Precision 2/3, recall 2/3, specificity 8/9."""
-    report(world, [1, 2, 4])
+    store_problems(world, [1, 2, 4])
     (measurement,) = measure(world)
     assert (measurement.precision.hits, measurement.precision.n) == (2, 3)
     assert (measurement.recall.hits, measurement.recall.n) == (2, 3)
@@ -69,7 +69,7 @@ def test_questions_that_were_not_checked_do_not_count(world):
     """Without reports nothing is known about the check that needs them."""
     with unit_of_work(world.engine) as db:
         db.execute(text("UPDATE exam SET report = NULL"))
-    report(world, [])
+    store_problems(world, [])
     (measurement,) = measure(world, Check.NOT_IN_REPORT, None)
     assert not measurement.is_measured
 
@@ -79,9 +79,9 @@ def write_card(world, batches=None):
         return format_data_card_measurements(db, by=BY, dataset="demo", batches=batches)
 
 
-def test_the_data_card_states_how_accurate_each_check_that_has_run_is(world):
+def test_the_data_card_states_the_accuracy_of_each_check_that_has_run(world):
     """Precision 2/3, recall 2/3, specificity 8/9, as above; no check by a jury has run."""
-    report(world, [1, 2, 4])
+    store_problems(world, [1, 2, 4])
     (row,) = [line for line in write_card(world, ["first"]) if line.startswith("| Several correct answers |")]
     version = CHECKS[Check.SEVERAL_CORRECT].version
     assert row.startswith(f"| Several correct answers | {version} | all its kinds of error | 66.7 % (")
@@ -93,14 +93,14 @@ def test_the_data_card_states_how_accurate_each_check_that_has_run_is(world):
 def test_the_data_card_states_that_a_check_is_not_measured(world):
     with unit_of_work(world.engine) as db:
         db.execute(text("UPDATE exam SET report = NULL"))
-    report(world, [])
+    store_problems(world, [])
     (row,) = [line for line in write_card(world) if line.startswith("| Not in the report |")]
     assert row.count("not measured yet") == 3
 
 
 def test_the_data_card_is_silent_before_any_check_has_run_or_if_all_are_off(world):
     assert write_card(world) == ()
-    report(world, [1])
+    store_problems(world, [1])
     with unit_of_work(world.engine) as db:
         for check in CHECKS:
             switch_check(db, by=BY, dataset="demo", check=check, is_on=False, now=NOW)
@@ -114,17 +114,17 @@ def test_a_check_that_has_not_run_is_not_measured(world):
 
 def test_without_verdicts_nothing_is_measured(engine):
     world = make_world(engine)
-    report(world, [1])
+    store_problems(world, [1])
     assert not any(item.is_measured for item in measure(world))
 
 
-def test_a_measurement_by_batch_names_it(world):
-    report(world, [1])
+def test_a_measurement_by_batch_has_the_name_of_the_batch(world):
+    store_problems(world, [1])
     (measurement,) = measure(world, group="batch")
     assert (measurement.group, measurement.recall.n) == (world.batch.name, 3)
 
 
-def test_each_check_that_is_meant_for_errors_is_listed_with_each_kind(world):
+def test_each_check_is_listed_with_each_kind_of_error_that_it_detects(world):
     with read_only_session(world.engine) as db:
         listed = [(item.check, item.kind) for item in measure_checks(db, by=BY, dataset="demo")]
     expected = [
@@ -147,7 +147,7 @@ def test_an_unknown_group_or_person_is_refused(world):
 
 def test_the_command_prints_the_figures(sqlite_engine, tmp_path, monkeypatch, capsys):
     world = make_judged_world(sqlite_engine)
-    report(world, [1, 2, 4])
+    store_problems(world, [1, 2, 4])
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path))
     monkeypatch.setenv("OVERREAD_DATABASE_URL", str(world.engine.url))
     assert main(["check", "demo", "--measured"]) == 0

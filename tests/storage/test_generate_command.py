@@ -120,7 +120,7 @@ def test_the_same_seed_writes_the_same_file(workspace_engine, source, tmp_path):
     assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
 
 
-def test_a_pilot_writes_twenty_exams_beside_the_file_and_imports_nothing(workspace_engine, tmp_path, capsys):
+def test_a_pilot_writes_twenty_exams_to_its_own_file_and_imports_nothing(workspace_engine, tmp_path, capsys):
     source = write_openi(tmp_path / "many", *({"uid": str(number)} for number in range(1, 31)))
     out = tmp_path / "questions.jsonl"
     assert generate(source, out, "--pilot", "--dataset", "made", "--without-images") == 0

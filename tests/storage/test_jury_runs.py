@@ -1,4 +1,4 @@
-"""Runs of juries over HTTP: incremental, resumable, with faults, votes kept, and the records of rules."""
+"""Runs of juries over HTTP: incremental and resumable; votes are kept, and overridden rules are recorded."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_another_judge_joins_without_asking_the_others_again(importer, server):
     assert result_of(importer, 1).passed  # 2 of 3 say yes
 
 
-def test_new_criteria_start_again(importer, server):
+def test_new_criteria_make_all_questions_unjudged(importer, server):
     add_questions(importer, server, "more_than_recall denied by qwen gpt. Is it there?", "Is it there?")
     run_jury(importer)
     with unit_of_work(importer.engine) as db:
@@ -181,16 +181,16 @@ def test_the_family_that_wrote_a_question_does_not_judge_it(importer, server, or
     assert result_of(importer, 1).passed  # qwen and gemma decide
 
 
-def test_a_reason_lets_models_judge_their_own_family_on_record(importer, server):
+def test_models_may_judge_their_own_family_if_a_reason_is_recorded(importer, server):
     add_questions(importer, server, "Is it there?", source={"generator": "gpt-4o"})
     with pytest.raises(Refused, match="state a reason why they may judge their own"):
         plan(importer)
-    jury = plan(importer, override_reason="pilot of the path")
+    jury = plan(importer, override_reason="trial of the pipeline")
     assert work(importer, jury).requests == 2
     assert result_of(importer, 1).passed
     with read_only_session(importer.engine) as db:
         whys = list(db.scalars(select(AuditRow.why).where(AuditRow.what == "plan jury")))
-    assert whys == ["pilot of the path"]
+    assert whys == ["trial of the pipeline"]
 
 
 def test_the_stated_author_counts_for_questions_without_one(importer, server):
@@ -208,7 +208,7 @@ def test_a_declared_family_is_used_for_judges_and_authors(importer, server):
         plan(importer)
 
 
-def test_a_second_jury_waits_for_the_first_or_its_end(importer, server):
+def test_a_second_jury_is_refused_until_the_first_is_finished_or_cancelled(importer, server):
     add_questions(importer, server, "Is it there?")
     jury = plan(importer)
     with pytest.raises(Refused, match=f"Jury {jury.id} of dataset d is not finished"):
@@ -257,7 +257,7 @@ def test_a_paused_jury_keeps_its_votes_and_continues(importer, server):
     assert len(server.bodies) == 4
 
 
-def test_results_of_a_crash_after_the_votes_are_stored_by_the_next_run(importer, server, monkeypatch):
+def test_the_next_run_stores_the_results_if_a_crash_followed_the_votes(importer, server, monkeypatch):
     add_questions(importer, server, "Is it there?")
     jury = plan(importer)
 
@@ -273,7 +273,7 @@ def test_results_of_a_crash_after_the_votes_are_stored_by_the_next_run(importer,
     assert (line_of(importer).passed, len(server.bodies)) == (1, 2)
 
 
-def test_only_questions_with_a_verdict_are_asked_to_measure_the_checks(importer, server):
+def test_only_questions_with_a_verdict_are_judged_to_measure_the_checks(importer, server):
     add_questions(importer, server, "Is it there?", "Is it there, too?")
     with pytest.raises(Refused, match="No question is left"):
         plan(importer, judged_only=True)
@@ -324,7 +324,7 @@ def test_the_message_names_an_unknown_jury_or_setting(importer, server):
         plan(importer, prompts=("mcq@1",))
 
 
-def test_votes_are_stored_once_if_two_processes_finish(importer, server):
+def test_votes_are_stored_once_if_the_job_runs_twice(importer, server):
     add_questions(importer, server, "Is it there?")
     jury = plan(importer)
     work(importer, jury)

@@ -17,7 +17,7 @@ CREATE_COMMAND = ["study", "create", "pilot", "--dataset", "demo", "--n", "6", "
 
 @pytest.fixture
 def world(workspace_engine):
-    """A small world in a workspace that the environment names."""
+    """A dataset of 24 questions in the workspace of OVERREAD_HOME."""
     return make_world(workspace_engine, questions=24)
 
 
@@ -58,7 +58,7 @@ def test_protocol_is_changed_from_a_file(world, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("plain", "reason"),
+    ("protocol_fields", "reason"),
     [
         ({"margins": 1}, "not a field of a protocol"),
         ({"margin": "5"}, "must be a number"),
@@ -67,10 +67,10 @@ def test_protocol_is_changed_from_a_file(world, capsys, tmp_path):
         ({"seed": True}, "must be an integer"),
     ],
 )
-def test_the_error_for_an_invalid_protocol_names_its_field(world, capsys, tmp_path, plain, reason):
+def test_the_error_for_an_invalid_protocol_names_its_field(world, capsys, tmp_path, protocol_fields, reason):
     cli.main(CREATE_COMMAND)
     file = tmp_path / "protocol.json"
-    file.write_text(json.dumps(plain))
+    file.write_text(json.dumps(protocol_fields))
     assert cli.main(["study", "protocol", "pilot", "--set", str(file)]) == 1
     assert reason in capsys.readouterr().err
 
@@ -94,7 +94,7 @@ def test_a_crossover_has_two_arms(world, capsys):
     assert "arms: with clinical information, image only; wash-out of 14 days" in load_study(capsys)["design"]
 
 
-def test_readings_are_imported_or_refused_by_line(world, capsys, tmp_path):
+def test_an_invalid_line_of_readings_is_named_and_nothing_is_imported(world, capsys, tmp_path):
     cli.main(CREATE_COMMAND)
     file = tmp_path / "readings.csv"
     header = "study,reader,question_id,answer,seconds,read_at\n"

@@ -64,7 +64,7 @@ def test_cramers_v_without_association_is_0_where_scipys_is_not():
     assert (cramers_v(table), round(association(table, method="cramer"), 1)) == (0.0, 0.2)
 
 
-def test_cramers_v_of_bergsmas_formula_computed_by_hand():
+def test_cramers_v_equals_bergsmas_formula_computed_by_hand():
     # chi² = 100 (30·30 - 20·20)² / 50⁴ = 4; φ² = .04 - 1/99; k̃ = 2 - 1/99; V² = (.04 - .010101) / (.989899)
     expected = ((0.04 - 1 / 99) / (1 - 1 / 99)) ** 0.5
     assert cramers_v(np.array([[30, 20], [20, 30]])) == pytest.approx(expected)
@@ -113,7 +113,7 @@ def test_the_position_and_length_of_the_key_are_compared_with_chance():
     ]
     lines = {line.option: line for line in measure_option_bias(questions)}
     assert (lines["at position A"].share, lines["at position A"].chance) == (1.0, 0.25)
-    assert lines["the longest"].low > 0.6  # 1 - .25, minus the width of the interval of 50 of 50
+    assert lines["the longest"].low > 0.6  # the difference is .75; the interval is less than .15 wide
     assert "the shortest" not in lines  # three options are equally short
     assert measure_option_bias([]) == ()
 
@@ -146,7 +146,7 @@ def test_a_fair_dataset_gives_chance():
 
 
 def test_what_holds_for_one_patient_only_is_not_learned():
-    # All answers of a patient are equal, and their stems have a word that no other patient's have. With folds
+    # All answers of a patient are equal, and their stems contain a word that no other patient has. With folds
     # over questions the word would give the answer away; with folds over patients it says nothing.
     questions = [
         make_question(
@@ -166,7 +166,7 @@ def test_what_holds_for_one_patient_only_is_not_learned():
     assert by_patient < 0.75
 
 
-def test_closed_questions_are_rated_with_the_words_of_the_stem():
+def test_the_classifier_uses_the_words_of_the_stem_for_closed_questions():
     questions = [
         make_question(
             number, format=AnswerFormat.CLOSED, options=(), answer="no" if number % 3 else "yes",
@@ -201,14 +201,14 @@ def test_a_model_that_was_not_allowed_to_see_the_dataset_is_a_problem():
         for number, run in enumerate(("here", "far", "elsewhere"), start=1)
     ]
     endpoints = {"here": ("local", DataUse.LOCAL), "far": ("cloud", DataUse.REMOTE)}
-    found = dict(examine_data_use(origins, permitted=DataUse.ZERO_RETENTION, endpoints=endpoints))
-    assert (list(found), found[1]) == ([1, 2], None)
-    assert "'far' used the endpoint 'cloud' (remote)" in found[2].reason
+    results = dict(examine_data_use(origins, permitted=DataUse.ZERO_RETENTION, endpoints=endpoints))
+    assert (list(results), results[1]) == ([1, 2], None)  # the run "elsewhere" is unknown
+    assert "'far' used the endpoint 'cloud' (remote)" in results[2].reason
     permitted = dict(examine_data_use(origins, permitted=DataUse.REMOTE, endpoints=endpoints))
     assert permitted == {1: None, 2: None}
 
 
-def test_a_multiple_question_with_one_right_option_has_no_answer_key_in_the_bias_report():
+def test_the_bias_report_ignores_the_key_of_a_question_with_format_multiple():
     multiple = make_question(1, format=AnswerFormat.MULTIPLE, answer=(2,), sex="F")
     lines = {(line.exam_property, line.question_property): line for line in measure_bias([multiple])}
     assert (lines["sex", "answer key"].n, lines["sex", "task"].n) == (0, 1)
@@ -223,7 +223,7 @@ def test_a_multiple_question_with_one_right_option_has_no_answer_key_in_the_bias
         ({"explanation": "Call 617-555-0123."}, "explanation"),
     ],
 )
-def test_patient_data_in_a_question_are_a_problem_that_does_not_repeat_them(fields, field):
+def test_the_text_of_the_problem_does_not_quote_the_patient_data(fields, field):
     question = Question(
         **{
             "id": "q", "exam_id": "e", "format": AnswerFormat.SINGLE, "stem": "Which finding?",

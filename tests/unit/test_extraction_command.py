@@ -31,8 +31,8 @@ def test_replies_and_correct_replies_are_counted_by_rule(tmp_path, capsys, shape
     counts = {row.split(",")[1]: row.split(",")[2:] for row in rows}
     assert header == "file,rule,replies,percent,equal_to_key"
     assert counts.pop("failed") == ["1", "33.3", "0"]
-    [hits] = counts.values()
-    assert hits == ["2", "66.7", "1"]
+    [counts_of_the_rule] = counts.values()
+    assert counts_of_the_rule == ["2", "66.7", "1"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A bucket that accepts and never answers delays only requests for uncached radiographs, by raw HTTP."""
+"""If a bucket accepts connections and never answers, only requests for uncached radiographs wait."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ROUTES = [
 
 @pytest.fixture
 def bucket(monkeypatch, workspace_engine, decoder_processes):
-    """A workspace of 41 exams whose images are in a bucket instead of the folder."""
+    """A scripted bucket that replaces the folder of images."""
     with scripted_bucket() as server:
         for name, value in server.settings.items():
             monkeypatch.setenv(name, value)
@@ -96,7 +96,7 @@ async def open_browser(world, name=None):
 
 
 async def start_hanging_requests(client, server, addresses):
-    """Those requests, once the store has as many as it accepts at once."""
+    """Start requests, and wait until the bucket has as many as the app sends at the same time."""
     server.behaviour = Behaviour.HANG
     tasks = [asyncio.create_task(client.get(address)) for address in addresses]
     await wait_until(lambda: len(server.requests) >= min(len(set(addresses)), PIXEL_FETCHES.threads))
@@ -114,22 +114,22 @@ def test_other_requests_are_served_while_41_radiographs_wait(without_time_limit,
             pending = await start_hanging_requests(
                 ruth, bucket, [f"/pixels/{exam}/pa" for exam in world.exams]
             )
-            person = {"X-Overread-Person": str(world.people["ruth"].id)}
-            headers = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin", **person}
+            person_header = {"X-Overread-Person": str(world.people["ruth"].id)}
+            headers = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin", **person_header}
             save_response = await ruth.post(
                 "/review/verdict",
                 json=verdict_request(world.questions[0], "saved meanwhile"),
                 headers=headers,
             )
             sign_in_page, connected = await stranger.get("/sign-in"), await ruth.get("/connected")
-            served_meanwhile = sum(task.done() for task in pending) <= 1  # the queue is full
+            are_pending = sum(task.done() for task in pending) <= 1  # the queue is full: one is refused
             bucket.behaviour = Behaviour.ANSWER
             await asyncio.gather(*pending)
-            return save_response, sign_in_page, connected, served_meanwhile
+            return save_response, sign_in_page, connected, are_pending
 
-    save_response, sign_in_page, connected, served_meanwhile = asyncio.run(scenario())
+    save_response, sign_in_page, connected, are_pending = asyncio.run(scenario())
     assert (save_response.status_code, sign_in_page.status_code, connected.status_code) == (200, 200, 204)
-    assert served_meanwhile
+    assert are_pending
 
 
 def test_41_requests_for_one_radiograph_cause_one_download(world, bucket):
@@ -165,13 +165,13 @@ def test_a_cached_radiograph_is_served_while_others_wait(without_time_limit, wor
                 ruth, bucket, [f"/pixels/{exam}/pa" for exam in world.exams[1:]]
             )
             cached = await ruth.get(address)
-            served_meanwhile = not any(task.done() for task in pending)
+            are_pending = not any(task.done() for task in pending)
             bucket.behaviour = Behaviour.ANSWER
             await asyncio.gather(*pending)
-            return cached, served_meanwhile
+            return cached, are_pending
 
-    cached, served_meanwhile = asyncio.run(scenario())
-    assert (cached.status_code, served_meanwhile) == (200, True)
+    cached, are_pending = asyncio.run(scenario())
+    assert (cached.status_code, are_pending) == (200, True)
 
 
 def test_requests_beyond_the_queue_are_refused_at_once(world, bucket):

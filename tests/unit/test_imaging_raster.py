@@ -134,7 +134,7 @@ def test_a_damaged_png_is_refused_by_its_checksum():
     assert "PNG IDAT: the checksum is wrong" in read_refusal(bytes(content))
 
 
-def test_a_png_with_too_few_pixels_is_refused_on_decoding():
+def test_a_png_with_less_pixel_data_than_its_header_states_is_refused_on_decoding():
     assert describe(make_png_of_size(100, 100), name="a.png").rows == 100
     with pytest.raises(UnreadableImage, match="can't be decoded"):
         read_radiograph(make_png_of_size(100, 100), name="a.png")

@@ -47,7 +47,7 @@ def test_a_half_is_rounded_up():
     ]
 
 
-def test_a_fixed_number_considers_drawn_and_available_questions():
+def test_a_fixed_number_is_reduced_by_drawn_questions_and_limited_by_available_ones():
     plan = SamplingPlan(seed=7, per_1000=None, n=200)
     assert [
         compute_target_count(plan, size=size, already_drawn=already_drawn)
