@@ -1,4 +1,4 @@
-"""Backup of a whole workspace to one file while it is in use, and its restoration. Hashes verify both."""
+"""Backup of a whole workspace, which may be in use, to one file, and its restoration; both check hashes."""
 
 from typing import TYPE_CHECKING
 
