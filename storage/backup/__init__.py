@@ -1,4 +1,4 @@
-"""Backup of a whole workspace, which may be in use, to one file, and its restoration; both check hashes."""
+"""Backup of a whole workspace in use to one file, and restoration of that file. Hashes verify both."""
 
 from typing import TYPE_CHECKING
 

@@ -60,7 +60,7 @@ def list_filled_tables(workspace: Workspace) -> list[str]:
 
 @contextmanager
 def open_new_database(workspace: Workspace, *, previous_files: Path) -> Iterator[Connection]:
-    """Open a transaction on a database without tables. At its end it replaces the workspace's database.
+    """Open a transaction on an empty database that replaces the workspace's database when the block ends.
 
     An error leaves the old database unchanged. On SQLite the new database is a new file, and the old file is
     moved to the folder ``previous_files``. On a server the old tables are dropped in the same transaction.

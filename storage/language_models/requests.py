@@ -271,7 +271,7 @@ def list_requests(
     first: int = 0,
     limit: int,
 ) -> list[StoredRequest]:
-    """Return the matching requests of a run in order, without the first ``first``."""
+    """Return the matching requests of a run in order; ``first`` is the number of requests to skip."""
     conditions: list[ColumnElement[bool]] = [ModelRequestRow.run_id == run_id]
     if status is not None:
         conditions.append(ModelRequestRow.status == status.value)
