@@ -11,7 +11,7 @@ _MESSAGE = "the reader study is frozen: its first reading is in"
 
 
 def freeze_when_read(connection: Connection) -> None:
-    """Refuse changes to orders and design after the first reading. Imported readings do not count here."""
+    """Refuse changes to slots and design after the first reading. Imported readings do not count here."""
     if connection.dialect.name == "sqlite":
         for verb, row in (("INSERT", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")):
             connection.exec_driver_sql(

@@ -64,8 +64,8 @@ def write_result(folder: Path, *, digest: str, suffix: str, content: bytes, max_
     finally:
         Path(temporary).unlink(missing_ok=True)
     paths = sorted(folder.glob(f"*{suffix}"), key=_last_used_at)
-    for old in paths[:-max_files]:
-        old.unlink(missing_ok=True)
+    for old_path in paths[:-max_files]:
+        old_path.unlink(missing_ok=True)
 
 
 def _last_used_at(path: Path) -> float:

@@ -3,8 +3,9 @@
 The expected schema is a committed file per kind of database, ``storage/migrations/expected/*.json``. It is
 written from a database that the migrations created (``make landed``), and a test compares the two.
 
-Reading the schema of a database takes about 200 ms, and each command does it. A file of SQLite contains the
-statements that created it: if they are those of the migrations, the schema is as expected, and is not read.
+Reading the schema of a database takes about 200 ms, and each command does it. An SQLite file contains the
+statements that created it. If they equal the statements of the migrations, the schema is as expected and is
+not read.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class SchemaObject:
     name: str
 
 
-#: Each object with its definition, as SQL text of the database if it has any.
+#: The definition of each object: SQL text of the database, or "" if it has none.
 Schema = Mapping[SchemaObject, str]
 
 
@@ -148,23 +149,29 @@ def describe_remedy(differences: Iterable[SchemaDifference]) -> str:
 
 def compare_schemas(*, expected: Schema, actual: Schema) -> list[SchemaDifference]:
     """Return the differences ordered by table. Columns and constraints of a missing table are not listed."""
-    tables = {item.table for item in expected}
-    absent = {item.table for item in expected if item.kind is ObjectKind.TABLE and item not in actual}
+    tables = {schema_object.table for schema_object in expected}
+    missing_tables = {
+        schema_object.table
+        for schema_object in expected
+        if schema_object.kind is ObjectKind.TABLE and schema_object not in actual
+    }
     differences = []
-    for item in sorted({*expected, *actual}):
-        expected_definition, actual_definition = expected.get(item), actual.get(item)
+    for schema_object in sorted({*expected, *actual}):
+        expected_definition, actual_definition = expected.get(schema_object), actual.get(schema_object)
         if expected_definition == actual_definition or (
-            item.table in absent and item.kind is not ObjectKind.TABLE
+            schema_object.table in missing_tables and schema_object.kind is not ObjectKind.TABLE
         ):
             continue
         if expected_definition is None:
-            if _is_foreign(item, actual_definition or "", tables):
+            if _is_foreign(schema_object, actual_definition or "", tables):
                 continue
             kind = DifferenceKind.UNEXPECTED
         else:
             kind = DifferenceKind.MISSING if actual_definition is None else DifferenceKind.ALTERED
         differences.append(
-            SchemaDifference(kind=kind, object=item, expected=expected_definition, actual=actual_definition)
+            SchemaDifference(
+                kind=kind, object=schema_object, expected=expected_definition, actual=actual_definition
+            )
         )
     return differences
 
@@ -183,7 +190,9 @@ def _load_expected(dialect: str) -> dict[str, Any]:
 
 def list_expected_tables(dialect: str) -> frozenset[str]:
     """Return the names of Overread's tables, as opposed to others in the same database."""
-    return frozenset(item.table for item in load_expected_schema(dialect) if item.table)
+    return frozenset(
+        schema_object.table for schema_object in load_expected_schema(dialect) if schema_object.table
+    )
 
 
 def expected_schema_path(dialect: str) -> Path:
@@ -193,21 +202,23 @@ def expected_schema_path(dialect: str) -> Path:
 
 def read_schema(connection: Connection) -> Schema:
     """Read the schema of the database, without Alembic's table."""
-    sqlite = connection.dialect.name == "sqlite"
+    is_sqlite = connection.dialect.name == "sqlite"
     inspector = inspect(connection)
-    own = {name for name in inspector.get_table_names() if name != _ALEMBIC}
-    search_index = {name for name in own if sqlite and name.startswith(_SEARCH_INDEX)}
-    schema = {SchemaObject(name, ObjectKind.TABLE, ""): "" for name in own}
-    schema |= _read_columns_and_constraints(inspector, own - search_index)
-    schema |= _read_sqlite_definitions(connection) if sqlite else _read_postgresql_definitions(connection)
+    table_names = {name for name in inspector.get_table_names() if name != _ALEMBIC}
+    search_index = {name for name in table_names if is_sqlite and name.startswith(_SEARCH_INDEX)}
+    schema = {SchemaObject(name, ObjectKind.TABLE, ""): "" for name in table_names}
+    schema |= _read_columns_and_constraints(inspector, table_names - search_index)
+    schema |= _read_sqlite_definitions(connection) if is_sqlite else _read_postgresql_definitions(connection)
     return schema
 
 
 def schema_to_json(schema: Schema) -> dict[str, Any]:
     """Return the schema as JSON values by table, kind and name, sorted."""
     tables: dict[str, Any] = {}
-    for item in sorted(schema):
-        tables.setdefault(item.table, {}).setdefault(item.kind.value, {})[item.name] = schema[item]
+    for schema_object in sorted(schema):
+        tables.setdefault(schema_object.table, {}).setdefault(schema_object.kind.value, {})[
+            schema_object.name
+        ] = schema[schema_object]
     return tables
 
 
@@ -234,7 +245,7 @@ def compute_statements_digest(connection: Connection) -> str | None:
     """
     if connection.dialect.name != "sqlite":
         return None
-    rows = connection.exec_driver_sql(  # SQLite's own tables, such as statistics, come and go
+    rows = connection.exec_driver_sql(  # SQLite adds and removes its own tables, such as statistics
         r"SELECT type, tbl_name, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' "
         "ORDER BY type, tbl_name, name"
     )
@@ -246,23 +257,23 @@ def _has_statements_of_migrations(connection: Connection) -> bool:
     return digest is not None and digest == _load_expected(connection.dialect.name)["statements"]
 
 
-def _describe_object(item: SchemaObject) -> tuple[str, str]:
+def _describe_object(schema_object: SchemaObject) -> tuple[str, str]:
     """Return the object's name and its location."""
-    match item.kind:
+    match schema_object.kind:
         case ObjectKind.TABLE:
-            return f"table {item.table}", ""
+            return f"table {schema_object.table}", ""
         case ObjectKind.COLUMN:
-            return f"column {item.table}.{item.name}", ""
+            return f"column {schema_object.table}.{schema_object.name}", ""
         case ObjectKind.FUNCTION:
-            return f"function {item.name}", ""
+            return f"function {schema_object.name}", ""
         case _:
-            return f"{item.kind} {item.name}", f" on {item.table}"
+            return f"{schema_object.kind} {schema_object.name}", f" on {schema_object.table}"
 
 
-def _is_foreign(item: SchemaObject, definition: str, tables: set[str]) -> bool:
+def _is_foreign(schema_object: SchemaObject, definition: str, tables: set[str]) -> bool:
     """Return whether an unexpected object is not Overread's and does not affect Overread's rows."""
-    plain_index = item.kind is ObjectKind.INDEX and not definition.startswith("unique")
-    return item.table not in tables or plain_index or item.kind is ObjectKind.FUNCTION
+    is_plain_index = schema_object.kind is ObjectKind.INDEX and not definition.startswith("unique")
+    return schema_object.table not in tables or is_plain_index or schema_object.kind is ObjectKind.FUNCTION
 
 
 def _read_columns_and_constraints(inspector: Inspector, tables: set[str]) -> dict[SchemaObject, str]:

@@ -88,8 +88,8 @@ def read_only_session(engine: Engine | None = None) -> Iterator[Session]:
     Raises:
         NotNow: the database could not be read, or is damaged.
     """
-    read_only = (engine or current_engine()).execution_options(overread_read_only=True)
-    with Session(read_only, expire_on_commit=False) as session:
+    read_only_engine = (engine or current_engine()).execution_options(overread_read_only=True)
+    with Session(read_only_engine, expire_on_commit=False) as session:
         try:
             yield session
         except SQLAlchemyError as error:
@@ -114,7 +114,7 @@ def _to_domain_error(error: SQLAlchemyError) -> NotNow:
 
 @contextmanager
 def explain_database_errors(problem: str) -> Iterator[None]:
-    """Raise errors of the database, and values that no row can have, as a :class:`DomainError`.
+    """Convert errors of the database, and errors from invalid values in rows, to a :class:`DomainError`.
 
     Args:
         problem: what could not be done, such as "The audit trail could not be verified".

@@ -94,7 +94,7 @@ def current_workspace() -> Workspace:
 def restrict_permissions(home: Path) -> None:
     """Remove the permissions of group and others from a workspace's folder and its SQLite database.
 
-    The process that made them may have had a wider umask. Only a folder that contains the database and
+    The process that made them may have had a less strict umask. Only a folder that contains the database and
     belongs to this user is changed, so a shared folder such as /srv keeps its permissions.
     """
     database = home / DATABASE_FILE

@@ -12,7 +12,7 @@ from storage.rows.people import InputPreferencesRow
 
 
 def find_input_preferences(db: Session, *, person_id: int) -> object | None:
-    """The stored preferences as plain values; None if the person has stored none."""
+    """Return the stored preferences as plain values; None if the person has stored none."""
     row = db.get(InputPreferencesRow, person_id)
     return None if row is None else from_json(row.preferences)
 

@@ -12,7 +12,7 @@ from storage.rows.people import MailSettingRow
 
 
 def find_mail_setting(db: Session, *, person_id: int) -> MailSetting:
-    """Return the person's setting; one without an address if none is stored."""
+    """Return the person's setting; a setting without an address if none is stored."""
     row = db.get(MailSettingRow, person_id, populate_existing=True)
     return MailSetting() if row is None else _setting_from_row(row)
 

@@ -33,9 +33,7 @@ def insert_person(
         name=name, display_name=display_name, password_hash=password_hash, demo=demo, created_at=now
     )
     try:
-        with (
-            db.begin_nested()
-        ):  # a savepoint, because a name that exists must not undo the caller's other work
+        with db.begin_nested():  # a savepoint: a duplicate name must not undo the caller's other work
             db.add(row)
             db.flush()
     except IntegrityError as error:
@@ -53,7 +51,7 @@ def load_person(db: Session, *, person_id: int) -> Person:
     row = db.get(PersonRow, person_id)
     if row is None:
         raise NotFound(f"There is no person number {person_id}.")
-    return _with_roles(db, [row])[0]
+    return _people_from_rows(db, [row])[0]
 
 
 def lock_person_and_admins(db: Session, *, person_id: int) -> None:
@@ -62,9 +60,9 @@ def lock_person_and_admins(db: Session, *, person_id: int) -> None:
     Two transactions that each remove one of the last two admins then run one after the other. The rows
     are locked in the order of their ids, which prevents deadlocks.
     """
-    admins = select(PersonRoleRow.person_id).where(PersonRoleRow.role == Role.ADMIN.value)
-    rows = or_(PersonRow.id == person_id, PersonRow.id.in_(admins))
-    db.execute(select(PersonRow.id).where(rows).order_by(PersonRow.id).with_for_update()).all()
+    admin_ids = select(PersonRoleRow.person_id).where(PersonRoleRow.role == Role.ADMIN.value)
+    is_person_or_admin = or_(PersonRow.id == person_id, PersonRow.id.in_(admin_ids))
+    db.execute(select(PersonRow.id).where(is_person_or_admin).order_by(PersonRow.id).with_for_update()).all()
 
 
 def find_person(db: Session, *, name: str) -> Person | None:
@@ -79,7 +77,7 @@ def find_person_by_subject(db: Session, *, subject: str) -> Person | None:
 
 def list_people(db: Session) -> list[Person]:
     """Return all people, including disabled ones, ordered by name."""
-    return _with_roles(db, db.execute(select(PersonRow).order_by(PersonRow.name)).scalars().all())
+    return _people_from_rows(db, db.execute(select(PersonRow).order_by(PersonRow.name)).scalars().all())
 
 
 def count_people(db: Session) -> int:
@@ -136,20 +134,20 @@ def _load_row(db: Session, person_id: int) -> PersonRow:
 
 def _find_first(db: Session, statement: Executable) -> Person | None:
     row = db.execute(statement).scalars().first()
-    return _with_roles(db, [row])[0] if row else None
+    return _people_from_rows(db, [row])[0] if row else None
 
 
-def _with_roles(db: Session, rows: Iterable[PersonRow]) -> list[Person]:
+def _people_from_rows(db: Session, rows: Iterable[PersonRow]) -> list[Person]:
     rows = list(rows)
     person_ids = [_require_id(row) for row in rows]
-    roles: dict[int, set[Role]] = {person_id: set() for person_id in person_ids}
+    roles_by_person: dict[int, set[Role]] = {person_id: set() for person_id in person_ids}
     statement = select(PersonRoleRow)
-    if len(person_ids) < 500:  # below SQLite's limit of bound parameters; a longer list has nearly all people
+    if len(person_ids) < 500:  # below SQLite's limit of bound parameters; a longer list has nearly everyone
         statement = statement.where(PersonRoleRow.person_id.in_(person_ids))
-    for role in db.execute(statement).scalars():
-        if role.person_id in roles:
-            roles[role.person_id].add(Role(role.role))
-    return [_person_from_row(row, frozenset(roles[_require_id(row)])) for row in rows]
+    for row in db.execute(statement).scalars():
+        if row.person_id in roles_by_person:
+            roles_by_person[row.person_id].add(Role(row.role))
+    return [_person_from_row(row, frozenset(roles_by_person[_require_id(row)])) for row in rows]
 
 
 def _person_from_row(row: PersonRow, roles: frozenset[Role]) -> Person:

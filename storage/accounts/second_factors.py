@@ -25,7 +25,7 @@ class SecondFactor:
 class PendingSignIn:
     """A browser that passed the first sign-in step and still needs a code.
 
-    ``method`` is that of the first step, such as "password".
+    ``method`` is the method of the first step, such as "password".
     """
 
     person_id: int
@@ -42,8 +42,8 @@ def find_second_factor(db: Session, *, person_id: int) -> SecondFactor | None:
 
 def list_confirmed_people(db: Session) -> frozenset[int]:
     """Return the ids of the people whose authenticator app is confirmed."""
-    confirmed = select(col(SecondFactorRow.person_id)).where(col(SecondFactorRow.confirmed_at).is_not(None))
-    return frozenset(db.execute(confirmed).scalars())
+    person_ids = select(col(SecondFactorRow.person_id)).where(col(SecondFactorRow.confirmed_at).is_not(None))
+    return frozenset(db.execute(person_ids).scalars())
 
 
 def insert_second_factor(db: Session, *, person_id: int, secret: str, now: datetime) -> None:
@@ -55,7 +55,7 @@ def insert_second_factor(db: Session, *, person_id: int, secret: str, now: datet
 
 def confirm_second_factor(db: Session, *, person_id: int, secret: str, now: datetime) -> bool:
     """Mark the secret as confirmed. Return False if it was replaced or confirmed in the meantime."""
-    confirmed = db.execute(
+    updated = db.execute(
         update(SecondFactorRow)
         .where(
             col(SecondFactorRow.person_id) == person_id,
@@ -65,7 +65,7 @@ def confirm_second_factor(db: Session, *, person_id: int, secret: str, now: date
         .values(confirmed_at=now)
         .returning(col(SecondFactorRow.person_id))
     )
-    return confirmed.first() is not None
+    return updated.first() is not None
 
 
 def accept_time_step(db: Session, *, person_id: int, step: int) -> bool:
@@ -73,13 +73,13 @@ def accept_time_step(db: Session, *, person_id: int, step: int) -> bool:
 
     Return False if the code of this or of a later step was used before.
     """
-    used = db.execute(
+    updated = db.execute(
         update(SecondFactorRow)
         .where(col(SecondFactorRow.person_id) == person_id, col(SecondFactorRow.last_step) < step)
         .values(last_step=step)
         .returning(col(SecondFactorRow.person_id))
     )
-    return used.first() is not None
+    return updated.first() is not None
 
 
 def delete_second_factor(db: Session, *, person_id: int) -> None:
@@ -98,7 +98,7 @@ def replace_recovery_codes(db: Session, *, person_id: int, code_sha256s: Iterabl
 
 def use_recovery_code(db: Session, *, person_id: int, code_sha256: str, now: datetime) -> bool:
     """Mark a recovery code as used. Return False if the person has no such code, or used it before."""
-    used = db.execute(
+    updated = db.execute(
         update(RecoveryCodeRow)
         .where(
             col(RecoveryCodeRow.person_id) == person_id,
@@ -108,15 +108,15 @@ def use_recovery_code(db: Session, *, person_id: int, code_sha256: str, now: dat
         .values(used_at=now)
         .returning(col(RecoveryCodeRow.code_sha256))
     )
-    return used.first() is not None
+    return updated.first() is not None
 
 
 def count_recovery_codes(db: Session, *, person_id: int) -> int:
     """Return the number of recovery codes that were not used."""
-    unused = select(func.count()).where(
+    unused_count = select(func.count()).where(
         col(RecoveryCodeRow.person_id) == person_id, col(RecoveryCodeRow.used_at).is_(None)
     )
-    return int(db.execute(unused).scalar_one())
+    return int(db.execute(unused_count).scalar_one())
 
 
 def insert_pending_sign_in(

@@ -13,13 +13,21 @@ from domain.people import Person, Role
 from storage.rows.people import PersonRoleRow, PersonRow, SignInRow
 from storage.rows.second_factors import PendingSignInRow
 
-_PERSON = ("id", "name", "display_name", "demo", "disabled_at")
-_SIGN_IN = ("token_sha256", "person_id", "signed_in_at", "last_seen_at", "revoked_at", "browser", "way")
-#: The person of a token, one row per role. Built once, because every request and every click executes it.
-_SIGN_IN_AND_PERSON = (
+_PERSON_COLUMNS = ("id", "name", "display_name", "demo", "disabled_at")
+_SIGN_IN_COLUMNS = (
+    "token_sha256",
+    "person_id",
+    "signed_in_at",
+    "last_seen_at",
+    "revoked_at",
+    "browser",
+    "way",
+)
+#: Sign-in and person of a token, one row per role. Built once: every request and every click executes it.
+_SIGN_IN_AND_PERSON_QUERY = (
     select(
-        *(getattr(SignInRow, name) for name in _SIGN_IN),
-        *(getattr(PersonRow, name) for name in _PERSON),
+        *(getattr(SignInRow, name) for name in _SIGN_IN_COLUMNS),
+        *(getattr(PersonRow, name) for name in _PERSON_COLUMNS),
         PersonRoleRow.role,
     )
     .join(PersonRow, col(PersonRow.id) == SignInRow.person_id)
@@ -68,12 +76,12 @@ def find_sign_in(db: Session, *, token_sha256: str) -> SignIn | None:
 
 def find_sign_in_and_person(db: Session, *, token_sha256: str) -> tuple[SignIn, Person] | None:
     """Return the sign-in and its person with their current roles. The person may be disabled."""
-    rows = db.execute(_SIGN_IN_AND_PERSON, {"token_sha256": token_sha256}).all()
+    rows = db.execute(_SIGN_IN_AND_PERSON_QUERY, {"token_sha256": token_sha256}).all()
     if not rows:
         return None
     person = Person(
         roles=frozenset(Role(row.role) for row in rows if row.role is not None),
-        **{name: getattr(rows[0], name) for name in _PERSON},
+        **{name: getattr(rows[0], name) for name in _PERSON_COLUMNS},
     )
     return _sign_in_from_row(rows[0]), person
 
@@ -138,4 +146,4 @@ def delete_ended_sign_ins(db: Session, *, before: datetime) -> int:
 
 
 def _sign_in_from_row(row: Any) -> SignIn:  # noqa: ANN401 - a SignInRow, or a result row with its columns
-    return SignIn(**{name: getattr(row, name) for name in _SIGN_IN})
+    return SignIn(**{name: getattr(row, name) for name in _SIGN_IN_COLUMNS})

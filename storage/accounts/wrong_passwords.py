@@ -1,6 +1,6 @@
 """Counts of wrong passwords, shared by all processes of the app.
 
-Callers lock several counts always in the same order, which prevents deadlocks.
+Callers always lock several counts in the same order, which prevents deadlocks.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def lock_count(db: Session, *, counted_for: str, now: datetime) -> tuple[int, da
     A missing row is created with 0. Both happen in one statement, because another transaction could delete
     the row between two statements.
     """
-    inserted = insert_into(db, WrongPasswordRow).values(counted_for=counted_for, count=0, last_at=now)
-    statement = inserted.on_conflict_do_update(
+    insertion = insert_into(db, WrongPasswordRow).values(counted_for=counted_for, count=0, last_at=now)
+    statement = insertion.on_conflict_do_update(
         index_elements=["counted_for"], set_={"counted_for": counted_for}
     ).returning(col(WrongPasswordRow.count), col(WrongPasswordRow.last_at))
     count, last_at = db.execute(statement).one()
@@ -39,7 +39,7 @@ def set_count(db: Session, *, counted_for: str, count: int, last_at: datetime) -
 
 
 def decrement_counts(db: Session, *, counted_for: Iterable[str]) -> None:
-    """Subtract one from each of these counts, down to 0."""
+    """Subtract one from each of these counts, but not below 0."""
     for key in counted_for:
         db.execute(
             update(WrongPasswordRow)

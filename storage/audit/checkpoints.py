@@ -1,4 +1,4 @@
-"""Checkpoints of the audit trail: entries with digests of the covered tables, and the changes since then."""
+"""Checkpoints of the audit trail: entries with digests of the covered tables, and the changes after them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SUBJECT_PART = re.compile(r"[a-z]+ \S+")
 class Checkpoint:
     """The last checkpoint of a trail.
 
-    ``through`` is the number of the last entry before its digests were computed; only later entries account
+    ``through`` is the number of the last entry before the digests were computed; only later entries account
     for changes. ``digests`` is the SHA-256 of its file of digests.
     """
 
@@ -57,34 +57,34 @@ class AccountedChanges:
         self._roles: dict[str, frozenset[str]] = {}  # the last recorded roles by subject, such as "person 7"
 
     def add(self, entry: AuditEntry) -> None:
-        """Add an entry: "batch 3 question 17" accounts for "batch 3 question 17" and for "question 17"."""
+        """Add an entry. An entry about "batch 3 question 17" is also about "batch 3" and "question 17"."""
         parts = _SUBJECT_PART.findall(entry.subject)
         if entry.action == "queue by rule" and entry.new is not None:
             parts.append(f"batch {json.loads(entry.new).get('batch')}")
         if entry.action in ("add person", "change roles") and entry.new is not None and parts:
             new = json.loads(entry.new)
             self._roles[parts[0]] = frozenset(new["roles"] if isinstance(new, dict) else new)
-        self._entries.update((entry.action, part) for part in (ANY, entry.subject, *parts))
+        self._entries.update((entry.action, subject) for subject in (ANY, entry.subject, *parts))
 
     def account_for(self, difference: RowDifference) -> bool:
         """Return whether an entry accounts for the difference."""
         table = COVERED.get(difference.table)
         if table is None:
             return False
-        entries = table.accounted_by
+        subject_templates = table.accounted_by
         if table.changeable and not (difference.added or difference.deleted):
             if not set(difference.columns) <= table.changeable:
                 return False
-            entries = table.changed_by
+            subject_templates = table.changed_by
         elif not (difference.added or (table.may_vanish if difference.deleted else table.may_change)):
             return False
         if difference.table == "person_role":  # the entry contains the roles, which can be compared
             roles = self._roles.get(f"person {difference.values['person_id']}")
             return roles is not None and (difference.values["role"] in roles) is difference.added
-        for action, template in entries.items():
+        for action, template in subject_templates.items():
             try:
                 subject = template.format_map(difference.values)
-            except KeyError:  # of a deleted row only the primary key is known
+            except KeyError:  # only the primary key of a deleted row is known
                 subject = ANY
             if (action, subject) in self._entries:
                 return True
@@ -94,7 +94,7 @@ class AccountedChanges:
 def find_unaccounted_changes(
     db: Session, workspace: Workspace, *, checkpoint: Checkpoint, changes: AccountedChanges
 ) -> Iterator[RowDifference]:
-    """Yield the rows that differ from the checkpoint although no entry since then accounts for it.
+    """Yield the rows that differ from the checkpoint without an entry since then that accounts for it.
 
     Raises:
         DigestFileInvalid: the file of digests does not exist, or is not the one that the checkpoint recorded.

@@ -28,7 +28,7 @@ TAKE_CHECKPOINT = "take checkpoint"
 
 
 def question_subject(*, batch_id: int, question_row_id: int) -> str:
-    """Return the name of a batch's question in the audit trail."""
+    """Return the subject of an entry about a question of a batch."""
     return f"batch {batch_id} question {question_row_id}"
 
 
@@ -91,7 +91,7 @@ def reading_to_plain(reading: Reading) -> dict[str, Any]:
 
 
 def mark_subject(*, study_id: int, case_number: int) -> str:
-    """Return the name of a study's case in the entry of a mark."""
+    """Return the subject of an entry about a mark: a case of a study."""
     return f"study {study_id} case {case_number}"
 
 

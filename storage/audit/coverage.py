@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+# Subjects of entries; a column of the row is in braces.
 _QUESTION = "batch {batch_id} question {question_id}"
 _BATCH = "batch {batch_id}"
 _STUDY = "study {study_id}"
@@ -25,9 +26,10 @@ class CoveredTable:
 
     ``reason`` states what depends on the table. ``accounted_by`` maps actions of the trail to the subject
     that the entry must have, with columns of the row in braces; :data:`ANY` is any subject. Such an entry
-    accounts for a new row, with ``may_change`` for a changed row, and with ``may_vanish`` for a deleted one.
-    ``changed_by`` has the entries that account for changes of the columns ``changeable`` only.
-    ``not_compared`` are columns that may change without any effect on the reason.
+    accounts for a new row. It accounts for a changed row only with ``may_change``, and for a deleted row only
+    with ``may_vanish``. If ``changeable`` has columns, no other columns of a row may change, and
+    ``changed_by`` maps the actions that account for such a change to their subjects. Changes of the columns
+    in ``not_compared`` are ignored.
     """
 
     reason: str
@@ -39,12 +41,13 @@ class CoveredTable:
     not_compared: frozenset[str] = frozenset()
 
 
-_IMPORT = {"import questions": ANY, "hide questions": ANY, "create practice set": ANY}
-_JUDGED = dict.fromkeys(
+# The entries that account for differences: their actions, with the subjects.
+_IMPORTS = {"import questions": ANY, "hide questions": ANY, "create practice set": ANY}
+_JUDGEMENTS = dict.fromkeys(
     ("give verdict", "commit own answer", "skip question", "open report", "claim question"), _QUESTION
 )
-_BULK = ("reject by rule", "queue by rule")
-_PERSON = dict.fromkeys(
+_BULK_ACTIONS = ("reject by rule", "queue by rule")
+_ACCOUNT_CHANGES = dict.fromkeys(
     (
         "add person",
         "set password",
@@ -56,7 +59,7 @@ _PERSON = dict.fromkeys(
     ),
     "person {id}",
 )
-_ASSIGNED = dict.fromkeys(
+_ASSIGNMENTS = dict.fromkeys(
     (
         "assign questions",
         "reassign questions",
@@ -70,7 +73,7 @@ _ASSIGNED = dict.fromkeys(
     _BATCH,
 )
 
-_VERSIONS = dict.fromkeys(
+_RELEASE_CHANGES = dict.fromkeys(
     ("create leaderboard", "change release of leaderboard"), "leaderboard {leaderboard_id}"
 )
 _PREDICTIONS = dict.fromkeys(("import predictions", "store answers of evaluation"), "model {model_id}")
@@ -79,20 +82,20 @@ COVERED: Mapping[str, CoveredTable] = {
     # questions and their radiographs
     "dataset": CoveredTable(
         reason="questions and releases belong to it",
-        accounted_by=_IMPORT | {"check questions": "dataset {id}", "import predictions": ANY},
+        accounted_by=_IMPORTS | {"check questions": "dataset {id}", "import predictions": ANY},
         may_change=True,
     ),
-    "import_run": CoveredTable(reason="origin of the questions", accounted_by=_IMPORT, may_change=True),
+    "import_run": CoveredTable(reason="origin of the questions", accounted_by=_IMPORTS, may_change=True),
     "exam": CoveredTable(
-        reason="clinical information and report of a question", accounted_by=_IMPORT, may_change=True
+        reason="clinical information and report of a question", accounted_by=_IMPORTS, may_change=True
     ),
     "radiograph": CoveredTable(
         reason="the images that were judged",
-        accounted_by=_IMPORT,
+        accounted_by=_IMPORTS,
         changed_by={"add images": "exam {exam_id}"},
         changeable=frozenset({"image_sha256", "view"}),
     ),
-    "image": CoveredTable(reason="size and hash of each image", accounted_by=_IMPORT),
+    "image": CoveredTable(reason="size and hash of each image", accounted_by=_IMPORTS),
     "question": CoveredTable(
         reason="text, options and answer key",
         accounted_by={
@@ -135,7 +138,7 @@ COVERED: Mapping[str, CoveredTable] = {
     ),
     "assignment": CoveredTable(
         reason="who judges which question",
-        accounted_by=_ASSIGNED | _JUDGED | {"hand question back": _QUESTION},
+        accounted_by=_ASSIGNMENTS | _JUDGEMENTS | {"hand question back": _QUESTION},
         may_change=True,
         may_vanish=True,
     ),
@@ -177,11 +180,13 @@ COVERED: Mapping[str, CoveredTable] = {
         reason="who may review a batch", accounted_by={"exempt from practice": _BATCH}
     ),
     # judgements
-    "verdict": CoveredTable(reason="decides what is gold", accounted_by=_JUDGED),
-    "own_answer": CoveredTable(reason="the reviewer's answer before the key was shown", accounted_by=_JUDGED),
-    "skip": CoveredTable(reason="questions without a judgement", accounted_by=_JUDGED),
+    "verdict": CoveredTable(reason="decides what is gold", accounted_by=_JUDGEMENTS),
+    "own_answer": CoveredTable(
+        reason="the reviewer's answer before the key was shown", accounted_by=_JUDGEMENTS
+    ),
+    "skip": CoveredTable(reason="questions without a judgement", accounted_by=_JUDGEMENTS),
     "report_opening": CoveredTable(
-        reason="whether the report was read before the verdict", accounted_by=_JUDGED
+        reason="whether the report was read before the verdict", accounted_by=_JUDGEMENTS
     ),
     "adjudication": CoveredTable(reason="decides disputed questions", accounted_by={"adjudicate": _QUESTION}),
     "question_comment": CoveredTable(
@@ -199,10 +204,10 @@ COVERED: Mapping[str, CoveredTable] = {
         may_vanish=True,
     ),
     "applied_rule": CoveredTable(
-        reason="questions rejected by a search", accounted_by=dict.fromkeys(_BULK, "rule {id}")
+        reason="questions rejected by a search", accounted_by=dict.fromkeys(_BULK_ACTIONS, "rule {id}")
     ),
     "applied_question": CoveredTable(
-        reason="questions rejected by a search", accounted_by=dict.fromkeys(_BULK, _RULE)
+        reason="questions rejected by a search", accounted_by=dict.fromkeys(_BULK_ACTIONS, _RULE)
     ),
     "rule_taken_back": CoveredTable(reason="rules that were undone", accounted_by={"take rule back": _RULE}),
     # releases
@@ -298,7 +303,7 @@ COVERED: Mapping[str, CoveredTable] = {
     ),
     "leaderboard_release": CoveredTable(
         reason="private questions by which submissions are scored",
-        accounted_by=_VERSIONS,
+        accounted_by=_RELEASE_CHANGES,
     ),
     "leaderboard_team": CoveredTable(
         reason="whose submissions are ranked",
@@ -322,11 +327,11 @@ COVERED: Mapping[str, CoveredTable] = {
     ),
     "leaderboard_reference": CoveredTable(
         reason="reference rows of a leaderboard",
-        accounted_by=_VERSIONS | {"set permanent row": "leaderboard {leaderboard_id}"},
+        accounted_by=_RELEASE_CHANGES | {"set permanent row": "leaderboard {leaderboard_id}"},
     ),
     # people and patient data
     "person": CoveredTable(
-        reason="names of reviewers, and who may sign in", accounted_by=_PERSON, may_change=True
+        reason="names of reviewers, and who may sign in", accounted_by=_ACCOUNT_CHANGES, may_change=True
     ),
     "person_role": CoveredTable(
         reason="who may judge, adjudicate and release",
@@ -367,7 +372,7 @@ NOT_COVERED: Mapping[str, str] = {
     "model_run": "progress and costs of requests to models",
     "mail_setting": "where a person gets notices; no judgement depends on it",
     "name_mapping": "controlled names of categories; append-only, and each has an entry of its own",
-    "pair_judgement": "judgements of such pairs; each has an entry of its own",
+    "pair_judgement": "judgements of calibration pairs; each has an entry of its own",
     "pending_sign_in": "sign-ins that await a code",
     "pixel_text": "ranking that helps people to inspect images; their decisions are covered",
     "pool_member": "who takes questions from a shared queue; verdicts and assignments are covered",

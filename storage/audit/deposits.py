@@ -1,8 +1,8 @@
 """Deposits of the audit trail's head outside the workspace: files in a folder, or objects in a bucket.
 
-A deposit is a JSON file with number and hash of an entry. It shows later that the trail up to that entry was
-neither rewritten nor truncated. A signature with a key outside the workspace shows that nobody who can write
-to the location of the deposits has replaced them. Deposits are never overwritten.
+A deposit is a JSON file with the number and the hash of an entry. It shows later that the trail up to that
+entry was neither rewritten nor truncated. A signature with a key outside the workspace shows that the
+deposits were not replaced by somebody who can write to their location. Deposits are never overwritten.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from storage.workspace import Workspace
 
 FORMAT = "overread.audit-head/1"
 _ADDRESS_VARIABLE, _KEY_VARIABLE = "OVERREAD_AUDIT_DEPOSIT", "OVERREAD_AUDIT_KEY"
-_PUBLIC_KEY, _LOCK_DAYS = "OVERREAD_AUDIT_PUBLIC_KEY", "OVERREAD_AUDIT_LOCK_DAYS"
+_PUBLIC_KEY_VARIABLE, _LOCK_DAYS_VARIABLE = "OVERREAD_AUDIT_PUBLIC_KEY", "OVERREAD_AUDIT_LOCK_DAYS"
 _TIMEOUT = {
     "connect_timeout": 3,
     "read_timeout": 10,
@@ -134,28 +134,28 @@ def current_deposits(workspace: Workspace) -> Deposits | None:
     """Return the deposits that the environment configures; None without ``OVERREAD_AUDIT_DEPOSIT``.
 
     Raises:
-        InvalidValue: a setting is not valid, a key can't be read, or location or key are in the workspace.
+        InvalidValue: a setting or key is not valid, or the location or private key is in the workspace.
     """
     address = os.environ.get(_ADDRESS_VARIABLE, "").strip()
     if not address:
         return None
     private_key, public_key = None, None
     if key := os.environ.get(_KEY_VARIABLE, "").strip():
-        private_key = _load_key(_KEY_VARIABLE, _outside(_KEY_VARIABLE, key, workspace), private=True)
+        private_key = _load_key(_KEY_VARIABLE, _require_outside(_KEY_VARIABLE, key, workspace), private=True)
         public_key = private_key.public_key()
-    if key := os.environ.get(_PUBLIC_KEY, "").strip():
-        public_key = _load_key(_PUBLIC_KEY, Path(key).expanduser(), private=False)
-        if private_key is not None and _raw(public_key) != _raw(private_key.public_key()):
-            raise InvalidValue(_PUBLIC_KEY, f"{key} does not belong to the key of {_KEY_VARIABLE}")
+    if key := os.environ.get(_PUBLIC_KEY_VARIABLE, "").strip():
+        public_key = _load_key(_PUBLIC_KEY_VARIABLE, Path(key).expanduser(), private=False)
+        if private_key is not None and _raw_bytes(public_key) != _raw_bytes(private_key.public_key()):
+            raise InvalidValue(_PUBLIC_KEY_VARIABLE, f"{key} does not belong to the key of {_KEY_VARIABLE}")
     store: _DepositStore
     if address.startswith("s3://"):
         store = _Bucket(address.removeprefix("s3://").strip("/"), lock_days=_lock_days())
     else:
-        store = _Folder(_outside(_ADDRESS_VARIABLE, address, workspace))
+        store = _Folder(_require_outside(_ADDRESS_VARIABLE, address, workspace))
     return Deposits(address=address, store=store, private_key=private_key, public_key=public_key)
 
 
-def _outside(setting: str, value: str, workspace: Workspace) -> Path:
+def _require_outside(setting: str, value: str, workspace: Workspace) -> Path:
     path = Path(value).expanduser().resolve()
     if path.is_relative_to(workspace.home.resolve()):
         raise InvalidValue(setting, f"{path} is inside the workspace, where it protects nothing")
@@ -175,16 +175,16 @@ def _load_key(setting: str, path: Path, *, private: bool) -> Any:  # noqa: ANN40
     return key
 
 
-def _raw(key: Ed25519PublicKey) -> bytes:
+def _raw_bytes(key: Ed25519PublicKey) -> bytes:
     return key.public_bytes(Encoding.Raw, PublicFormat.Raw)
 
 
 def _lock_days() -> int | None:
-    value = os.environ.get(_LOCK_DAYS, "").strip()
+    value = os.environ.get(_LOCK_DAYS_VARIABLE, "").strip()
     if not value:
         return None
     if not value.isdecimal() or not int(value):
-        raise InvalidValue(_LOCK_DAYS, f"must be a whole number of days above 0, not {value!r}")
+        raise InvalidValue(_LOCK_DAYS_VARIABLE, f"must be a whole number of days above 0, not {value!r}")
     return int(value)
 
 
@@ -194,7 +194,7 @@ class _Folder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def write(self, name: str, content: bytes, *, now: datetime) -> None:  # noqa: ARG002 - a folder locks nothing
+    def write(self, name: str, content: bytes, *, now: datetime) -> None:  # noqa: ARG002 - for buckets only
         path = self._folder / name
         try:
             if path.exists():
@@ -241,7 +241,7 @@ class _Bucket:
             lock = {"ObjectLockMode": "COMPLIANCE", "ObjectLockRetainUntilDate": until}
         try:
             self._files.pipe_file(f"{self._root}/{name}", content, **lock)
-        except Exception as error:  # the library's connection errors have no other base in common
+        except Exception as error:  # the library's connection errors have no narrower base class
             raise NotNow(f"The head could not be deposited in s3://{self._root}: {error}") from error
 
     def read_all(self) -> Iterator[tuple[str, bytes]]:

@@ -60,7 +60,7 @@ def iterate_entries(db: Session, *, criteria: AuditFilter | None = None) -> Iter
 def find_last_entry(
     db: Session, *, actions: Collection[str] | None = None, subjects: Collection[str]
 ) -> AuditHead | None:
-    """Return the newest entry about one of the subjects, or about a subject below.
+    """Return number and hash of the newest entry about one of the subjects or a subject below it.
 
     Args:
         db: the session.

@@ -65,7 +65,7 @@ class SavedJudgement:
 
 
 def iterate_saved_judgements(db: Session) -> Generator[SavedJudgement]:
-    """Yield verdicts, own answers, skips, report openings, adjudications, marks, and readings in the app."""
+    """Yield verdicts, own answers, skips, report openings, adjudications, readings (in the app) and marks."""
     for row in _iterate_rows(db, VerdictRow):
         try:
             new = verdict_to_plain(verdict_from_row(row))
@@ -75,13 +75,13 @@ def iterate_saved_judgements(db: Session) -> Generator[SavedJudgement]:
     for row in _iterate_rows(db, OwnAnswerRow):
         try:
             answer = None if row.answer is None else answer_from_json(row.answer)
-            own = OwnAnswer(
+            own_answer = OwnAnswer(
                 answer=answer,
                 confidence=row.confidence,
                 committed_at=row.committed_at,
                 image=image_display_from_column(row.image),
             )
-            new = own_answer_to_plain(own)
+            new = own_answer_to_plain(own_answer)
         except (DomainError, ValueError) as error:
             new = {"unreadable": str(error)}
         yield _saved_judgement(COMMIT_OWN_ANSWER, row, new, row.committed_at)
@@ -109,7 +109,7 @@ def iterate_saved_judgements(db: Session) -> Generator[SavedJudgement]:
 
 
 def _iterate_readings(db: Session) -> Iterator[SavedJudgement]:
-    """Yield the readings in the app. Imported readings have one entry per file, so they are not compared."""
+    """Yield the readings made in the app. Imported readings share one entry per file and are not compared."""
     statement = (
         select(*ReadingRow.__table__.columns, CaseRow.number.label("case_number"), StudyReaderRow.person_id)
         .join(CaseRow, CaseRow.id == ReadingRow.case_id)

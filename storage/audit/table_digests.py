@@ -105,7 +105,7 @@ def write_digests(connection: Connection, workspace: Workspace) -> DigestFile:
         with os.fdopen(handle, "wb") as raw:
             with gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=1, mtime=0) as file:
                 for shape in _covered_shapes(connection):
-                    table_digest, rows = hashlib.sha256(), 0
+                    table_digest, row_count = hashlib.sha256(), 0
                     header = {"table": shape.name, "key": shape.key, "columns": tuple(shape.columns)}
                     line = _encoder.encode(header) + b"\n"
                     digest.update(line)
@@ -115,8 +115,8 @@ def write_digests(connection: Connection, workspace: Workspace) -> DigestFile:
                         digest.update(line)
                         table_digest.update(line)
                         file.write(line)
-                        rows += 1
-                    tables[shape.name] = TableDigest(rows=rows, sha256=table_digest.hexdigest())
+                        row_count += 1
+                    tables[shape.name] = TableDigest(rows=row_count, sha256=table_digest.hexdigest())
             raw.flush()
             os.fsync(raw.fileno())
         sha256 = digest.hexdigest()
@@ -127,7 +127,7 @@ def write_digests(connection: Connection, workspace: Workspace) -> DigestFile:
 
 
 def remove_other_digests(workspace: Workspace, *, keep: Iterable[str]) -> None:
-    """Delete the files of earlier checkpoints, which are no longer used for comparisons."""
+    """Delete all files of digests except those with the SHA-256s in ``keep``."""
     kept = {digest_path(workspace, sha256) for sha256 in keep}
     for path in workspace.audit.glob("*.jsonl.gz"):
         if path not in kept:
@@ -144,7 +144,7 @@ def find_row_differences(
 ) -> Iterator[RowDifference]:
     """Compare the covered tables with a file of digests; yield every added, changed and deleted row.
 
-    Columns that a later version added are ignored. The file is read twice: first its hash is checked.
+    Columns that a later version added are ignored. The file is read twice, because its hash is checked first.
 
     Raises:
         DigestFileInvalid: the file does not exist, or is not the one that the checkpoint recorded.
@@ -163,9 +163,9 @@ def find_row_differences(
 def _compare_table(
     connection: Connection, shape: TableShape, columns: tuple[str, ...], saved: Iterator[_SavedRow]
 ) -> Iterator[RowDifference]:
-    shared = tuple(name for name in columns if name in shape.columns)
-    complete = shared == columns
-    current = _iterate_digests(connection, shape, shared)
+    shared_columns = tuple(name for name in columns if name in shape.columns)
+    has_all_columns = shared_columns == columns
+    current = _iterate_digests(connection, shape, shared_columns)
     old, new = next(saved, None), next(current, None)
     while old is not None or new is not None:
         if old is not None and (new is None or old.key < new.key):
@@ -176,22 +176,22 @@ def _compare_table(
             yield RowDifference(table=shape.name, key=new.key, values=new.values, added=True)
             new = next(current, None)
         elif old is not None and new is not None:
-            if not (complete and old.digits == new.digits):
-                changed = _changed_columns(columns, old.digits, shared, new.digits)
-                if changed or complete:
+            if not (has_all_columns and old.digits == new.digits):
+                changed = _changed_columns(columns, old.digits, shared_columns, new.digits)
+                if changed or has_all_columns:
                     yield RowDifference(table=shape.name, key=new.key, values=new.values, columns=changed)
             old, new = next(saved, None), next(current, None)
 
 
 def _changed_columns(
-    columns: tuple[str, ...], old: str, shared: tuple[str, ...], new: str
+    columns: tuple[str, ...], old: str, shared_columns: tuple[str, ...], new: str
 ) -> tuple[str, ...]:
     def by_column(names: tuple[str, ...], text: str) -> dict[str, str]:
         parts = range(_ROW_DIGITS, len(text), _COLUMN_DIGITS)
         return dict(zip(names, (text[start : start + _COLUMN_DIGITS] for start in parts), strict=True))
 
-    before, after = by_column(columns, old), by_column(shared, new)
-    return tuple(name for name in shared if before[name] != after[name])
+    before, after = by_column(columns, old), by_column(shared_columns, new)
+    return tuple(name for name in shared_columns if before[name] != after[name])
 
 
 def _covered_shapes(connection: Connection) -> list[TableShape]:

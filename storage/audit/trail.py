@@ -1,4 +1,4 @@
-"""Writing to the audit trail. Entries wait in the session and join the hash chain when it commits."""
+"""Writing to the audit trail. Entries wait in the session; its commit adds them to the hash chain."""
 
 from __future__ import annotations
 
@@ -99,7 +99,9 @@ def _discard_rolled_back(db: Session, rolled_back: SessionTransaction) -> None:
     """Discard the waiting entries of a transaction or savepoint that is rolled back."""
     if pending := db.info.get(_PENDING):
         db.info[_PENDING] = [
-            item for item in pending if rolled_back.nested and not _is_within(item[0], rolled_back)
+            (savepoint, entry)
+            for savepoint, entry in pending
+            if rolled_back.nested and not _is_within(savepoint, rolled_back)
         ]
 
 

@@ -1,4 +1,4 @@
-"""Backup of a whole workspace to one file while it is in use, and its restoration. Hashes verify both."""
+"""Backup of a whole workspace in use to one file, and restoration of that file. Hashes verify both."""
 
 from typing import TYPE_CHECKING
 

@@ -116,8 +116,8 @@ def read_seal(file: IO[bytes]) -> str:
 def open_members(file: IO[bytes]) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
     """Yield (name, content) of each member of an open backup, in order.
 
-    Read each content before requesting the next member. The hash is compared when the block ends; until then,
-    the contents are unverified.
+    Read each content before requesting the next member. The hash is compared when the ``with`` block ends;
+    until then, the contents are unverified.
 
     Raises:
         BackupDamaged: the file was truncated or altered, or has a member that is not a regular file.

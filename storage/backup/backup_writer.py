@@ -239,7 +239,7 @@ def _add_images(
 
 
 def _add_files(writer: ArchiveWriter, home: Path, progress: Progress) -> Iterator[FileInBackup]:
-    for done, path in enumerate(_files_below(home), start=1):
+    for done, path in enumerate(_iterate_files(home), start=1):
         relative = path.relative_to(home).as_posix()
         try:
             file = path.open("rb")
@@ -253,7 +253,7 @@ def _add_files(writer: ArchiveWriter, home: Path, progress: Progress) -> Iterato
         progress("files", done, done)
 
 
-def _files_below(home: Path) -> Iterator[Path]:
+def _iterate_files(home: Path) -> Iterator[Path]:
     """Yield the complete files. Files that are still being written and symbolic links are omitted."""
     for name in BACKED_UP:
         top = home / name
@@ -273,18 +273,18 @@ def _add_tables(
 
 
 def _add_table(writer: ArchiveWriter, connection: Connection, shape: TableShape) -> TableInBackup:
-    digest, rows, buffer, number = hashlib.sha256(), 0, bytearray(), 0
+    digest, row_count, buffer, part_number = hashlib.sha256(), 0, bytearray(), 0
     for line in iterate_lines(connection, shape):
         digest.update(line)
         buffer += line
-        rows += 1
+        row_count += 1
         if len(buffer) >= _PART_BYTES:
-            number += 1
-            writer.add(_part_name(shape.name, number), gzip.compress(buffer, 5, mtime=0))
+            part_number += 1
+            writer.add(_part_name(shape.name, part_number), gzip.compress(buffer, 5, mtime=0))
             buffer.clear()
     if buffer:
-        writer.add(_part_name(shape.name, number + 1), gzip.compress(buffer, 5, mtime=0))
-    return TableInBackup(name=shape.name, columns=shape.columns, rows=rows, sha256=digest.hexdigest())
+        writer.add(_part_name(shape.name, part_number + 1), gzip.compress(buffer, 5, mtime=0))
+    return TableInBackup(name=shape.name, columns=shape.columns, rows=row_count, sha256=digest.hexdigest())
 
 
 def _part_name(table: str, number: int) -> str:

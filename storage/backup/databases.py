@@ -45,9 +45,11 @@ def list_filled_tables(workspace: Workspace) -> list[str]:
     engine = make_engine(workspace.database_url)
     try:
         with engine.execution_options(overread_read_only=True).connect() as connection:
-            rows = _count_rows_by_table(connection)
-            initial_rows = _count_initial_rows(read_revision(connection)) if any(rows.values()) else {}
-            return [name for name, count in rows.items() if count > initial_rows.get(name, 0)]
+            row_counts = _count_rows_by_table(connection)
+            initial_counts = (
+                _count_initial_rows(read_revision(connection)) if any(row_counts.values()) else {}
+            )
+            return [name for name, count in row_counts.items() if count > initial_counts.get(name, 0)]
     except SQLAlchemyError as error:
         if is_damaged(error):
             return [*metadata.tables]
@@ -58,7 +60,7 @@ def list_filled_tables(workspace: Workspace) -> list[str]:
 
 @contextmanager
 def open_new_database(workspace: Workspace, *, previous_files: Path) -> Iterator[Connection]:
-    """Open a transaction on a database without tables, which replaces the workspace's when the block ends.
+    """Open a transaction on an empty database that replaces the workspace's database when the block ends.
 
     An error leaves the old database unchanged. On SQLite the new database is a new file, and the old file is
     moved to the folder ``previous_files``. On a server the old tables are dropped in the same transaction.
@@ -101,7 +103,7 @@ def _open_server_database(workspace: Workspace) -> Iterator[Connection]:
     try:
         with engine.begin() as connection:
             connection.exec_driver_sql("SET LOCAL TIME ZONE 'UTC'")
-            connection.exec_driver_sql("SET LOCAL lock_timeout = '15s'")  # for open transactions of the app
+            connection.exec_driver_sql("SET LOCAL lock_timeout = '15s'")  # waits for transactions of the app
             _drop_everything(connection)
             if foreign_tables := [shape.name for shape in inspect_tables(connection)]:
                 raise Refused(

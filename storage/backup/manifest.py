@@ -27,8 +27,8 @@ class TableInBackup:
 class ImagesInBackup:
     """The image files. ``sha256`` is the hash of their sorted names, one per line; the names are hashes.
 
-    ``missing`` files did not exist or had changed when the backup was made. ``left_out`` is True if the
-    backup was made without images.
+    ``missing`` has the files that did not exist or had changed when the backup was made. ``left_out`` is True
+    if the backup was made without images.
     """
 
     count: int

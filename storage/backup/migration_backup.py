@@ -9,8 +9,8 @@ from pathlib import Path
 from storage.backup.backup_writer import make_backup
 from storage.workspace import current_workspace
 
-#: How many backups from before migrations are kept in the workspace.
-_KEPT = 3
+#: How many of these backups are kept in the workspace.
+_MAX_BACKUPS = 3
 
 
 def back_up_before_migration(revision: str, *, now: datetime) -> Path:
@@ -32,6 +32,6 @@ def back_up_before_migration(revision: str, *, now: datetime) -> Path:
     path = folder / f"before-migration-from-{revision}-{now:%Y%m%dT%H%M%SZ}-{os.getpid()}.backup"
     make_backup(workspace, path, with_images=False, now=now)
     backups = sorted(folder.glob("before-migration-*.backup"), key=lambda file: file.stat().st_mtime)
-    for old in backups[:-_KEPT]:
-        old.unlink(missing_ok=True)
+    for old_backup in backups[:-_MAX_BACKUPS]:
+        old_backup.unlink(missing_ok=True)
     return path

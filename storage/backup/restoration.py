@@ -52,7 +52,7 @@ _OPTIONAL_TABLES = {"second_opinions": ("0007", "0008", "0009")}
 class RestoreResult:
     """A restored backup. ``missing_images`` are images that the workspace's image store does not have.
 
-    ``previous_files`` is the folder with the previous files; None if there were none.
+    ``previous_files`` is the folder to which the previous files were moved; None if there were none.
     """
 
     manifest: Manifest
@@ -61,7 +61,7 @@ class RestoreResult:
 
 
 def check_backup(path: Path, *, progress: Progress = lambda *_: None) -> Manifest:
-    """Prove that the backup restores, without a workspace.
+    """Prove that the backup can be restored. No workspace is needed.
 
     The whole file is read and compared with its hashes. Then all tables are restored into a temporary SQLite
     database, read back, and compared with the backup's row counts and digests, exactly as in a restore.
@@ -104,7 +104,7 @@ def restore_backup(
 
     Args:
         path: the backup.
-        workspace: the target; its kind of database may differ from that of the backup.
+        workspace: the target; the backup may be from the other kind of database.
         replace: whether a workspace that is not empty may be replaced. Its files and an SQLite database are
             then set aside; a database on a server is emptied.
         now: the current time.
@@ -232,15 +232,15 @@ def _store_member(name: str, content: IO[bytes], *, store: ImageStore, staged: P
         _write_file(staged / validate_path(name), content)
 
 
-def _compare_table(connection: Connection, shape: TableShape, stated: TableInBackup) -> None:
+def _compare_table(connection: Connection, shape: TableShape, expected: TableInBackup) -> None:
     """Read the table back and compare its rows and hash with the backup."""
-    digest, rows = hashlib.sha256(), 0
+    digest, count = hashlib.sha256(), 0
     for line in iterate_lines(connection, shape):
         digest.update(line)
-        rows += 1
-    if (rows, digest.hexdigest()) != (stated.rows, stated.sha256):
+        count += 1
+    if (count, digest.hexdigest()) != (expected.rows, expected.sha256):
         raise ValueError(
-            f"table {shape.name} has {rows:,} of {stated.rows:,} rows, or its rows differ from the backup"
+            f"table {shape.name} has {count:,} of {expected.rows:,} rows, or its rows differ from the backup"
         )
 
 
@@ -279,10 +279,10 @@ def _update_restored_rows(
         "finished_at": now,
     }
     connection.execute(job.update().where(job.c.finished_at.is_(None)).values(interrupted))
-    old, new = f"{manifest.home}/releases/", f"{workspace.home}/releases/"
+    old_prefix, new_prefix = f"{manifest.home}/releases/", f"{workspace.home}/releases/"
     for release_id, folder in connection.execute(select(release.c.id, release.c.folder)).all():
-        if folder.startswith(old):
-            new_folder = new + folder.removeprefix(old)
+        if folder.startswith(old_prefix):
+            new_folder = new_prefix + folder.removeprefix(old_prefix)
             connection.execute(release.update().where(release.c.id == release_id).values(folder=new_folder))
 
 

@@ -1,4 +1,4 @@
-"""Conversion of tables to and from lines of JSON that are identical on both databases.
+"""Conversion of tables to and from lines of JSON that are identical on SQLite and PostgreSQL.
 
 A line is the list of a row's values in the order of its columns. Times are ISO 8601 in UTC, bytes are base64.
 Lines are in the order of the primary key, with text ordered by its UTF-8 bytes. Equal rows therefore have
@@ -70,20 +70,20 @@ def iterate_lines(connection: Connection, shape: TableShape) -> Iterator[bytes]:
 
 
 def iterate_values(connection: Connection, shape: TableShape) -> Iterator[list[Any]]:
-    """Yield the values of the rows as in lines, except that times and bytes may not be text yet."""
-    sqlite = connection.dialect.name == "sqlite"
+    """Yield the values of each row as in its line, but times as datetime and bytes as bytes."""
+    is_sqlite = connection.dialect.name == "sqlite"
     converters = [
-        _FROM_SQLITE.get(kind) if sqlite else _FROM_POSTGRES.get(kind) for kind in shape.columns.values()
+        _FROM_SQLITE.get(kind) if is_sqlite else _FROM_POSTGRES.get(kind) for kind in shape.columns.values()
     ]
     conversions = [(index, convert) for index, convert in enumerate(converters) if convert is not None]
-    collate = "" if sqlite else ' COLLATE "C"'
+    collate = "" if is_sqlite else ' COLLATE "C"'
     order = ", ".join(
         f'"{name}"{collate if shape.columns[name] == "text" else ""}' for name in shape.key or shape.columns
     )
     columns = ", ".join(f'"{name}"' for name in shape.columns)
     statement = f'SELECT {columns} FROM "{shape.name}" ORDER BY {order}'  # noqa: S608 - the database's own names
-    streamed = {"stream_results": True, "yield_per": _ROWS_AT_ONCE}
-    for row in connection.exec_driver_sql(statement, execution_options=streamed):
+    options = {"stream_results": True, "yield_per": _ROWS_AT_ONCE}
+    for row in connection.exec_driver_sql(statement, execution_options=options):
         values = list(row)
         for index, convert in conversions:
             if values[index] is not None:
@@ -97,9 +97,9 @@ def insert_lines(connection: Connection, shape: TableShape, lines: Iterable[byte
     Raises:
         ValueError: a line is not a row of this table.
     """
-    sqlite = connection.dialect.name == "sqlite"
+    is_sqlite = connection.dialect.name == "sqlite"
     decode = make_decoder(list[Any]).decode
-    converters = [(_TO_SQLITE if sqlite else _TO_POSTGRES).get(kind) for kind in shape.columns.values()]
+    converters = [(_TO_SQLITE if is_sqlite else _TO_POSTGRES).get(kind) for kind in shape.columns.values()]
     conversions = [(index, convert) for index, convert in enumerate(converters) if convert is not None]
 
     def rows() -> Iterator[Sequence[Any]]:
@@ -117,7 +117,7 @@ def insert_lines(connection: Connection, shape: TableShape, lines: Iterable[byte
     driver: Any = connection.connection.driver_connection  # sqlite3's or psycopg's
     columns = ", ".join(f'"{name}"' for name in shape.columns)
     try:
-        if sqlite:
+        if is_sqlite:
             placeholders = ", ".join("?" * len(shape.columns))
             statement = f'INSERT INTO "{shape.name}" ({columns}) VALUES ({placeholders})'  # noqa: S608 - its own names
             return int(driver.cursor().executemany(statement, rows()).rowcount)

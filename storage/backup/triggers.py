@@ -1,7 +1,7 @@
 """A context manager that disables all triggers of the database.
 
 In normal use triggers refuse forbidden changes to existing rows. A restore fills one table after the other
-with rows that were accepted before, so triggers must not check them again. For example, a study's orders are
+with rows that were accepted before, so triggers must not check them again. For example, a study's slots are
 inserted after its readings.
 """
 

@@ -1,4 +1,4 @@
-"""Verification of a backup: names, order and content of all members are checked before any of it is used."""
+"""Verification of a backup: names, order and content of all members are checked before any is used."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ class _TableDigest:
 
 @dataclass(slots=True)
 class _Contents:
-    """The members read so far."""
+    """The members read so far. ``images`` is the hash of the names of the images.
+
+    ``count`` and ``bytes`` are the number of images and their size.
+    """
 
     tables: dict[str, _TableDigest] = field(default_factory=dict)
     files: dict[str, FileInBackup] = field(default_factory=dict)
@@ -148,10 +151,10 @@ def _read_image(contents: _Contents, sha256: str, content: IO[bytes]) -> None:
 
 
 def _read_part(contents: _Contents, table: str, number: int, content: IO[bytes]) -> None:
-    lines = contents.tables.setdefault(table, _TableDigest())
-    if number != lines.parts + 1:
+    table_digest = contents.tables.setdefault(table, _TableDigest())
+    if number != table_digest.parts + 1:
         raise BackupDamaged(f"A part of table {table} is missing from the backup or is duplicated.")
-    lines.add(decompress_part(content))
+    table_digest.add(decompress_part(content))
 
 
 def _read_file(contents: _Contents, path: str, content: IO[bytes]) -> None:
@@ -166,7 +169,9 @@ def _read_file(contents: _Contents, path: str, content: IO[bytes]) -> None:
 
 def _compare_with_manifest(contents: _Contents, manifest: Manifest) -> None:
     expected = {table.name: (table.rows, table.sha256) for table in manifest.tables if table.rows}
-    actual = {name: (lines.rows, lines.sha256) for name, lines in contents.tables.items()}
+    actual = {
+        name: (table_digest.rows, table_digest.sha256) for name, table_digest in contents.tables.items()
+    }
     images = (contents.count, contents.bytes, contents.images.hexdigest())
     expected_images = manifest.images
     if (

@@ -166,7 +166,7 @@ def count_rejected(db: Session, *, dataset_id: int) -> int:
 
 
 def load_exclusion_reasons(db: Session, *, numbers: Sequence[int]) -> dict[int, str]:
-    """Return {question id: reason} for those of these questions to which no bulk action can be applied.
+    """Return {question id: reason} for the questions to which no bulk action can be applied.
 
     If several reasons apply to a question, the last one in the order of the queries is returned.
     """
@@ -231,11 +231,11 @@ def add_queued_batch(
     db.flush()
     for tier, count in _count_tiers(db, questions).items():
         db.add(StratumRow(draw_id=draw.id or 0, tier=tier, size=count, drawn=count))
-    exams = dict(_iterate_exam_row_ids(db, questions))
+    exam_of_question = dict(_iterate_exam_row_ids(db, questions))
     first_of_exam: dict[int, int] = {}
     for number in questions:
-        first_of_exam.setdefault(exams[number], number)
-    grouped = sorted(questions, key=lambda number: (first_of_exam[exams[number]], number))
+        first_of_exam.setdefault(exam_of_question[number], number)
+    grouped = sorted(questions, key=lambda number: (first_of_exam[exam_of_question[number]], number))
     db.execute(
         insert(BatchQuestionRow),
         [
@@ -269,7 +269,9 @@ def _count_tiers(db: Session, questions: Sequence[int]) -> dict[str, int]:
         for tier in db.execute(statement).scalars():
             counts[tier or ""] = counts.get(tier or "", 0) + 1
     return {
-        name: counts[name] for name in (*(str(difficulty) for difficulty in Difficulty), "") if name in counts
+        tier_name: counts[tier_name]
+        for tier_name in (*(str(difficulty) for difficulty in Difficulty), "")
+        if tier_name in counts
     }
 
 

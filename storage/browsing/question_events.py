@@ -27,7 +27,7 @@ _JudgementTable = type[OwnAnswerRow] | type[VerdictRow] | type[SkipRow] | type[A
 
 
 def load_events(db: Session, *, question_row_id: int) -> list[QuestionEvent]:
-    """Return all events, unordered. The import event lists the problems, because the checks run then."""
+    """Return all events, unordered. The import event lists the problems, because the checks run on import."""
     return [
         *_load_import_events(db, question_row_id),
         *_load_draw_events(db, question_row_id),
@@ -73,21 +73,21 @@ def _load_import_events(db: Session, question_id: int) -> list[QuestionEvent]:
 
 def _load_bulk_action_events(db: Session, question_id: int) -> list[QuestionEvent]:
     """Return the bulk actions that rejected or queued the question, and when they were undone."""
-    of_question = AppliedQuestionRow.question_id == question_id
+    is_about_question = AppliedQuestionRow.question_id == question_id
     applied = db.execute(
         select(AppliedRuleRow.id, AppliedRuleRow.what, AppliedRuleRow.search, AppliedRuleRow.reason,
                AppliedRuleRow.applied_at, BatchRow.name, PersonRow.display_name)
         .join(AppliedQuestionRow, AppliedQuestionRow.rule_id == AppliedRuleRow.id)
         .outerjoin(BatchRow, BatchRow.id == AppliedRuleRow.batch_id)
         .outerjoin(PersonRow, PersonRow.id == AppliedRuleRow.person_id)
-        .where(of_question)
+        .where(is_about_question)
     )  # fmt: skip
     undone = db.execute(
         select(UndoneRuleRow.rule_id, UndoneRuleRow.reason, UndoneRuleRow.taken_back_at,
                PersonRow.display_name)
         .join(AppliedQuestionRow, AppliedQuestionRow.rule_id == UndoneRuleRow.rule_id)
         .outerjoin(PersonRow, PersonRow.id == UndoneRuleRow.person_id)
-        .where(of_question)
+        .where(is_about_question)
     )  # fmt: skip
     return [
         *(
@@ -226,7 +226,7 @@ def _load_adjudication_events(db: Session, question_id: int) -> list[QuestionEve
 
 
 def _load_rows(db: Session, table: _JudgementTable, question_id: int) -> Iterable[Row[Any]]:
-    """Return the table's rows on the question, each with the names of the batch and the person."""
+    """Return the table's rows about the question, each with the names of the batch and the person."""
     return db.execute(
         select(*table.__table__.c, BatchRow.name.label("batch"), PersonRow.display_name)
         .join(BatchRow, BatchRow.id == table.batch_id)

@@ -1,8 +1,8 @@
 """Full-text search over millions of questions, with an index that is filled after the import.
 
 SQLite uses FTS5 (https://sqlite.org/fts5.html), PostgreSQL tsvector and GIN. A question is indexed by its
-words (id, stem, options, explanation) and by facets such as ``tpresence``. In its facet, a value from the
-file is encoded in hexadecimal, as one token. Imported questions never change, so the index only
+words (id, stem, options, explanation) and by facets such as ``tpresence``. A facet contains a value
+from the file in hexadecimal, so that it is one token. Imported questions never change, so the index only
 grows, in the order of the database ids. "Number" means the database id in this module.
 """
 
@@ -29,10 +29,10 @@ FACETS = {
     "import_id": "i",
 }
 _UNENCODED = {"dataset_id", "format", "task", "difficulty", "import_id"}  # ids and enum values
-_TEXT_COLUMN = "said"  # its name in SQLite's index
+_TEXT_COLUMN = "said"  # the name of the text column in SQLite's index
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 _FEW_ROWS = 3_000  # looking up one question takes about 30 us, scanning a million takes 200 ms
-# Hidden questions are never listed, and no message reveals that they cannot be found.
+# Hidden questions and those of practice sets are never listed, and no message reveals this.
 _ORDINARY = "dataset_id NOT IN (SELECT dataset_id FROM hidden_set UNION SELECT dataset_id FROM practice_set)"
 #: The questions with these ids, for :func:`_build_insert`.
 _SELECTED = f"(SELECT * FROM question WHERE id IN :ids AND {_ORDINARY}) AS q"  # noqa: S608 - our own text
@@ -66,17 +66,17 @@ def encode_facet(column: str, value: str | int | None) -> str:
 def load_index_state(db: Session) -> IndexState:
     """Return how far the index has been filled."""
     key = "rowid" if _is_sqlite(db) else "question_id"
-    through = db.execute(text(f"SELECT max({key}) FROM question_words")).scalar_one()  # noqa: S608 - our own name
+    last_indexed = db.execute(text(f"SELECT max({key}) FROM question_words")).scalar_one()  # noqa: S608 - our own name
     newest = db.execute(
         text(f"SELECT id FROM question WHERE {_ORDINARY} ORDER BY id DESC LIMIT 1")  # noqa: S608 - our own text
     ).scalar()
-    return IndexState(last_indexed=through or 0, newest=newest or 0)
+    return IndexState(last_indexed=last_indexed or 0, newest=newest or 0)
 
 
 def index_next_questions(db: Session, *, after: int, limit: int) -> int:
     """Add up to ``limit`` questions with numbers above ``after``; return the highest number added, or 0."""
-    sqlite = _is_sqlite(db)
-    if not sqlite:  # two concurrent calls would add the same numbers
+    is_sqlite = _is_sqlite(db)
+    if not is_sqlite:  # two concurrent calls would add the same numbers
         db.execute(text("LOCK TABLE question_words IN SHARE ROW EXCLUSIVE MODE"))
     parameters = {"after": after, "most": limit}
     where = f"id > :after AND {_ORDINARY}"
@@ -84,22 +84,23 @@ def index_next_questions(db: Session, *, after: int, limit: int) -> int:
     last = db.execute(text(f"SELECT max(id) FROM {source}"), parameters).scalar_one()  # noqa: S608 - our own text
     if last is None:
         return 0
-    db.execute(text(_build_insert(source, sqlite=sqlite)), parameters)
+    db.execute(text(_build_insert(source, sqlite=is_sqlite)), parameters)
     return int(last)
 
 
 def remove_from_index(db: Session, *, question_ids: Iterable[int]) -> list[int]:
     """Remove questions from the index before their boxes change; return those that were in it, ascending.
 
-    :func:`add_to_index` adds them again afterwards. SQLite's index needs the content that it was given.
+    :func:`add_to_index` adds them again afterwards. SQLite's index can remove a question only if it gets the
+    text that was indexed.
     """
-    sqlite, last_indexed = _is_sqlite(db), load_index_state(db).last_indexed
+    is_sqlite, last_indexed = _is_sqlite(db), load_index_state(db).last_indexed
     ids = sorted(question_id for question_id in question_ids if question_id <= last_indexed)
     for start in range(0, len(ids), _CHUNK):
         chunk = ids[start : start + _CHUNK]
         statement = (
             text(_build_insert(_SELECTED, sqlite=True, command="delete"))
-            if sqlite
+            if is_sqlite
             else text("DELETE FROM question_words WHERE question_id IN :ids")
         )
         db.execute(statement.bindparams(bindparam("ids", expanding=True)), {"ids": chunk})
@@ -156,47 +157,48 @@ def find_matching_questions(
     Args:
         db: a session.
         query: words; text in quotation marks is a phrase, a word followed by a star is a prefix.
-        facets: facets as :func:`encode_facet` returns them; of several in a sequence, one is enough.
+        facets: facets as :func:`encode_facet` returns them; of those in an inner sequence, one is enough.
         dataset_id: the dataset to search.
-        condition: an additional SQL condition on the question's number, which it calls ``number``.
+        condition: an additional SQL condition on the question's number, in which ``number`` stands for it.
         allowed_sql: SQL that selects the permitted numbers.
         values: bound parameters of ``condition`` and ``allowed_sql``.
         after: return only higher numbers.
         before: return only lower numbers, and of these the ``limit`` highest.
         limit: the maximum number of results.
     """
-    sqlite = _is_sqlite(db)
+    is_sqlite = _is_sqlite(db)
     where, parameters = [], {**(values or {}), "after": after, "before": before, "most": limit}
     if query or facets:
         # If there is only one dataset, its facet matches every question and only makes the query slower.
         other_datasets = db.execute(text("SELECT 1 FROM dataset WHERE id <> :id LIMIT 1"), {"id": dataset_id})
         facets = [*facets, encode_facet("dataset_id", dataset_id)] if other_datasets.first() else list(facets)
-    index_query = fts_query(query, facets) if sqlite else ts_query(query, facets)
-    number = "id" if not index_query else "rowid" if sqlite else "question_id"
+    index_query = fts_query(query, facets) if is_sqlite else ts_query(query, facets)
+    number_column = "id" if not index_query else "rowid" if is_sqlite else "question_id"
     table = "question_words" if index_query else "question"
     if index_query:
         parameters["query"] = index_query
-        where.append("question_words MATCH :query" if sqlite else "words @@ CAST(:query AS tsquery)")
+        where.append("question_words MATCH :query" if is_sqlite else "words @@ CAST(:query AS tsquery)")
     if not index_query:
         # The plus prevents SQLite from using the index on datasets, which is in another order and requires a
         # sort.
-        where.append(f"{'+' if sqlite else ''}question.dataset_id = :dataset_id")
+        where.append(f"{'+' if is_sqlite else ''}question.dataset_id = :dataset_id")
         parameters["dataset_id"] = dataset_id
-    where.append(f"{number} > :after")
+    where.append(f"{number_column} > :after")
     if before is not None:
-        where.append(f"{number} < :before")
+        where.append(f"{number_column} < :before")
     if condition:
         # The column is qualified, because tables in the condition may have a column of the same name. The
         # plus makes SQLite scan the index once instead of looking up each number.
-        qualified = f"{'+' if sqlite and index_query else ''}{table}.{number}"
+        qualified = f"{'+' if is_sqlite and index_query else ''}{table}.{number_column}"
         where.append(re.sub(r"\bnumber\b", qualified, condition))
     if allowed_sql:
         # A few numbers are looked up in the index one by one. Many numbers are matched during one scan.
-        one_by_one = not (sqlite and index_query) or _has_few_rows(db, allowed_sql, parameters)
-        where.append(f"{'' if one_by_one else '+'}{table}.{number} IN ({allowed_sql})")
+        one_by_one = not (is_sqlite and index_query) or _has_few_rows(db, allowed_sql, parameters)
+        where.append(f"{'' if one_by_one else '+'}{table}.{number_column} IN ({allowed_sql})")
     order = "DESC" if before is not None else "ASC"
     statement = (
-        f"SELECT {number} FROM {table} WHERE {' AND '.join(where)} ORDER BY {number} {order} LIMIT :most"  # noqa: S608 - our own names and conditions
+        f"SELECT {number_column} FROM {table} WHERE {' AND '.join(where)} "  # noqa: S608 - our own text
+        f"ORDER BY {number_column} {order} LIMIT :most"
     )
     numbers = list(db.execute(text(statement), parameters).scalars())
     return numbers[::-1] if before is not None else numbers
@@ -210,7 +212,8 @@ def _has_few_rows(db: Session, allowed_sql: str, values: Mapping[str, object]) -
 def fts_query(query: str, facets: Sequence[str | Sequence[str]]) -> str:
     """Return FTS5's query: all words in the text column, all facets in ``facets``; "" for no condition."""
     conditions = [
-        f"facets : {name}" if isinstance(name, str) else f"facets : ({' OR '.join(name)})" for name in facets
+        f"facets : {facet}" if isinstance(facet, str) else f"facets : ({' OR '.join(facet)})"
+        for facet in facets
     ]
     for words, is_prefix in _parse_phrases(query):
         phrase = f'"{" ".join(words)}"'
@@ -221,8 +224,10 @@ def fts_query(query: str, facets: Sequence[str | Sequence[str]]) -> str:
 def ts_query(query: str, facets: Sequence[str | Sequence[str]]) -> str:
     """Return PostgreSQL's tsquery for the same words and facets."""
     conditions = [
-        f"'{name}'" if isinstance(name, str) else "({})".format(" | ".join(f"'{one}'" for one in name))
-        for name in facets
+        f"'{facet}'"
+        if isinstance(facet, str)
+        else "({})".format(" | ".join(f"'{alternative}'" for alternative in facet))
+        for facet in facets
     ]
     for words, is_prefix in _parse_phrases(query):
         lexemes = [f"'{word.lower()}'" for word in words]

@@ -35,8 +35,8 @@ class SearchResult:
 
 
 def load_search_results(db: Session, *, numbers: Sequence[int]) -> list[SearchResult]:
-    """Return these questions by ascending number. ``radiograph`` is preferably a frontal one."""
-    columns = select(
+    """Return these questions by ascending number. ``radiograph`` is a frontal one if the exam has any."""
+    statement = select(
         QuestionRow.id,
         QuestionRow.key,
         QuestionRow.stem,
@@ -48,7 +48,7 @@ def load_search_results(db: Session, *, numbers: Sequence[int]) -> list[SearchRe
         ExamRow.key.label("exam_key"),
     )
     rows = db.execute(
-        columns.join(ExamRow, ExamRow.id == QuestionRow.exam_id)
+        statement.join(ExamRow, ExamRow.id == QuestionRow.exam_id)
         .where(QuestionRow.id.in_(numbers))
         .order_by(QuestionRow.id)
     ).all()
@@ -99,12 +99,12 @@ def _load_radiographs(db: Session, exam_ids: set[int]) -> dict[int, str]:
         .where(RadiographRow.exam_id.in_(exam_ids), RadiographRow.image_sha256.is_not(None))
         .order_by(RadiographRow.exam_id, RadiographRow.position)
     ).all()
-    frontal = {View.PA.value, View.AP.value}
+    frontal_views = {View.PA.value, View.AP.value}
     chosen: dict[int, tuple[bool, str]] = {}
     for exam, key, view in rows:
         previous = chosen.get(exam)
-        if previous is None or (not previous[0] and view in frontal):
-            chosen[exam] = (view in frontal, key)
+        if previous is None or (not previous[0] and view in frontal_views):
+            chosen[exam] = (view in frontal_views, key)
     return {exam: key for exam, (_, key) in chosen.items()}
 
 

@@ -47,8 +47,8 @@ def count_kinds(db: Session, *, dataset_id: int) -> dict[tuple[str, ...], dict[i
         {"d": dataset_id},
     )
     counts: dict[tuple[str, ...], dict[int, int]] = {}
-    for *kind, box_count, questions in rows:
-        counts.setdefault(tuple(kind), {})[box_count] = questions
+    for *kind, box_count, question_count in rows:
+        counts.setdefault(tuple(kind), {})[box_count] = question_count
     return counts
 
 
@@ -77,7 +77,7 @@ def count_observations(
 
 
 def count_observations_by_split(db: Session, *, dataset_id: int) -> dict[tuple[str, str], int]:
-    """Count questions with a box of a label in the newest release, by split and label."""
+    """Count the newest release's questions by split and label of a box."""
     label, boxes = get_label_sql(db)
     rows = db.execute(
         text(
@@ -116,9 +116,8 @@ def count_by_split(db: Session, *, dataset_id: int, column: str) -> dict[tuple[s
 
 
 def iterate_texts(db: Session, *, dataset_id: int) -> Iterator[list[tuple[str, str]]]:
-    """Yield (question, explanation) of every question, in blocks, in the order of import."""
-    # Executed on the connection: with this many rows the session's bookkeeping takes longer than the
-    # database.
+    """Yield (stem, explanation) of every question, in blocks, in the order of import."""
+    # Executed on the connection: with this many rows the session's bookkeeping takes longer than the query.
     connection: Connection = db.connection()
     result = connection.execute(
         text("SELECT stem, explanation FROM question WHERE dataset_id = :d ORDER BY id"),

@@ -124,7 +124,7 @@ def list_runs(db: Session, *, evaluation_id: int) -> list[EvaluationRun]:
 
 
 def load_runs_by_evaluation(db: Session, *, condition: Condition) -> dict[int, EvaluationRun]:
-    """Return the runs of all evaluations in a condition, by the id of the evaluation."""
+    """Return the run of each evaluation in that condition, by the id of the evaluation."""
     statement = _select_runs().where(EvaluationRunRow.condition == condition.value)
     return {row.evaluation_id: _run_from_row(row) for row in db.execute(statement)}
 
@@ -137,7 +137,7 @@ def lock_run(db: Session, *, run_id: int) -> None:
 def load_cases(
     db: Session, *, run_id: int, question_ids: Sequence[int] | None = None
 ) -> dict[int, EvaluationCase]:
-    """Return the cases of a run, or those of these questions, by the id of the question."""
+    """Return the cases of a run by question id: all, or only those of ``question_ids``."""
     statement = select(*_CASE_COLUMNS).where(EvaluationCaseRow.run_id == run_id)
     if question_ids is None:
         rows = db.execute(statement.order_by(EvaluationCaseRow.question_id)).all()
@@ -188,7 +188,7 @@ def _run_from_row(row: AnyRow) -> EvaluationRun:
 
 def _select_runs() -> AnySelect:
     # Imports of predictions state how many they stored; counting the predictions would read all of them.
-    stored = (
+    prediction_count = (
         select(func.coalesce(func.sum(PredictionRunRow.predictions), 0))
         .where(PredictionRunRow.model_id == EvaluationRunRow.model_id)
         .scalar_subquery()
@@ -201,7 +201,7 @@ def _select_runs() -> AnySelect:
         ModelRunRow.name.label("model_run"),
         EvaluationRunRow.cases,
         EvaluationRunRow.excluded,
-        stored.label("predictions"),
+        prediction_count.label("predictions"),
     ).outerjoin(ModelRunRow, ModelRunRow.id == EvaluationRunRow.model_run_id)
 
 

@@ -20,7 +20,7 @@ _CHUNK = 500
 
 
 def load_release_questions(db: Session, *, release_id: int, split: str) -> dict[str, tuple[int, int]]:
-    """Return (question, exam) of each question of a split of a release, as ids in the database.
+    """Return (question id, exam id) in the database for each question of a release's split.
 
     The keys are the ids of the questions in the imported file.
     """
@@ -48,8 +48,8 @@ def load_evaluated_exams(db: Session, *, numbers: Collection[int]) -> dict[int, 
         )
         for row in db.execute(statement):
             radiographs[row.exam_id].append(radiograph_from_row(row))
-        columns = select(ExamRow.id, ExamRow.key, ExamRow.patient).where(ExamRow.id.in_(chunk))
-        for row in db.execute(columns):
+        exam_statement = select(ExamRow.id, ExamRow.key, ExamRow.patient).where(ExamRow.id.in_(chunk))
+        for row in db.execute(exam_statement):
             exams[row.id] = EvaluatedExam(
                 number=row.id, id=row.key, patient=row.patient, radiographs=tuple(radiographs[row.id])
             )
@@ -71,7 +71,7 @@ def load_demographics(db: Session, *, numbers: Collection[int]) -> dict[int, tup
 
 
 def load_reports(db: Session, *, numbers: Collection[int]) -> dict[int, str]:
-    """Return the reports of exams for a judge, by their id in the database, without missing ones."""
+    """Return the reports of exams for a judge, by exam id. Exams without a report are omitted."""
     sorted_row_ids = sorted(set(numbers))
     return {
         row.id: row.report

@@ -23,14 +23,14 @@ def add_column(
     by: int | None,
     now: datetime,
 ) -> None:
-    """Store a column; ``scores`` has the ids of the questions in the database."""
-    revision = func.coalesce(func.max(ScoreColumnRow.revision), 0) + 1
-    former = (ScoreColumnRow.evaluation_id == evaluation_id, ScoreColumnRow.name == name)
+    """Store a column; ``scores`` are by the question's id in the database."""
+    next_revision = func.coalesce(func.max(ScoreColumnRow.revision), 0) + 1
+    is_same_column = (ScoreColumnRow.evaluation_id == evaluation_id, ScoreColumnRow.name == name)
     db.add(
         ScoreColumnRow(
             evaluation_id=evaluation_id,
             name=name,
-            revision=db.execute(select(revision).where(*former)).scalar_one(),
+            revision=db.execute(select(next_revision).where(*is_same_column)).scalar_one(),
             version=version,
             scores=json.dumps(sorted(scores.items())),
             imported_by=by,

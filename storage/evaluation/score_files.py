@@ -1,4 +1,4 @@
-"""Scores of questions in the workspace's cache, named by the SHA-256 of their input."""
+"""Files with scores of questions in the workspace's cache, named by the SHA-256 of their input."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def find_scores(workspace: Workspace, *, digest: str) -> bytes | None:
 
 
 def has_scores(workspace: Workspace, *, digest: str) -> bool:
-    """Whether a file exists."""
+    """Return whether the file exists."""
     return (_folder(workspace) / f"{digest}{_SUFFIX}").is_file()
 
 

@@ -126,7 +126,7 @@ class BucketStore:
                 f"{max(1, round(error.seconds))} s. If the error persists, inform the "
                 "server's administrator; the server log gives the reason."
             ) from error
-        except Exception as error:  # the library's connection errors have no other base in common
+        except Exception as error:  # the library's connection errors have no narrower base class
             timed_out = isinstance(error, TimeoutError)
             reason = f"no answer within {timeout:g} s" if timed_out else f"{type(error).__name__}: {error}"
             _LOG.warning("s3://%s: %s", self._root, reason)

@@ -11,7 +11,7 @@ from domain.patient_data import PixelDecision
 from storage.privacy.patient_data import load_latest_decisions
 from storage.rows.datasets import ImageRow, RadiographRow
 
-_KEYS = (
+_RADIOGRAPH_KEYS = (
     select(RadiographRow.exam_id, RadiographRow.key)
     .where(RadiographRow.exam_id.in_(bindparam("exam_ids", expanding=True)))
     .order_by(RadiographRow.position)
@@ -32,7 +32,10 @@ def find_image(db: Session, *, exam_row_id: int, radiograph_key: str) -> tuple[s
 
 def list_radiograph_keys(db: Session, *, exam_row_ids: Sequence[int]) -> tuple[tuple[int, str], ...]:
     """Return (exam id, radiograph id) of every radiograph of the exams, in the order of ``exam_row_ids``."""
-    rows = db.execute(_KEYS, {"exam_ids": list(exam_row_ids)})
+    rows = db.execute(_RADIOGRAPH_KEYS, {"exam_ids": list(exam_row_ids)})
     return tuple(
-        sorted(((row.exam_id, row.key) for row in rows), key=lambda item: exam_row_ids.index(item[0]))
+        sorted(
+            ((row.exam_id, row.key) for row in rows),
+            key=lambda exam_and_key: exam_row_ids.index(exam_and_key[0]),
+        )
     )

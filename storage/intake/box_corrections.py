@@ -15,7 +15,7 @@ from storage.rows.releases import ReleaseItemRow
 from storage.rows.studies import CaseRow
 
 _T = TypeVar("_T")
-_QUESTION = QuestionRow.__table__.c
+_COLUMNS = QuestionRow.__table__.c
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 
 
@@ -43,7 +43,7 @@ class QuestionFacts(NamedTuple):
     boxes: str
 
 
-_QUESTIONS = select(
+_SELECT_QUESTIONS = select(
     QuestionRow.id, QuestionRow.key, QuestionRow.exam_id, QuestionRow.stem, QuestionRow.options,
     QuestionRow.category, QuestionRow.boxes,
 )  # fmt: skip
@@ -64,13 +64,13 @@ def iterate_radiographs(db: Session, *, dataset_id: int) -> Iterator[RadiographF
 
 
 def load_questions_by_key(db: Session, *, dataset_id: int, keys: Collection[str]) -> list[QuestionFacts]:
-    """Return those of the questions that exist."""
-    return _load_questions(db, _QUESTION.key, keys, _QUESTION.dataset_id == dataset_id)
+    """Return the questions with these ids in the file. Ids that do not exist are ignored."""
+    return _load_questions(db, _COLUMNS.key, keys, _COLUMNS.dataset_id == dataset_id)
 
 
 def load_questions_of_exams(db: Session, *, exam_ids: Collection[int]) -> list[QuestionFacts]:
     """Return all questions of these exams."""
-    return _load_questions(db, _QUESTION.exam_id, exam_ids)
+    return _load_questions(db, _COLUMNS.exam_id, exam_ids)
 
 
 def find_used_questions(db: Session, *, numbers: Iterable[int]) -> set[int]:
@@ -95,7 +95,7 @@ def write_boxes(db: Session, *, boxes: Mapping[int, str]) -> None:
     if not boxes:
         return
     indexed = remove_from_index(db, question_ids=boxes)
-    statement = update(QuestionRow.__table__).where(_QUESTION.id == bindparam("number"))
+    statement = update(QuestionRow.__table__).where(_COLUMNS.id == bindparam("number"))
     db.connection().execute(
         statement.values(boxes=bindparam("new_boxes")),
         [{"number": number, "new_boxes": content} for number, content in boxes.items()],
@@ -112,7 +112,9 @@ def _load_questions(
     return [
         QuestionFacts(*row)
         for chunk in _chunks(values)
-        for row in db.execute(_QUESTIONS.where(column.in_(chunk), *conditions).order_by(QuestionRow.id))
+        for row in db.execute(
+            _SELECT_QUESTIONS.where(column.in_(chunk), *conditions).order_by(QuestionRow.id)
+        )
     ]
 
 

@@ -35,9 +35,9 @@ def lock_for_import(db: Session) -> None:
 
 def load_next_row_ids(db: Session) -> tuple[int, int]:
     """Return the next free ids of exams and of questions."""
-    exam = db.execute(select(func.max(ExamRow.id))).scalar_one()
-    question = db.execute(select(func.max(QuestionRow.id))).scalar_one()
-    return (exam or 0) + 1, (question or 0) + 1
+    last_exam_id = db.execute(select(func.max(ExamRow.id))).scalar_one()
+    last_question_id = db.execute(select(func.max(QuestionRow.id))).scalar_one()
+    return (last_exam_id or 0) + 1, (last_question_id or 0) + 1
 
 
 def insert_rows(db: Session, *, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -85,14 +85,14 @@ def defer_indexes(db: Session, *, enabled: bool) -> Iterator[bool]:
     question_count = db.execute(
         select(func.count()).select_from(select(QuestionRow.id).limit(threshold).subquery())
     ).scalar_one()
-    dropped = enabled and question_count < threshold
-    if dropped:
+    is_dropped = enabled and question_count < threshold
+    if is_dropped:
         for name in _INDEXES:
             db.execute(text(f"DROP INDEX {name}"))
     if _is_sqlite(db):
         db.execute(text(f"PRAGMA cache_size = -{_CACHE_KIB}"))
-    yield dropped
-    if dropped:
+    yield is_dropped
+    if is_dropped:
         if _is_sqlite(db):
             # Sorting an index takes as much memory as the cache, so the cache is freed first.
             db.execute(text("PRAGMA shrink_memory"))
@@ -126,14 +126,14 @@ def has_exams(db: Session, *, dataset_id: int) -> bool:
 
 
 def load_known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return id, facts and radiographs by key, for those of the exams that exist in the dataset.
+    """Return id, facts and radiographs of those exams that exist in the dataset, by key.
 
     A value is ``{id, patient, indication, age, sex, report, radiographs: {key: (file, view, sha256, rows,
     columns)}}``, with the radiographs in the order of the file.
     """
-    known: dict[str, dict[str, Any]] = {}
+    facts_by_key: dict[str, dict[str, Any]] = {}
     for chunk in _chunks(keys):
-        exams = select(
+        exam_statement = select(
             ExamRow.id,
             ExamRow.key,
             ExamRow.patient,
@@ -142,31 +142,31 @@ def load_known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> di
             ExamRow.sex,
             ExamRow.report,
         ).where(ExamRow.dataset_id == dataset_id, ExamRow.key.in_(chunk))
-        by_id: dict[int, dict[str, Any]] = {}
-        for row in db.execute(exams):
+        facts_by_id: dict[int, dict[str, Any]] = {}
+        for row in db.execute(exam_statement):
             facts = dict(row._mapping)
-            known[facts.pop("key")] = facts
-            by_id[facts["id"]] = facts
+            facts_by_key[facts.pop("key")] = facts
+            facts_by_id[facts["id"]] = facts
             facts["radiographs"] = {}
-        radiographs = (
+        radiograph_statement = (
             select(RadiographRow, ImageRow.rows, ImageRow.columns)
             .outerjoin(ImageRow, ImageRow.sha256 == RadiographRow.image_sha256)
-            .where(RadiographRow.exam_id.in_(by_id))
+            .where(RadiographRow.exam_id.in_(facts_by_id))
             .order_by(RadiographRow.exam_id, RadiographRow.position)
         )
-        for radiograph, rows, columns in db.execute(radiographs):
-            by_id[radiograph.exam_id]["radiographs"][radiograph.key] = (
+        for radiograph, rows, columns in db.execute(radiograph_statement):
+            facts_by_id[radiograph.exam_id]["radiographs"][radiograph.key] = (
                 radiograph.file, radiograph.view, radiograph.image_sha256, rows, columns,
             )  # fmt: skip
-    return known
+    return facts_by_key
 
 
 def load_known_images(db: Session, *, sha256: Iterable[str]) -> set[str]:
     """Return which of these image files already have a row."""
-    known: set[str] = set()
+    existing: set[str] = set()
     for chunk in _chunks(sha256):
-        known.update(db.execute(select(ImageRow.sha256).where(ImageRow.sha256.in_(chunk))).scalars())
-    return known
+        existing.update(db.execute(select(ImageRow.sha256).where(ImageRow.sha256.in_(chunk))).scalars())
+    return existing
 
 
 def add_exam_facts(db: Session, *, facts: list[dict[str, Any]]) -> None:

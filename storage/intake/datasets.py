@@ -99,12 +99,14 @@ def load_dataset(db: Session, *, name: str) -> DatasetSummary:
 
 def list_datasets(db: Session) -> list[DatasetSummary]:
     """Return all datasets, ordered by name."""
-    questions = _load_counts(
+    question_counts = _load_counts(
         db, select(QuestionRow.dataset_id, func.count()).group_by(QuestionRow.dataset_id)
     )
-    exams = _load_counts(db, select(ExamRow.dataset_id, func.count()).group_by(ExamRow.dataset_id))
-    problems = _load_counts(db, select(ProblemRow.dataset_id, func.count()).group_by(ProblemRow.dataset_id))
-    images = _load_counts(
+    exam_counts = _load_counts(db, select(ExamRow.dataset_id, func.count()).group_by(ExamRow.dataset_id))
+    problem_counts = _load_counts(
+        db, select(ProblemRow.dataset_id, func.count()).group_by(ProblemRow.dataset_id)
+    )
+    image_counts = _load_counts(
         db,
         select(ExamRow.dataset_id, func.count(RadiographRow.image_sha256.distinct()))
         .join(RadiographRow, RadiographRow.exam_id == ExamRow.id)
@@ -116,10 +118,10 @@ def list_datasets(db: Session) -> list[DatasetSummary]:
             name=row.name,
             minimum_explanation=row.minimum_explanation,
             created_at=row.created_at,
-            questions=questions.get(row.id, 0),
-            exams=exams.get(row.id, 0),
-            images=images.get(row.id, 0),
-            problems=problems.get(row.id, 0),
+            questions=question_counts.get(row.id, 0),
+            exams=exam_counts.get(row.id, 0),
+            images=image_counts.get(row.id, 0),
+            problems=problem_counts.get(row.id, 0),
         )
         for row in db.execute(
             select(DatasetRow).where(exclude_hidden_datasets()).order_by(DatasetRow.name)
@@ -170,7 +172,8 @@ def finish_import(
 def load_import_state(db: Session, *, dataset_id: int) -> tuple[int, int]:
     """Return the id of the newest import of a dataset and the number of records of all its imports.
 
-    They change at the beginning and at the end of each import, so what depends on exams is out of date.
+    Each import changes them at its beginning and its end. A cached result that depends on exams is up to date
+    only if neither has changed.
     """
     records = ImportRow.questions + ImportRow.known + ImportRow.refused
     statement = select(func.coalesce(func.max(ImportRow.id), 0), func.coalesce(func.sum(records), 0)).where(

@@ -15,7 +15,7 @@ from storage.rows.datasets import ExamRow, ImageRow, QuestionRow, RadiographRow
 from storage.types import AnyRow
 
 # Built once, because every verdict runs these several times.
-_EXAM_NUMBER = select(QuestionRow.exam_id).where(QuestionRow.id == bindparam("question_id"))
+_EXAM_ID = select(QuestionRow.exam_id).where(QuestionRow.id == bindparam("question_id"))
 _EXAM = select(ExamRow.key, ExamRow.patient, ExamRow.indication, ExamRow.age, ExamRow.sex).where(
     ExamRow.id == bindparam("exam_id")
 )
@@ -42,10 +42,10 @@ def load_exam_row_id(db: Session, *, question_id: int) -> int:
     Raises:
         NotFound: no question has that id.
     """
-    number = db.execute(_EXAM_NUMBER, {"question_id": question_id}).scalar_one_or_none()
-    if number is None:
+    exam_id = db.execute(_EXAM_ID, {"question_id": question_id}).scalar_one_or_none()
+    if exam_id is None:
         raise NotFound(f"There is no question number {question_id}.")
-    return int(number)
+    return int(exam_id)
 
 
 def load_exam(db: Session, *, exam_id: int, with_report: bool = False) -> Exam:

@@ -11,9 +11,9 @@ from domain.provenance import Provenance
 from records.provenance import provenance_from_json
 from storage.rows.datasets import QuestionProvenanceRow
 
-_ORIGIN = QuestionProvenanceRow.__table__.c
-_ORIGINS = select(_ORIGIN.question_id, _ORIGIN.content).where(
-    _ORIGIN.question_id.in_(bindparam("question_ids", expanding=True))
+_COLUMNS = QuestionProvenanceRow.__table__.c
+_SELECT_ORIGINS = select(_COLUMNS.question_id, _COLUMNS.content).where(
+    _COLUMNS.question_id.in_(bindparam("question_ids", expanding=True))
 )
 
 
@@ -23,6 +23,6 @@ def load_provenance(db: Session, *, question_id: int) -> Provenance | None:
 
 
 def load_provenances(connection: Connection, *, question_ids: Sequence[int]) -> dict[int, Provenance]:
-    """Return the origins of those of at most 2,000 questions that have one, by question id."""
-    rows = connection.execute(_ORIGINS, {"question_ids": list(question_ids)})
-    return {number: provenance_from_json(content) for number, content in rows}
+    """Return the origins of at most 2,000 questions by question id. Questions without origin are omitted."""
+    rows = connection.execute(_SELECT_ORIGINS, {"question_ids": list(question_ids)})
+    return {question_id: provenance_from_json(content) for question_id, content in rows}

@@ -28,13 +28,13 @@ _ALL_COLUMNS = (
 )
 
 # Built once, because every verdict runs these several times.
-_QUESTIONS = (
+_SELECT_QUESTIONS = (
     select(*_ALL_COLUMNS)
     .select_from(_QUESTION_TABLE.join(_EXAM_TABLE, _EXAM.id == _QUESTION.exam_id))
     .where(_QUESTION.id.in_(bindparam("question_ids", expanding=True)))
     .order_by(_QUESTION.id)
 )
-_BLIND = (
+_SELECT_BLIND = (
     select(
         QuestionRow.key,
         ExamRow.key.label("exam_key"),
@@ -74,17 +74,17 @@ def load_questions_with_exams(
 
     Rows that a session has not yet flushed to its connection are missing.
     """
-    rows = connection.execute(_QUESTIONS, {"question_ids": question_ids}).all()
+    rows = connection.execute(_SELECT_QUESTIONS, {"question_ids": question_ids}).all()
     return [(row[0], row[1], question_from_columns(row[2], row[3:])) for row in rows]
 
 
 def load_blind_question(db: Session, *, question_id: int) -> BlindQuestion:
-    """Return only stem and options. The answer key is not loaded from the database.
+    """Return the question with stem and options. The answer key is not loaded from the database.
 
     Raises:
         NotFound: no question has that id.
     """
-    row = db.execute(_BLIND, {"question_id": question_id}).one_or_none()
+    row = db.execute(_SELECT_BLIND, {"question_id": question_id}).one_or_none()
     if row is None:
         raise NotFound(f"There is no question number {question_id}.")
     return BlindQuestion(

@@ -170,7 +170,7 @@ def renew_lease(
 
 
 def save_checkpoint(db: Session, *, number: int, worker: str, checkpoint: str) -> bool:
-    """Store the point from which the job can continue; False if it no longer belongs to that worker."""
+    """Store the point from which the job can continue. Return False if the worker no longer has the job."""
     result = db.execute(update(JobRow).where(_is_run_by(number, worker)).values(checkpoint=checkpoint))
     return affected_rows(result) > 0
 

@@ -80,8 +80,8 @@ def list_benches(
     if name is not None:
         statement = statement.where(PromptBenchRow.name == name)
     if person_id is not None:
-        own = select(BenchExpertRow.bench_id).where(BenchExpertRow.person_id == person_id)
-        statement = statement.where(PromptBenchRow.id.in_(own))
+        own_bench_ids = select(BenchExpertRow.bench_id).where(BenchExpertRow.person_id == person_id)
+        statement = statement.where(PromptBenchRow.id.in_(own_bench_ids))
     rows = db.execute(statement).all()
     versions = _load_versions(db, [row.id for row, _, _ in rows])
     return [
@@ -90,11 +90,11 @@ def list_benches(
             name=row.name,
             dataset=dataset,
             seed=row.seed,
-            reports=reports,
+            reports=report_count,
             versions=tuple(versions[row.id]),
             created_at=row.created_at,
         )
-        for row, dataset, reports in rows
+        for row, dataset, report_count in rows
     ]
 
 
@@ -110,7 +110,7 @@ def list_report_exams(db: Session, *, bench_id: int) -> list[tuple[int, str]]:
 
 
 def scores_outputs_on_exam(db: Session, *, person_id: int, exam_id: int) -> bool:
-    """Whether the person scores outputs about the exam, in a bench or in a region check."""
+    """Return whether the person scores outputs about the exam, in a bench or in a region check."""
     bench = (
         select(BenchReportRow.bench_id)
         .join(BenchExpertRow, BenchExpertRow.bench_id == BenchReportRow.bench_id)
@@ -131,12 +131,12 @@ def set_experts(db: Session, *, bench_id: int, person_ids: Sequence[int], now: d
             BenchExpertRow.bench_id == bench_id, BenchExpertRow.person_id.not_in(person_ids)
         )
     )
-    present = {expert.person_id for expert in list_experts(db, bench_id=bench_id)}
-    new = [person_id for person_id in person_ids if person_id not in present]
-    if new:
+    current_ids = {expert.person_id for expert in list_experts(db, bench_id=bench_id)}
+    added_ids = [person_id for person_id in person_ids if person_id not in current_ids]
+    if added_ids:
         db.execute(
             insert(BenchExpertRow),
-            [{"bench_id": bench_id, "person_id": person_id, "assigned_at": now} for person_id in new],
+            [{"bench_id": bench_id, "person_id": person_id, "assigned_at": now} for person_id in added_ids],
         )
 
 
@@ -175,7 +175,7 @@ def add_score(db: Session, *, bench_id: int, score: BenchScore) -> None:
 
 
 def list_latest_scores(db: Session, *, bench_id: int, person_id: int | None = None) -> list[BenchScore]:
-    """Return the latest revision of each score, also of undone ones, ordered by time.
+    """Return the latest revision of each score, including undone ones, ordered by time.
 
     ``person_id`` limits the result to one expert's scores.
     """

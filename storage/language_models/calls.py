@@ -12,7 +12,7 @@ from sqlmodel import Session
 from domain.language_models import Call, FailureKind, Usage
 from storage.rows.language_models import ModelCallRow, ModelRequestRow
 
-_AT_ONCE = 500
+_REQUESTS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class StoredReply:
 def append_calls(db: Session, *, calls: Sequence[Call]) -> None:
     """Add calls to the ledger. Their ids are assigned by the database."""
     if calls:
-        db.execute(insert(ModelCallRow), [_values(call) for call in calls])
+        db.execute(insert(ModelCallRow), [_call_values(call) for call in calls])
 
 
 def find_answered_keys(db: Session, *, keys: Sequence[str]) -> set[str]:
@@ -42,7 +42,7 @@ def find_answered_keys(db: Session, *, keys: Sequence[str]) -> set[str]:
 
 
 def load_faulty_replies(db: Session, *, run_id: int, positions: Sequence[int]) -> dict[int, Call]:
-    """Return the latest failed call of each of these requests of a run that has a reply."""
+    """Return the latest failed call of each of these requests of a run, by position."""
     statement = (
         select(ModelCallRow)
         .where(
@@ -56,7 +56,7 @@ def load_faulty_replies(db: Session, *, run_id: int, positions: Sequence[int]) -
 
 
 def list_request_calls(db: Session, *, run_id: int, position: int, key: str) -> list[Call]:
-    """Return the calls of a request in order; if it was answered from the ledger, the call that is reused."""
+    """Return the calls of a request in order. If the ledger answered it, the reused call comes last."""
     statement = (
         select(ModelCallRow)
         .where(ModelCallRow.run_id == run_id, ModelCallRow.position == position)
@@ -82,8 +82,8 @@ def find_success(db: Session, *, key: str) -> Call | None:
 
 
 def iterate_replies(db: Session, *, run_id: int) -> Iterator[StoredReply]:
-    """Yield the reply of every request of a run, in order: that of the first successful call with its key."""
-    last = -1
+    """Yield each request's reply in order: the reply of the first successful call with the request's key."""
+    last_position = -1
     while True:
         page = (
             select(
@@ -92,9 +92,9 @@ def iterate_replies(db: Session, *, run_id: int) -> Iterator[StoredReply]:
                 ModelRequestRow.failure,
                 ModelRequestRow.key,
             )
-            .where(ModelRequestRow.run_id == run_id, ModelRequestRow.position > last)
+            .where(ModelRequestRow.run_id == run_id, ModelRequestRow.position > last_position)
             .order_by(ModelRequestRow.position)
-            .limit(_AT_ONCE)
+            .limit(_REQUESTS_AT_ONCE)
         )
         requests = db.execute(page).all()
         if not requests:
@@ -103,7 +103,7 @@ def iterate_replies(db: Session, *, run_id: int) -> Iterator[StoredReply]:
         statement = (
             select(ModelCallRow.key, ModelCallRow.raw, ModelCallRow.model)
             .where(ModelCallRow.key.in_(keys), ModelCallRow.failure.is_(None))
-            .order_by(ModelCallRow.id.desc())  # so that the first call of a key comes last and stays
+            .order_by(ModelCallRow.id.desc())  # so that the first call of a key replaces later calls
         )
         replies = {row.key: (row.raw, row.model) for row in db.execute(statement)}
         for request in requests:
@@ -115,13 +115,13 @@ def iterate_replies(db: Session, *, run_id: int) -> Iterator[StoredReply]:
                 model=model,
                 failure=request.failure or "",
             )
-        last = requests[-1].position
+        last_position = requests[-1].position
 
 
 def count_calls_since(
     db: Session, *, run_id: int, since: datetime, after_id: int
 ) -> tuple[int, datetime | None]:
-    """Count the calls of a run since a time, with an id above ``after_id``; also return the first time."""
+    """Return how many calls of a run since a time have an id above ``after_id``, and the first one's time."""
     statement = select(func.count(), func.min(ModelCallRow.called_at)).where(
         ModelCallRow.id > after_id, ModelCallRow.run_id == run_id, ModelCallRow.called_at >= since
     )
@@ -146,7 +146,7 @@ def find_latest_call(db: Session, *, endpoint_id: int) -> Call | None:
     return _call_from_row(row) if row is not None else None
 
 
-def _values(call: Call) -> dict[str, object]:
+def _call_values(call: Call) -> dict[str, object]:
     return {
         "key": call.key,
         "run_id": call.run_id,
@@ -154,8 +154,8 @@ def _values(call: Call) -> dict[str, object]:
         "endpoint_id": call.endpoint_id,
         "round": call.round,
         "failure": call.failure.value if call.failure else None,
-        "error": _storable(call.error),
-        "raw": _storable(call.raw),
+        "error": _remove_nul(call.error),
+        "raw": _remove_nul(call.raw),
         "model": call.model,
         "fingerprint": call.fingerprint,
         "finish_reason": call.finish_reason,
@@ -170,8 +170,8 @@ def _values(call: Call) -> dict[str, object]:
     }
 
 
-def _storable(text: str) -> str:
-    """PostgreSQL's text has no NUL. In JSON it can only be an error, since JSON escapes it."""
+def _remove_nul(text: str) -> str:
+    """Remove NUL, which PostgreSQL cannot store. Valid JSON has no NUL, because JSON escapes it."""
     return text.replace("\0", "")
 
 

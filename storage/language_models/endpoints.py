@@ -11,7 +11,7 @@ from sqlmodel import Session
 from domain.language_models import DEFAULT_DATA_USE, DataUse, Endpoint
 from storage.rows.language_models import DatasetDataUseRow, ModelEndpointRow
 
-_MICRO = Decimal(1_000_000)
+_MICROS_PER_DOLLAR = Decimal(1_000_000)
 
 
 def add_endpoint(db: Session, *, endpoint: Endpoint, person_id: int | None, now: datetime) -> Endpoint:
@@ -64,7 +64,7 @@ def list_endpoints(db: Session) -> list[Endpoint]:
 
 
 def load_declared_families(db: Session) -> dict[str, str]:
-    """Return the declared family of each model by its name, also of endpoints that are no longer in use."""
+    """Return the declared family of each model by its name, including endpoints no longer in use."""
     statement = (
         select(ModelEndpointRow.model, ModelEndpointRow.reported_model, ModelEndpointRow.family)
         .where(ModelEndpointRow.family.is_not(None))
@@ -114,8 +114,8 @@ def endpoint_from_row(row: ModelEndpointRow) -> Endpoint:
 
 
 def _to_micros(price: Decimal | None) -> int | None:
-    return None if price is None else round(price * _MICRO)
+    return None if price is None else round(price * _MICROS_PER_DOLLAR)
 
 
 def _from_micros(micros: int | None) -> Decimal | None:
-    return None if micros is None else Decimal(micros) / _MICRO
+    return None if micros is None else Decimal(micros) / _MICROS_PER_DOLLAR

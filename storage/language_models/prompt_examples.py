@@ -20,7 +20,7 @@ from storage.types import affected_rows
 class PromptExample:
     """An example of the prompt ``name``, with the dataset and the exam that it was written from.
 
-    ``exam`` is the exam's id in its file. ``images`` are the SHA-256 of the radiographs that belong to it.
+    ``exam`` is the exam's id in its file. ``images`` are the SHA-256 of the radiographs of the example.
     ``written_by`` is the display name of the author; "" for the command line.
     """
 
@@ -80,15 +80,15 @@ def list_examples(db: Session, *, name: str) -> list[PromptExample]:
             variables=json.loads(row.variables),
             images=tuple(json.loads(row.images)),
             reply=row.reply,
-            written_by=person or "",
+            written_by=author or "",
             written_at=row.written_at,
         )
-        for row, exam, dataset, person in rows
+        for row, exam, dataset, author in rows
     ]
 
 
 def remove_example(db: Session, *, example_id: int, now: datetime) -> bool:
-    """Remove an example. Returns whether it was there."""
+    """Remove an example. Return False if there is none."""
     result = db.execute(
         update(PromptExampleRow)
         .where(PromptExampleRow.id == example_id, PromptExampleRow.removed_at.is_(None))

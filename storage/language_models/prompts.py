@@ -68,12 +68,12 @@ def find_prompt(db: Session, *, label: str) -> PromptVersion | None:
 
 def list_prompts(db: Session) -> list[PromptVersion]:
     """Return all versions, by name, the newest first."""
-    uses = (
+    run_counts = (
         select(ModelRunRow.prompt_id, func.count().label("runs")).group_by(ModelRunRow.prompt_id).subquery()
     )
     rows = db.execute(
-        select(PromptVersionRow, func.coalesce(uses.c.runs, 0))
-        .outerjoin(uses, uses.c.prompt_id == PromptVersionRow.id)
+        select(PromptVersionRow, func.coalesce(run_counts.c.runs, 0))
+        .outerjoin(run_counts, run_counts.c.prompt_id == PromptVersionRow.id)
         .order_by(PromptVersionRow.name, PromptVersionRow.version.desc())
     )
     return [_prompt_from_row(row, runs) for row, runs in rows]

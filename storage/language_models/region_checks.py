@@ -107,8 +107,10 @@ def list_checks(
     if name is not None:
         statement = statement.where(RegionCheckRow.name == name)
     if person_id is not None:
-        own = select(RegionCheckExpertRow.check_id).where(RegionCheckExpertRow.person_id == person_id)
-        statement = statement.where(RegionCheckRow.id.in_(own))
+        own_check_ids = select(RegionCheckExpertRow.check_id).where(
+            RegionCheckExpertRow.person_id == person_id
+        )
+        statement = statement.where(RegionCheckRow.id.in_(own_check_ids))
     return [
         RegionCheck(
             id=row.RegionCheckRow.id or 0,
@@ -150,7 +152,7 @@ def find_region_boxes(db: Session, *, exam_id: int) -> Mapping[str, tuple[Labell
     for _, question in load_questions(db, question_ids=db.execute(statement).scalars()):
         for box in question.boxes:
             boxes.setdefault(box.label, {})[box] = None
-    return {label: tuple(group) for label, group in boxes.items()}
+    return {label: tuple(unique_boxes) for label, unique_boxes in boxes.items()}
 
 
 def set_experts(db: Session, *, check_id: int, person_ids: Sequence[int], now: datetime) -> None:
@@ -160,12 +162,12 @@ def set_experts(db: Session, *, check_id: int, person_ids: Sequence[int], now: d
             RegionCheckExpertRow.check_id == check_id, RegionCheckExpertRow.person_id.not_in(person_ids)
         )
     )
-    present = {expert.person_id for expert in list_experts(db, check_id=check_id)}
-    new = [person_id for person_id in person_ids if person_id not in present]
-    if new:
+    current_ids = {expert.person_id for expert in list_experts(db, check_id=check_id)}
+    added_ids = [person_id for person_id in person_ids if person_id not in current_ids]
+    if added_ids:
         db.execute(
             insert(RegionCheckExpertRow),
-            [{"check_id": check_id, "person_id": person_id, "assigned_at": now} for person_id in new],
+            [{"check_id": check_id, "person_id": person_id, "assigned_at": now} for person_id in added_ids],
         )
 
 
@@ -203,7 +205,7 @@ def add_mark(db: Session, *, check_id: int, revision: SentenceRevision) -> None:
 
 
 def list_latest_marks(db: Session, *, check_id: int, person_id: int | None = None) -> list[SentenceRevision]:
-    """Return the latest revision of each mark, also of undone ones, ordered by time.
+    """Return the latest revision of each mark, including undone ones, ordered by time.
 
     ``person_id`` limits the result to one expert's marks.
     """

@@ -16,7 +16,7 @@ from domain.language_models import FailureKind, RequestStatus
 from storage.rows.language_models import ModelRequestRow
 from storage.types import affected_rows
 
-#: Statuses in which a request can still cost something, so that the budget reserves its tokens.
+#: Statuses in which a request can still cause costs, so the budget reserves its tokens.
 _UNDER_WAY = (RequestStatus.LEASED.value, RequestStatus.IN_BATCH.value)
 
 
@@ -65,7 +65,7 @@ def add_requests(db: Session, *, run_id: int, requests: Sequence[StoredRequest])
 
 
 def end_expired_leases(db: Session, *, run_id: int, now: datetime) -> None:
-    """Let requests be claimed whose process has not renewed its lease."""
+    """Let requests be claimed again if their process has not renewed the lease in time."""
     db.execute(
         update(ModelRequestRow)
         .where(
@@ -169,7 +169,7 @@ def fail_request(db: Session, *, run_id: int, key: str, failure: FailureKind) ->
 
 
 def await_repair(db: Session, *, run_id: int, position: int, repairs: int, more_prompt: int) -> None:
-    """Let a request be claimed again, to ask for a corrected reply with up to that many more tokens."""
+    """Let a request be claimed again for a corrected reply, with up to ``more_prompt`` more prompt tokens."""
     db.execute(
         update(ModelRequestRow)
         .where(
@@ -188,13 +188,13 @@ def await_repair(db: Session, *, run_id: int, position: int, repairs: int, more_
 
 
 def return_requests(db: Session, *, run_id: int, positions: Sequence[int], worker: str | None = None) -> None:
-    """Let requests be claimed again that a process holds, or without ``worker`` that are in a batch file."""
-    held = (
+    """Let requests be claimed again: those that ``worker`` holds; if it is None, those in a batch file."""
+    is_held = (
         _is_held_by(worker) if worker is not None else ModelRequestRow.status == RequestStatus.IN_BATCH.value
     )
     db.execute(
         update(ModelRequestRow)
-        .where(ModelRequestRow.run_id == run_id, ModelRequestRow.position.in_(positions), held)
+        .where(ModelRequestRow.run_id == run_id, ModelRequestRow.position.in_(positions), is_held)
         .values(status=RequestStatus.WAITING.value, worker=None, lease_until=None)
     )
 
@@ -271,7 +271,7 @@ def list_requests(
     first: int = 0,
     limit: int,
 ) -> list[StoredRequest]:
-    """Return requests of a run in order, from the ``first`` that match."""
+    """Return the matching requests of a run in order; ``first`` is the number of requests to skip."""
     conditions: list[ColumnElement[bool]] = [ModelRequestRow.run_id == run_id]
     if status is not None:
         conditions.append(ModelRequestRow.status == status.value)

@@ -96,7 +96,7 @@ def set_status(db: Session, *, run_id: int, status: RunStatus, reason: str) -> N
 
 
 def set_endpoint(db: Session, *, run_id: int, endpoint_id: int) -> None:
-    """Replace the endpoint of the run's further calls."""
+    """Replace the endpoint that the run's further calls use."""
     db.execute(update(ModelRunRow).where(ModelRunRow.id == run_id).values(endpoint_id=endpoint_id))
 
 

@@ -243,7 +243,7 @@ def list_references(db: Session, *, leaderboard_id: int, version: int) -> list[R
 
 
 def _select_leaderboards(version: int | None = None) -> AnySelect:
-    """Select leaderboards with their newest version, or with another one."""
+    """Select leaderboards with ``version``; None is their newest."""
     newest = (
         select(LeaderboardReleaseRow.leaderboard_id, func.max(LeaderboardReleaseRow.version).label("version"))
         .group_by(LeaderboardReleaseRow.leaderboard_id)

@@ -24,7 +24,7 @@ from storage.types import AnyRow, AnySelect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewScore:
-    """A score to be stored. ``outcomes`` is text of :mod:`leaderboard.outcomes`."""
+    """A score to be stored. ``outcomes`` is text in the format of :mod:`leaderboard.outcomes`."""
 
     n: int
     correct: int
@@ -89,16 +89,16 @@ def count_submissions(
 ) -> QuotaUse:
     """Count the submissions of a team on a day, in a month, and all.
 
-    A period is its first moment and that of the next one. A file that is sent before midnight and stored
-    after it counts for the day on which it was sent.
+    A period is given by its first moment and the first moment of the next period. A file that is sent before
+    midnight and stored after it counts for the day on which it was sent.
     """
 
     def count(period: tuple[datetime, datetime] | None) -> int:
         statement = select(func.count()).where(LeaderboardSubmissionRow.team_id == team_id)
         if period is not None:
-            first, end = period
+            start, end = period
             statement = statement.where(
-                LeaderboardSubmissionRow.submitted_at >= first, LeaderboardSubmissionRow.submitted_at < end
+                LeaderboardSubmissionRow.submitted_at >= start, LeaderboardSubmissionRow.submitted_at < end
             )
         return int(db.execute(statement).scalar_one())
 
@@ -116,7 +116,7 @@ def find_submission_by_file(db: Session, *, team_id: int, file_sha256: str) -> S
 
 
 def load_submission(db: Session, *, submission_id: int) -> Submission:
-    """Return the submission with that id, which exists."""
+    """Return the submission with that id, which must exist."""
     return _submission_from_row(
         db.execute(_select_submissions().where(LeaderboardSubmissionRow.id == submission_id)).one()
     )

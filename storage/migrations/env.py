@@ -9,7 +9,7 @@ from storage.rows.all_tables import metadata
 _LOCK = 0x736368656D61
 
 
-def _run(connection: Connection) -> None:
+def _run_migrations(connection: Connection) -> None:
     # render_as_batch: SQLite can alter little in place, so Alembic copies the table.
     context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)
     if connection.dialect.name != "sqlite":  # on SQLite, BEGIN IMMEDIATE already ensures a single writer
@@ -21,21 +21,23 @@ def _run(connection: Connection) -> None:
 def _run_on_engine() -> None:
     engine = context.config.attributes["engine"]
     with engine.connect() as connection:
-        sqlite = engine.dialect.name == "sqlite"
+        is_sqlite = engine.dialect.name == "sqlite"
         driver = connection.connection.driver_connection
-        if sqlite:  # a copied table is dropped, which foreign keys to it would prevent
+        if is_sqlite:  # a copied table is dropped, which foreign keys would prevent
             driver.execute("PRAGMA foreign_keys = OFF")
         try:
             with connection.begin():
-                _run(connection)
-                if sqlite and (loose := connection.exec_driver_sql("PRAGMA foreign_key_check").first()):
-                    raise ValueError(f"a migration left a loose reference in table {loose[0]}")
+                _run_migrations(connection)
+                if is_sqlite and (
+                    violation := connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+                ):
+                    raise ValueError(f"a migration left a loose reference in table {violation[0]}")
         finally:
-            if sqlite and not connection.invalidated:  # Ctrl-C closes the connection
+            if is_sqlite and not connection.invalidated:  # Ctrl-C closes the connection
                 driver.execute("PRAGMA foreign_keys = ON")
 
 
-if (given := context.config.attributes.get("connection")) is not None:
-    _run(given)
+if (given_connection := context.config.attributes.get("connection")) is not None:
+    _run_migrations(given_connection)
 else:
     _run_on_engine()

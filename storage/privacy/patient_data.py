@@ -144,7 +144,7 @@ def add_decision(
 
 
 def load_latest_decisions(db: Session, *, sha256: Sequence[str]) -> dict[str, PixelDecision]:
-    """Return the latest decision by image, for those of these images that have one."""
+    """Return the latest decision by image. Images without a decision are omitted."""
     decisions: dict[str, PixelDecision] = {}
     for start in range(0, len(sha256), 500):
         statement = (
@@ -158,12 +158,12 @@ def load_latest_decisions(db: Session, *, sha256: Sequence[str]) -> dict[str, Pi
 
 def load_removed_images(db: Session) -> set[str]:
     """Return the SHA-256 of all images of the workspace that a person decided to remove."""
-    removed = (
+    statement = (
         select(PixelDecisionRow.image_sha256)
         .where(PixelDecisionRow.decision == PixelDecision.REMOVE.value)
         .distinct()
     )
-    ever_removed = list(db.execute(removed).scalars())
+    ever_removed = list(db.execute(statement).scalars())
     latest = load_latest_decisions(db, sha256=ever_removed)
     return {sha256 for sha256 in ever_removed if latest[sha256] is PixelDecision.REMOVE}
 
@@ -190,7 +190,7 @@ def _select_images(dataset_id: int, dicom_only: bool) -> Subquery:
         .join(ExamRow, ExamRow.id == RadiographRow.exam_id)
         .where(ExamRow.dataset_id == dataset_id, RadiographRow.image_sha256.is_not(None))
         .group_by(RadiographRow.image_sha256)
-        .subquery("place")
+        .subquery("first_use")
     )
     latest = (
         select(PixelDecisionRow.image_sha256, func.max(PixelDecisionRow.revision).label("revision"))
@@ -225,7 +225,7 @@ def _select_images(dataset_id: int, dicom_only: bool) -> Subquery:
     )
     if dicom_only:
         statement = statement.where(ImageRow.media_type == _DICOM)
-    return statement.subquery("looks")
+    return statement.subquery("images")
 
 
 def _image_from_row(row: AnyRow) -> PixelCheck:

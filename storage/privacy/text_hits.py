@@ -45,8 +45,8 @@ class HitInText:
 
 
 def iterate_question_texts(db: Session, *, dataset_id: int) -> Iterator[QuestionTexts]:
-    """Yield all questions of the dataset in order. The exam's texts are part of its first question."""
-    last = 0
+    """Yield all questions of the dataset in order. An exam's texts are yielded with its first question."""
+    last_id = 0
     while True:
         rows = db.execute(
             select(
@@ -54,15 +54,15 @@ def iterate_question_texts(db: Session, *, dataset_id: int) -> Iterator[Question
                 QuestionRow.explanation, QuestionRow.exam_id, ExamRow.indication, ExamRow.report,
             )
             .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
-            .where(QuestionRow.dataset_id == dataset_id, QuestionRow.id > last)
+            .where(QuestionRow.dataset_id == dataset_id, QuestionRow.id > last_id)
             .order_by(QuestionRow.id)
             .limit(_BLOCK)
         ).all()  # fmt: skip
         if not rows:
             return
-        last = rows[-1].id
-        exams = sorted({row.exam_id for row in rows})
-        first_questions, files = _load_first_questions(db, exams), _load_files(db, exams)
+        last_id = rows[-1].id
+        exam_ids = sorted({row.exam_id for row in rows})
+        first_questions, files = _load_first_questions(db, exam_ids), _load_files(db, exam_ids)
         comments = _load_comments(db, [row.id for row in rows])
         provenances = load_provenances(db.connection(), question_ids=[row.id for row in rows])
         for row in rows:
@@ -75,9 +75,9 @@ def iterate_question_texts(db: Session, *, dataset_id: int) -> Iterator[Question
             if row.id in provenances:
                 # A sentence of the report is searched once, in the report.
                 texts += [
-                    (f"provenance {number}", item.text)
-                    for number, item in enumerate(provenances[row.id].evidence, start=1)
-                    if item.text not in (row.report or "")
+                    (f"provenance {index}", evidence.text)
+                    for index, evidence in enumerate(provenances[row.id].evidence, start=1)
+                    if evidence.text not in (row.report or "")
                 ]
             if first_questions[row.exam_id] == row.id:
                 texts += [("indication", row.indication or ""), ("report", row.report or "")]
@@ -85,7 +85,9 @@ def iterate_question_texts(db: Session, *, dataset_id: int) -> Iterator[Question
                     (f"file {index}", file_name)
                     for index, file_name in enumerate(files[row.exam_id], start=1)
                 ]
-            texts += [(f"comment {number}", text) for number, text in comments.get(row.id, {}).items()]
+            texts += [
+                (f"comment {comment_id}", text) for comment_id, text in comments.get(row.id, {}).items()
+            ]
             yield QuestionTexts(
                 question_row_id=row.id,
                 question_id=row.key,
@@ -221,40 +223,40 @@ def _hit_in_text(
     )
 
 
-def _load_first_questions(db: Session, exams: Sequence[int]) -> dict[int, int]:
+def _load_first_questions(db: Session, exam_ids: Sequence[int]) -> dict[int, int]:
     first_questions: dict[int, int] = {}
-    for start in range(0, len(exams), 500):
+    for start in range(0, len(exam_ids), 500):
         statement = (
             select(QuestionRow.exam_id, func.min(QuestionRow.id))
-            .where(QuestionRow.exam_id.in_(exams[start : start + 500]))
+            .where(QuestionRow.exam_id.in_(exam_ids[start : start + 500]))
             .group_by(QuestionRow.exam_id)
         )
-        first_questions.update({exam: first for exam, first in db.execute(statement)})  # noqa: C416 - rows are no pairs
+        first_questions.update({exam_id: question_id for exam_id, question_id in db.execute(statement)})  # noqa: C416 - rows are no pairs
     return first_questions
 
 
-def _load_files(db: Session, exams: Sequence[int]) -> dict[int, list[str]]:
-    files: dict[int, list[str]] = {exam: [] for exam in exams}
-    for start in range(0, len(exams), 500):
+def _load_files(db: Session, exam_ids: Sequence[int]) -> dict[int, list[str]]:
+    files: dict[int, list[str]] = {exam_id: [] for exam_id in exam_ids}
+    for start in range(0, len(exam_ids), 500):
         statement = (
             select(RadiographRow.exam_id, RadiographRow.file)
-            .where(RadiographRow.exam_id.in_(exams[start : start + 500]))
+            .where(RadiographRow.exam_id.in_(exam_ids[start : start + 500]))
             .order_by(RadiographRow.exam_id, RadiographRow.position)
         )
-        for exam, file in db.execute(statement):
-            files[exam].append(file)
+        for exam_id, file in db.execute(statement):
+            files[exam_id].append(file)
     return files
 
 
-def _load_comments(db: Session, questions: Sequence[int]) -> dict[int, dict[int, str]]:
+def _load_comments(db: Session, question_ids: Sequence[int]) -> dict[int, dict[int, str]]:
     """Return the texts of comments between reviewers and coordinators: {question: {comment id: text}}."""
     comments: dict[int, dict[int, str]] = {}
-    for start in range(0, len(questions), 500):
+    for start in range(0, len(question_ids), 500):
         statement = (
             select(QuestionCommentRow.question_id, QuestionCommentRow.id, QuestionCommentRow.text)
-            .where(QuestionCommentRow.question_id.in_(questions[start : start + 500]))
+            .where(QuestionCommentRow.question_id.in_(question_ids[start : start + 500]))
             .order_by(QuestionCommentRow.id)
         )
-        for question, number, text in db.execute(statement):
-            comments.setdefault(question, {})[number] = text
+        for question_id, comment_id, text in db.execute(statement):
+            comments.setdefault(question_id, {})[comment_id] = text
     return comments

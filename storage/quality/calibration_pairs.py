@@ -37,7 +37,7 @@ def add_pairs(
 
 
 def load_pairs(db: Session, *, dataset_id: int, embedding: str) -> list[CalibrationPair]:
-    """Return the pairs of the latest draw in their order, with their latest judgements."""
+    """Return the pairs of the latest draw in the order of the draw, with their latest judgements."""
     calibration_filter = (
         CalibrationPairRow.dataset_id == dataset_id,
         CalibrationPairRow.embedding == embedding,
@@ -71,7 +71,7 @@ def find_dataset_of_pair(db: Session, *, pair_id: int) -> int | None:
 def append_judgement(
     db: Session, *, pair_id: int, is_same: bool | None, person_id: int | None, now: datetime
 ) -> None:
-    """Append a judgement of a pair; None undoes the one before.
+    """Append a judgement of a pair. ``is_same`` None undoes the previous judgement.
 
     Raises:
         AlreadyThere: another judgement was saved at the same moment.

@@ -18,9 +18,9 @@ from storage.rows.checks import DatasetCheckRow
 class CheckState:
     """The state of a check in a dataset.
 
-    The check has processed all questions with ids up to ``checked_through``, by ``version`` with
-    ``settings``; None and 0 if it has not run. ``missing_needs`` counts the questions that it skipped, by the
-    missing input.
+    Version ``version`` of the check has processed all questions with ids up to ``checked_through`` with
+    ``settings``. If the check has not run, they are None, 0 and empty. ``missing_needs`` counts the questions
+    that it skipped, by the missing input.
     """
 
     check: Check
@@ -55,7 +55,7 @@ def save_state(db: Session, *, dataset_id: int, state: CheckState) -> None:
 
 def save_states(db: Session, *, dataset_id: int, states: Iterable[CheckState]) -> None:
     """Insert or replace the states of checks."""
-    # A reference to the rows: the session holds them weakly, and merge would read each one again.
+    # The rows are referenced, because the session holds them weakly and merge would read each one again.
     rows = db.execute(select(DatasetCheckRow).where(DatasetCheckRow.dataset_id == dataset_id)).scalars().all()
     with db.no_autoflush:  # written together at the end
         for state in states:

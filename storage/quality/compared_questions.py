@@ -13,7 +13,7 @@ from domain.vocabulary import AnswerFormat
 from records.values import answer_from_json, answers_from_json, from_json
 from storage.rows.datasets import ExamRow, QuestionRow
 
-_EXAMS_AT_ONCE = 400
+_IDS_AT_ONCE = 400
 _COLUMNS = (
     QuestionRow.id,
     QuestionRow.exam_id,
@@ -29,20 +29,20 @@ _COLUMNS = (
 
 
 def iterate_compared_questions(db: Session, *, dataset_id: int) -> Iterator[ComparedQuestion]:
-    """Yield all questions of a dataset, those of an exam together.
+    """Yield all questions of a dataset, grouped by exam.
 
     Hidden questions are on the same exams, but belong to a dataset of their own.
     """
-    last = -1
+    last_exam_id = -1
     while True:
-        exams = _list_exams(db, dataset_id=dataset_id, after=last)
-        if not exams:
+        exam_ids = _list_exam_ids(db, dataset_id=dataset_id, after=last_exam_id)
+        if not exam_ids:
             return
-        last = exams[-1]
+        last_exam_id = exam_ids[-1]
         statement = (
             select(*_COLUMNS)
-            # The sum keeps the database from choosing the index of the dataset instead of that of the exam.
-            .where(QuestionRow.exam_id.in_(exams), QuestionRow.dataset_id + 0 == dataset_id)
+            # The sum keeps the database from choosing the dataset's index instead of the exam's index.
+            .where(QuestionRow.exam_id.in_(exam_ids), QuestionRow.dataset_id + 0 == dataset_id)
             .order_by(QuestionRow.exam_id, QuestionRow.id)
         )
         for row in db.connection().execute(statement):
@@ -58,9 +58,9 @@ def load_compared_questions(db: Session, *, numbers: Sequence[int]) -> dict[int,
 def load_question_keys(db: Session, *, numbers: Sequence[int]) -> dict[int, str]:
     """Return the ids in the imported file by database id."""
     keys: dict[int, str] = {}
-    wanted = sorted(set(numbers))
-    for start in range(0, len(wanted), _EXAMS_AT_ONCE):
-        block = wanted[start : start + _EXAMS_AT_ONCE]
+    sorted_ids = sorted(set(numbers))
+    for start in range(0, len(sorted_ids), _IDS_AT_ONCE):
+        block = sorted_ids[start : start + _IDS_AT_ONCE]
         rows = db.execute(select(QuestionRow.id, QuestionRow.key).where(QuestionRow.id.in_(block)))
         keys |= {row.id: row.key for row in rows}
     return keys
@@ -77,12 +77,12 @@ def count_groups(db: Session, *, dataset_id: int) -> dict[tuple[str, str], int]:
     return {(row[0], row[1]): row[2] for row in rows}
 
 
-def _list_exams(db: Session, *, dataset_id: int, after: int) -> list[int]:
+def _list_exam_ids(db: Session, *, dataset_id: int, after: int) -> list[int]:
     statement = (
         select(ExamRow.id)
         .where(ExamRow.dataset_id == dataset_id, ExamRow.id > after)
         .order_by(ExamRow.id)
-        .limit(_EXAMS_AT_ONCE)
+        .limit(_IDS_AT_ONCE)
     )
     return list(db.execute(statement).scalars())
 

@@ -65,15 +65,15 @@ def iterate_origins(db: Session, *, dataset_id: int) -> Iterator[tuple[int, Prov
 
 
 def list_questions_from_runs(db: Session, *, question_ids: Collection[int]) -> set[int]:
-    """Return the ids of those of the questions that a model run of this workspace wrote."""
-    numbers, runs = sorted(question_ids), load_run_endpoints(db).keys()
+    """Return the ids of those questions that a model run of this workspace wrote."""
+    numbers, run_names = sorted(question_ids), load_run_endpoints(db).keys()
     return {
         number
         for start in range(0, len(numbers), _CHUNK)
         for number, origin in load_provenances(
             db.connection(), question_ids=numbers[start : start + _CHUNK]
         ).items()
-        if any(call.run in runs for call in origin.calls)
+        if any(call.run in run_names for call in origin.calls)
     }
 
 

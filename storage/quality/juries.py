@@ -115,7 +115,7 @@ def list_juries(db: Session, *, dataset_id: int | None = None) -> list[Jury]:
 
 
 def list_question_ids(db: Session, *, dataset_id: int, judged_only: bool) -> list[int]:
-    """Return the ids of the questions of a dataset, or of those with a verdict, in order."""
+    """Return the ids of the questions of a dataset, or only of those with a verdict, in order."""
     statement = select(QuestionRow.id).where(QuestionRow.dataset_id == dataset_id)
     if judged_only:
         statement = statement.where(QuestionRow.id.in_(select(VerdictRow.question_id)))
@@ -142,7 +142,7 @@ def load_difficulties(db: Session, *, question_ids: Collection[int]) -> dict[int
 def load_voted_questions(
     db: Session, *, dataset_id: int, check: Check, prompt_id: int, model: str
 ) -> tuple[set[int], set[int]]:
-    """Return the ids of questions that a model judged by a prompt version, and of those it must not judge."""
+    """Return the ids of questions a model judged with a prompt version, and of those it must not judge."""
     statement = (
         select(JuryVoteRow.question_id, JuryVoteRow.answers, JuryVoteRow.failure)
         .join(JuryJudgeRow, JuryJudgeRow.id == JuryVoteRow.judge_id)

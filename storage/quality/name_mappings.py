@@ -20,7 +20,7 @@ from storage.rows.taxonomy import NameMappingRow
 from storage.types import AnySelect
 from terminology.taxonomy import DERIVED_FEATURES, NamedField, NameMapping, derive_feature, get_column
 
-_MOST_LABELS = 100_000
+_MAX_LABELS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ def load_mapping(db: Session, *, dataset_id: int) -> NameMapping:
 
 
 def load_derived_names(db: Session, *, dataset_id: int, features: Collection[str]) -> DerivedNames:
-    """Return the values by raw name of those features that follow from a column.
+    """Return {feature: {raw name: value}} for those features that are derived from a column.
 
     Raw names that are not mapped are missing. Reads every question of the dataset if a feature is derived.
     """
@@ -156,7 +156,7 @@ def count_raw_names(db: Session, *, dataset_id: int, named_field: NamedField) ->
     This reads every question of the dataset.
     """
     if named_field is NamedField.REGION:
-        labels = count_observations(db, dataset_id=dataset_id, limit=_MOST_LABELS)
+        labels = count_observations(db, dataset_id=dataset_id, limit=_MAX_LABELS)
         return [(label, questions) for label, questions, _ in labels if label]
     values = count_values(db, dataset_id=dataset_id, column=named_field.value)
     return [(value, questions) for value, questions in values if value]
@@ -165,7 +165,7 @@ def count_raw_names(db: Session, *, dataset_id: int, named_field: NamedField) ->
 def list_stems_with_name(
     db: Session, *, dataset_id: int, named_field: NamedField, raw_name: str, count: int
 ) -> list[tuple[int, str, str]]:
-    """Return (id, key, stem) of the first questions that have a raw name."""
+    """Return (id, key, stem) of the first questions that have the raw name."""
     if named_field is NamedField.REGION:
         label, boxes = get_label_sql(db)
         condition = f"q.id IN (SELECT q.id FROM question q, {boxes} WHERE q.dataset_id = :d AND q.boxes <> '[]' AND {label} = :name)"  # noqa: E501, S608 - our own text

@@ -38,7 +38,7 @@ class ProblemExample:
 def replace_problems(
     db: Session, *, dataset_id: int, check: Check, problems: Iterable[tuple[int, Problem]]
 ) -> None:
-    """Replace all that a check reported in a dataset by (database id of the question, problem)."""
+    """Replace a check's problems in a dataset. ``problems`` has (database id of the question, problem)."""
     db.execute(
         delete(ProblemRow).where(ProblemRow.dataset_id == dataset_id, ProblemRow.check_name == check.value)
     )
@@ -80,8 +80,8 @@ def _insert_problems(
         columns=("question_id", "check_name", "field", "dataset_id", "reason"),
         rows=(
             (number, check.value, field, dataset_id, reason)
-            for check, reported in problems.items()
-            for number, field, reason in reported
+            for check, check_problems in problems.items()
+            for number, field, reason in check_problems
         ),
     )
 
@@ -98,7 +98,7 @@ def count_problems(db: Session, *, dataset_id: int) -> list[ProblemCount]:
         for row in db.execute(statement)
     ]
     order = list(Check)
-    return sorted(counts, key=lambda item: (order.index(item.check), -item.questions, item.field))
+    return sorted(counts, key=lambda count: (order.index(count.check), -count.questions, count.field))
 
 
 def count_questions_with_problems(
@@ -118,7 +118,7 @@ def select_with_problems(
 ) -> AnySelect:
     """Select the ids of the dataset's questions that have a problem of any of the checks.
 
-    ``except_for`` selects the ids of questions that are not selected.
+    ``except_for`` is a query for the ids of questions to omit.
     """
     statement = select(ProblemRow.question_id).where(
         ProblemRow.dataset_id == dataset_id, ProblemRow.check_name.in_([check.value for check in checks])
@@ -127,7 +127,7 @@ def select_with_problems(
 
 
 def count_questions_with_problems_by_dataset(db: Session) -> dict[int, int]:
-    """Return how many questions have a problem of a check that is not off, by the id of their dataset."""
+    """Return how many questions have a problem of a check that is on, by the id of their dataset."""
     statement = (
         select(ProblemRow.dataset_id, func.count(ProblemRow.question_id.distinct()))
         .outerjoin(

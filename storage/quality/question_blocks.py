@@ -1,4 +1,4 @@
-"""Reads questions in blocks for the checks, as plain rows that another process can take."""
+"""Reads questions in blocks for the checks, as plain rows that can be sent to another process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BlockRow = tuple[Any, ...]
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 
 
-_ROWS = select(
+_SELECT_ROWS = select(
     _QUESTION.id,
     _QUESTION.import_id,
     _EXAM.key,
@@ -27,7 +27,7 @@ _ROWS = select(
 
 
 def _belongs_to(dataset_id: int) -> ColumnElement[bool]:
-    """The condition for a question of the dataset, beside one on a range of question ids.
+    """Return the condition that a question is in the dataset, for queries with a range of question ids.
 
     The sum keeps the database from choosing the index of the dataset, by which it would walk through all
     questions of the dataset for each block.
@@ -37,9 +37,11 @@ def _belongs_to(dataset_id: int) -> ColumnElement[bool]:
 
 def load_block(db: Session, *, dataset_id: int, after: int, count: int) -> list[BlockRow]:
     """Return the next ``count`` questions of the dataset with ids above ``after``, by ascending id."""
-    statement = _ROWS.where(_QUESTION.id > after, _belongs_to(dataset_id)).order_by(_QUESTION.id).limit(count)
-    # From the driver: with this many rows the bookkeeping of SQLAlchemy takes longer than the database, and
-    # the columns have plain values.
+    statement = (
+        _SELECT_ROWS.where(_QUESTION.id > after, _belongs_to(dataset_id)).order_by(_QUESTION.id).limit(count)
+    )
+    # Fetched from the driver: with this many rows the bookkeeping of SQLAlchemy takes longer than the query,
+    # and the columns have plain values.
     result = db.connection().execute(statement)
     try:
         return list(map(tuple, result.cursor.fetchall()))
@@ -51,7 +53,9 @@ def load_rows(db: Session, *, question_ids: Collection[int]) -> Iterator[BlockRo
     """Yield the rows of these questions, by ascending id."""
     numbers = sorted(question_ids)
     for start in range(0, len(numbers), _CHUNK):
-        statement = _ROWS.where(_QUESTION.id.in_(numbers[start : start + _CHUNK])).order_by(_QUESTION.id)
+        statement = _SELECT_ROWS.where(_QUESTION.id.in_(numbers[start : start + _CHUNK])).order_by(
+            _QUESTION.id
+        )
         yield from (tuple(row) for row in db.connection().execute(statement))
 
 

@@ -1,4 +1,4 @@
-"""Storage of the cases of reader studies and of each reader's order."""
+"""Storage of the cases of reader studies and of each reader's slots."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def count_cases(db: Session, *, study_id: int) -> dict[CaseKind, int]:
 
 
 def replace_slots(db: Session, *, study_id: int, slots: Sequence[Slot]) -> None:
-    """Replace the orders of all readers of the study.
+    """Replace the slots of all readers of the study.
 
     The database refuses this after the study's first reading.
     """
@@ -154,7 +154,7 @@ def hash_patient_data(db: Session, *, study_id: int) -> str:
 
 
 def list_slots(db: Session, *, study_id: int | None = None, reader_id: int | None = None) -> tuple[Slot, ...]:
-    """Return the stored order of one reader, or of all readers of a study, by reader and position."""
+    """Return the slots of one reader, or of all readers of a study, by reader and position."""
     condition = SlotRow.reader_id == reader_id if reader_id is not None else SlotRow.study_id == study_id
     rows = db.execute(
         select(SlotRow).where(condition).order_by(SlotRow.reader_id, SlotRow.position)

@@ -35,7 +35,7 @@ def add_extraction_mark(db: Session, *, mark: ExtractionMark) -> None:
 
 
 def list_extraction_marks(db: Session, *, model_ids: Collection[int]) -> tuple[ExtractionMark, ...]:
-    """Return the latest revision of each mark of these models' replies, also of undone marks, by time."""
+    """Return the latest revision of each mark of these models' replies, including undone marks, by time."""
     key = (ExtractionMarkRow.model_id, ExtractionMarkRow.question_id)
     latest = (
         select(*key, func.max(ExtractionMarkRow.revision).label("revision"))

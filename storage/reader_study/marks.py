@@ -99,16 +99,18 @@ def add_mark(db: Session, *, revision: MarkRevision) -> None:
 def list_latest_marks(
     db: Session, *, study_id: int, role: MarkerRole | None = None
 ) -> tuple[MarkRevision, ...]:
-    """Return the latest revision of each mark of the study, also of undone marks, ordered by time.
+    """Return the latest revision of each mark of the study, including undone marks, ordered by time.
 
     ``role`` limits the result to one marker's marks.
     """
-    condition = [AnswerMarkRow.study_id == study_id]
+    conditions = [AnswerMarkRow.study_id == study_id]
     if role is not None:
-        condition.append(AnswerMarkRow.place == role.value)
+        conditions.append(AnswerMarkRow.place == role.value)
     key = (AnswerMarkRow.case_id, AnswerMarkRow.text_sha256, AnswerMarkRow.place)
-    last = select(*key, func.max(AnswerMarkRow.revision).label("revision")).where(*condition).group_by(*key)
-    latest = last.subquery()
+    latest_revisions = (
+        select(*key, func.max(AnswerMarkRow.revision).label("revision")).where(*conditions).group_by(*key)
+    )
+    latest = latest_revisions.subquery()
     statement = (
         select(AnswerMarkRow)
         .join(
@@ -129,7 +131,7 @@ def iterate_open_answers(
     """Yield (case id, text) of each distinct answer to an open scored case, by case and text.
 
     Only the latest revision of a reading counts. ``model_names`` are the models of the study; None for all
-    models with predictions. Who gave an answer is not loaded.
+    models with predictions. The reader or model that gave an answer is not loaded.
     """
     is_open_case = (
         (CaseRow.study_id == study_id)
@@ -148,20 +150,20 @@ def iterate_open_answers(
         )
         .exists()
     )
-    of_readers = (
+    reader_answers = (
         select(CaseRow.id.label("case_id"), ReadingRow.answer)
         .join(ReadingRow, ReadingRow.case_id == CaseRow.id)
         .where(is_open_case, ReadingRow.answer.is_not(None), ~has_later_revision)
     )
-    of_models = (
+    model_answers = (
         select(CaseRow.id.label("case_id"), PredictionRow.answer)
         .join(PredictionRow, PredictionRow.question_id == CaseRow.question_id)
         .join(ModelRow, ModelRow.id == PredictionRow.model_id)
         .where(is_open_case, PredictionRow.answer.is_not(None))
     )
     if model_names is not None:
-        of_models = of_models.where(ModelRow.name.in_(sorted(model_names)))
-    for row in db.execute(union(of_readers, of_models).order_by("case_id", "answer")):
+        model_answers = model_answers.where(ModelRow.name.in_(sorted(model_names)))
+    for row in db.execute(union(reader_answers, model_answers).order_by("case_id", "answer")):
         answer = answer_from_json(row.answer)
         if isinstance(answer, str):
             yield row.case_id, answer

@@ -69,7 +69,7 @@ def list_model_names(db: Session, *, dataset_id: int) -> dict[int, str]:
 
 def list_models(db: Session, *, dataset_id: int | None = None) -> list[ModelRecord]:
     """Return all models, or those of one dataset, ordered by dataset and name."""
-    counted = (
+    counts = (
         select(
             PredictionRow.model_id,
             func.count().label("n"),
@@ -84,11 +84,11 @@ def list_models(db: Session, *, dataset_id: int | None = None) -> list[ModelReco
             DatasetRow.name.label("dataset"),
             ModelRow.name,
             ModelRow.simulated,
-            func.coalesce(counted.c.n, 0).label("n"),
-            func.coalesce(counted.c.answered, 0).label("answered"),
+            func.coalesce(counts.c.n, 0).label("n"),
+            func.coalesce(counts.c.answered, 0).label("answered"),
         )
         .join(DatasetRow, DatasetRow.id == ModelRow.dataset_id)
-        .outerjoin(counted, counted.c.model_id == ModelRow.id)
+        .outerjoin(counts, counts.c.model_id == ModelRow.id)
     )
     if dataset_id is not None:
         statement = statement.where(ModelRow.dataset_id == dataset_id)
@@ -136,7 +136,9 @@ def add_run(
 
 def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Prediction]) -> None:
     """Append predictions. The model must not have predictions on these questions yet."""
-    answer_json = {answer: to_json(to_plain(answer)) for answer in {item.answer for item in predictions}}
+    answer_json = {
+        answer: to_json(to_plain(answer)) for answer in {prediction.answer for prediction in predictions}
+    }
     boxes = to_json_lines(boxes_to_plain(prediction.boxes) for prediction in predictions)
     insert_rows(
         db,
@@ -210,7 +212,7 @@ def count_predictions(db: Session, *, model_ids: Sequence[int]) -> dict[int, int
 
 
 def _prediction_from_row(row: AnyRow, answers: dict[str, Answer]) -> Prediction:
-    """Return the prediction. Equal answers are one object, which is kept in ``answers``."""
+    """Return the prediction. Equal answers share one object, which is kept in ``answers``."""
     answer = None
     if row.answer is not None:
         answer = answers.get(row.answer)

@@ -50,7 +50,7 @@ def update_reader(db: Session, *, reader_id: int, profile: ReaderProfile, of_ref
 
 
 def remove_reader(db: Session, *, reader_id: int) -> None:
-    """Remove a reader without slots and readings from the study."""
+    """Remove a reader who has no slots and no readings from the study."""
     db.delete(db.get_one(StudyReaderRow, reader_id))
     db.flush()
 
@@ -73,11 +73,11 @@ def list_readers(db: Session, *, study_id: int) -> tuple[Reader, ...]:
 def count_readers_by_study(db: Session) -> dict[int, tuple[int, int]]:
     """Return {study id: (number of readers, number of finished readers)}.
 
-    A reader is finished if they have read every case of their order. A reader with imported readings has no
-    order, and is finished with any reading.
+    A reader is finished if each of their slots has a reading. A reader with imported readings has no slots,
+    and is finished with any reading.
     """
-    slot = SlotRow.reader_id == StudyReaderRow.id
-    reading_of_slot = (
+    is_slot_of_reader = SlotRow.reader_id == StudyReaderRow.id
+    slot_has_reading = (
         select(ReadingRow.reader_id)
         .where(
             ReadingRow.reader_id == SlotRow.reader_id,
@@ -87,10 +87,10 @@ def count_readers_by_study(db: Session) -> dict[int, tuple[int, int]]:
         )
         .exists()
     )
-    has_open_case = select(SlotRow.reader_id).where(slot, ~reading_of_slot).exists()
+    has_open_slot = select(SlotRow.reader_id).where(is_slot_of_reader, ~slot_has_reading).exists()
     has_reading = select(ReadingRow.reader_id).where(ReadingRow.reader_id == StudyReaderRow.id).exists()
-    finished = case((has_reading & ~has_open_case, 1), else_=0)
-    statement = select(StudyReaderRow.study_id, func.count(), func.sum(finished)).group_by(
+    is_finished = case((has_reading & ~has_open_slot, 1), else_=0)
+    statement = select(StudyReaderRow.study_id, func.count(), func.sum(is_finished)).group_by(
         StudyReaderRow.study_id
     )
     return {row[0]: (row[1], row[2]) for row in db.execute(statement)}
@@ -107,7 +107,7 @@ def find_reader(db: Session, *, study_id: int, person_id: int) -> Reader | None:
 
 
 def list_studies_of_person(db: Session, *, person_id: int) -> tuple[tuple[ReaderStudy, Reader], ...]:
-    """Return the studies that the person reads in, the oldest first."""
+    """Return the studies that the person reads in, each with their reader, the oldest first."""
     readers = db.execute(
         select(StudyReaderRow).where(StudyReaderRow.person_id == person_id).order_by(StudyReaderRow.study_id)
     ).scalars()

@@ -112,7 +112,7 @@ def iterate_readings(
     if case_id is not None:
         statement = statement.where(ReadingRow.case_id == case_id)
     if not all_revisions:
-        last = (
+        latest = (
             select(
                 ReadingRow.reader_id,
                 ReadingRow.case_id,
@@ -125,12 +125,12 @@ def iterate_readings(
             .subquery()
         )
         statement = statement.join(
-            last,
-            (last.c.reader_id == ReadingRow.reader_id)
-            & (last.c.case_id == ReadingRow.case_id)
-            & (last.c.arm == ReadingRow.arm)
-            & (last.c.repeat == ReadingRow.repeat)
-            & (last.c.revision == ReadingRow.revision),
+            latest,
+            (latest.c.reader_id == ReadingRow.reader_id)
+            & (latest.c.case_id == ReadingRow.case_id)
+            & (latest.c.arm == ReadingRow.arm)
+            & (latest.c.repeat == ReadingRow.repeat)
+            & (latest.c.revision == ReadingRow.revision),
         )
     statement = statement.order_by(
         ReadingRow.reader_id, ReadingRow.position, ReadingRow.case_id, ReadingRow.revision
@@ -140,7 +140,7 @@ def iterate_readings(
 
 
 def count_readings(db: Session, *, study_id: int, revision: int | None = None) -> int:
-    """Return the number of readings with that revision, or counting every revision.
+    """Return the number of readings with that revision; with None, all revisions are counted.
 
     Each answered case of a reader has one reading with revision 1.
     """
@@ -187,7 +187,7 @@ def find_draft(db: Session, *, key: ReadingKey) -> ReadingDraft | None:
 
 def save_draft(db: Session, *, key: ReadingKey, revision: int, body: dict[str, Any], now: datetime) -> None:
     """Store the draft. It replaces the previous one."""
-    row = _find_draft_row(db, key) or _new_draft(key, now)
+    row = _find_draft_row(db, key) or _make_draft_row(key, now)
     row.revision, row.body, row.changed_at = revision, to_json(body), now
     db.add(row)
     db.flush()
@@ -203,7 +203,7 @@ def save_times(
     now: datetime,
 ) -> None:
     """Store the times. A time never decreases, so a message that arrives late changes nothing."""
-    row = _find_draft_row(db, key) or _new_draft(key, now)
+    row = _find_draft_row(db, key) or _make_draft_row(key, now)
     row.seconds = max(row.seconds, seconds)
     row.seconds_looking = max(row.seconds_looking, seconds_looking)
     row.seconds_away = max(row.seconds_away, seconds_away)
@@ -222,7 +222,7 @@ def clear_draft(db: Session, *, key: ReadingKey, revision: int) -> None:
 
 
 def delete_drafts(db: Session, *, reader_id: int) -> None:
-    """Delete all drafts of the reader, before the reader's order is recreated."""
+    """Delete all drafts of the reader, before the reader's slots are recreated."""
     db.execute(delete(ReadingDraftRow).where(ReadingDraftRow.reader_id == reader_id))
 
 
@@ -241,7 +241,7 @@ def _find_draft_row(db: Session, key: ReadingKey) -> ReadingDraftRow | None:
     return db.get(ReadingDraftRow, (key.reader_id, key.case_id, key.arm, key.repeat))
 
 
-def _new_draft(key: ReadingKey, now: datetime) -> ReadingDraftRow:
+def _make_draft_row(key: ReadingKey, now: datetime) -> ReadingDraftRow:
     return ReadingDraftRow(
         reader_id=key.reader_id,
         case_id=key.case_id,

@@ -92,7 +92,7 @@ def load_study(
 
 
 def lock_study_shared(db: Session, *, study_id: int) -> None:
-    """Keep the study open and its reading sequences unchanged until the transaction ends.
+    """Keep the study open and its slots unchanged until the transaction ends.
 
     Other transactions may hold the same lock, so several readers can save readings at the same time.
     """
@@ -203,8 +203,8 @@ def design_to_plain(design: StudyDesign) -> dict[str, Any]:
 
 def design_from_plain(plain: dict[str, Any]) -> StudyDesign:
     """Return the design that :func:`design_to_plain` converted."""
-    converted = {"plan", "crossing", "arms", "formats"}
-    other_fields = {name: value for name, value in plain.items() if name not in converted}
+    converted_fields = {"plan", "crossing", "arms", "formats"}
+    other_fields = {name: value for name, value in plain.items() if name not in converted_fields}
     return StudyDesign(
         plan=plan_from_dict(plain["plan"]),
         crossing=Crossing(plain["crossing"]),

@@ -33,9 +33,9 @@ _CHUNK = 500  # bound parameters in one IN (...)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasedQuestion:
-    """A question of a release: its id in the database and in the file, its split, and who judged it.
+    """A question of a release: its id in the database and in the file, and its split (``side``).
 
-    ``stem`` is that of the imported question. ``is_judged`` states whether the person gave a verdict on it.
+    ``stem`` is the stem as imported. ``is_judged`` states whether a certain person gave a verdict on it.
     """
 
     question_row_id: int
@@ -69,10 +69,14 @@ def list_reportable_questions(
         question_id: the id of the question; None for all.
         limit: the largest number of questions.
     """
-    judged = exists().where(VerdictRow.question_id == QuestionRow.id, VerdictRow.person_id == person_id)
+    is_judged = exists().where(VerdictRow.question_id == QuestionRow.id, VerdictRow.person_id == person_id)
     statement = (
         select(
-            QuestionRow.id, QuestionRow.key, QuestionRow.stem, ReleaseItemRow.side, judged.label("is_judged")
+            QuestionRow.id,
+            QuestionRow.key,
+            QuestionRow.stem,
+            ReleaseItemRow.side,
+            is_judged.label("is_judged"),
         )
         .join(ReleaseItemRow, ReleaseItemRow.question_id == QuestionRow.id)
         .where(ReleaseItemRow.release_id == release_id)
@@ -90,11 +94,11 @@ def list_reportable_questions(
     if question_id is not None:
         statement = statement.where(QuestionRow.key == question_id)
     if not sees_all:
-        has_read = _is_case_of(person_id, StudyState.CLOSED) & exists().where(
+        has_read = _is_case_of_reader(person_id, StudyState.CLOSED) & exists().where(
             ReadingRow.reader_id == StudyReaderRow.id, ReadingRow.case_id == CaseRow.id
         )
-        reads = _is_case_of(person_id, StudyState.OPEN)
-        statement = statement.where(or_(judged, _exists_case(has_read)), ~_exists_case(reads))
+        is_reading = _is_case_of_reader(person_id, StudyState.OPEN)
+        statement = statement.where(or_(is_judged, _exists_case(has_read)), ~_exists_case(is_reading))
     return [
         ReleasedQuestion(
             question_row_id=row.id,
@@ -107,7 +111,7 @@ def list_reportable_questions(
     ]
 
 
-def _is_case_of(person_id: int, state: StudyState) -> ColumnElement[bool]:
+def _is_case_of_reader(person_id: int, state: StudyState) -> ColumnElement[bool]:
     return and_(
         CaseRow.question_id == QuestionRow.id,
         StudyReaderRow.study_id == CaseRow.study_id,
@@ -169,7 +173,7 @@ def list_reports(
     reporter_id: int | None = None,
     question_row_ids: Collection[int] | None = None,
 ) -> list[ErratumReport]:
-    """Return reports, the oldest first: all, those of a dataset, of a person, or in some questions."""
+    """Return all reports, or those in a dataset, by a person, or in some questions; the oldest first."""
     statement = (
         select(
             ErratumReportRow, ReleaseRow.name.label("release"), DatasetRow.name.label("dataset"),
@@ -203,7 +207,7 @@ def load_reports_by_question(
     for start in range(0, len(question_row_ids), _CHUNK):
         for report in list_reports(db, question_row_ids=question_row_ids[start : start + _CHUNK]):
             reports[report.question_row_id].append(report)
-    return {number: tuple(of_question) for number, of_question in reports.items()}
+    return {number: tuple(question_reports) for number, question_reports in reports.items()}
 
 
 def load_last_adjudications(db: Session, *, question_row_ids: Sequence[int]) -> dict[int, Adjudication]:

@@ -26,23 +26,23 @@ _EXAMS_PER_READ = 2_000
 
 def count_unjudged(db: Session, *, batches: Sequence[Batch]) -> int:
     """Return how many questions of these batches have no verdict."""
-    ids = [batch.id for batch in batches]
-    judged = select(VerdictRow.question_id).where(VerdictRow.batch_id.in_(ids))
+    batch_ids = [batch.id for batch in batches]
+    judged_question_ids = select(VerdictRow.question_id).where(VerdictRow.batch_id.in_(batch_ids))
     statement = select(func.count(BatchQuestionRow.question_id.distinct())).where(
-        BatchQuestionRow.batch_id.in_(ids),
-        BatchQuestionRow.question_id.not_in(judged),
+        BatchQuestionRow.batch_id.in_(batch_ids),
+        BatchQuestionRow.question_id.not_in(judged_question_ids),
     )
     return int(db.execute(statement).scalar_one())
 
 
 def compute_judged_version(db: Session, *, batches: Sequence[Batch]) -> tuple[int | datetime | None, ...]:
     """Return a cache key that stays the same as long as a release of these batches would be the same."""
-    ids = [batch.id for batch in batches]
-    counts: list[int | datetime | None] = []
+    batch_ids = [batch.id for batch in batches]
+    key_parts: list[int | datetime | None] = []
     for table in (VerdictRow, AdjudicationRow, BatchQuestionRow):
-        in_batches = table.__table__.c.batch_id.in_(ids)
-        counts.append(db.execute(select(func.count()).select_from(table).where(in_batches)).scalar_one())
-    return (*counts, find_last_verdict_time(db, batches=batches))
+        in_batches = table.__table__.c.batch_id.in_(batch_ids)
+        key_parts.append(db.execute(select(func.count()).select_from(table).where(in_batches)).scalar_one())
+    return (*key_parts, find_last_verdict_time(db, batches=batches))
 
 
 def count_drawn_by_stratum(db: Session, *, batches: Sequence[Batch]) -> dict[str, int]:
@@ -78,25 +78,27 @@ def load_strata(
     statement = select(table.question_id, table.batch_id, table.stratum).where(
         table.batch_id.in_([batch.id for batch in batches])
     )
-    question, batch, stratum = read_columns(db, statement)
-    names, indices = factorize(stratum, str)
-    question_row_ids = np.array(question, dtype=np.int64)
-    order = np.lexsort((np.array(batch, dtype=np.int64), question_row_ids))
+    question_column, batch_column, stratum_column = read_columns(db, statement)
+    names, indices = factorize(stratum_column, str)
+    question_row_ids = np.array(question_column, dtype=np.int64)
+    order = np.lexsort((np.array(batch_column, dtype=np.int64), question_row_ids))
     return names, indices[order][np.searchsorted(question_row_ids[order], numbers)]
 
 
 def load_reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, str]]:
     """Return {person id: (sign-in name, display name)} of all reviewers and adjudicators of these batches."""
-    ids = [batch.id for batch in batches]
-    judged = select(VerdictRow.person_id).where(
-        VerdictRow.batch_id.in_(ids),
+    batch_ids = [batch.id for batch in batches]
+    reviewer_ids = select(VerdictRow.person_id).where(
+        VerdictRow.batch_id.in_(batch_ids),
         exclude_hidden(VerdictRow.question_id),
     )
     statement = (
         select(PersonRow.id, PersonRow.name, PersonRow.display_name)
         .where(
-            PersonRow.id.in_(judged)
-            | PersonRow.id.in_(select(AdjudicationRow.person_id).where(AdjudicationRow.batch_id.in_(ids)))
+            PersonRow.id.in_(reviewer_ids)
+            | PersonRow.id.in_(
+                select(AdjudicationRow.person_id).where(AdjudicationRow.batch_id.in_(batch_ids))
+            )
         )
         .order_by(PersonRow.id)
     )
@@ -107,7 +109,7 @@ def load_exam_links(
     db: Session, *, batches: Sequence[Batch]
 ) -> list[tuple[str, str | None, tuple[str, ...]]]:
     """Return (exam, patient, SHA-256 of each image) of all exams with a judged question of these batches."""
-    judged = (
+    judged_exam_ids = (
         select(QuestionRow.exam_id)
         .join(VerdictRow, VerdictRow.question_id == QuestionRow.id)
         .where(
@@ -119,7 +121,7 @@ def load_exam_links(
     statement = (
         select(ExamRow.key, ExamRow.patient, RadiographRow.image_sha256)
         .join(RadiographRow, RadiographRow.exam_id == ExamRow.id)
-        .where(ExamRow.id.in_(judged))
+        .where(ExamRow.id.in_(judged_exam_ids))
         .order_by(ExamRow.id, RadiographRow.position)
     )
     exams: dict[str, tuple[str | None, list[str]]] = {}

@@ -40,7 +40,7 @@ _EXAM, _RADIOGRAPH, _IMAGE = _EXAM_TABLE.c, _RADIOGRAPH_TABLE.c, _IMAGE_TABLE.c
 _VERDICT, _BATCH_QUESTION = _VERDICT_TABLE.c, _BATCH_QUESTION_TABLE.c
 _NUMBERS: BindParameter[int] = bindparam("numbers", expanding=True)
 _BATCHES: BindParameter[int] = bindparam("batches", expanding=True)
-_VERDICTS = (
+_SELECT_VERDICTS = (
     select(
         _VERDICT.question_id, _VERDICT.person_id, _VERDICT.batch_id, _VERDICT.revision, _VERDICT.decision,
         _VERDICT.given_at, _VERDICT.errors, _VERDICT.correction, _VERDICT.comment, _VERDICT.why,
@@ -48,15 +48,15 @@ _VERDICTS = (
     )
     .where(_VERDICT.question_id.in_(_NUMBERS), _VERDICT.batch_id.in_(_BATCHES))
 )  # fmt: skip
-_STRATA = (
+_SELECT_STRATA = (
     select(_BATCH_QUESTION.question_id, _BATCH_QUESTION.stratum, _BATCH_QUESTION.inclusion_probability)
     .where(_BATCH_QUESTION.question_id.in_(_NUMBERS), _BATCH_QUESTION.batch_id.in_(_BATCHES))
     .order_by(_BATCH_QUESTION.batch_id.desc())
 )
-_EXAMS = select(_EXAM.id, _EXAM.key, _EXAM.patient, _EXAM.indication, _EXAM.age, _EXAM.sex).where(
+_SELECT_EXAMS = select(_EXAM.id, _EXAM.key, _EXAM.patient, _EXAM.indication, _EXAM.age, _EXAM.sex).where(
     _EXAM.id.in_(_NUMBERS)
 )
-_RADIOGRAPHS = (
+_SELECT_RADIOGRAPHS = (
     select(
         _RADIOGRAPH.exam_id, _RADIOGRAPH.key, _RADIOGRAPH.file, _RADIOGRAPH.view, _IMAGE.rows, _IMAGE.columns,
         _RADIOGRAPH.image_sha256,
@@ -83,7 +83,7 @@ def iterate_judged_questions(
     at a time.
     """
     batches_by_id = {batch.id: batch for batch in batches}
-    judged = (
+    judged_ids = (
         select(_VERDICT.question_id)
         .where(_VERDICT.batch_id.in_(batches_by_id), exclude_hidden(_VERDICT.question_id))
         .distinct()
@@ -91,20 +91,27 @@ def iterate_judged_questions(
     )
     numbers = [
         question_row_id
-        for question_row_id in db.execute(judged).scalars()
+        for question_row_id in db.execute(judged_ids).scalars()
         if include is None or question_row_id in include
     ]
-    same_box = {number: load_rules(db, batch_id=number).rules.same_box_iou for number in batches_by_id}
-    adjudicated = load_adjudicated_questions(db, batch_ids=list(batches_by_id))
+    box_overlap_by_batch = {
+        batch_id: load_rules(db, batch_id=batch_id).rules.same_box_iou for batch_id in batches_by_id
+    }
+    adjudicated_ids = load_adjudicated_questions(db, batch_ids=list(batches_by_id))
     for start in range(0, len(numbers), _CHUNK):
         chunk = numbers[start : start + _CHUNK]
         adjudications = _load_adjudications(
             db,
-            [question_row_id for question_row_id in chunk if question_row_id in adjudicated],
+            [question_row_id for question_row_id in chunk if question_row_id in adjudicated_ids],
             batches_by_id,
         )
         yield from _load_chunk(
-            db.connection(), chunk, batches_by_id, same_box, adjudications, with_report=with_report
+            db.connection(),
+            chunk,
+            batches_by_id,
+            box_overlap_by_batch,
+            adjudications,
+            with_report=with_report,
         )
 
 
@@ -112,30 +119,32 @@ def _load_chunk(
     connection: Connection,
     numbers: list[int],
     batches_by_id: dict[int, Batch],
-    same_box: dict[int, float],
+    box_overlap_by_batch: dict[int, float],
     adjudications: dict[int, Adjudication],
     *,
     with_report: bool,
 ) -> Iterator[JudgedQuestion]:
-    judgements, box_overlaps = _load_judgements(connection, numbers, batches_by_id, same_box)
-    strata = connection.execute(_STRATA, {"numbers": numbers, "batches": list(batches_by_id)}).all()
+    judgements, box_overlap_by_question = _load_judgements(
+        connection, numbers, batches_by_id, box_overlap_by_batch
+    )
+    strata = connection.execute(_SELECT_STRATA, {"numbers": numbers, "batches": list(batches_by_id)}).all()
     # The first batch comes last and overwrites the others.
     strata_by_question = {number: (stratum, probability) for number, stratum, probability in strata}
     questions = load_questions_with_exams(connection, question_ids=numbers)
-    exams = _load_exams(connection, sorted({exam for _, exam, _ in questions}), with_report=with_report)
+    exams = _load_exams(connection, sorted({exam_id for _, exam_id, _ in questions}), with_report=with_report)
     provenances = load_provenances(connection, question_ids=numbers)
-    for number, exam, question in questions:
+    for number, exam_id, question in questions:
         stratum, probability = strata_by_question[number]
         adjudication = adjudications.get(number)
         yield JudgedQuestion(
             question=question,
-            exam=exams[exam],
+            exam=exams[exam_id],
             judgements=judgements[number],
             stratum=stratum,
             inclusion_probability=probability,
             adjudication=adjudication,
             adjudicated_in=batches_by_id[adjudication.batch_id].name if adjudication else "",
-            same_box_iou=box_overlaps[number],
+            same_box_iou=box_overlap_by_question[number],
             provenance=provenances.get(number),
         )
 
@@ -155,31 +164,34 @@ def _load_adjudications(
 
 # ---------------------------------------------------------------------------------------------- verdicts
 def _load_judgements(
-    connection: Connection, numbers: list[int], batches_by_id: dict[int, Batch], same_box: dict[int, float]
+    connection: Connection,
+    numbers: list[int],
+    batches_by_id: dict[int, Batch],
+    box_overlap_by_batch: dict[int, float],
 ) -> tuple[dict[int, tuple[Judgement, ...]], dict[int, float]]:
     """Return each person's latest verdict by question, and the minimum overlap of equal boxes by question.
 
     The minimum overlap is the setting of the first of the batches in which these verdicts were given.
     """
-    rows = connection.execute(_VERDICTS, {"numbers": numbers, "batches": list(batches_by_id)}).all()
+    rows = connection.execute(_SELECT_VERDICTS, {"numbers": numbers, "batches": list(batches_by_id)}).all()
     rows_by_question: dict[int, list[Any]] = defaultdict(list)
     for row in rows:
         rows_by_question[row[0]].append(row)
     judgements = {}
-    box_overlaps = {}
+    box_overlap_by_question = {}
     for number, question_rows in rows_by_question.items():
         latest = question_rows if len(question_rows) == 1 else _latest_per_person(question_rows)
         judgements[number] = tuple([_judgement_from_row(row, batches_by_id[row[2]]) for row in latest])
-        box_overlaps[number] = same_box[min([row[2] for row in latest])]
-    return judgements, box_overlaps
+        box_overlap_by_question[number] = box_overlap_by_batch[min([row[2] for row in latest])]
+    return judgements, box_overlap_by_question
 
 
 def _latest_per_person(rows: Sequence[Any]) -> list[Any]:
     """Return each person's latest row, in the order of person ids."""
     ordered = sorted(rows, key=itemgetter(1, 2, 3))  # by person, batch and revision; the highest one counts
-    newest = {(row[1], row[2]): row for row in ordered}
+    latest_per_batch = {(row[1], row[2]): row for row in ordered}
     latest: dict[int, Any] = {}
-    for row in newest.values():
+    for row in latest_per_batch.values():
         previous = latest.get(row[1])
         if previous is None or previous[5] <= row[5]:
             latest[row[1]] = row
@@ -213,12 +225,12 @@ def _load_exams(connection: Connection, numbers: list[int], *, with_report: bool
     """Return the exams by id."""
     radiographs: dict[int, list[Radiograph]] = defaultdict(list)
     for exam, key, file, view, rows, columns, sha256 in connection.execute(
-        _RADIOGRAPHS, {"numbers": numbers}
+        _SELECT_RADIOGRAPHS, {"numbers": numbers}
     ).all():
         radiographs[exam].append(
             Radiograph(id=key, file=file, view=_view_of(view), rows=rows, columns=columns, sha256=sha256)
         )
-    statement = _EXAMS.add_columns(_EXAM.report) if with_report else _EXAMS
+    statement = _SELECT_EXAMS.add_columns(_EXAM.report) if with_report else _SELECT_EXAMS
     return {
         number: Exam(
             id=key,

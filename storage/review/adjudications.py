@@ -134,7 +134,7 @@ def list_possible_disputes(db: Session, *, batch_id: int) -> list[int]:
 def load_latest_verdicts_by_question(
     db: Session, *, batch_id: int, question_ids: Sequence[int]
 ) -> dict[int, tuple[Verdict, ...]]:
-    """Return {question id: each person's latest verdict}, in the order of person ids."""
+    """Return {question id: each person's latest verdict, in the order of person ids}."""
     # Table columns are selected, because with mapped columns the ORM would process every value again.
     table = VerdictRow.__table__.c
     question_index, person_index = VERDICT_COLUMNS.index("question_id"), VERDICT_COLUMNS.index("person_id")
@@ -148,7 +148,9 @@ def load_latest_verdicts_by_question(
         )
         for row in rows.all():
             verdicts[row[question_index]][row[person_index]] = verdict_from_columns(row)
-    return {question: tuple(by_person.values()) for question, by_person in verdicts.items()}
+    return {
+        question_id: tuple(verdict_by_person.values()) for question_id, verdict_by_person in verdicts.items()
+    }
 
 
 def load_latest_adjudications(

@@ -35,32 +35,34 @@ _NOT_WITHDRAWN = (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SK
 
 # Built once: every verdict executes these several times, and building them takes longer than executing them.
 # The statements contain the states as literals, so that the index is searched state by state.
-_OF_PERSON = (
+_IS_IN_QUEUE = (
     AssignmentRow.person_id == bindparam("person_id"),
     AssignmentRow.batch_id == bindparam("batch_id"),
 )
-_ASSIGNMENTS = select(AssignmentRow.question_id, AssignmentRow.position, AssignmentRow.state).where(
-    *_OF_PERSON
+_SELECT_ASSIGNMENTS = select(AssignmentRow.question_id, AssignmentRow.position, AssignmentRow.state).where(
+    *_IS_IN_QUEUE
 )
 _POSITION: BindParameter[int] = bindparam("position")
-_OPEN = _ASSIGNMENTS.where(AssignmentRow.state == AssignmentState.OPEN.value)
-_FIRST_OPEN = _OPEN.order_by(AssignmentRow.position).limit(1)
-_OPEN_AFTER = (
-    _OPEN.where(AssignmentRow.position > _POSITION).order_by(AssignmentRow.position).limit(bindparam("most"))
+_SELECT_OPEN = _SELECT_ASSIGNMENTS.where(AssignmentRow.state == AssignmentState.OPEN.value)
+_SELECT_FIRST_OPEN = _SELECT_OPEN.order_by(AssignmentRow.position).limit(1)
+_SELECT_OPEN_AFTER = (
+    _SELECT_OPEN.where(AssignmentRow.position > _POSITION)
+    .order_by(AssignmentRow.position)
+    .limit(bindparam("most"))
 )
-_SKIPPED = _ASSIGNMENTS.where(AssignmentRow.state == AssignmentState.SKIPPED.value).order_by(
+_SELECT_SKIPPED = _SELECT_ASSIGNMENTS.where(AssignmentRow.state == AssignmentState.SKIPPED.value).order_by(
     AssignmentRow.position
 )
-_ASSIGNMENT = _ASSIGNMENTS.where(AssignmentRow.question_id == bindparam("question_id"))
-_ASSIGNMENT_LOCKED = _ASSIGNMENT.with_for_update()
+_SELECT_ASSIGNMENT = _SELECT_ASSIGNMENTS.where(AssignmentRow.question_id == bindparam("question_id"))
+_LOCK_ASSIGNMENT = _SELECT_ASSIGNMENT.with_for_update()
 
 
 def _select_nearest(state: AssignmentState, *, forward: bool) -> Select[tuple[int, int]]:
     on_side = AssignmentRow.position > _POSITION if forward else AssignmentRow.position < _POSITION
     order = AssignmentRow.position if forward else AssignmentRow.position.desc()
-    name = f"{'behind' if forward else 'before'}_{state.value}"
+    name = f"{'after' if forward else 'before'}_{state.value}"
     nearest = (
-        _ASSIGNMENTS.where(AssignmentRow.state == state.value, on_side)
+        _SELECT_ASSIGNMENTS.where(AssignmentRow.state == state.value, on_side)
         .order_by(order)
         .limit(1)
         .subquery(name)
@@ -69,19 +71,19 @@ def _select_nearest(state: AssignmentState, *, forward: bool) -> Select[tuple[in
 
 
 # One index look-up per state, because the index is ordered by state first.
-_NEIGHBOURS = union_all(
+_SELECT_NEIGHBOURS = union_all(
     *(_select_nearest(state, forward=forward) for state in _NOT_WITHDRAWN for forward in (False, True))
 )
-_COUNTS = (
+_SELECT_COUNTS = (
     select(
         AssignmentRow.state,
         func.count(),
         func.sum(case((AssignmentRow.position <= _POSITION, literal(1)), else_=literal(0))),
     )
-    .where(*_OF_PERSON)
+    .where(*_IS_IN_QUEUE)
     .group_by(AssignmentRow.state)
 )
-_BATCHES_OF = (
+_SELECT_BATCHES = (
     select(AssignmentRow.batch_id)
     .where(
         AssignmentRow.person_id == bindparam("person_id"),
@@ -91,7 +93,7 @@ _BATCHES_OF = (
     .order_by(AssignmentRow.batch_id)
 )
 _LOCK_BATCH = select(BatchRow.id).where(BatchRow.id == bindparam("batch_id")).with_for_update(read=True)
-_EXAM_NUMBERS = select(QuestionRow.id, QuestionRow.exam_id).where(
+_SELECT_EXAM_IDS = select(QuestionRow.id, QuestionRow.exam_id).where(
     QuestionRow.id.in_(bindparam("question_ids", expanding=True))
 )
 
@@ -116,14 +118,14 @@ class BatchMember:
 
 def find_first_open(db: Session, *, person_id: int, batch_id: int) -> AssignedQuestion | None:
     """Return the first open question by position, with one look-up in the index ``assignment_queue``."""
-    return _find_assignment(db, _FIRST_OPEN, {"person_id": person_id, "batch_id": batch_id})
+    return _find_assignment(db, _SELECT_FIRST_OPEN, {"person_id": person_id, "batch_id": batch_id})
 
 
 def list_skipped(db: Session, *, person_id: int, batch_id: int) -> tuple[AssignedQuestion, ...]:
     """Return the questions that the person has skipped, by position."""
     return tuple(
         _assignment_from_row(row)
-        for row in db.execute(_SKIPPED, {"person_id": person_id, "batch_id": batch_id})
+        for row in db.execute(_SELECT_SKIPPED, {"person_id": person_id, "batch_id": batch_id})
     )
 
 
@@ -132,7 +134,7 @@ def list_open_after(
 ) -> tuple[AssignedQuestion, ...]:
     """Return the next open questions after ``position``; at most ``limit`` questions."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position, "most": limit}
-    return tuple(_assignment_from_row(row) for row in db.execute(_OPEN_AFTER, values))
+    return tuple(_assignment_from_row(row) for row in db.execute(_SELECT_OPEN_AFTER, values))
 
 
 def find_neighbours(
@@ -140,7 +142,7 @@ def find_neighbours(
 ) -> tuple[int | None, int | None]:
     """Return the ids of the nearest questions before and after ``position`` that are not withdrawn."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position}
-    candidates = [(row.position, row.question_id) for row in db.execute(_NEIGHBOURS, values)]
+    candidates = [(row.position, row.question_id) for row in db.execute(_SELECT_NEIGHBOURS, values)]
     before = max((candidate for candidate in candidates if candidate[0] < position), default=None)
     after = min((candidate for candidate in candidates if candidate[0] > position), default=None)
     return (before and before[1], after and after[1])
@@ -155,7 +157,7 @@ def find_assignment(
     waits anyway.
     """
     values = {"person_id": person_id, "batch_id": batch_id, "question_id": question_id}
-    return _find_assignment(db, _ASSIGNMENT_LOCKED if lock else _ASSIGNMENT, values)
+    return _find_assignment(db, _LOCK_ASSIGNMENT if lock else _SELECT_ASSIGNMENT, values)
 
 
 def lock_batch_shared(db: Session, *, batch_id: int) -> None:
@@ -201,7 +203,7 @@ def set_state(
 def add_assignments(
     db: Session, *, batch_id: int, person_id: int, questions: Sequence[tuple[int, int]], now: datetime
 ) -> None:
-    """Add open assignments for (question id, position in the batch). None of them may exist.
+    """Add open assignments for (question id, position in the batch). None of them may exist yet.
 
     In a batch with hidden questions the assignments have gaps between their positions.
     """
@@ -233,11 +235,11 @@ def count_by_state(
     """
     values = {"person_id": person_id, "batch_id": batch_id, "position": position}
     by_state: dict[AssignmentState, int] = {}
-    so_far = 0
-    for state, count, count_before in db.execute(_COUNTS, values):
+    count_so_far = 0
+    for state, count, count_up_to in db.execute(_SELECT_COUNTS, values):
         by_state[AssignmentState(state)] = count
-        so_far += count_before if state in _NOT_WITHDRAWN else 0
-    return by_state, so_far
+        count_so_far += count_up_to if state in _NOT_WITHDRAWN else 0
+    return by_state, count_so_far
 
 
 def count_by_person(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentState, int]]:
@@ -258,7 +260,7 @@ def count_by_person(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentS
 
 def list_batches_of_person(db: Session, *, person_id: int) -> tuple[int, ...]:
     """Return the ids of the batches in which the person has questions, the oldest first."""
-    return tuple(db.execute(_BATCHES_OF, {"person_id": person_id}).scalars())
+    return tuple(db.execute(_SELECT_BATCHES, {"person_id": person_id}).scalars())
 
 
 def has_question_on_exam(db: Session, *, person_id: int, exam_row_id: int, batch_ids: Sequence[int]) -> bool:
@@ -307,7 +309,7 @@ def iterate_assignments(db: Session, *, batch_id: int) -> Iterator[tuple[int, in
 
 def load_exam_row_ids(db: Session, *, question_ids: Iterable[int]) -> dict[int, int]:
     """Return {question id: exam id}; intended for few questions."""
-    return {row.id: row.exam_id for row in db.execute(_EXAM_NUMBERS, {"question_ids": list(question_ids)})}
+    return {row.id: row.exam_id for row in db.execute(_SELECT_EXAM_IDS, {"question_ids": list(question_ids)})}
 
 
 def _find_assignment(db: Session, statement: AnySelect, values: dict[str, int]) -> AssignedQuestion | None:

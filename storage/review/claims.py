@@ -34,7 +34,7 @@ class ClaimState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One requested judgement; ``person_id`` is the person who holds or held it."""
+    """The ``turn``-th judgement requested for a question; the person ``person_id`` holds or held it."""
 
     question_row_id: int
     turn: int
@@ -69,10 +69,10 @@ def take_claim(
     Rows locked by other transactions are skipped, because waiting while holding a lock could cause a
     deadlock. If only locked rows are left, the search is repeated a few times.
     """
-    ever_assigned = _has_assignment(person_id, batch_id)
-    assigned_now = _has_assignment(person_id, batch_id, except_state=AssignmentState.WITHDRAWN)
-    free = and_(ClaimRow.batch_id == batch_id, ClaimRow.state == ClaimState.FREE)
-    expired = and_(
+    was_ever_assigned = _has_assignment(person_id, batch_id)
+    is_assigned = _has_assignment(person_id, batch_id, except_state=AssignmentState.WITHDRAWN)
+    is_free = and_(ClaimRow.batch_id == batch_id, ClaimRow.state == ClaimState.FREE)
+    is_expired = and_(
         ClaimRow.batch_id == batch_id,
         ClaimRow.state == ClaimState.CLAIMED,
         ClaimRow.expires_at <= now,
@@ -80,24 +80,28 @@ def take_claim(
     )
     by_turn, by_expiry = (ClaimRow.turn, ClaimRow.position), (ClaimRow.expires_at, ClaimRow.position)
     preferences: list[tuple[ColumnElement[bool], Sequence[Any]]] = [
-        (and_(free, ~ever_assigned, ~_exam_is_busy(person_id)), by_turn),
-        (and_(free, ~ever_assigned), by_turn),
-        (and_(expired, ~ever_assigned), by_expiry),
-        (and_(free, ~assigned_now), by_turn),
-        (and_(expired, ~assigned_now), by_expiry),
+        (and_(is_free, ~was_ever_assigned, ~_exam_is_busy(person_id)), by_turn),
+        (and_(is_free, ~was_ever_assigned), by_turn),
+        (and_(is_expired, ~was_ever_assigned), by_expiry),
+        (and_(is_free, ~is_assigned), by_turn),
+        (and_(is_expired, ~is_assigned), by_expiry),
     ]
     if preferred_exam is not None:
-        preferences.insert(0, (and_(free, ~ever_assigned, ClaimRow.exam_id == preferred_exam), by_turn))
+        preferences.insert(
+            0, (and_(is_free, ~was_ever_assigned, ClaimRow.exam_id == preferred_exam), by_turn)
+        )
     for _ in range(_ATTEMPTS):
         for where, order in preferences:
             claim = _lock_first_claim(db, where, order)
             if claim is not None:
                 _assign_claim(db, claim, batch_id=batch_id, person_id=person_id, expires_at=expires_at)
                 return claim
-        any_claim = (
-            select(ClaimRow.turn).where(or_(and_(free, ~assigned_now), and_(expired, ~assigned_now))).limit(1)
+        claimable = (
+            select(ClaimRow.turn)
+            .where(or_(and_(is_free, ~is_assigned), and_(is_expired, ~is_assigned)))
+            .limit(1)
         )
-        if db.execute(any_claim).first() is None:
+        if db.execute(claimable).first() is None:
             break
     return None
 
@@ -181,7 +185,7 @@ def count_claims(db: Session, *, batch_id: int) -> ClaimCounts:
 
 
 def count_claimable(db: Session, *, batch_id: int, person_id: int) -> int:
-    """Return the number of free questions without an assignment to the person, except withdrawn ones."""
+    """Return the number of free questions that the person does not have, or that were withdrawn from them."""
     return int(
         db.execute(
             select(func.count(func.distinct(ClaimRow.question_id))).where(

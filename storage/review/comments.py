@@ -86,11 +86,11 @@ def list_threads(
     if reviewer_id is not None:
         statement = statement.where(QuestionCommentRow.reviewer_id == reviewer_id)
     rows = sorted(db.execute(statement), key=_thread_key)
-    read = set(
+    read_ids = set(
         db.execute(select(CommentReadRow.comment_id).where(CommentReadRow.person_id == person_id)).scalars()
     )
     threads = [
-        _build_thread(list(thread_rows), read, person_id) for _, thread_rows in groupby(rows, _thread_key)
+        _build_thread(list(thread_rows), read_ids, person_id) for _, thread_rows in groupby(rows, _thread_key)
     ]
     return sorted(threads, key=lambda thread: thread.comments[-1].number, reverse=True)
 
@@ -147,11 +147,11 @@ def has_to_judge(db: Session, *, person_id: int, question_id: int) -> bool:
 
 
 def _is_unjudged_by(person_id: int) -> Exists:
-    own = aliased(AssignmentRow)
+    assignment = aliased(AssignmentRow)
     return exists().where(
-        own.person_id == person_id,
-        own.question_id == QuestionCommentRow.question_id,
-        own.state.in_(_UNJUDGED),
+        assignment.person_id == person_id,
+        assignment.question_id == QuestionCommentRow.question_id,
+        assignment.state.in_(_UNJUDGED),
         QuestionCommentRow.reviewer_id != person_id,
     )
 
@@ -196,10 +196,10 @@ def _comment_from_row(result: AnyRow) -> Comment:
     )
 
 
-def _build_thread(rows: list[AnyRow], read: set[int], person_id: int) -> CommentThread:
+def _build_thread(rows: list[AnyRow], read_ids: set[int], person_id: int) -> CommentThread:
     comments = tuple(_comment_from_row(row) for row in rows)
     unread = [
-        comment for comment in comments if comment.author_id != person_id and comment.number not in read
+        comment for comment in comments if comment.author_id != person_id and comment.number not in read_ids
     ]
     return CommentThread(
         batch=rows[0].batch,

@@ -16,15 +16,19 @@ _DRAFT_KEY = (
     DraftRow.question_id == bindparam("question_id"),
     DraftRow.person_id == bindparam("person_id"),
 )
-_DRAFTS = select(DraftRow.part, DraftRow.revision, DraftRow.body).where(*_DRAFT_KEY).order_by(DraftRow.part)
-_DELETE = delete(DraftRow).where(*_DRAFT_KEY).execution_options(synchronize_session=False)
+_SELECT_DRAFTS = (
+    select(DraftRow.part, DraftRow.revision, DraftRow.body).where(*_DRAFT_KEY).order_by(DraftRow.part)
+)
+_DELETE_DRAFTS = delete(DraftRow).where(*_DRAFT_KEY).execution_options(synchronize_session=False)
 
 
 def load_drafts(
     db: Session, *, batch_id: int, question_id: int, person_id: int
 ) -> dict[str, tuple[int, Any]]:
     """Return the drafts of a question by part, as (revision, plain JSON body)."""
-    rows = db.execute(_DRAFTS, {"batch_id": batch_id, "question_id": question_id, "person_id": person_id})
+    rows = db.execute(
+        _SELECT_DRAFTS, {"batch_id": batch_id, "question_id": question_id, "person_id": person_id}
+    )
     return {row.part: (row.revision, from_json(row.body)) for row in rows}
 
 
@@ -57,4 +61,4 @@ def save_draft(
 
 def clear_drafts(db: Session, *, batch_id: int, question_id: int, person_id: int) -> None:
     """Delete the drafts of a question after its verdict was saved."""
-    db.execute(_DELETE, {"batch_id": batch_id, "question_id": question_id, "person_id": person_id})
+    db.execute(_DELETE_DRAFTS, {"batch_id": batch_id, "question_id": question_id, "person_id": person_id})

@@ -89,7 +89,7 @@ def save_hidden_set(
 ) -> HiddenSet:
     """Store the plan. The first plan also creates the batch's dataset, mask and gaps between positions.
 
-    Later values of ``id_mask`` are ignored: a masked id always refers to the same question.
+    Later values of ``id_mask`` are ignored, because a masked id must always refer to the same question.
     """
     row = db.get(HiddenSetRow, batch_id)
     if row is None:
@@ -126,10 +126,10 @@ def add_hidden(
     if not requests:
         return ()
     lock_for_import(db)
-    _, first = load_next_row_ids(db)
+    _, first_id = load_next_row_ids(db)
     sources = load_question_columns(db, {request.source_question_row_id for request in requests})
-    questions, added = [], []
-    for number, request in enumerate(requests, start=first):
+    questions, hidden_questions = [], []
+    for number, request in enumerate(requests, start=first_id):
         questions.append(
             copy_question(
                 sources[request.source_question_row_id],
@@ -140,7 +140,7 @@ def add_hidden(
                 import_id=hidden.import_id,
             )
         )
-        added.append(
+        hidden_questions.append(
             HiddenQuestion(
                 question_row_id=number,
                 batch_id=hidden.batch_id,
@@ -153,11 +153,11 @@ def add_hidden(
             )
         )
     db.execute(insert(QuestionRow), questions)
-    db.execute(insert(HiddenQuestionRow), [_hidden_columns(question_to_add) for question_to_add in added])
-    for question, to_hide in zip(added, requests, strict=True):
-        if to_hide.position is not None:
-            assign_hidden(db, hidden=question, position=to_hide.position, now=now)
-    return tuple(added)
+    db.execute(insert(HiddenQuestionRow), [_hidden_columns(question) for question in hidden_questions])
+    for question, request in zip(hidden_questions, requests, strict=True):
+        if request.position is not None:
+            assign_hidden(db, hidden=question, position=request.position, now=now)
+    return tuple(hidden_questions)
 
 
 def assign_hidden(db: Session, *, hidden: HiddenQuestion, position: int, now: datetime) -> None:
@@ -186,7 +186,7 @@ def list_hidden_questions(
 
 def list_unassigned_hidden(db: Session, *, batch_id: int, person_id: int) -> tuple[HiddenQuestion, ...]:
     """Return the hidden questions that a shared queue has not assigned to the person yet, in order."""
-    assigned = (
+    is_assigned = (
         select(AssignmentRow.question_id)
         .where(
             AssignmentRow.batch_id == batch_id,
@@ -201,7 +201,7 @@ def list_unassigned_hidden(db: Session, *, batch_id: int, person_id: int) -> tup
             HiddenQuestionRow.batch_id == batch_id,
             HiddenQuestionRow.person_id == person_id,
             HiddenQuestionRow.removed_at.is_(None),
-            ~assigned,
+            ~is_assigned,
         )
         .order_by(HiddenQuestionRow.after, HiddenQuestionRow.question_id)
     )

@@ -98,8 +98,7 @@ def load_sound_questions(
     """Return (question id, whether it is in the batch) of sound questions that the person never received.
 
     A question is sound if no check reported a problem, nobody reported an error, and no bulk action rejected
-    it.
-    ``start``, from 0 to 1, is the point in the dataset at which the search begins. If too few questions
+    it. ``start``, from 0 to 1, is the point in the dataset at which the search begins. If too few questions
     follow, the search continues from the beginning of the dataset.
     """
     id_range = select(func.min(QuestionRow.id), func.max(QuestionRow.id))
@@ -112,9 +111,9 @@ def load_sound_questions(
     )
     # These subqueries do not refer to the outer query, so each is executed once. There is no index by
     # question.
-    assigned = select(AssignmentRow.question_id).where(AssignmentRow.person_id == person_id)
-    copied = select(HiddenQuestionRow.source_id).where(HiddenQuestionRow.person_id == person_id)
-    fault_found = exists().where(
+    assigned_ids = select(AssignmentRow.question_id).where(AssignmentRow.person_id == person_id)
+    copied_ids = select(HiddenQuestionRow.source_id).where(HiddenQuestionRow.person_id == person_id)
+    has_reported_fault = exists().where(
         VerdictRow.question_id == QuestionRow.id,
         (VerdictRow.decision != Decision.ACCEPT.value) | (VerdictRow.errors != "[]"),
     )
@@ -123,9 +122,9 @@ def load_sound_questions(
         .where(
             QuestionRow.dataset_id == dataset_id,
             ~exists().where(ProblemRow.question_id == QuestionRow.id),
-            ~fault_found,
-            QuestionRow.id.not_in(assigned),
-            QuestionRow.id.not_in(copied),
+            ~has_reported_fault,
+            QuestionRow.id.not_in(assigned_ids),
+            QuestionRow.id.not_in(copied_ids),
             QuestionRow.id.not_in(select_rejected(dataset_id=dataset_id)),
         )
         .order_by(QuestionRow.id)

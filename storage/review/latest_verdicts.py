@@ -50,41 +50,43 @@ def load_latest_verdicts(db: Session, *, batch_ids: Sequence[int], ratings: bool
         .join_from(VerdictRow, QuestionRow, _QUESTION.id == _VERDICT.question_id)
         .where(_VERDICT.batch_id.in_(batch_ids), exclude_hidden(_VERDICT.question_id))
     )
-    question, exam, batch, person, revision, *remaining = read_columns(db, statement)
+    question, exam, batch, person, revision, *other_columns = read_columns(db, statement)
     keys = [np.array(values, dtype=np.int64) for values in (question, batch, person)]
     order = np.lexsort((np.array(revision, dtype=np.int64), *reversed(keys)))
     keys = [key[order] for key in keys]
     is_first = np.ones(len(order), dtype=bool)
     is_first[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
-    first, last = order[is_first], order[np.roll(is_first, -1)]
-    decision, errors, tier, correction, given_at, seconds, *rating_columns = remaining
+    first_indices, last_indices = order[is_first], order[np.roll(is_first, -1)]
+    decision, errors, tier, correction, given_at, seconds, *rating_columns = other_columns
     error_sets, error_codes = factorize(errors, errors_from_json)
     times = to_utc_times(given_at)
     return LatestVerdicts(
         questions=keys[0][is_first],
-        exams=np.array(exam, dtype=np.int64)[last],
+        exams=np.array(exam, dtype=np.int64)[last_indices],
         batches=keys[1][is_first],
         people=keys[2][is_first],
-        decisions=to_indices(decision, DECISIONS)[last],
-        errors=error_codes[last],
+        decisions=to_indices(decision, DECISIONS)[last_indices],
+        errors=error_codes[last_indices],
         error_sets=error_sets,
-        tiers=to_indices(tier, TIERS)[last],
-        corrects=_map_distinct(correction, lambda value: value != _NO_CORRECTION, np.bool_)[last],
-        changes_key=_map_distinct(correction, changes_key, np.bool_)[last],
-        given_at=times[last],
-        first_given_at=times[first],
-        first_seconds=np.array(seconds, dtype=np.float64)[first],
-        ratings=_stack_columns(rating_columns[: len(RATING_IDS)], _encode_rating, rows=len(order))[last],
-        flags=_stack_columns(rating_columns[len(RATING_IDS) :], _encode_flag, rows=len(order))[last],
+        tiers=to_indices(tier, TIERS)[last_indices],
+        corrects=_map_distinct(correction, lambda value: value != _NO_CORRECTION, np.bool_)[last_indices],
+        changes_key=_map_distinct(correction, changes_key, np.bool_)[last_indices],
+        given_at=times[last_indices],
+        first_given_at=times[first_indices],
+        first_seconds=np.array(seconds, dtype=np.float64)[first_indices],
+        ratings=_stack_columns(rating_columns[: len(RATING_IDS)], _encode_rating, rows=len(order))[
+            last_indices
+        ],
+        flags=_stack_columns(rating_columns[len(RATING_IDS) :], _encode_flag, rows=len(order))[last_indices],
     )
 
 
 def load_questions_with_errors(db: Session, *, batch_id: int) -> set[int]:
-    """Return the ids of questions with a latest verdict that reports an error or is not an acceptance."""
+    """Return the ids of questions with a latest verdict that reports an error or is not "accept"."""
     verdicts = load_latest_verdicts(db, batch_ids=[batch_id])
     reports_error = np.array([bool(errors) for errors in verdicts.error_sets], dtype=bool)[verdicts.errors]
-    selected = reports_error | (verdicts.decisions != DECISIONS.index(Decision.ACCEPT))
-    return set(verdicts.questions[selected].tolist())
+    is_selected = reports_error | (verdicts.decisions != DECISIONS.index(Decision.ACCEPT))
+    return set(verdicts.questions[is_selected].tolist())
 
 
 def read_columns(db: Session, statement: Select[Any]) -> list[list[Any]]:

@@ -46,10 +46,10 @@ class ReviewedQuestionColumns:
         return np.searchsorted(self.numbers, numbers)
 
     def derive_feature(self, name: str, names: DerivedNames) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """Return one of :data:`FEATURES`, or a feature that follows from one.
+        """Return one of :data:`FEATURES`, or a feature that is derived from one of them.
 
         The result has a value for each distinct raw value, so values may recur. ``names`` has the values of
-        features that follow from others by raw value.
+        derived features by raw value.
         """
         values, codes = self.features[get_column(name)]
         return tuple(derive_value(name, value, names) for value in values), codes
@@ -66,18 +66,18 @@ class ReviewedQuestionColumns:
 def load_reviewed_questions(db: Session, *, batch_ids: Sequence[int]) -> ReviewedQuestionColumns:
     """Return the questions of these batches that are judged or skipped in one of them."""
     table = QuestionRow.__table__.c
-    reviewed = [
+    reviewed_ids = [
         select(row_type.question_id).where(row_type.batch_id.in_(batch_ids))
         for row_type in (VerdictRow, AssignmentRow)
     ]
-    reviewed[1] = reviewed[1].where(AssignmentRow.state == AssignmentState.SKIPPED.value)
+    reviewed_ids[1] = reviewed_ids[1].where(AssignmentRow.state == AssignmentState.SKIPPED.value)
     drawn_question_ids = select(BatchQuestionRow.question_id).where(BatchQuestionRow.batch_id.in_(batch_ids))
     statement = (
         select(
             table.id, table.exam_id, ExamRow.patient, table.difficulty, *(table[name] for name in FEATURES)
         )
         .join(ExamRow, ExamRow.id == table.exam_id)
-        .where(table.id.in_(reviewed[0].union(reviewed[1])), table.id.in_(drawn_question_ids))
+        .where(table.id.in_(reviewed_ids[0].union(reviewed_ids[1])), table.id.in_(drawn_question_ids))
         .order_by(table.id)
     )
     numbers, exams, patients, tiers, *features = read_columns(db, statement)

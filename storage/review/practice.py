@@ -43,7 +43,7 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PracticeResult:
-    """A reviewer's result in a finished practice set, in questions."""
+    """A reviewer's result in a finished set: ``found`` of ``faulty``, ``accepted`` of ``sound`` questions."""
 
     practice_id: int
     person_id: int
@@ -68,7 +68,7 @@ class Exemption:
 
 # ------------------------------------------------------------------------------------------------- sets
 _IS_SOUND = PracticeQuestionRow.decision == Decision.ACCEPT.value
-_SETS = (
+_SELECT_SETS = (
     select(
         PracticeSetRow.batch_id,
         BatchRow.name,
@@ -89,7 +89,7 @@ _SETS = (
 
 def list_practice_sets(db: Session) -> list[PracticeSet]:
     """Return all practice sets, the oldest first."""
-    return [_set_from_row(row) for row in db.execute(_SETS)]
+    return [_set_from_row(row) for row in db.execute(_SELECT_SETS)]
 
 
 def load_practice_set(db: Session, *, name: str) -> PracticeSet:
@@ -98,7 +98,7 @@ def load_practice_set(db: Session, *, name: str) -> PracticeSet:
     Raises:
         NotFound: there is none; the message lists the existing ones.
     """
-    row = db.execute(_SETS.where(BatchRow.name == name)).first()
+    row = db.execute(_SELECT_SETS.where(BatchRow.name == name)).first()
     if row is None:
         names = ", ".join(practice.name for practice in list_practice_sets(db))
         raise NotFound(f"There is no practice set {name!r}. Existing practice sets: {names or 'none yet'}.")
@@ -107,7 +107,7 @@ def load_practice_set(db: Session, *, name: str) -> PracticeSet:
 
 def find_practice_set(db: Session, *, batch_id: int) -> PracticeSet | None:
     """Return the practice set with that batch id; None if the batch is not one."""
-    row = db.execute(_SETS.where(PracticeSetRow.batch_id == batch_id)).first()
+    row = db.execute(_SELECT_SETS.where(PracticeSetRow.batch_id == batch_id)).first()
     return None if row is None else _set_from_row(row)
 
 
@@ -143,11 +143,11 @@ def add_practice_set(
     )
     db.flush()
     lock_for_import(db)
-    _, first = load_next_row_ids(db)
+    _, first_id = load_next_row_ids(db)
     sources = load_question_columns(db, {question_id for question_id, _ in known_answers})
     questions, rows = [], []
     for position, (source_id, known_answer) in enumerate(known_answers, start=1):
-        number = first + position - 1
+        number = first_id + position - 1
         questions.append(
             copy_question(
                 sources[source_id], None, number=number, mark=PRACTICE_MARK, dataset_id=dataset_id,
@@ -182,7 +182,7 @@ def list_practice_questions(db: Session, *, practice_id: int) -> list[tuple[int,
 
 
 def load_question_row_ids(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
-    """Return {id in the imported file: question id} of those of these questions that the dataset has."""
+    """Return {id in the imported file: question id} for the ids in ``keys`` that the dataset has."""
     numbers: dict[str, int] = {}
     for start in range(0, len(keys), _CHUNK):
         rows = db.execute(
@@ -210,12 +210,13 @@ def load_practice_verdicts(
 ) -> dict[int, list[PracticeVerdict]]:
     """Return the questions of a practice set with each reviewer's first verdict, by person id.
 
-    A reviewer has the whole set, whether judged or not. With ``person_id``, only that reviewer is loaded.
+    Each reviewer's list has all questions of the set, judged or not. With ``person_id``, only that reviewer
+    is loaded.
     """
-    of_person = [] if person_id is None else [AssignmentRow.person_id == person_id]
+    person_filter = [] if person_id is None else [AssignmentRow.person_id == person_id]
     people = db.execute(
         select(AssignmentRow.person_id)
-        .where(AssignmentRow.batch_id == practice_id, *of_person)
+        .where(AssignmentRow.batch_id == practice_id, *person_filter)
         .distinct()
         .order_by(AssignmentRow.person_id)
     ).scalars()
@@ -265,18 +266,18 @@ def save_requirement(
 ) -> None:
     """Store the practice sets of a batch; its reviewers must have passed one of them.
 
-    The row of a practice set that stays required is kept: checkpoints report changed rows.
+    The row of a practice set that stays required is kept, because checkpoints report changed rows.
     """
-    wanted, of_batch = set(practice_ids), PracticeRequirementRow.batch_id == batch_id
-    existing = set(db.execute(select(PracticeRequirementRow.practice_id).where(of_batch)).scalars())
+    required_ids, is_of_batch = set(practice_ids), PracticeRequirementRow.batch_id == batch_id
+    existing_ids = set(db.execute(select(PracticeRequirementRow.practice_id).where(is_of_batch)).scalars())
     db.execute(
         delete(PracticeRequirementRow).where(
-            of_batch, PracticeRequirementRow.practice_id.in_(existing - wanted)
+            is_of_batch, PracticeRequirementRow.practice_id.in_(existing_ids - required_ids)
         )
     )
     db.add_all(
         PracticeRequirementRow(batch_id=batch_id, practice_id=practice_id, required_by=by, required_at=now)
-        for practice_id in sorted(wanted - existing)
+        for practice_id in sorted(required_ids - existing_ids)
     )
     db.flush()
 
@@ -286,29 +287,35 @@ def build_unqualified(batch_id: Any, person_id: Any) -> ColumnElement[bool]:  # 
 
     An exempted person is qualified.
     """
-    required = exists().where(PracticeRequirementRow.batch_id == batch_id)
-    passed = exists().where(
+    has_requirement = exists().where(PracticeRequirementRow.batch_id == batch_id)
+    has_passed = exists().where(
         PracticeRequirementRow.batch_id == batch_id,
         PracticeResultRow.batch_id == PracticeRequirementRow.practice_id,
         PracticeResultRow.person_id == person_id,
         PracticeResultRow.passed,
     )
-    exempted = exists().where(
+    is_exempted = exists().where(
         PracticeExemptionRow.batch_id == batch_id, PracticeExemptionRow.person_id == person_id
     )
-    return and_(required, ~or_(passed, exempted))
+    return and_(has_requirement, ~or_(has_passed, is_exempted))
 
 
 def list_locked_batches(db: Session, *, person_id: int) -> set[int]:
     """Return the ids of the batches that require a practice set which the person has not passed."""
     batch_id = PracticeRequirementRow.batch_id
-    passed = (
+    passed_batch_ids = (
         select(PracticeRequirementRow.batch_id)
         .join(PracticeResultRow, PracticeResultRow.batch_id == PracticeRequirementRow.practice_id)
         .where(PracticeResultRow.person_id == person_id, PracticeResultRow.passed)
     )
-    exempted = select(PracticeExemptionRow.batch_id).where(PracticeExemptionRow.person_id == person_id)
-    statement = select(batch_id).where(batch_id.not_in(passed), batch_id.not_in(exempted)).distinct()
+    exempted_batch_ids = select(PracticeExemptionRow.batch_id).where(
+        PracticeExemptionRow.person_id == person_id
+    )
+    statement = (
+        select(batch_id)
+        .where(batch_id.not_in(passed_batch_ids), batch_id.not_in(exempted_batch_ids))
+        .distinct()
+    )
     return set(db.execute(statement).scalars())
 
 
@@ -348,7 +355,7 @@ def list_assigned_sets(db: Session, *, person_id: int) -> set[int]:
 
 
 def lock_practice_set(db: Session, *, batch_id: int) -> None:
-    """Make other transactions that complete this practice set wait. SQLite has a single writer anyway."""
+    """Block other transactions that complete this practice set. SQLite has a single writer anyway."""
     db.execute(select(PracticeSetRow.batch_id).where(PracticeSetRow.batch_id == batch_id).with_for_update())
 
 
@@ -421,7 +428,7 @@ def list_exemptions(db: Session) -> list[Exemption]:
     ]
 
 
-def _set_from_row(row: Any) -> PracticeSet:  # noqa: ANN401 - a row of _SETS
+def _set_from_row(row: Any) -> PracticeSet:  # noqa: ANN401 - a row of _SELECT_SETS
     return PracticeSet(
         id=row.batch_id,
         name=row.name,

@@ -19,9 +19,9 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 def load_question_columns(db: Session, numbers: set[int]) -> dict[int, dict[str, Any]]:
     """Return all columns of these questions, by question id."""
     columns: dict[int, dict[str, Any]] = {}
-    ordered = sorted(numbers)
-    for start in range(0, len(ordered), _CHUNK):
-        chunk = ordered[start : start + _CHUNK]
+    sorted_ids = sorted(numbers)
+    for start in range(0, len(sorted_ids), _CHUNK):
+        chunk = sorted_ids[start : start + _CHUNK]
         for row in db.execute(select(*QuestionRow.__table__.c).where(QuestionRow.id.in_(chunk))):
             columns[row.id] = dict(row._mapping)
     return columns
@@ -40,7 +40,7 @@ def copy_question(
 
     Args:
         source: the columns of the question.
-        altered: the copy's content; None for that of the question.
+        altered: the copy's content; None to copy the question's content.
         number: the id of the copy.
         mark: the text between the key of the question and the id in the key of the copy. The key identifies
             the copy to a coordinator; reviewers never see it.

@@ -1,7 +1,7 @@
 """One person's work on one question, loaded with few statements, because every verdict needs all of it.
 
-One statement loads the batch with the person's relation to it, one the work on the question, and one the
-question with its exam.
+Three statements load the batch with the person's relation to it, the work on the question, and the question
+with its exam.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _POSITION: BindParameter[int] = bindparam("position")
 
 # ------------------------------------------------------------------------------------------ the batch
 _BATCH_COLUMNS = tuple(BatchRow.__table__.c)
-_BATCH_FOR_PERSON = (
+_SELECT_BATCH = (
     select(
         *_BATCH_COLUMNS,
         SharedQueueRow.overlap,
@@ -81,7 +81,7 @@ _BATCH_FOR_PERSON = (
     )
     .where(BatchRow.id == _BATCH)
 )
-_BATCH_LOCKED = _BATCH_FOR_PERSON.with_for_update(read=True, of=BatchRow)
+_LOCK_BATCH = _SELECT_BATCH.with_for_update(read=True, of=BatchRow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ def find_batch_for_person(
     With ``lock`` the batch is not closed and its settings do not change until the transaction ends, but other
     people can judge in it. On SQLite every writer waits anyway.
     """
-    statement = _BATCH_LOCKED if lock else _BATCH_FOR_PERSON
+    statement = _LOCK_BATCH if lock else _SELECT_BATCH
     row = db.execute(statement, {"batch_id": batch_id, "person_id": person_id}).first()
     if row is None:
         return None
@@ -131,7 +131,7 @@ def find_batch_for_person(
 
 
 # --------------------------------------------------------------------------------------- the person's work
-def _same_assignment(table: Any) -> Any:  # noqa: ANN401 - a table with these three columns; an SQL condition
+def _is_same_assignment(table: Any) -> Any:  # noqa: ANN401 - a table with these three columns; an SQL condition
     return and_(
         table.batch_id == AssignmentRow.batch_id,
         table.question_id == AssignmentRow.question_id,
@@ -139,7 +139,7 @@ def _same_assignment(table: Any) -> Any:  # noqa: ANN401 - a table with these th
     )
 
 
-_COMMENTS = (
+_COUNT_COMMENTS = (
     select(func.count())
     .select_from(QuestionCommentRow)
     .where(
@@ -149,7 +149,7 @@ _COMMENTS = (
     )
     .correlate(AssignmentRow)
 )
-_WORK = (
+_SELECT_WORK = (
     select(
         AssignmentRow.question_id,
         AssignmentRow.position,
@@ -164,10 +164,10 @@ _WORK = (
         ViewingTimeRow.seconds,
         ViewingTimeRow.seconds_looking,
         ViewingTimeRow.seconds_away,
-        exists().where(_same_assignment(DraftRow)).label("has_drafts"),
-        exists().where(_same_assignment(VerdictRow)).label("has_verdicts"),
-        _COMMENTS.scalar_subquery().label("comments"),
-        _COMMENTS.where(
+        exists().where(_is_same_assignment(DraftRow)).label("has_drafts"),
+        exists().where(_is_same_assignment(VerdictRow)).label("has_verdicts"),
+        _COUNT_COMMENTS.scalar_subquery().label("comments"),
+        _COUNT_COMMENTS.where(
             QuestionCommentRow.author_id.is_distinct_from(AssignmentRow.person_id),
             ~exists().where(
                 CommentReadRow.comment_id == QuestionCommentRow.id,
@@ -179,16 +179,16 @@ _WORK = (
     )
     .select_from(AssignmentRow)
     .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)
-    .outerjoin(OwnAnswerRow, _same_assignment(OwnAnswerRow))
-    .outerjoin(ReportOpeningRow, _same_assignment(ReportOpeningRow))
-    .outerjoin(ViewingTimeRow, _same_assignment(ViewingTimeRow))
+    .outerjoin(OwnAnswerRow, _is_same_assignment(OwnAnswerRow))
+    .outerjoin(ReportOpeningRow, _is_same_assignment(ReportOpeningRow))
+    .outerjoin(ViewingTimeRow, _is_same_assignment(ViewingTimeRow))
     .where(
         AssignmentRow.person_id == _PERSON,
         AssignmentRow.batch_id == _BATCH,
         AssignmentRow.question_id == _QUESTION,
     )
 )
-_WORK_LOCKED = _WORK.with_for_update(of=AssignmentRow)
+_LOCK_WORK = _SELECT_WORK.with_for_update(of=AssignmentRow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +227,7 @@ def find_question_work(
     waits anyway.
     """
     values = {"batch_id": batch_id, "question_id": question_id, "person_id": person_id}
-    row = db.execute(_WORK_LOCKED if lock else _WORK, values).first()
+    row = db.execute(_LOCK_WORK if lock else _SELECT_WORK, values).first()
     if row is None:
         return None
     own_answer = None
@@ -276,7 +276,10 @@ def _select_question_with_exam(columns: Sequence[Any]) -> Any:  # noqa: ANN401 -
     )
 
 
-_WITH_KEY, _BLIND = _select_question_with_exam(_KEY_COLUMNS), _select_question_with_exam(_BLIND_COLUMNS)
+_SELECT_WITH_KEY, _SELECT_BLIND = (
+    _select_question_with_exam(_KEY_COLUMNS),
+    _select_question_with_exam(_BLIND_COLUMNS),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,24 +298,26 @@ def load_question_with_exam(db: Session, *, question_id: int, blind: bool) -> Qu
         NotFound: no question has that id.
     """
     db.flush()  # a select of table columns does not flush the session
-    rows = db.execute(_BLIND if blind else _WITH_KEY, {"question_id": question_id}).all()
+    rows = db.execute(_SELECT_BLIND if blind else _SELECT_WITH_KEY, {"question_id": question_id}).all()
     if not rows:
         raise NotFound(f"There is no question number {question_id}.")
-    first = rows[0]
-    exam = exam_from_row(first, [radiograph_from_row(row) for row in rows if row.radiograph_key is not None])
-    blind_question = BlindQuestion(
-        id=first.question_key,
-        exam_id=exam.id,
-        format=AnswerFormat(first.question_format),
-        stem=first.question_stem,
-        options=tuple(from_json(first.question_options)),
+    first_row = rows[0]
+    exam = exam_from_row(
+        first_row, [radiograph_from_row(row) for row in rows if row.radiograph_key is not None]
     )
-    question = None if blind else question_from_columns(exam.id, first[: len(_KEY_COLUMNS)])
+    blind_question = BlindQuestion(
+        id=first_row.question_key,
+        exam_id=exam.id,
+        format=AnswerFormat(first_row.question_format),
+        stem=first_row.question_stem,
+        options=tuple(from_json(first_row.question_options)),
+    )
+    question = None if blind else question_from_columns(exam.id, first_row[: len(_KEY_COLUMNS)])
     return QuestionWithExam(blind_question=blind_question, question=question, exam=exam)
 
 
 # ----------------------------------------------------------------------------------------- upcoming questions
-_OPEN = (
+_SELECT_OPEN = (
     select(AssignmentRow.question_id, AssignmentRow.position, QuestionRow.exam_id)
     .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)
     .where(
@@ -322,12 +327,16 @@ _OPEN = (
     )
     .order_by(AssignmentRow.position)
 )
-_NEXT = _OPEN.where(AssignmentRow.position > _POSITION).limit(bindparam("most")).subquery("behind")
-_FIRST = _OPEN.limit(1).subquery("first_open")
+_NEXT_OPEN = (
+    _SELECT_OPEN.where(AssignmentRow.position > _POSITION).limit(bindparam("most")).subquery("next_open")
+)
+_FIRST_OPEN = _SELECT_OPEN.limit(1).subquery("first_open")
 # Two look-ups in the index ``assignment_queue``.
-_UPCOMING = union_all(
-    select(literal(0).label("part"), _NEXT.c.question_id, _NEXT.c.position, _NEXT.c.exam_id),
-    select(literal(1).label("part"), _FIRST.c.question_id, _FIRST.c.position, _FIRST.c.exam_id),
+_SELECT_UPCOMING = union_all(
+    select(literal(0).label("part"), _NEXT_OPEN.c.question_id, _NEXT_OPEN.c.position, _NEXT_OPEN.c.exam_id),
+    select(
+        literal(1).label("part"), _FIRST_OPEN.c.question_id, _FIRST_OPEN.c.position, _FIRST_OPEN.c.exam_id
+    ),
 )
 
 
@@ -337,20 +346,20 @@ def load_upcoming_questions(
     """Return at most ``limit`` open questions after ``position``, and the queue's first open question."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position, "most": limit}
     following: list[BatchMember] = []
-    first = None
-    for row in db.execute(_UPCOMING, values):
+    first_question = None
+    for row in db.execute(_SELECT_UPCOMING, values):
         question = BatchMember(
             question_row_id=row.question_id, position=row.position, exam_row_id=row.exam_id
         )
         if row.part == 0:
             following.append(question)
         else:
-            first = question
-    return tuple(sorted(following, key=lambda question: question.position)), first
+            first_question = question
+    return tuple(sorted(following, key=lambda question: question.position)), first_question
 
 
 # ------------------------------------------------------------------------------------------------ all batches
-_STATES = (
+_STATE_COUNTS = (
     select(
         AssignmentRow.batch_id,
         AssignmentRow.state,
@@ -360,7 +369,7 @@ _STATES = (
     .group_by(AssignmentRow.batch_id, AssignmentRow.state)
     .subquery("states")
 )
-_UP_TO_POSITION = (
+_COUNT_UP_TO_POSITION = (
     select(func.count())
     .where(
         AssignmentRow.person_id == _PERSON,
@@ -376,27 +385,27 @@ _POOLS = select(
     literal(0).label("questions"),
     literal(1).label("shares"),
 ).where(PoolMemberRow.person_id == _PERSON, PoolMemberRow.left_at.is_(None))
-_OWN_BATCHES = union_all(select(*_STATES.c, literal(0).label("shares")), _POOLS).subquery("mine")
-_BATCHES = (
+_OWN_BATCHES = union_all(select(*_STATE_COUNTS.c, literal(0).label("shares")), _POOLS).subquery("mine")
+_SELECT_BATCHES = (
     select(
         *_BATCH_COLUMNS,
         _OWN_BATCHES.c.state.label("assignment_state"),
         _OWN_BATCHES.c.questions,
         _OWN_BATCHES.c.shares,
-        _UP_TO_POSITION.label("so_far"),
+        _COUNT_UP_TO_POSITION.label("so_far"),
     )
     .select_from(_OWN_BATCHES)
     .join(BatchRow, BatchRow.id == _OWN_BATCHES.c.batch_id)
     .order_by(BatchRow.id)
 )
-_LOOKING_TIMES = select(VerdictRow.batch_id, VerdictRow.seconds_looking).where(
+_SELECT_LOOKING_TIMES = select(VerdictRow.batch_id, VerdictRow.seconds_looking).where(
     VerdictRow.batch_id.in_(bindparam("batch_ids", expanding=True)),
     VerdictRow.person_id == _PERSON,
     VerdictRow.revision == 1,
 )
-_LATER = aliased(VerdictRow)
-# The current verdicts of one batch on questions that the person may still open, the last ones first.
-_RECENT = (
+_LATER_VERDICT = aliased(VerdictRow)
+# The current verdicts of one batch on questions that the person may still open, the latest first.
+_RECENT_VERDICTS = (
     select(VerdictRow.batch_id, VerdictRow.question_id, VerdictRow.decision, VerdictRow.given_at)
     .join(
         AssignmentRow,
@@ -411,19 +420,19 @@ _RECENT = (
         VerdictRow.person_id == _PERSON,
         or_(AssignmentRow.state != AssignmentState.WITHDRAWN.value, bindparam("in_pool", type_=Boolean)),
         ~exists().where(
-            _LATER.batch_id == VerdictRow.batch_id,
-            _LATER.person_id == VerdictRow.person_id,
-            _LATER.question_id == VerdictRow.question_id,
-            _LATER.revision > VerdictRow.revision,
+            _LATER_VERDICT.batch_id == VerdictRow.batch_id,
+            _LATER_VERDICT.person_id == VerdictRow.person_id,
+            _LATER_VERDICT.question_id == VerdictRow.question_id,
+            _LATER_VERDICT.revision > VerdictRow.revision,
         ),
     )
     .order_by(VerdictRow.given_at.desc(), VerdictRow.question_id.desc())
     .limit(bindparam("most"))
     .subquery("recent")
 )
-_TIMES = _LOOKING_TIMES.subquery("times")
-_TIMES_AND_RECENT = union_all(
-    select(*_RECENT.c, null().label("seconds_looking")),
+_TIMES = _SELECT_LOOKING_TIMES.subquery("times")
+_SELECT_TIMES_AND_RECENT = union_all(
+    select(*_RECENT_VERDICTS.c, null().label("seconds_looking")),
     select(_TIMES.c.batch_id, null(), null(), null(), _TIMES.c.seconds_looking),
 )
 
@@ -448,33 +457,35 @@ def load_batch_counts(
     values = {"person_id": person_id, "batch_id": batch_id, "position": position}
     batches: dict[int, Batch] = {}
     states: dict[int, dict[AssignmentState, int]] = {}
-    shared: set[int] = set()
-    so_far = 0
-    for row in db.execute(_BATCHES, values):
-        so_far = row.so_far
+    shared_batch_ids: set[int] = set()
+    count_so_far = 0
+    for row in db.execute(_SELECT_BATCHES, values):
+        count_so_far = row.so_far
         if row.id not in batches:
             batches[row.id], states[row.id] = batch_from_row(row), {}
         if row.shares:
-            shared.add(row.id)
+            shared_batch_ids.add(row.id)
         else:
             states[row.id][AssignmentState(row.assignment_state)] = row.questions
     counts = tuple(
-        BatchCounts(batch=batch, in_pool=number in shared, states=states[number])
+        BatchCounts(batch=batch, in_pool=number in shared_batch_ids, states=states[number])
         for number, batch in batches.items()
-        if number in shared or states[number].keys() - {AssignmentState.WITHDRAWN}
+        if number in shared_batch_ids or states[number].keys() - {AssignmentState.WITHDRAWN}
     )
-    return counts, so_far
+    return counts, count_so_far
 
 
 def load_looking_times(db: Session, *, person_id: int, batch_ids: Sequence[int]) -> dict[int, list[float]]:
     """Return {batch id: looking times of the person's first verdicts, in seconds}."""
-    return _group_times(db.execute(_LOOKING_TIMES, {"person_id": person_id, "batch_ids": list(batch_ids)}))
+    return _group_times(
+        db.execute(_SELECT_LOOKING_TIMES, {"person_id": person_id, "batch_ids": list(batch_ids)})
+    )
 
 
 def load_times_and_recent(
     db: Session, *, person_id: int, batch_ids: Sequence[int], batch_id: int, in_pool: bool, most: int
 ) -> tuple[dict[int, list[float]], list[RecentVerdict]]:
-    """Return :func:`load_looking_times`, and the person's last verdicts in one batch, by one statement.
+    """Return the result of :func:`load_looking_times` and the person's last verdicts in one batch.
 
     Args:
         db: a session that reads.
@@ -482,7 +493,7 @@ def load_times_and_recent(
         batch_ids: the batches of the looking times.
         batch_id: the batch of the last verdicts.
         in_pool: whether the person may open questions that they no longer have, as in a shared queue.
-        most: the number of verdicts at most, one per question.
+        most: the maximum number of verdicts. Each verdict is on another question.
 
     Returns:
         The times, and the verdicts, newest first.
@@ -494,7 +505,7 @@ def load_times_and_recent(
         "in_pool": in_pool,
         "most": most,
     }
-    rows = db.execute(_TIMES_AND_RECENT, values).all()
+    rows = db.execute(_SELECT_TIMES_AND_RECENT, values).all()
     recent = [
         RecentVerdict(question_row_id=row.question_id, decision=Decision(row.decision), given_at=row.given_at)
         for row in rows

@@ -17,13 +17,13 @@ from storage.rows.datasets import QuestionRow
 from storage.types import affected_rows
 
 # Built once, because every verdict executes these.
-_MEMBER = select(PoolMemberRow.person_id).where(
+_SELECT_MEMBER = select(PoolMemberRow.person_id).where(
     PoolMemberRow.batch_id == bindparam("batch_id"),
     PoolMemberRow.person_id == bindparam("person_id"),
     PoolMemberRow.left_at.is_(None),
 )
-_MEMBER_LOCKED = _MEMBER.with_for_update()
-_POOLS_OF = (
+_LOCK_MEMBER = _SELECT_MEMBER.with_for_update()
+_SELECT_POOLS = (
     select(PoolMemberRow.batch_id)
     .where(PoolMemberRow.person_id == bindparam("person_id"), PoolMemberRow.left_at.is_(None))
     .order_by(PoolMemberRow.batch_id)
@@ -72,9 +72,9 @@ def save_queue(db: Session, *, batch_id: int, queue: SharedQueue) -> None:
 
 
 def is_member(db: Session, *, batch_id: int, person_id: int, lock: bool = False) -> bool:
-    """Return whether the person is in the batch's pool. With ``lock`` other claims of the person wait."""
+    """Return whether the person is in the batch's pool. With ``lock`` the person's other claims wait."""
     values = {"batch_id": batch_id, "person_id": person_id}
-    return db.execute(_MEMBER_LOCKED if lock else _MEMBER, values).first() is not None
+    return db.execute(_LOCK_MEMBER if lock else _SELECT_MEMBER, values).first() is not None
 
 
 def list_queue_members(db: Session, *, batch_id: int) -> tuple[int, ...]:
@@ -119,7 +119,7 @@ def remove_pool_member(db: Session, *, batch_id: int, person_id: int, now: datet
 
 def list_shared_queues_of_person(db: Session, *, person_id: int) -> tuple[int, ...]:
     """Return the ids of the batches whose pool contains the person, the oldest first."""
-    return tuple(db.execute(_POOLS_OF, {"person_id": person_id}).scalars())
+    return tuple(db.execute(_SELECT_POOLS, {"person_id": person_id}).scalars())
 
 
 def list_batches_with_shared_queue(db: Session) -> frozenset[int]:
@@ -145,7 +145,7 @@ def pool_has_exam(db: Session, *, person_id: int, exam_row_id: int) -> bool:
 
 def count_unassigned(db: Session, *, batch_id: int) -> int:
     """Return how many questions of the batch are not assigned and not in a queue with a non-empty pool."""
-    assigned = (
+    is_assigned = (
         select(AssignmentRow.question_id)
         .where(
             AssignmentRow.batch_id == batch_id,
@@ -154,7 +154,7 @@ def count_unassigned(db: Session, *, batch_id: int) -> int:
         )
         .exists()
     )
-    queued = (
+    is_queued = (
         select(ClaimRow.question_id)
         .join(PoolMemberRow, PoolMemberRow.batch_id == ClaimRow.batch_id)
         .where(
@@ -164,13 +164,13 @@ def count_unassigned(db: Session, *, batch_id: int) -> int:
         )
         .exists()
     )
-    statement = select(func.count()).where(BatchQuestionRow.batch_id == batch_id, ~assigned, ~queued)
+    statement = select(func.count()).where(BatchQuestionRow.batch_id == batch_id, ~is_assigned, ~is_queued)
     return int(db.execute(statement).scalar_one())
 
 
 def list_queue_questions(db: Session, *, batch_id: int) -> tuple[QueueQuestion, ...]:
     """Return every question of the batch with the judgements that the queue already requests, by position."""
-    turns = (
+    claim_counts = (
         select(
             ClaimRow.question_id,
             func.max(ClaimRow.turn).label("turns"),
@@ -185,11 +185,11 @@ def list_queue_questions(db: Session, *, batch_id: int) -> tuple[QueueQuestion, 
             BatchQuestionRow.question_id,
             QuestionRow.exam_id,
             BatchQuestionRow.position,
-            func.coalesce(turns.c.turns, 0),
-            func.coalesce(turns.c.free, 0),
+            func.coalesce(claim_counts.c.turns, 0),
+            func.coalesce(claim_counts.c.free, 0),
         )
         .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)
-        .outerjoin(turns, turns.c.question_id == BatchQuestionRow.question_id)
+        .outerjoin(claim_counts, claim_counts.c.question_id == BatchQuestionRow.question_id)
         .where(BatchQuestionRow.batch_id == batch_id)
         .order_by(BatchQuestionRow.position)
     )

@@ -22,23 +22,23 @@ from records.verdicts import (
 from storage.inserts import insert_into
 from storage.rows.verdicts import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
 
-_OF_PERSON = (
+_IS_BY_PERSON = (
     VerdictRow.batch_id == bindparam("batch_id"),
     VerdictRow.person_id == bindparam("person_id"),
 )
 # Built once, because every verdict executes these several times.
-_LAST_JUDGED = (
+_SELECT_LAST_JUDGED = (
     select(VerdictRow.question_id)
-    .where(*_OF_PERSON)
+    .where(*_IS_BY_PERSON)
     .order_by(VerdictRow.given_at.desc(), VerdictRow.question_id.desc())
     .limit(1)
 )
-_VERDICTS = select(*VerdictRow.__table__.columns).where(
-    *_OF_PERSON, VerdictRow.question_id == bindparam("question_id")
+_SELECT_VERDICTS = select(*VerdictRow.__table__.columns).where(
+    *_IS_BY_PERSON, VerdictRow.question_id == bindparam("question_id")
 )
-_LAST = _VERDICTS.order_by(VerdictRow.revision.desc()).limit(1)
-_OF_REVISION = _VERDICTS.where(VerdictRow.revision == bindparam("revision"))
-_ALIGNMENT = select(ReportOpeningRow.image_alignment).where(
+_SELECT_LAST = _SELECT_VERDICTS.order_by(VerdictRow.revision.desc()).limit(1)
+_SELECT_REVISION = _SELECT_VERDICTS.where(VerdictRow.revision == bindparam("revision"))
+_SELECT_ALIGNMENT = select(ReportOpeningRow.image_alignment).where(
     ReportOpeningRow.batch_id == bindparam("batch_id"),
     ReportOpeningRow.question_id == bindparam("question_id"),
     ReportOpeningRow.person_id == bindparam("person_id"),
@@ -75,7 +75,9 @@ def find_verdict(
 
 def find_last_judged_question(db: Session, *, batch_id: int, person_id: int) -> int | None:
     """Return the id of the question that the person judged last; None if there is none."""
-    return db.execute(_LAST_JUDGED, {"batch_id": batch_id, "person_id": person_id}).scalar_one_or_none()
+    return db.execute(
+        _SELECT_LAST_JUDGED, {"batch_id": batch_id, "person_id": person_id}
+    ).scalar_one_or_none()
 
 
 def has_judgements(db: Session, *, batch_id: int) -> bool:
@@ -157,7 +159,7 @@ def add_skip(
 def find_locked_alignment(db: Session, *, batch_id: int, question_id: int, person_id: int) -> int | None:
     """Return the image alignment rated before the report was opened; None if it was not opened."""
     values = {"batch_id": batch_id, "question_id": question_id, "person_id": person_id}
-    return db.execute(_ALIGNMENT, values).scalar_one_or_none()
+    return db.execute(_SELECT_ALIGNMENT, values).scalar_one_or_none()
 
 
 def add_report_opening(
@@ -192,9 +194,9 @@ def _find_verdict(
 ) -> Verdict | None:
     values = {"batch_id": batch_id, "question_id": question_id, "person_id": person_id}
     if revision is None:
-        row = db.execute(_LAST, values).first()
+        row = db.execute(_SELECT_LAST, values).first()
     else:
-        row = db.execute(_OF_REVISION, {**values, "revision": revision}).first()
+        row = db.execute(_SELECT_REVISION, {**values, "revision": revision}).first()
     return None if row is None else verdict_from_row(row)
 
 

@@ -59,7 +59,7 @@ class AdjudicatorRow(TableRow, table=True):
 
 
 class SecondOpinionsRow(TableRow, table=True):
-    """A batch's rule for second opinions: ``way`` is a second opinion scope; ``share`` is random."""
+    """A batch's rule for second opinions: ``way`` is the scope, ``share`` the random share of questions."""
 
     __tablename__ = "second_opinions"
 

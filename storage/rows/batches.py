@@ -51,7 +51,7 @@ class DrawRow(TableRow, table=True):
 
 
 class StratumRow(TableRow, table=True):
-    """One stratum of a draw, with N and n. ``tier`` is "" for questions without one; ``further`` is JSON."""
+    """A stratum of a draw: its size and number drawn. ``tier`` is "" for no tier; ``further`` is JSON."""
 
     __tablename__ = "stratum"
 
@@ -78,9 +78,9 @@ class BatchQuestionRow(TableRow, table=True):
 
 
 class DrawProbabilityRow(TableRow, table=True):
-    """The risk and inclusion probability of a question in a draw by risk, drawn or not.
+    """The risk and inclusion probability of a question in a draw by risk, whether it was drawn or not.
 
-    A draw has a row for each question of its frame, also for those that an earlier batch had drawn. The entry
+    A draw has a row for each question of its frame, including those that an earlier batch drew. The entry
     of the draw in the audit trail has a hash of the rows.
     """
 
@@ -95,7 +95,7 @@ class DrawProbabilityRow(TableRow, table=True):
 
 
 class AssignmentRow(TableRow, table=True):
-    """A question assigned to a person. ``state`` depends only on that person's verdicts and skips."""
+    """A question assigned to a person. ``state`` is open, done, skipped or withdrawn."""
 
     __tablename__ = "assignment"
     __table_args__ = (

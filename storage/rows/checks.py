@@ -13,8 +13,8 @@ from storage.types import BigKey, UtcDateTime
 class DatasetCheckRow(TableRow, table=True):
     """A check of a dataset: whether it is switched on, and how far it has run.
 
-    A question that was checked and has no row in ``problem`` has passed. So a check takes one row and its
-    problems, not one row for each question. Question ids only increase and questions never change: all
+    A question that was checked and has no row in ``problem`` has passed, so passed questions need no rows.
+    Question ids only increase and questions never change: all
     questions up to ``checked_through`` were checked by ``version`` with ``settings`` (JSON).
     ``missing_needs`` (JSON) has the number of questions that were not checked, by what they lack.
     """

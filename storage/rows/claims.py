@@ -43,7 +43,7 @@ class ClaimRow(TableRow, table=True):
     __tablename__ = "claim"
     __table_args__ = (
         UniqueConstraint("batch_id", "question_id", "person_id", name="claim_once_a_person"),
-        # For the queue's queries of the first free judgement and of the one that expired first.
+        # For the queue's queries of the first free judgement and of the judgement that expired first.
         Index("claim_queue", "batch_id", "state", "turn", "position"),
         Index("claim_expiry", "batch_id", "state", "expires_at"),
         Index("claim_exam", "batch_id", "exam_id", "turn"),

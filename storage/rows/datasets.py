@@ -99,8 +99,8 @@ class QuestionRow(TableRow, table=True):
     """A question as imported. Lists are JSON text; ``answer`` is JSON too (a list of indices, or a string).
 
     ``key`` is the question's id in the imported file. ``draw_hash`` is a signed 64-bit hash of ``key`` that
-    sampling mixes with its seed. ``record_hash`` is a
-    128-bit hash of the record, by which an import recognises existing records.
+    sampling mixes with its seed. ``record_hash`` is a 128-bit hash of the record, by which an import
+    recognises existing records.
     """
 
     __tablename__ = "question"
@@ -145,7 +145,7 @@ class QuestionProvenanceRow(TableRow, table=True):
 
 
 class ProblemRow(TableRow, table=True):
-    """A problem that a structural check reported in a question."""
+    """A problem that a check reported in a question."""
 
     __tablename__ = "problem"
     __table_args__ = (Index("problem_dataset_check", "dataset_id", "check_name"),)

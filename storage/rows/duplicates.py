@@ -14,7 +14,7 @@ class CalibrationPairRow(TableRow, table=True):
     """A pair of questions that was drawn for the calibration of a threshold.
 
     The pairs of a draw share ``drawn_at``; the latest draw of a dataset and embedding counts. ``weight`` is
-    the number of pairs of the dataset that this one stands for.
+    the number of pairs of the dataset that this pair represents.
     """
 
     __tablename__ = "calibration_pair"
@@ -30,7 +30,7 @@ class CalibrationPairRow(TableRow, table=True):
 
 
 class PairJudgementRow(TableRow, table=True):
-    """Whether the two questions of a pair are the same. The highest revision counts; null undoes."""
+    """A judgement whether two questions are the same. The highest revision counts; null undoes it."""
 
     __tablename__ = "pair_judgement"
 

@@ -17,7 +17,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class EvaluationRow(TableRow, table=True):
-    """One model on one split of a release; append-only by trigger."""
+    """An evaluation of one model on one split of a release; append-only by trigger."""
 
     __tablename__ = "evaluation"
 
@@ -73,9 +73,9 @@ class EvaluationCaseRow(TableRow, table=True):
 
 
 class ScoreColumnRow(TableRow, table=True):
-    """An external score of the answers as given; append-only by trigger. The highest revision applies.
+    """An external score of the answers in the condition "as given"; append-only by trigger.
 
-    ``scores`` is JSON: a list of pairs of a question's id and its score.
+    The highest revision applies. ``scores`` is JSON: a list of pairs of a question's id and its score.
     """
 
     __tablename__ = "score_column"

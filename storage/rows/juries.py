@@ -41,10 +41,10 @@ class JuryJudgeRow(TableRow, table=True):
 
 
 class JuryVoteRow(TableRow, table=True):
-    """The vote of a judge on a question. A row without a usable reply is replaced when there is one.
+    """The vote of a judge on a question. A row without a usable reply is replaced when a usable one arrives.
 
     ``answers`` are separated by commas, in the order of the items of the judge's prompt. ``failure`` states
-    why there are none. The reasons are in the reply, in ``model_call``.
+    why there are no answers. The reasons are in the reply, in ``model_call``.
     """
 
     __tablename__ = "jury_vote"

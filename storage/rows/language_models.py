@@ -11,7 +11,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class ModelEndpointRow(TableRow, table=True):
-    """An endpoint. A change retires the row and adds another, so calls refer to what was in use.
+    """An endpoint. A change retires the row and adds another, so calls refer to the settings that they used.
 
     Prices are in micro-dollars per million tokens. The migration also creates the unique index
     ``model_endpoint_in_use`` on the names of endpoints that are not retired.
@@ -66,8 +66,8 @@ class PromptVersionRow(TableRow, table=True):
 class PromptExampleRow(TableRow, table=True):
     """An in-context example that was written from an exam, to be added to a version of the prompt ``name``.
 
-    ``variables`` is a JSON object of texts, ``images`` a JSON list of SHA-256. A row changes only once, when
-    it is removed.
+    ``variables`` is a JSON object of texts, ``images`` a JSON list of SHA-256. A row changes only when the
+    example is removed.
     """
 
     __tablename__ = "prompt_example"
@@ -115,7 +115,7 @@ class ModelRequestRow(TableRow, table=True):
 
     ``is_copy`` is true if an earlier request of the run has the same key; it gets the same reply.
     ``repairs`` is the number of corrections that were asked for. ``reused`` is true if the ledger had the
-    reply. ``reserve_*`` are the most tokens that a call can take, for the budget.
+    reply. ``reserve_*`` are the maximum numbers of tokens of a call, which the budget reserves.
     """
 
     __tablename__ = "model_request"

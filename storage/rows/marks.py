@@ -11,7 +11,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class StudyMarkerRow(TableRow, table=True):
-    """The person who marks the open answers of a study, first or second (``place``)."""
+    """The person who marks the open answers of a study; ``place`` is the role, first or second marker."""
 
     __tablename__ = "study_marker"
     __table_args__ = (UniqueConstraint("study_id", "person_id"),)

@@ -27,7 +27,7 @@ class RegionCheckRow(TableRow, table=True):
 class RegionCheckReportRow(TableRow, table=True):
     """A report of a check, as the experts see it; ``position`` counts from 1.
 
-    ``exam`` is the exam's id in the source, ``exam_id`` that in the database if it was imported.
+    ``exam`` is the exam's id in the source, ``exam_id`` its id in the database if it was imported.
     ``sentences`` and ``checked`` are JSON lists, as in `domain.region_checks.CheckedReport`.
     """
 

@@ -1,6 +1,6 @@
-"""Tables of reader studies: protocol, cases, readers, orders, readings; and models with their predictions.
+"""Tables of reader studies: protocol, cases, readers, slots, readings; and models with their predictions.
 
-The key of a case is in a separate table; a reader's case is loaded without it.
+The key of a case is in a separate table, so that a case is loaded for a reader without its key.
 """
 
 from datetime import datetime

@@ -23,7 +23,7 @@ class VerdictRow(TableRow, table=True):
     __tablename__ = "verdict"
     __table_args__ = (
         Index("verdict_question", "question_id"),
-        # For a person's last verdict in a batch, and the pace of the latest ones.
+        # For a person's last verdict in a batch, and the pace of their latest verdicts.
         Index("verdict_person", "batch_id", "person_id", "given_at"),
     )
 

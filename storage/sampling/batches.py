@@ -33,7 +33,7 @@ from storage.sampling.exclude_copies import exclude_practice_sets
 from storage.types import AnySelect
 
 #: Built once, because every verdict executes it several times.
-_BATCH_BY_ID = select(*BatchRow.__table__.columns).where(BatchRow.id == bindparam("batch_id"))
+_SELECT_BATCH = select(*BatchRow.__table__.columns).where(BatchRow.id == bindparam("batch_id"))
 _BLOCK = 10_000  # rows in memory at a time
 
 
@@ -56,7 +56,7 @@ class BatchQuestion:
 def find_batch(db: Session, *, name: str, lock: bool = False) -> Batch | None:
     """Return the batch or practice set with that name; None if there is none.
 
-    With ``lock`` concurrent draws of it wait.
+    With ``lock`` concurrent draws of the batch wait.
     """
     return _find_first(db, select(BatchRow).where(BatchRow.name == name), lock)
 
@@ -70,7 +70,7 @@ def is_practice_set(db: Session, *, batch_id: int) -> bool:
 def load_batch(
     db: Session, *, name: str | None = None, batch_id: int | None = None, lock: bool = False
 ) -> Batch:
-    """Return the batch with that name or id. A practice set can be loaded by its id only.
+    """Return the batch with that name or id. A practice set can be loaded only by its id.
 
     Raises:
         NotFound: there is none. For a name, the message lists the existing batches, because only coordinators
@@ -79,7 +79,7 @@ def load_batch(
     if (name is None) == (batch_id is None):
         raise ValueError("give either the name or the id of the batch")
     if batch_id is not None and not lock:
-        row = db.execute(_BATCH_BY_ID, {"batch_id": batch_id}).first()
+        row = db.execute(_SELECT_BATCH, {"batch_id": batch_id}).first()
         batch = None if row is None else batch_from_row(row)
     else:
         statement = (
@@ -162,7 +162,7 @@ def save_state(db: Session, *, batch_id: int, state: BatchState, by: int | None,
 
 def iterate_batch_questions(db: Session, *, batch_id: int) -> Iterator[BatchQuestion]:
     """Yield the questions of a batch by position."""
-    assignments = (
+    assignment_counts = (
         select(
             AssignmentRow.question_id,
             func.count().label("people"),
@@ -179,12 +179,12 @@ def iterate_batch_questions(db: Session, *, batch_id: int) -> Iterator[BatchQues
             QuestionRow.key,
             BatchQuestionRow.stratum,
             BatchQuestionRow.inclusion_probability,
-            assignments.c.people,
-            assignments.c.open,
-            assignments.c.skipped,
+            assignment_counts.c.people,
+            assignment_counts.c.open,
+            assignment_counts.c.skipped,
         )
         .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)
-        .outerjoin(assignments, assignments.c.question_id == BatchQuestionRow.question_id)
+        .outerjoin(assignment_counts, assignment_counts.c.question_id == BatchQuestionRow.question_id)
         .where(BatchQuestionRow.batch_id == batch_id)
         .order_by(BatchQuestionRow.position)
     )
@@ -194,7 +194,7 @@ def iterate_batch_questions(db: Session, *, batch_id: int) -> Iterator[BatchQues
             key=row.key,
             stratum=row.stratum,
             inclusion_probability=row.inclusion_probability,
-            state=_combined_state(row.people, row.open, row.skipped),
+            state=_combine_states(row.people, row.open, row.skipped),
         )
 
 
@@ -202,7 +202,7 @@ def _count_state(state: AssignmentState) -> Function[int]:
     return func.sum(case((AssignmentRow.state == state.value, 1), else_=0))
 
 
-def _combined_state(people: int | None, still_open: int | None, skipped: int | None) -> str:
+def _combine_states(people: int | None, still_open: int | None, skipped: int | None) -> str:
     if not people:
         return "unassigned"
     if still_open:
@@ -246,7 +246,7 @@ def plan_from_dict(plain: dict[str, Any]) -> SamplingPlan:
         seed=plain["seed"],
         per_1000=plain["per_1000"],
         n=plain["n"],
-        shares={None if name == "none" else Difficulty(name): share for name, share in shares},
+        shares={None if tier == "none" else Difficulty(tier): share for tier, share in shares},
         strata=tuple(plain["strata"]),
         names=plain.get("names", {}),
         exclude_drawn=plain.get("not_drawn", False),

@@ -24,7 +24,7 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnQuestion:
-    """One drawn question: its id, its stratum, the inclusion probability n / N, and its position."""
+    """One drawn question: its id, its stratum, its inclusion probability, and its position."""
 
     number: int
     stratum: str
@@ -132,7 +132,7 @@ def add_draw(
                 batch_id, question.number, draw_id, question.stratum, question.inclusion_probability,
                 question.position,
             )
-            for question in list(questions)  # may query the database, which COPY does not allow meanwhile
+            for question in list(questions)  # the iterable may query, which COPY does not allow
         ),
     )  # fmt: skip
     if probabilities is not None:
@@ -151,7 +151,7 @@ def add_draw(
 
 
 def load_probabilities(db: Session, *, draw_id: int, question_ids: Iterable[int]) -> dict[int, float]:
-    """Return the inclusion probability in a draw by risk of those of the questions that are in its frame."""
+    """Return the inclusion probability of those questions that are in the frame of a draw by risk."""
     numbers, probabilities = sorted(question_ids), dict[int, float]()
     for start in range(0, len(numbers), _CHUNK):
         statement = select(DrawProbabilityRow.question_id, DrawProbabilityRow.probability).where(
@@ -163,11 +163,11 @@ def load_probabilities(db: Session, *, draw_id: int, question_ids: Iterable[int]
 
 
 def select_certain(*, draw_id: int, outside: Sequence[tuple[int, int]]) -> list[AnySelect]:
-    """Select the ids of the questions that a draw was certain to take, or to find in an earlier batch.
+    """Return queries for the ids of questions whose inclusion probability in the draw is 1.
 
     Args:
         draw_id: the id of the draw.
-        outside: ranges of question ids, (above, up to), whose questions are not selected.
+        outside: ranges (above, up to) of question ids. Their questions are not selected.
     """
     columns = (
         (DrawProbabilityRow.question_id, DrawProbabilityRow.draw_id, DrawProbabilityRow.probability),
@@ -175,11 +175,11 @@ def select_certain(*, draw_id: int, outside: Sequence[tuple[int, int]]) -> list[
     )
     return [
         select(col(question_id).label("question_id")).where(
-            col(draw) == draw_id,
+            col(draw_column) == draw_id,
             col(probability) >= 1,
             *(or_(col(question_id) <= after, col(question_id) > through) for after, through in outside),
         )
-        for question_id, draw, probability in columns
+        for question_id, draw_column, probability in columns
     ]
 
 

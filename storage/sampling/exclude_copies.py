@@ -24,7 +24,7 @@ def exclude_hidden(question_id: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a
 
 
 def exclude_hidden_datasets() -> ColumnElement[bool]:
-    """Return the condition that the dataset has imported questions, no hidden and no practice questions."""
+    """Return the condition that the dataset holds neither hidden nor practice questions."""
     return and_(
         ~exists().where(HiddenSetRow.dataset_id == DatasetRow.id),
         ~exists().where(PracticeSetRow.dataset_id == DatasetRow.id),

@@ -48,10 +48,10 @@ class Frame:
 def load_dataset_sizes(db: Session) -> dict[str, int]:
     """Return the number of questions of each dataset, by name, in the order of creation."""
     counted = select(QuestionRow.dataset_id, func.count().label("n")).group_by(QuestionRow.dataset_id)
-    questions = counted.subquery()
+    question_counts = counted.subquery()
     statement = (
-        select(DatasetRow.name, func.coalesce(questions.c.n, 0))
-        .outerjoin(questions, questions.c.dataset_id == DatasetRow.id)
+        select(DatasetRow.name, func.coalesce(question_counts.c.n, 0))
+        .outerjoin(question_counts, question_counts.c.dataset_id == DatasetRow.id)
         .where(exclude_hidden_datasets())
         .order_by(DatasetRow.id)
     )
@@ -105,10 +105,9 @@ def count_frame(
 ) -> dict[Cell, int]:
     """Count the questions of the frame by cell.
 
-    ``stratify_by`` may contain "task", "category", "generator", "prompt_version", and features that follow
-    from a column, whose values by raw name are in ``names``. Questions that bulk actions reject are not part
-    of a frame; with ``with_rejected`` they are counted too. ``excluded`` selects the ids of questions that
-    are not part of it either.
+    ``stratify_by`` may contain "task", "category", "generator", "prompt_version", and derived features,
+    whose values by raw name are in ``names``. Questions that bulk actions reject are counted only with
+    ``with_rejected``. ``excluded`` is a query for the ids of further questions that are not counted.
     """
     columns = _stratum_columns_of(stratify_by)
     statement = _filter_frame(
@@ -178,7 +177,7 @@ def list_in_other_batches(db: Session, *, dataset_id: int, batch_id: int | None)
 
 
 def select_outside_exams(*, dataset_id: int, exam_row_ids: Sequence[int]) -> AnySelect:
-    """Select the ids of the dataset's questions on other exams."""
+    """Select the ids of the dataset's questions on exams other than these."""
     return select(QuestionRow.id.label("question_id")).where(
         QuestionRow.dataset_id == dataset_id, QuestionRow.exam_id.not_in(exam_row_ids)
     )
@@ -218,9 +217,9 @@ def load_frame(
 ) -> Frame:
     """Load the frame's columns in blocks. The result takes 20 bytes per question.
 
-    ``stratify_by`` and ``names`` are those of :func:`count_frame`. Questions that bulk actions reject are
-    part of the frame only with ``with_rejected``. ``excluded`` selects the ids of questions that are not part
-    of it either. ``formats`` limits it to these answer formats; empty means all.
+    ``stratify_by`` and ``names`` are as in :func:`count_frame`. Questions that bulk actions reject are part
+    of the frame only with ``with_rejected``. ``excluded`` is a query for the ids of further questions that
+    are not part of the frame. ``formats`` limits the frame to these answer formats; empty means all.
     """
     columns = _stratum_columns_of(stratify_by)
     statement = _filter_frame(
@@ -235,16 +234,15 @@ def load_frame(
         statement = _exclude_rejected(db, statement, dataset_id=dataset_id)
     codes: dict[tuple[str, ...], int] = {}
     numbers, hashes, strata = [_empty(np.int64)], [_empty(np.int64)], [_empty(np.int32)]
-    # Executed on the connection: with this many rows the session's bookkeeping takes longer than the
-    # database.
+    # Executed on the connection: with this many rows the session's bookkeeping takes longer than the query.
     result = db.connection().execute(statement, execution_options={"yield_per": _BLOCK})
     for block in result.partitions():
-        number, draw_hash, *values = zip(*block, strict=True)
-        cell_values = list(zip(*values, strict=True))
+        number_column, hash_column, *value_columns = zip(*block, strict=True)
+        cell_values = list(zip(*value_columns, strict=True))
         next_code = count(len(codes))
         codes |= {value: next(next_code) for value in sorted(set(cell_values) - codes.keys())}
-        numbers.append(np.array(number, dtype=np.int64))
-        hashes.append(np.array(draw_hash, dtype=np.int64))
+        numbers.append(np.array(number_column, dtype=np.int64))
+        hashes.append(np.array(hash_column, dtype=np.int64))
         strata.append(
             np.fromiter(map(codes.__getitem__, cell_values), dtype=np.int32, count=len(cell_values))
         )
@@ -252,8 +250,8 @@ def load_frame(
     cells = [_cell_from_values(values, stratify_by, names or {}) for values in codes]
     distinct_cells = {cell: index for index, cell in enumerate(dict.fromkeys(cells))}
     if len(distinct_cells) < len(cells):  # several raw names have the same controlled name
-        merged = np.array([distinct_cells[cell] for cell in cells], dtype=np.int32)
-        all_strata = merged[all_strata]
+        cell_indices = np.array([distinct_cells[cell] for cell in cells], dtype=np.int32)
+        all_strata = cell_indices[all_strata]
     return Frame(
         numbers=np.concatenate(numbers),
         hashes=np.concatenate(hashes),

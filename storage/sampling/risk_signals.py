@@ -22,7 +22,7 @@ from storage.types import AnySelect
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProblemCounts:
-    """The questions with problems, and for each the number of checks that reported one. Shape (n,)."""
+    """The ids of questions with problems, and how many checks reported a problem in each; shape (n,)."""
 
     numbers: NDArray[np.int64]
     checks: NDArray[np.int64]
@@ -32,8 +32,8 @@ class ProblemCounts:
 class ModelAnswers:
     """The answers of models by question: their number, how many equal the key, and how many pairs are equal.
 
-    Each has the shape (n,). Open questions and replies without an answer are left out. ``equal_pairs`` counts
-    pairs of two different models.
+    Each array has the shape (n,). Open questions and replies without an answer are left out. ``equal_pairs``
+    counts pairs of two different models.
     """
 
     numbers: NDArray[np.int64]
@@ -43,7 +43,7 @@ class ModelAnswers:
 
 
 def count_problems_by_question(db: Session, *, dataset_id: int, checks: Collection[Check]) -> ProblemCounts:
-    """Count the checks, of these, that reported a problem in each question of the dataset."""
+    """Count how many of these checks reported a problem in each question of the dataset."""
     statement: AnySelect = (
         select(ProblemRow.question_id, func.count(ProblemRow.check_name.distinct()))
         .where(
@@ -59,8 +59,8 @@ def load_model_answers(db: Session, *, dataset_id: int, with_image: bool) -> Mod
     """Count the answers of the dataset's models to questions as they are, with or without the radiographs.
 
     Answers of the other conditions of evaluations (other radiographs, shuffled options, other words) are left
-    out. So are questions without a sign of an error: with the radiographs, those that all models answered
-    with the key; without, those that none did.
+    out. Questions without a sign of an error are left out too. With the radiographs, these are the questions
+    that all models answered with the key; without them, the questions that no model answered with the key.
     """
     is_same_answer = case((PredictionRow.answer == QuestionRow.answer, 1), else_=0)
     by_answer = (
@@ -85,8 +85,8 @@ def load_model_answers(db: Session, *, dataset_id: int, with_image: bool) -> Mod
         func.sum(count * by_answer.c.is_key),
         func.sum(count * (count - 1) // 2),
     ).group_by(by_answer.c.question_id)
-    right = func.sum(count * by_answer.c.is_key)
-    statement = statement.having(right < func.sum(count) if with_image else right > 0)
+    key_count = func.sum(count * by_answer.c.is_key)
+    statement = statement.having(key_count < func.sum(count) if with_image else key_count > 0)
     numbers, answers, equal_to_key, equal_pairs = read_columns(db, statement)
     return ModelAnswers(
         numbers=np.array(numbers, dtype=np.int64),
@@ -98,11 +98,11 @@ def load_model_answers(db: Session, *, dataset_id: int, with_image: bool) -> Mod
 
 def _select_models(dataset_id: int, *, with_image: bool) -> AnySelect:
     models = select(ModelRow.id).where(ModelRow.dataset_id == dataset_id)
-    conditions = select(EvaluationRunRow.model_id)
+    run_model_ids = select(EvaluationRunRow.model_id)
     if with_image:  # imported answers have no condition
         return models.where(
-            ModelRow.id.not_in(conditions.where(EvaluationRunRow.condition != Condition.AS_GIVEN.value))
+            ModelRow.id.not_in(run_model_ids.where(EvaluationRunRow.condition != Condition.AS_GIVEN.value))
         )
     return models.where(
-        ModelRow.id.in_(conditions.where(EvaluationRunRow.condition == Condition.NO_IMAGE.value))
+        ModelRow.id.in_(run_model_ids.where(EvaluationRunRow.condition == Condition.NO_IMAGE.value))
     )
