@@ -39,7 +39,7 @@ def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> 
     hide_names = left.checkbox(
         "Hide the reviewers' names", value=saved.rules.hide_names, key=f"{key_prefix}-hidden"
     )
-    same_box = right.number_input(
+    min_iou = right.number_input(
         "Same box from IoU",
         min_value=0.05,
         max_value=1.0,
@@ -52,7 +52,7 @@ def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> 
         ),
     )
     rules = AdjudicationRules(
-        adjudicators=tuple(adjudicators), hide_names=hide_names, same_box_iou=float(same_box)
+        adjudicators=tuple(adjudicators), hide_names=hide_names, same_box_iou=float(min_iou)
     )
     st.button(
         "Save rules",

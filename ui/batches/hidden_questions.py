@@ -77,14 +77,14 @@ def _show_plan_form(
         "Seed", min_value=0, max_value=2**31 - 1, key=f"{form_key}-seed-{batch.id}",
         value=saved_plan.seed if saved_plan else 0, help="The same seed hides the same questions.",
     )  # fmt: skip
-    findable_faults = DETECTABLE_FAULTS[batch.settings.parts]
+    detectable_faults = DETECTABLE_FAULTS[batch.settings.parts]
     faults = st.multiselect(
         "Kinds of fault (used in turn)",
-        findable_faults,
+        detectable_faults,
         default=[
             fault
-            for fault in (saved_plan.faults if saved_plan else findable_faults)
-            if fault in findable_faults
+            for fault in (saved_plan.faults if saved_plan else detectable_faults)
+            if fault in detectable_faults
         ],
         format_func=lambda fault: fault.label,
         key=f"{form_key}-faults-{batch.id}",
@@ -119,8 +119,8 @@ def _load_preview_version(batch: Batch, hidden_rows: list[review.ListedHiddenQue
     """Return values that change whenever the preview can change; they are part of its cache key."""
     with read_only_session() as db:
         counts_version = review.load_counts_version(db, by=current_person(), batches=[batch.name])
-    removed = sum(not hidden_row.hidden.is_counted for hidden_row in hidden_rows)
-    return (str(current_workspace().home), *counts_version, len(hidden_rows), removed)
+    removed_count = sum(not hidden_row.hidden.is_counted for hidden_row in hidden_rows)
+    return (str(current_workspace().home), *counts_version, len(hidden_rows), removed_count)
 
 
 @st.cache_data(max_entries=10, ttl=60, show_spinner="Planning hidden questions …")

@@ -39,7 +39,7 @@ def show_settings_panel(batch: Batch, person: Person) -> None:
         opened_batch = batch
         state.set_selection(_make_snapshot_key(batch.id), batch)
     if opened_batch.settings == batch.settings:
-        opened_batch = batch  # closing or reopening the batch raises the revision, too
+        opened_batch = batch  # same settings: the revision rises also when the batch is closed or reopened
         state.set_selection(_make_snapshot_key(batch.id), batch)
     if opened_batch.revision != batch.revision:
         st.warning("Another user has changed these settings since you opened them.")
@@ -50,17 +50,17 @@ def show_settings_panel(batch: Batch, person: Person) -> None:
             args=(batch,),
         )
     with read_only_session() as db:
-        frozen = review.are_settings_frozen(db, by=person, batch=batch.name)
-    _show_mode_form(opened_batch, frozen=frozen)
+        is_frozen = review.are_settings_frozen(db, by=person, batch=batch.name)
+    _show_mode_form(opened_batch, is_frozen=is_frozen)
     _show_guideline_form(opened_batch)
     _show_anchors_form(opened_batch)
 
 
-def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
+def _show_mode_form(batch: Batch, *, is_frozen: bool) -> None:
     form_key, settings = _make_form_key(batch, "way"), batch.settings
     with st.form(form_key, border=True):
         st.markdown("**Answer key, fields and report**")
-        if frozen:
+        if is_frozen:
             st.caption(
                 "Review has begun, so these settings are fixed: verdicts given under different "
                 "settings cannot be compared. Draw another batch for other settings."
@@ -71,7 +71,7 @@ def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
             index=list(_MODE_LABELS).index(settings.mode),
             key=f"{form_key}-mode",
             format_func=_MODE_LABELS.__getitem__,
-            disabled=frozen,
+            disabled=is_frozen,
         )
         st.radio(
             "Fields requested",
@@ -79,22 +79,22 @@ def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
             index=list(_SCOPE_LABELS).index(settings.parts),
             key=f"{form_key}-parts",
             format_func=_SCOPE_LABELS.__getitem__,
-            disabled=frozen,
+            disabled=is_frozen,
         )
         st.toggle(
             "Reviewers may open the report after rating image alignment",
             value=settings.show_report,
             key=f"{form_key}-report",
-            disabled=frozen,
+            disabled=is_frozen,
         )
         st.toggle(
             "One keystroke accepts with top ratings",
             value=settings.one_key_accept,
             key=f"{form_key}-one-key",
-            disabled=frozen,
+            disabled=is_frozen,
             help=ONE_KEY_HELP,
         )
-        _show_save_button("Save mode, fields and report", _save_mode, batch, form_key, disabled=frozen)
+        _show_save_button("Save mode, fields and report", _save_mode, batch, form_key, disabled=is_frozen)
     show_notice(form_key)
 
 
@@ -111,7 +111,7 @@ def _show_guideline_form(batch: Batch) -> None:
             _show_save_button("Save guideline", _save_guideline, batch, form_key)
             st.form_submit_button(
                 "Preview", key=f"{form_key}-preview"
-            )  # allow submit-without-action: it only shows
+            )  # allow submit-without-action: it saves nothing
     show_notice(form_key)
     guideline_text = str(state.get_widget_value(f"{form_key}-text") or "")
     if guideline_text.strip():

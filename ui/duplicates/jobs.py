@@ -15,8 +15,8 @@ from quality.duplicates.search import SearchSettings
 from quality.service import draw_calibration, find_duplicates, mark_duplicates, store_calibration
 from ui.background_jobs import job_control
 
-#: Pairs of each kind that the page shows.
-_SHOWN = 20
+#: The maximum number of pairs of each kind that the page shows.
+_MAX_SHOWN_PAIRS = 20
 _ShownPair = tuple[int, int, float]
 
 
@@ -34,10 +34,10 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSummary:
-    """The result of a search as the page shows it. The pairs are (number, number, similarity).
+    """The result of a search as the page shows it. A pair is (row id, row id, similarity).
 
-    ``paper_pairs`` is the number of pairs above the threshold of the paper, ``paper_wrong`` how many of them
-    are no near-duplicates.
+    ``paper_pairs`` is the number of pairs above the threshold of the paper. ``paper_wrong`` is the number of
+    these pairs that are not near-duplicates.
     """
 
     threshold: float
@@ -97,8 +97,10 @@ def _search(job: JobRun[SearchRequest]) -> None:
         threshold=request.threshold,
         questions=report.questions,
         shares=report.shares,
-        duplicates=tuple((mark.kept, mark.question, mark.similarity) for mark in report.marks[:_SHOWN]),
-        contradictions=tuple(pair[:3] for pair in report.contradictions[:_SHOWN]),
+        duplicates=tuple(
+            (mark.kept, mark.question, mark.similarity) for mark in report.marks[:_MAX_SHOWN_PAIRS]
+        ),
+        contradictions=tuple(pair[:3] for pair in report.contradictions[:_MAX_SHOWN_PAIRS]),
         contradiction_count=len(report.contradictions),
         paper_pairs=report.paper_pairs.total(),
         paper_wrong=report.paper_pairs.total() - report.paper_pairs[Outcome.DUPLICATE],

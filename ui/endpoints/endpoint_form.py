@@ -27,7 +27,7 @@ _INPUT_PRICE, _OUTPUT_PRICE = "Input price (USD per million tokens)", "Output pr
 
 def show_endpoints(states: Sequence[models.EndpointState]) -> None:
     """Show the table of endpoints, with buttons to test and remove one."""
-    show_table([_endpoint_row(endpoint_state) for endpoint_state in states])
+    show_table([_build_endpoint_row(endpoint_state) for endpoint_state in states])
     names = [endpoint_state.endpoint.name for endpoint_state in states]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Endpoint", names, key=f"endpoint-of-{len(names)}", width=320)
@@ -51,7 +51,7 @@ def show_endpoints(states: Sequence[models.EndpointState]) -> None:
 
 
 def show_endpoint_form() -> None:
-    """Show the form for a new endpoint. One with the same name is replaced."""
+    """Show the form for an endpoint. It replaces an endpoint with the same name."""
     form_key = state.form_key("endpoint")
     with st.form(form_key, border=True):
         left, right = st.columns(2)
@@ -99,7 +99,7 @@ def show_endpoint_form() -> None:
     show_notice("add-endpoint")
 
 
-def _endpoint_row(endpoint_state: models.EndpointState) -> dict[str, object]:
+def _build_endpoint_row(endpoint_state: models.EndpointState) -> dict[str, object]:
     endpoint = endpoint_state.endpoint
     return {
         "Name": endpoint.name,
@@ -109,7 +109,7 @@ def _endpoint_row(endpoint_state: models.EndpointState) -> dict[str, object]:
         "Use of data": endpoint.data_use.value,
         "Images": "yes" if endpoint.accepts_images else "no",
         "USD per million tokens": _describe_price(endpoint),
-        "Latest call": _describe_latest(endpoint_state.latest),
+        "Latest call": _describe_latest_call(endpoint_state.latest),
     }
 
 
@@ -119,7 +119,7 @@ def _describe_price(endpoint: Endpoint) -> str:
     return "free" if endpoint.data_use is DataUse.LOCAL else "by model name"
 
 
-def _describe_latest(call: Call | None) -> str:
+def _describe_latest_call(call: Call | None) -> str:
     if call is None:
         return "never called"
     when = format_relative_time(call.called_at, now=clock())
@@ -148,16 +148,16 @@ def _remove(name: str) -> str:
 
 def _save(form_key: str) -> str:
     endpoint = Endpoint(
-        name=_read(f"{form_key}-name"),
-        url=_read(f"{form_key}-url"),
-        model=_read(f"{form_key}-model"),
-        data_use=DataUse(_read(f"{form_key}-use")),
-        family=_read(f"{form_key}-family").lower() or None,
-        key_name=_read(f"{form_key}-key") or None,
+        name=_read_text(f"{form_key}-name"),
+        url=_read_text(f"{form_key}-url"),
+        model=_read_text(f"{form_key}-model"),
+        data_use=DataUse(_read_text(f"{form_key}-use")),
+        family=_read_text(f"{form_key}-family").lower() or None,
+        key_name=_read_text(f"{form_key}-key") or None,
         price_input=_read_price(f"{form_key}-input", _INPUT_PRICE),
         price_output=_read_price(f"{form_key}-output", _OUTPUT_PRICE),
-        max_parallel=int(_read(f"{form_key}-parallel")),
-        timeout_seconds=int(_read(f"{form_key}-timeout")),
+        max_parallel=int(_read_text(f"{form_key}-parallel")),
+        timeout_seconds=int(_read_text(f"{form_key}-timeout")),
         accepts_images=bool(state.get_widget_value(f"{form_key}-images")),
     )
     with unit_of_work() as db:
@@ -166,12 +166,12 @@ def _save(form_key: str) -> str:
     return f"Saved {saved.name}. Test it before the first run."
 
 
-def _read(key: str) -> str:
+def _read_text(key: str) -> str:
     return str(state.get_widget_value(key) or "").strip()
 
 
 def _read_price(key: str, label: str) -> Decimal | None:
-    text = _read(key).removeprefix("$")
+    text = _read_text(key).removeprefix("$")
     if not text:
         return None
     try:

@@ -40,11 +40,11 @@ def show_rules_form(rules: PatientDataRules, person: Person) -> None:
             captions=[escape_markdown(CONSEQUENCES[choice]) for choice in confirm_choices],
             key=f"confirm-{rules.revision}",
         )
-    changed = (originals, confirm) != (rules.originals, rules.confirm_pixels)
+    is_changed = (originals, confirm) != (rules.originals, rules.confirm_pixels)
     st.button(
         "Save rules",
         key=f"rules-{rules.revision}",
-        disabled=not changed,
+        disabled=not is_changed,
         on_click=run_action,
         args=(_save, person, originals, confirm, rules.revision),
         kwargs={"notice_key": "rules"},

@@ -25,7 +25,7 @@ _GROUPS = tuple(dict.fromkeys(shortcut.group for shortcut in SHORTCUTS.values())
 
 
 def show_input_preferences(person: Person) -> None:
-    """Show the fields for keys, one group at a time, and the left mouse button, export and import."""
+    """Show the keys, one group at a time, the choice of the left mouse button, export and import."""
     with read_only_session() as db:
         preferences = accounts.load_input_preferences(db, person=person)
     st.subheader("Shortcuts and mouse")
@@ -58,8 +58,8 @@ def _show_key(shortcut: Shortcut, preferences: InputPreferences, form_key: str) 
     # refusal, it keeps the person's input.
     widget_key = f"{form_key}-{shortcut.id}-{key}"
     label_column, key_column = st.columns([3, 2], vertical_alignment="center")
-    own_mark = f" (default: {shortcut.key})" if shortcut.id in preferences.keys else ""
-    label_column.markdown(escape_markdown(shortcut.label.capitalize() + own_mark))
+    default_note = f" (default: {shortcut.key})" if shortcut.id in preferences.keys else ""
+    label_column.markdown(escape_markdown(shortcut.label.capitalize() + default_note))
     with key_column:
         st.text_input(
             f"Key for: {shortcut.label}",
@@ -118,8 +118,8 @@ def _show_file_buttons(preferences: InputPreferences, form_key: str) -> None:
 def _save_key(action: str, widget_key: str) -> str:
     key = str(state.get_widget_value(widget_key) or "")
     with unit_of_work() as db:
-        parsed = accounts.save_own_key(db, person=current_person(), action=action, key=key, now=clock())
-    return f"Saved: {parsed}" if parsed else "Saved: no key"
+        saved_key = accounts.save_own_key(db, person=current_person(), action=action, key=key, now=clock())
+    return f"Saved: {saved_key}" if saved_key else "Saved: no key"
 
 
 def _save_left_button(widget_key: str) -> str:

@@ -89,7 +89,7 @@ def _show_password_form(person: Person) -> None:
 
 
 def _show_access_buttons(person: Person) -> None:
-    disabled = person.disabled_at is not None
+    is_disabled = person.disabled_at is not None
     left, right = st.columns(2)
     right.button(
         "Sign out everywhere",
@@ -100,10 +100,10 @@ def _show_access_buttons(person: Person) -> None:
         help="Ends all sign-ins of this person with their next click. They can sign in again.",
     )
     left.button(
-        "Enable" if disabled else "Disable",
+        "Enable" if is_disabled else "Disable",
         key=f"toggle-access-{person.id}",
         on_click=run_action,
-        args=(_enable if disabled else _disable, person.name),
+        args=(_enable if is_disabled else _disable, person.name),
         kwargs={"notice_key": "access", "toggle_key": f"toggle-access-{person.id}"},
         help="A disabled person is signed out with their next click and cannot sign in. Their work is kept.",
     )
@@ -153,8 +153,8 @@ def _save_password(name: str, person_id: int, form_key: str) -> str:
 
 def _disable(name: str) -> str:
     with unit_of_work() as db:
-        disabled = accounts.disable_person(db, by=current_person(), name=name, now=clock())
-    return f"{disabled.display_name} is disabled."
+        person = accounts.disable_person(db, by=current_person(), name=name, now=clock())
+    return f"{person.display_name} is disabled."
 
 
 def _sign_out(name: str, display_name: str) -> str:
@@ -165,5 +165,5 @@ def _sign_out(name: str, display_name: str) -> str:
 
 def _enable(name: str) -> str:
     with unit_of_work() as db:
-        enabled = accounts.enable_person(db, by=current_person(), name=name, now=clock())
-    return f"{enabled.display_name} can sign in again."
+        person = accounts.enable_person(db, by=current_person(), name=name, now=clock())
+    return f"{person.display_name} can sign in again."

@@ -13,7 +13,7 @@ from ui.widgets import run_action, show_notice
 
 
 def show_run(check_report: CheckReport, dataset: DatasetSummary, person: Person) -> None:
-    """Show the progress of the run, or the button that starts one, and the outcome of the last one."""
+    """Show the progress of the run, or the button that starts one, and the outcome of the last run."""
     job = load_latest_checks(person, dataset.name)
     if not show_job_progress(job):
         st.button(

@@ -42,7 +42,7 @@ def show_runs(overview: BenchOverview) -> None:
     show_notice(_RUNS)
 
 
-@st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows itself that the database is away
+@st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows database errors itself
 def _poll_runs(name: str) -> None:
     with read_only_session() as db:
         overview = models.load_bench(db, by=current_person(), name=name, now=clock())
