@@ -1,4 +1,4 @@
-"""Evaluations: the results of one evaluation, computed on request and recorded for a private split."""
+"""Evaluations: the results of one evaluation, computed on request. A look at a private split is recorded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ui.widgets import escape_markdown, run_action, show_notice
 
 
 def show_results(progress: EvaluationProgress) -> None:
-    """Show the button that computes the results, and results that were computed from the present answers."""
+    """Show the button that computes the results, and the results if they belong to the present answers."""
     evaluation = progress.evaluation
     st.subheader("Results")
     if evaluation.split == Split.PRIVATE:

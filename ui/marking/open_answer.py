@@ -162,9 +162,11 @@ def _undo(person: Person, study_id: int, last_mark: MarkRevision) -> None:
 
 def _make_mark_key(last_mark: MarkRevision | None) -> str:
     """Return a part of a widget key that identifies a mark."""
-    if last_mark is None:
-        return "none"
-    return f"{last_mark.answer.case_id}-{last_mark.answer.text_sha256}-{last_mark.revision}"
+    return (
+        "none"
+        if last_mark is None
+        else f"{last_mark.answer.case_id}-{last_mark.answer.text_sha256}-{last_mark.revision}"
+    )
 
 
 def _make_selection_name(study_id: int) -> str:

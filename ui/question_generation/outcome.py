@@ -26,7 +26,7 @@ from ui.search.provenance import show_provenance, show_report
 from ui.tables import show_table
 from ui.widgets import escape_markdown, go_to, run_action, show_notice
 
-#: The questions that can be read before the import; all of a pilot.
+#: The maximum number of questions that can be read before the import.
 _MAX_SHOWN = 250
 
 
@@ -35,15 +35,15 @@ def show_generation_outcome(job: Job, person: Person) -> None:
     outcome, request = generation_job.decode_outcome(job), generation_job.decode_request(job)
     show_job_message(job)
     delivery = generation_job.find_generated_file(job)
-    is_there = job.status is JobStatus.DONE and delivery.path.exists()
-    if job.status is JobStatus.DONE and not is_there:
+    has_file = job.status is JobStatus.DONE and delivery.path.exists()
+    if job.status is JobStatus.DONE and not has_file:
         st.info("The file was imported or discarded.")
     if outcome is not None and outcome.runs:
         links = [
             f"[{escape_markdown(name)}](/model_runs?{urlencode({'run': name})})" for name in outcome.runs
         ]
         st.caption(f"Model runs: {', '.join(links)}")
-    if is_there and outcome is not None:
+    if has_file and outcome is not None:
         _show_buttons(job, request, delivery, person, questions=outcome.questions)
     else:
         if job.status in {JobStatus.FAILED, JobStatus.INTERRUPTED, JobStatus.CANCELLED}:
@@ -60,7 +60,7 @@ def show_generation_outcome(job: Job, person: Person) -> None:
     show_notice("generated")
     if outcome is not None:
         _show_counts(outcome, request)
-    if is_there:
+    if has_file:
         _show_questions(job, delivery)
 
 
@@ -192,7 +192,7 @@ def _generate_all(job: Job, request: generation_job.GenerationRequest, person: P
 
 
 def _deliver(delivery: Delivery, person: Person) -> None:
-    """Hand the file to the page Import, unless that still shows another import."""
+    """Hand the file to the page Import, unless that page still shows another import."""
     latest = import_job.load_own_latest_import(person)
     if latest is not None and latest.status is not JobStatus.DONE:
         raise Refused("The page Import shows another import. Finish it there, then come back.")

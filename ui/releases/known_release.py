@@ -98,11 +98,11 @@ def _format_file_link(release_id: int, file: release.ReleaseFile) -> str:
     )
 
 
-def _format_size(length: int) -> str:
+def _format_size(byte_count: int) -> str:
     for limit, unit in ((1 << 20, "MB"), (1 << 10, "kB")):
-        if length >= limit:
-            return f"{length / limit:.1f} {unit}"
-    return f"{length} bytes"
+        if byte_count >= limit:
+            return f"{byte_count / limit:.1f} {unit}"
+    return f"{byte_count} bytes"
 
 
 def _verify(release_id: int, name: str) -> str:
