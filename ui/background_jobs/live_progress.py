@@ -30,14 +30,14 @@ def show_live_progress(
     """Show the progress, and the notice of the last action. While a job is active, refresh the figures."""
     progress = load()
     if is_active(progress):
-        _poll(load, draw, is_active)
+        _poll_progress(load, draw, is_active)
     else:
         draw(progress, is_active=False)
     show_notice(notice_key)
 
 
 @st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows database errors itself
-def _poll(load: Callable[[], T], draw: DrawProgress[T], is_active: Callable[[T], bool]) -> None:
+def _poll_progress(load: Callable[[], T], draw: DrawProgress[T], is_active: Callable[[T], bool]) -> None:
     try:
         progress = load()
         active = is_active(progress)

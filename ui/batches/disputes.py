@@ -59,13 +59,13 @@ def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> 
         key=f"{key_prefix}-save",
         disabled=rules == saved.rules,
         on_click=run_action,
-        args=(_save, batch, rules, saved.revision),
+        args=(_save_rules, batch, rules, saved.revision),
         kwargs={"notice_key": "disputes"},
     )
     show_notice("disputes")
 
 
-def _save(batch: str, rules: AdjudicationRules, revision: int) -> str:
+def _save_rules(batch: str, rules: AdjudicationRules, revision: int) -> str:
     with unit_of_work() as db:
         change_adjudication_rules(
             db, by=current_person(), batch=batch, rules=rules, revision=revision, now=clock()

@@ -110,7 +110,7 @@ def _show_plan_form(
         key=f"{form_key}-go-{batch.id}",
         disabled=not preview.total,
         on_click=run_action,
-        args=(_hide, batch.name, batch.id, plan),
+        args=(_hide_questions, batch.name, batch.id, plan),
         kwargs={"notice_key": "hide"},
     )
 
@@ -192,7 +192,7 @@ def _show_removal_form(batch: Batch, hidden_rows: list[review.ListedHiddenQuesti
         key=f"{form_key}-go-{batch.id}",
         disabled=not (chosen_ids and reason.strip()),
         on_click=run_action,
-        args=(_remove, batch.name, batch.id, tuple(chosen_ids), reason),
+        args=(_remove_questions, batch.name, batch.id, tuple(chosen_ids), reason),
         kwargs={"notice_key": "unhide"},
         help="Questions that are not judged yet leave the reviewer's queue. Verdicts are kept.",
     )
@@ -218,7 +218,7 @@ def _describe_kind(hidden_row: review.ListedHiddenQuestion) -> str:
     return f"planted: {fault}" if fault else "repeat"
 
 
-def _hide(batch: str, batch_id: int, plan: HiddenPlan) -> str:
+def _hide_questions(batch: str, batch_id: int, plan: HiddenPlan) -> str:
     with unit_of_work() as db:
         summary = review.hide_questions(
             db, by=current_person(), batch=batch, plan=plan, mask_secret=secrets.randbits(62), now=clock()
@@ -232,10 +232,10 @@ def _hide(batch: str, batch_id: int, plan: HiddenPlan) -> str:
     return f"Hidden: {hidden_text}."
 
 
-def _remove(batch: str, batch_id: int, question_ids: tuple[int, ...], reason: str) -> str:
+def _remove_questions(batch: str, batch_id: int, question_row_ids: tuple[int, ...], reason: str) -> str:
     with unit_of_work() as db:
         removed_count = review.remove_hidden(
-            db, by=current_person(), batch=batch, numbers=question_ids, reason=reason, now=clock()
+            db, by=current_person(), batch=batch, numbers=question_row_ids, reason=reason, now=clock()
         )
     state.clear_form(f"unhide-{batch_id}")
     return f"{count_text(removed_count, 'hidden question')} removed: {reason.strip()}"

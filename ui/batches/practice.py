@@ -94,7 +94,7 @@ def _show_exemption_form(batch: Batch, requirement: review.BatchRequirement, rev
         st.form_submit_button(
             "Exempt",
             on_click=run_action,
-            args=(_exempt, batch.name, batch.id, widget_keys),
+            args=(_exempt_reviewer, batch.name, batch.id, widget_keys),
             kwargs={"notice_key": "exempt"},
             help="The reviewer may review this batch without having passed a practice set. The audit trail "
             "records the exemption.",
@@ -178,7 +178,7 @@ def _show_assignment_form(overviews: list[review.PracticeOverview], reviewers: l
         key=f"{form_key}-go",
         disabled=not to,
         on_click=run_action,
-        args=(_assign, name, tuple(to)),
+        args=(_assign_practice_set, name, tuple(to)),
         kwargs={"notice_key": "assign-practice"},
     )
     show_notice("assign-practice")
@@ -235,7 +235,7 @@ def _show_create_form(batch: Batch, candidates: review.PracticeCandidates) -> No
         type="primary",
         key=f"{form_key}-go",
         on_click=run_action,
-        args=(_create, batch.name, batch.id, plan),
+        args=(_create_practice_set, batch.name, batch.id, plan),
         kwargs={"notice_key": "create-practice"},
     )
 
@@ -249,7 +249,7 @@ def _save_requirement(batch: str, practices: tuple[str, ...]) -> str:
     return f"Batch {batch} requires {names or 'no practice set'}."
 
 
-def _exempt(batch: str, batch_id: int, widget_keys: dict[str, str]) -> str:
+def _exempt_reviewer(batch: str, batch_id: int, widget_keys: dict[str, str]) -> str:
     reviewer = state.get_widget_value(widget_keys["who"])
     if not isinstance(reviewer, str):
         raise InvalidValue("reviewer", "choose the reviewer to exempt")
@@ -262,14 +262,14 @@ def _exempt(batch: str, batch_id: int, widget_keys: dict[str, str]) -> str:
     return f"{reviewer} may review batch {batch} without having passed a practice set."
 
 
-def _assign(practice: str, to: tuple[str, ...]) -> str:
+def _assign_practice_set(practice: str, to: tuple[str, ...]) -> str:
     with unit_of_work() as db:
         new_names = review.assign_practice(db, by=current_person(), practice=practice, to=to, now=clock())
     state.clear_form("assign-practice")
     return f"Practice set {practice} is assigned to {', '.join(new_names)}." if new_names else "No change."
 
 
-def _create(batch: str, batch_id: int, plan: review.PracticePlan) -> str:
+def _create_practice_set(batch: str, batch_id: int, plan: review.PracticePlan) -> str:
     with unit_of_work() as db:
         practice = review.create_practice_from_batch(
             db, by=current_person(), batch=batch, plan=plan, now=clock()

@@ -46,7 +46,7 @@ def show_settings_panel(batch: Batch, person: Person) -> None:
         st.button(
             "Show saved settings",
             key=f"settings-reload-{batch.id}-{batch.revision}",
-            on_click=_reload,
+            on_click=_load_saved_settings,
             args=(batch,),
         )
     with read_only_session() as db:
@@ -153,7 +153,7 @@ _ICONS = {
 
 # --------------------------------------------------------------------------------------------------- writes
 def _save_mode(batch: Batch, form_key: str) -> str:
-    return _save(
+    return _save_settings(
         batch,
         replace(
             batch.settings,
@@ -166,7 +166,7 @@ def _save_mode(batch: Batch, form_key: str) -> str:
 
 
 def _save_guideline(batch: Batch, form_key: str) -> str:
-    return _save(
+    return _save_settings(
         batch, replace(batch.settings, guideline=str(state.get_widget_value(f"{form_key}-text") or ""))
     )
 
@@ -178,12 +178,12 @@ def _save_anchors(batch: Batch, form_key: str) -> str:
         )
         return one, two, three, four, five
 
-    return _save(
+    return _save_settings(
         batch, replace(batch.settings, anchors={rating: anchor_texts(rating) for rating in RATING_IDS})
     )
 
 
-def _save(batch: Batch, settings: BatchSettings) -> str:
+def _save_settings(batch: Batch, settings: BatchSettings) -> str:
     with unit_of_work() as db:
         saved_batch = review.change_settings(
             db,
@@ -197,7 +197,7 @@ def _save(batch: Batch, settings: BatchSettings) -> str:
     return f"Saved: batch {saved_batch.name}, revision {saved_batch.revision}."
 
 
-def _reload(batch: Batch) -> None:
+def _load_saved_settings(batch: Batch) -> None:
     state.set_selection(_make_snapshot_key(batch.id), batch)
     state.clear_form(_make_form_name(batch))
 

@@ -68,7 +68,7 @@ def show_strategies(person: Person, form_key: str, dataset: str, *, design: Risk
         try:
             with read_only_session() as db:
                 overview = sampling.describe_risk(db, by=person, dataset=dataset)
-            points = _simulate(
+            points = _simulate_strategies(
                 dataset,
                 (str(current_workspace().home), overview.dataset_size, *overview.questions.items(), sources),
                 ErrorAssumptions(rate=percent / 100, odds_ratio=odds_ratio),
@@ -98,7 +98,7 @@ def show_strategies(person: Person, form_key: str, dataset: str, *, design: Risk
 
 
 @st.cache_data(max_entries=20, ttl=600, show_spinner="Simulating draws …")
-def _simulate(
+def _simulate_strategies(
     dataset: str,
     version: tuple[object, ...],
     assumptions: ErrorAssumptions,

@@ -105,7 +105,7 @@ def show_question_threads(person: Person, question_row_id: int) -> None:
         "Send comment",
         key=f"{form_key}-send",
         on_click=run_action,
-        args=(_send, person, question_row_id, reviewers_by_label[label], f"{form_key}-text"),
+        args=(_send_comment, person, question_row_id, reviewers_by_label[label], f"{form_key}-text"),
         kwargs={"notice_key": "comments"},
     )
     show_notice("comments")
@@ -117,7 +117,7 @@ def _mark_read(person: Person, question_row_id: int) -> None:
         review.mark_threads_read(db, by=person, question_row_id=question_row_id, now=clock())
 
 
-def _send(person: Person, question_row_id: int, reviewer: QuestionReviewer, text_key: str) -> str:
+def _send_comment(person: Person, question_row_id: int, reviewer: QuestionReviewer, text_key: str) -> str:
     with unit_of_work() as db:
         review.write_to_reviewer(
             db,

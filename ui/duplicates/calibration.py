@@ -69,7 +69,7 @@ def _show_next_pair(person: Person, calibration: Calibration, pair: CalibrationP
             shortcut=shortcut,
             width="stretch",
             on_click=run_action,
-            args=(_judge, calibration.dataset, pair.id, is_same),
+            args=(_save_judgement, calibration.dataset, pair.id, is_same),
             kwargs={"notice_key": _NOTICE},
         )
 
@@ -82,7 +82,7 @@ def _show_undo(calibration: Calibration) -> None:
             key=f"undo-pair-{judged_ids[-1]}",
             shortcut="u",
             on_click=run_action,
-            args=(_judge, calibration.dataset, judged_ids[-1], None),
+            args=(_save_judgement, calibration.dataset, judged_ids[-1], None),
             kwargs={"notice_key": _NOTICE},
         )
 
@@ -104,6 +104,6 @@ def _start_draw(dataset: str) -> None:
     start_draw(current_person(), DrawRequest(dataset=dataset, seed=secrets.randbelow(2**31)))
 
 
-def _judge(dataset: str, pair_id: int, is_same: bool | None) -> None:
+def _save_judgement(dataset: str, pair_id: int, is_same: bool | None) -> None:
     with unit_of_work() as db:
         judge_pair(db, by=current_person(), dataset=dataset, pair_id=pair_id, is_same=is_same, now=clock())

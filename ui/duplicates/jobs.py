@@ -84,7 +84,7 @@ def read_summary(job: Job | None) -> SearchSummary | None:
     return from_json(job.result, SearchSummary) if job is not None and job.result else None
 
 
-def _search(job: JobRun[SearchRequest]) -> None:
+def _run_search(job: JobRun[SearchRequest]) -> None:
     request = job.parameters
     report = find_duplicates(
         by=job.owner,
@@ -119,7 +119,7 @@ def _search(job: JobRun[SearchRequest]) -> None:
         job.finish(db, message, summary)
 
 
-def _draw(job: JobRun[DrawRequest]) -> None:
+def _run_draw(job: JobRun[DrawRequest]) -> None:
     request, embedding = job.parameters, SearchSettings().embedder.name
     pairs = draw_calibration(
         by=job.owner, dataset=request.dataset, seed=request.seed, read_session=job.read_session
@@ -136,7 +136,7 @@ DUPLICATES = JobKind(
     title="Near-duplicates",
     action=Action.IMPORT_QUESTIONS,
     parameters=SearchRequest,
-    run=_search,
+    run=_run_search,
     failure_prefix="The search stopped. Nothing was marked.",
 )
 CALIBRATION = JobKind(
@@ -144,6 +144,6 @@ CALIBRATION = JobKind(
     title="Pairs for calibration",
     action=Action.IMPORT_QUESTIONS,
     parameters=DrawRequest,
-    run=_draw,
+    run=_run_draw,
     failure_prefix="No pairs were drawn.",
 )

@@ -36,7 +36,7 @@ def show_endpoints(states: Sequence[models.EndpointState]) -> None:
             key=f"test-{name}",
             help="Sends one short request that contains nothing of a dataset.",
             on_click=run_action,
-            args=(_test, name),
+            args=(_test_endpoint, name),
             kwargs={"notice_key": "endpoints"},
         )
         st.button(
@@ -44,7 +44,7 @@ def show_endpoints(states: Sequence[models.EndpointState]) -> None:
             key=f"remove-{name}",
             type="tertiary",
             on_click=run_action,
-            args=(_remove, name),
+            args=(_remove_endpoint, name),
             kwargs={"notice_key": "endpoints"},
         )
     show_notice("endpoints")
@@ -93,7 +93,7 @@ def show_endpoint_form() -> None:
             "Save endpoint",
             type="primary",
             on_click=run_action,
-            args=(_save, form_key),
+            args=(_save_endpoint, form_key),
             kwargs={"notice_key": "add-endpoint"},
         )
     show_notice("add-endpoint")
@@ -126,7 +126,7 @@ def _describe_latest_call(call: Call | None) -> str:
     return f"{when}: {call.failure.value if call.failure else f'answered in {call.seconds:.1f} s'}"
 
 
-def _test(name: str) -> str:
+def _test_endpoint(name: str) -> str:
     person = current_person()
     with read_only_session() as db:
         endpoint = models.load_endpoint(db, by=person, name=name)
@@ -140,13 +140,13 @@ def _test(name: str) -> str:
     return f"{name} answered as {call.model} in {call.seconds:.1f} s with {tokens:,} tokens ({cost})."
 
 
-def _remove(name: str) -> str:
+def _remove_endpoint(name: str) -> str:
     with unit_of_work() as db:
         models.retire_endpoint(db, by=current_person(), name=name, now=clock())
     return f"Removed {name}. Its calls stay in the ledger."
 
 
-def _save(form_key: str) -> str:
+def _save_endpoint(form_key: str) -> str:
     endpoint = Endpoint(
         name=_read_text(f"{form_key}-name"),
         url=_read_text(f"{form_key}-url"),
@@ -161,9 +161,9 @@ def _save(form_key: str) -> str:
         accepts_images=bool(state.get_widget_value(f"{form_key}-images")),
     )
     with unit_of_work() as db:
-        saved = models.save_endpoint(db, by=current_person(), endpoint=endpoint, now=clock())
+        saved_endpoint = models.save_endpoint(db, by=current_person(), endpoint=endpoint, now=clock())
     state.clear_form("endpoint")
-    return f"Saved {saved.name}. Test it before the first run."
+    return f"Saved {saved_endpoint.name}. Test it before the first run."
 
 
 def _read_text(key: str) -> str:

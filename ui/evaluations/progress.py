@@ -71,14 +71,24 @@ def _show_buttons(progress: EvaluationProgress, *, is_active: bool) -> None:
     with st.container(horizontal=True):
         if is_active:
             show_action_button(
-                "Pause", _pause, name, notice_key=notice_key, help_text="Calls under way are stored."
+                "Pause",
+                _pause_evaluation,
+                name,
+                notice_key=notice_key,
+                help_text="Calls under way are stored.",
             )
         elif not progress.is_finished:
             show_action_button(
-                "Resume" if progress.ended else "Start", _start, name, notice_key=notice_key, is_primary=True
+                "Resume" if progress.ended else "Start",
+                _start_evaluation,
+                name,
+                notice_key=notice_key,
+                is_primary=True,
             )
         if failed_count and not is_active:
-            show_action_button("Call failed requests again", _retry, name, notice_key=notice_key)
+            show_action_button(
+                "Call failed requests again", _retry_failed_requests, name, notice_key=notice_key
+            )
 
 
 def _build_condition_row(condition_progress: ConditionProgress) -> dict[str, object]:
@@ -132,15 +142,15 @@ def _is_active(name: str) -> bool:
     return job_control.is_active(evaluations.EVALUATION, by=current_person(), subject=f"evaluation {name}")
 
 
-def _start(name: str) -> None:
-    _open(name, retry_failed=False)
+def _start_evaluation(name: str) -> None:
+    _open_evaluation(name, retry_failed=False)
 
 
-def _retry(name: str) -> None:
-    _open(name, retry_failed=True)
+def _retry_failed_requests(name: str) -> None:
+    _open_evaluation(name, retry_failed=True)
 
 
-def _open(name: str, *, retry_failed: bool) -> None:
+def _open_evaluation(name: str, *, retry_failed: bool) -> None:
     person = current_person()
     with unit_of_work() as db:
         evaluations.open_evaluation(db, by=person, name=name, retry_failed=retry_failed, now=clock())
@@ -152,6 +162,6 @@ def _open(name: str, *, retry_failed: bool) -> None:
     )
 
 
-def _pause(name: str) -> None:
+def _pause_evaluation(name: str) -> None:
     with unit_of_work() as db:
         evaluations.pause_evaluation(db, by=current_person(), name=name, now=clock())

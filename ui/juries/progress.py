@@ -94,17 +94,23 @@ def _show_buttons(progress: JuryProgress, *, is_active: bool) -> None:
     with st.container(horizontal=True):
         if is_active:
             show_action_button(
-                "Pause jury", _pause, jury_id, notice_key=notice_key, help_text="Calls under way are stored."
+                "Pause jury",
+                _pause_jury,
+                jury_id,
+                notice_key=notice_key,
+                help_text="Calls under way are stored.",
             )
         elif not progress.is_finished:
             label = "Resume jury" if progress.ended else "Start jury"
-            show_action_button(label, _start, jury_id, notice_key=notice_key, is_primary=True)
+            show_action_button(label, _start_jury, jury_id, notice_key=notice_key, is_primary=True)
         if progress.failed and not is_active:
-            show_action_button("Call failed requests again", _retry, jury_id, notice_key=notice_key)
+            show_action_button(
+                "Call failed requests again", _retry_failed_requests, jury_id, notice_key=notice_key
+            )
         if not progress.is_finished and not is_active:
             show_action_button(
                 "Cancel jury",
-                _cancel,
+                _cancel_jury,
                 jury_id,
                 notice_key=notice_key,
                 help_text="This cannot be undone. Votes so far are kept.",
@@ -121,15 +127,15 @@ def _is_active(jury_id: int) -> bool:
     return job_control.is_active(quality.JURY, by=current_person(), subject=f"jury {jury_id}")
 
 
-def _start(jury_id: int) -> None:
-    _open(jury_id, retry_failed=False)
+def _start_jury(jury_id: int) -> None:
+    _open_jury(jury_id, retry_failed=False)
 
 
-def _retry(jury_id: int) -> None:
-    _open(jury_id, retry_failed=True)
+def _retry_failed_requests(jury_id: int) -> None:
+    _open_jury(jury_id, retry_failed=True)
 
 
-def _open(jury_id: int, *, retry_failed: bool) -> None:
+def _open_jury(jury_id: int, *, retry_failed: bool) -> None:
     person = current_person()
     with unit_of_work() as db:
         quality.open_jury(db, by=person, jury_id=jury_id, retry_failed=retry_failed, now=clock())
@@ -138,12 +144,12 @@ def _open(jury_id: int, *, retry_failed: bool) -> None:
     )
 
 
-def _pause(jury_id: int) -> None:
+def _pause_jury(jury_id: int) -> None:
     with unit_of_work() as db:
         quality.pause_jury(db, by=current_person(), jury_id=jury_id, now=clock())
 
 
-def _cancel(jury_id: int) -> str:
+def _cancel_jury(jury_id: int) -> str:
     with unit_of_work() as db:
         quality.cancel_jury(db, by=current_person(), jury_id=jury_id, now=clock())
     return f"Cancelled jury {jury_id}."

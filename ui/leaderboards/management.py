@@ -212,7 +212,7 @@ def _add_team(name: str, key: str) -> str:
 def _save_members(name: str, team: str, key: str) -> str:
     members = state.get_widget_value(key)
     with unit_of_work() as db:
-        saved = leaderboards.change_members(
+        saved_team = leaderboards.change_members(
             db,
             by=current_person(),
             leaderboard=name,
@@ -220,7 +220,7 @@ def _save_members(name: str, team: str, key: str) -> str:
             members=[str(member) for member in members] if isinstance(members, list) else [],
             now=clock(),
         )
-    return f"{saved.name}: {', '.join(saved.members) or 'no members'}."
+    return f"{saved_team.name}: {', '.join(saved_team.members) or 'no members'}."
 
 
 def _change_release(name: str, key: str) -> str:

@@ -84,7 +84,7 @@ def _show_form(name: str, status: TeamStatus) -> None:
                 "Submit",
                 type="primary",
                 on_click=run_action,
-                args=(_submit, name, form_key),
+                args=(_submit_predictions, name, form_key),
                 kwargs={"notice_key": f"submission-{name}"},
             )
         show_notice(f"submission-{name}")
@@ -135,7 +135,7 @@ def _show_own_submissions(name: str, status: TeamStatus) -> None:
         key=f"select-{name}-{chosen_id}",
         disabled=chosen_id == status.counted_submission_id,
         on_click=run_action,
-        args=(_select, name, chosen_id),
+        args=(_select_submission, name, chosen_id),
         kwargs={"notice_key": f"select-{name}"},
         help="One submission counts for a team. Without a selection it is the best public one, with the "
         "Ladder the last public one that changed the score. A selected submission becomes public.",
@@ -149,7 +149,7 @@ def _show_own_submissions(name: str, status: TeamStatus) -> None:
         st.code(receipt.to_json(), language="json")
 
 
-def _submit(name: str, form_key: str) -> str:
+def _submit_predictions(name: str, form_key: str) -> str:
     file = cast("UploadedFile | None", state.get_widget_value(f"{form_key}-file"))
     access = state.get_widget_value(f"{form_key}-access")
     if file is None:
@@ -207,7 +207,7 @@ def _describe_refusals(checked: leaderboards.CheckedSubmission) -> str:
     )
 
 
-def _select(name: str, submission_id: int) -> str:
+def _select_submission(name: str, submission_id: int) -> str:
     with unit_of_work() as db:
         leaderboards.select_submission(
             db, by=current_person(), leaderboard=name, submission_id=submission_id, now=clock()

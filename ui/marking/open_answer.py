@@ -48,7 +48,7 @@ def show_marking(person: Person, study_id: int) -> None:
         shortcut="u",
         disabled=task.last is None,
         on_click=run_action,
-        args=(_undo, person, study_id, task.last),
+        args=(_undo_mark, person, study_id, task.last),
         kwargs={"notice_key": _NOTICE},
     )
     show_notice(_NOTICE)
@@ -146,7 +146,7 @@ def _save_mark(
     state.set_selection(_make_selection_name(study_id), None if following is None else following.id)
 
 
-def _undo(person: Person, study_id: int, last_mark: MarkRevision) -> None:
+def _undo_mark(person: Person, study_id: int, last_mark: MarkRevision) -> None:
     with unit_of_work() as db:
         studies.mark_answer(
             db,

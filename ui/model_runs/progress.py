@@ -67,17 +67,19 @@ def _show_buttons(progress: RunProgress, *, is_active: bool) -> None:
     with st.container(horizontal=True):
         if is_active and run.status is RunStatus.OPEN:
             show_action_button(
-                "Pause", _pause, run.name, notice_key=notice_key, help_text="Calls under way are stored."
+                "Pause", _pause_run, run.name, notice_key=notice_key, help_text="Calls under way are stored."
             )
         elif not progress.is_finished:
             label = "Resume" if progress.ended else "Start"
-            show_action_button(label, _start, run.name, notice_key=notice_key, is_primary=True)
+            show_action_button(label, _start_run, run.name, notice_key=notice_key, is_primary=True)
         if failed_count and not is_active:
-            show_action_button("Call failed requests again", _retry, run.name, notice_key=notice_key)
+            show_action_button(
+                "Call failed requests again", _retry_failed_requests, run.name, notice_key=notice_key
+            )
         if not progress.is_finished:
             show_action_button(
                 "Cancel run",
-                _cancel,
+                _cancel_run,
                 run.name,
                 notice_key=notice_key,
                 help_text="For good. Replies so far stay.",
@@ -100,27 +102,27 @@ def describe_state(progress: RunProgress) -> str:
     return "starting" if is_starting else progress.state
 
 
-def _start(name: str) -> None:
-    _open(name, retry_failed=False)
+def _start_run(name: str) -> None:
+    _resume_run(name, retry_failed=False)
 
 
-def _retry(name: str) -> None:
-    _open(name, retry_failed=True)
+def _retry_failed_requests(name: str) -> None:
+    _resume_run(name, retry_failed=True)
 
 
-def _open(name: str, *, retry_failed: bool) -> None:
+def _resume_run(name: str, *, retry_failed: bool) -> None:
     person = current_person()
     with unit_of_work() as db:
         models.resume_run(db, by=person, name=name, retry_failed=retry_failed, now=clock())
     job_control.start_job(models.MODEL_RUN, models.RunParameters(name=name), by=person, subject=f"run {name}")
 
 
-def _pause(name: str) -> None:
+def _pause_run(name: str) -> None:
     with unit_of_work() as db:
         models.pause_run(db, by=current_person(), name=name)
 
 
-def _cancel(name: str) -> str:
+def _cancel_run(name: str) -> str:
     with unit_of_work() as db:
         models.cancel_run(db, by=current_person(), name=name, now=clock())
     return f"Cancelled {name}."

@@ -98,7 +98,7 @@ def _show_file_buttons(preferences: InputPreferences, form_key: str) -> None:
             "Reset to defaults",
             key=f"{form_key}-reset",
             on_click=run_action,
-            args=(_reset,),
+            args=(_reset_preferences,),
             kwargs={"notice_key": f"{_NOTICE_KEY}-file"},
             disabled=preferences == InputPreferences(),
         )
@@ -107,7 +107,7 @@ def _show_file_buttons(preferences: InputPreferences, form_key: str) -> None:
         "Import",
         key=f"{form_key}-import",
         on_click=run_action,
-        args=(_import, f"{form_key}-file"),
+        args=(_import_preferences, f"{form_key}-file"),
         kwargs={"notice_key": f"{_NOTICE_KEY}-file"},
         disabled=state.get_widget_value(f"{form_key}-file") is None,
     )
@@ -129,14 +129,14 @@ def _save_left_button(widget_key: str) -> str:
     return f"Saved: {_LEFT_BUTTON_LABELS[left_button]}"
 
 
-def _reset() -> str:
+def _reset_preferences() -> str:
     with unit_of_work() as db:
         accounts.reset_input_preferences(db, person=current_person())
     state.clear_form(_FORM)
     return "All keys and the mouse button are the default ones."
 
 
-def _import(widget_key: str) -> str:
+def _import_preferences(widget_key: str) -> str:
     upload = state.get_widget_value(widget_key)
     if upload is None:
         raise InvalidValue("file", "choose a JSON file first")

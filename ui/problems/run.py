@@ -21,7 +21,7 @@ def show_run(check_report: CheckReport, dataset: DatasetSummary, person: Person)
             key=f"check-{dataset.id}",
             type="secondary" if check_report.is_complete else "primary",
             on_click=run_action,
-            args=(_start, dataset.name),
+            args=(_start_run, dataset.name),
             kwargs={"notice_key": "checks"},
             help="Checks the questions that are new since the last run, or all if a setting changed.",
         )
@@ -29,5 +29,5 @@ def show_run(check_report: CheckReport, dataset: DatasetSummary, person: Person)
     show_job_outcome(job)
 
 
-def _start(dataset: str) -> None:
+def _start_run(dataset: str) -> None:
     start_checks(current_person(), dataset)

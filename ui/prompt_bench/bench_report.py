@@ -93,7 +93,7 @@ def _show_tables(report: BenchReport) -> None:
                         else f"{row.kappa.low:.2f} to {row.kappa.high:.2f}"
                     ),
                     "Outputs": row.kappa.n,
-            "Note": row.kappa.note,
+                    "Note": row.kappa.note,
                 }
                 for row in report.agreement
             ]

@@ -46,7 +46,7 @@ def show_scoring(person: Person, bench_id: int) -> None:
         shortcut="u",
         disabled=task.last is None,
         on_click=run_action,
-        args=(_undo, person, bench_id, task.last, task.last_revision),
+        args=(_undo_score, person, bench_id, task.last, task.last_revision),
         kwargs={"notice_key": _NOTICE},
     )
     show_notice(_NOTICE)
@@ -152,7 +152,7 @@ def _save_score(
     state.set_selection(_make_selection_name(bench_id), following)
 
 
-def _undo(person: Person, bench_id: int, last_cell: BenchCell, revision: int) -> None:
+def _undo_score(person: Person, bench_id: int, last_cell: BenchCell, revision: int) -> None:
     with unit_of_work() as db:
         models.score_output(
             db,

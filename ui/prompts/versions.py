@@ -91,13 +91,13 @@ def _show_editor(content: str, *, key: str, label: str) -> None:
             label,
             type="primary",
             on_click=run_action,
-            args=(_save, key),
+            args=(_save_version, key),
             kwargs={"notice_key": _NOTICE},
         )
     show_notice(_NOTICE)
 
 
-def _save(key: str) -> str:
+def _save_version(key: str) -> str:
     content, note = (str(state.get_widget_value(f"{key}-{field}") or "") for field in ("content", "note"))
     with unit_of_work() as db:
         version, is_new = models.save_prompt(db, by=current_person(), content=content, note=note, now=clock())

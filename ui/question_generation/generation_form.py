@@ -100,7 +100,7 @@ def show_generation_form(person: Person) -> None:
             label,
             key=f"{form_key}-go-{is_pilot}",
             on_click=run_action,
-            args=(_start, person, keys, is_pilot),
+            args=(_start_generation, person, keys, is_pilot),
             kwargs={"notice_key": "generation"},
             type="primary" if is_pilot else "secondary",
             width="stretch",
@@ -172,7 +172,7 @@ def _show_model_options(keys: dict[str, str], recipe: str, person: Person) -> bo
     return True
 
 
-def _start(person: Person, keys: dict[str, str], is_pilot: bool) -> None:
+def _start_generation(person: Person, keys: dict[str, str], is_pilot: bool) -> None:
     values = {name: state.get_widget_value(key) for name, key in keys.items()}
     recipe, images = str(values["recipe"] or TEMPLATE), str(values["images"] or "")
     request = GenerationRequest(

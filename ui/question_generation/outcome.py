@@ -54,7 +54,7 @@ def show_generation_outcome(job: Job, person: Person) -> None:
                 "Generate without invalid records",
                 key=f"rest-{job.number}",
                 on_click=run_action,
-                args=(_start, replace(request, skip_bad=True), person),
+                args=(_start_generation, replace(request, skip_bad=True), person),
                 kwargs={"notice_key": "generated"},
             )
     show_notice("generated")
@@ -80,7 +80,7 @@ def _show_buttons(
         disabled=not questions,
         width="stretch",
     ):
-        run_action(_deliver, delivery, person, notice_key="generated")
+        run_action(_deliver_to_import, delivery, person, notice_key="generated")
         if state.get_selection("delivery") == delivery:
             go_to("pages/import_questions.py")
     if request.is_pilot:
@@ -102,7 +102,7 @@ def _show_new_button(job: Job, delivery: Delivery) -> None:
         "Discard" if delivery.path.exists() else "Generate other questions",
         key=f"discard-{job.number}",
         on_click=run_action,
-        args=(_discard, job),
+        args=(_discard_generation, job),
         kwargs={"notice_key": "generation"},
         width="stretch",
     )
@@ -182,16 +182,16 @@ def _show_question(generated: GeneratedQuestion) -> None:
                 show_report(generated.report, generated.provenance)
 
 
-def _start(request: generation_job.GenerationRequest, person: Person) -> None:
+def _start_generation(request: generation_job.GenerationRequest, person: Person) -> None:
     generation_job.start_generation(request, person)
 
 
 def _generate_all(job: Job, request: generation_job.GenerationRequest, person: Person) -> None:
-    _start(replace(request, is_pilot=False), person)
+    _start_generation(replace(request, is_pilot=False), person)
     discard(generation_job.find_generated_file(job))
 
 
-def _deliver(delivery: Delivery, person: Person) -> None:
+def _deliver_to_import(delivery: Delivery, person: Person) -> None:
     """Hand the file to the page Import, unless that page still shows another import."""
     latest = import_job.load_own_latest_import(person)
     if latest is not None and latest.status is not JobStatus.DONE:
@@ -201,6 +201,6 @@ def _deliver(delivery: Delivery, person: Person) -> None:
     state.set_selection("delivery", delivery)
 
 
-def _discard(job: Job) -> None:
+def _discard_generation(job: Job) -> None:
     discard(generation_job.find_generated_file(job))
     job_control.dismiss_job(job.number)

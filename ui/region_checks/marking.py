@@ -92,7 +92,7 @@ def _show_undo(person: Person, task: RegionTask) -> None:
         shortcut="u",
         disabled=task.last is None,
         on_click=run_action,
-        args=(_undo, person, task.check_id, task.last, task.last_revision),
+        args=(_undo_mark, person, task.check_id, task.last, task.last_revision),
         kwargs={"notice_key": _NOTICE},
     )
     show_notice(_NOTICE)
@@ -144,7 +144,7 @@ def _save_mark(
     state.set_selection(_make_selection_name(check_id), following)
 
 
-def _undo(person: Person, check_id: int, last_sentence: SentenceId, revision: int) -> None:
+def _undo_mark(person: Person, check_id: int, last_sentence: SentenceId, revision: int) -> None:
     with unit_of_work() as db:
         generation.mark_sentence(
             db,

@@ -129,7 +129,7 @@ def _show_earlier_action(bulk_action: AppliedBulkAction) -> None:
         key=f"undo-button-{bulk_action.number}",
         disabled=not undo_reason.strip(),
         on_click=run_action,
-        args=(_undo, bulk_action.number, undo_reason),
+        args=(_undo_action, bulk_action.number, undo_reason),
         kwargs={"notice_key": _make_undo_notice_key(bulk_action)},
     )
 
@@ -160,7 +160,7 @@ def _apply_action(search: Search, action: BulkAction, reason: str, batch_name: s
     return f"Bulk action {bulk_action.number}: {count_text(bulk_action.questions, 'question')} {outcome}."
 
 
-def _undo(number: int, reason: str) -> str:
+def _undo_action(number: int, reason: str) -> str:
     with unit_of_work() as db:
         bulk_action = undo_bulk_action(db, by=current_person(), number=number, reason=reason, now=clock())
     return (
